@@ -1,0 +1,2 @@
+// Package partnerkit opens an accounting backend to partner apps.
+package partnerkit
