@@ -1,0 +1,72 @@
+// Package testenv finds the services that tests need. A test without its
+// service skips and says how to run it; in CI that is a failure.
+package testenv
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+)
+
+// The environment variables that name the services.
+const (
+	PostgresVar = "PARTNERKIT_TEST_POSTGRES"
+	RedisVar    = "PARTNERKIT_TEST_REDIS"
+	// ProveVar asks for the long forms of the proofs.
+	ProveVar = "PARTNERKIT_PROVE"
+)
+
+// Redis returns the URL of a Redis server.
+func Redis(t testing.TB) string {
+	t.Helper()
+	return need(t, RedisVar, "redis://127.0.0.1:6379/5")
+}
+
+// Postgres returns the URL of a PostgreSQL server and the name of a schema for
+// this test alone, which does not exist yet and is dropped at the test's end.
+func Postgres(t testing.TB) (url, schema string) {
+	t.Helper()
+	url = need(t, PostgresVar, "postgres://postgres@127.0.0.1:5432/test")
+	schema = "pk_test_" + strings.ToLower(rand.Text())
+	t.Cleanup(func() {
+		db, err := sql.Open("pgx", url)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(context.Background(), `DROP SCHEMA IF EXISTS "`+schema+`" CASCADE`); err != nil {
+			t.Errorf("drop schema of the test: %v", err)
+		}
+	})
+	return url, schema
+}
+
+func need(t testing.TB, name, example string) string {
+	t.Helper()
+	value := os.Getenv(name)
+	if value != "" {
+		return value
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not set, and in CI no test is skipped", name)
+	}
+	t.Skipf("needs a service: set %s, for example to %s", name, example)
+	return ""
+}
+
+// Proving reports whether the long forms of the proofs were asked for.
+func Proving() bool { return os.Getenv(ProveVar) != "" }
+
+// Rounds is how often to repeat a race: a few times in CI, often in a proof.
+func Rounds(short, long int) int {
+	if Proving() {
+		return long
+	}
+	return short
+}

@@ -1,0 +1,27 @@
+package storage
+
+import "errors"
+
+// The errors that every [DB] and the store above it return; match them with
+// errors.Is. Their texts say what to do, the text around them says where.
+var (
+	// ErrClosed: the store was used after Close.
+	ErrClosed = errors.New("the store is closed")
+	// ErrBusy: a write waited too long for its turn.
+	ErrBusy = errors.New("the database is busy")
+	// ErrTxDone: a transaction was used after its end.
+	ErrTxDone = errors.New("the transaction has ended")
+	// ErrInUse: another process has the SQLite file open.
+	ErrInUse = errors.New("the database file belongs to another process")
+	// ErrNewerSchema: newer code migrated the database in a way that this code
+	// cannot work with.
+	ErrNewerSchema = errors.New("the database needs newer code")
+	// ErrReadOnly: the database cannot be written.
+	ErrReadOnly = errors.New("the database is read-only")
+	// ErrFull: the disk, or what the database may use of it, is full.
+	ErrFull = errors.New("the database or its disk is full")
+	// ErrNoListen: the database cannot tell what other processes announce.
+	ErrNoListen = errors.New("no announcements on this database")
+	// ErrNoRows: [One] found nothing.
+	ErrNoRows = errors.New("no rows")
+)

@@ -1,0 +1,39 @@
+package postgres
+
+import (
+	"fmt"
+	"log/slog"
+	"regexp"
+)
+
+// Config says how to use a database. The zero value is right for most.
+type Config struct {
+	// Schema that holds our tables, created when absent; empty means the first
+	// of the connection's search path. The statements name it themselves, so it
+	// need not be on the search path.
+	Schema string
+	// MaxConns is how many connections [Open] opens at most; 0 means 10. A host
+	// that brings its own *sql.DB sets its limits there.
+	MaxConns int
+	// SkipMigrations leaves the tables to a tool of the host's; see
+	// sqlstore.Migrations.
+	SkipMigrations bool
+	// Logger hears of repeated acts and migrations; nil discards.
+	Logger *slog.Logger
+}
+
+// identifier is what PostgreSQL takes without folding or cutting it.
+var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Schema != "" && !identifier.MatchString(c.Schema) {
+		return c, fmt.Errorf("postgres: Config.Schema %q: want lower-case letters, digits and _, at most 63", c.Schema)
+	}
+	if c.MaxConns == 0 {
+		c.MaxConns = 10
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}

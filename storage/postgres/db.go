@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// An act that lost against another runs again, at most maxAttempts times in
+// all, after a pause that grows from firstPause and is spread at random.
+const (
+	maxAttempts = 8
+	firstPause  = 2 * time.Millisecond
+)
+
+// DB is a PostgreSQL database. It implements [storage.DB].
+type DB struct {
+	sql    *sql.DB
+	cfg    Config
+	owned  bool   // we opened it, so we close it
+	name   string // host and database, for errors
+	closed atomic.Bool
+}
+
+// NewDB uses a database that the host has opened and will close.
+func NewDB(db *sql.DB, cfg Config) (*DB, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &DB{sql: db, cfg: cfg, name: "the host's database"}, nil
+}
+
+// Dialect implements [storage.DB].
+func (db *DB) Dialect() storage.Dialect {
+	return storage.Dialect{Name: "postgres", Schema: db.cfg.Schema, ForShare: " FOR SHARE", ForUpdate: " FOR UPDATE"}
+}
+
+// Write implements [storage.DB], at READ COMMITTED: acts lock what they rely on.
+func (db *DB) Write(ctx context.Context, act storage.Act) error {
+	return db.repeat(ctx, func() error { return db.once(ctx, act) })
+}
+
+// once runs the act in one transaction.
+func (db *DB) once(ctx context.Context, act storage.Act) error {
+	tx, err := db.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	if err := act(ctx, storage.SQL(tx)); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// Exec implements [storage.DB].
+func (db *DB) Exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
+	err = db.repeat(ctx, func() error {
+		result, err := db.sql.ExecContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		changed, err = result.RowsAffected()
+		return err
+	})
+	return changed, err
+}
+
+// repeat calls attempt until the server no longer says that it met another.
+func (db *DB) repeat(ctx context.Context, attempt func() error) error {
+	if db.closed.Load() {
+		return storage.ErrClosed
+	}
+	pause := firstPause
+	for n := 1; ; n++ {
+		err := attempt()
+		if err == nil || !repeatable(err) || n == maxAttempts {
+			return explain(err)
+		}
+		db.cfg.Logger.DebugContext(ctx, "postgres: act met another, repeating", "attempt", n, "sqlstate", sqlState(err))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause *= 2
+	}
+}
+
+// Query implements [storage.DB].
+func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	if db.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	rows, err := db.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return rows, nil
+}
+
+// BeginTx implements [storage.DB].
+func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
+	if db.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	tx, err := db.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &openTx{Tx: storage.SQL(tx), tx: tx}, nil
+}
+
+// Migrate implements [storage.DB]: it creates the schema when it is absent and
+// holds an advisory lock, so that of several nodes that start together one
+// migrates and the others find it done.
+func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
+	err := db.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "partnerkit migrations "+db.cfg.Schema); err != nil {
+			return err
+		}
+		if db.cfg.Schema != "" {
+			if err := createSchema(ctx, tx, db.cfg.Schema); err != nil {
+				return err
+			}
+		}
+		return act(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", db.name, err)
+	}
+	return nil
+}
+
+// createSchema asks first: a user without the right to create schemas can use
+// one that an administrator made.
+func createSchema(ctx context.Context, tx storage.Tx, schema string) error {
+	var one int
+	err := storage.One(ctx, tx, "SELECT 1 FROM pg_namespace WHERE nspname = $1", []any{schema}, &one)
+	if errors.Is(err, storage.ErrNoRows) {
+		_, err = tx.Exec(ctx, `CREATE SCHEMA "`+schema+`"`)
+	}
+	return err
+}
+
+// Close ends the use of the database, and closes it when [Open] opened it.
+func (db *DB) Close() error {
+	if db.closed.Swap(true) || !db.owned {
+		return nil
+	}
+	return db.sql.Close()
+}

@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// SQLSTATE codes, PostgreSQL documentation, appendix A.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	readOnlyTransaction  = "25006"
+	diskFull             = "53100"
+	lockNotAvailable     = "55P03"
+)
+
+// sqlState is the code of a server's error; pgx and lib/pq both have it.
+func sqlState(err error) string {
+	var coded interface{ SQLState() string }
+	if errors.As(err, &coded) {
+		return coded.SQLState()
+	}
+	return ""
+}
+
+// repeatable tells an act that lost against another: the server has undone it.
+func repeatable(err error) bool {
+	state := sqlState(err)
+	return state == serializationFailure || state == deadlockDetected
+}
+
+// explain adds the error of storage that a server's error amounts to.
+func explain(err error) error {
+	switch sqlState(err) {
+	case readOnlyTransaction:
+		return fmt.Errorf("%w: %w", storage.ErrReadOnly, err)
+	case diskFull:
+		return fmt.Errorf("%w: %w", storage.ErrFull, err)
+	case lockNotAvailable:
+		return fmt.Errorf("%w: %w", storage.ErrBusy, err)
+	}
+	return err
+}
+
+// plain reduces an error of connecting to what the server or the network said;
+// pgx puts the whole address and user around it.
+func plain(err error) error {
+	var server *pgconn.PgError
+	if errors.As(err, &server) {
+		return fmt.Errorf("%s (SQLSTATE %s)", server.Message, server.Code)
+	}
+	return err
+}

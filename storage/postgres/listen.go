@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// channel of LISTEN and NOTIFY. Schemas share it: the payload names the schema.
+const channel = "partnerkit"
+
+// Through a pooler LISTEN succeeds and nothing ever arrives, so Listen sends
+// itself a word first and gives up when it does not come within probeWait.
+const (
+	probeTopic = "probe"
+	probeWait  = 3 * time.Second
+)
+
+// Announce implements [storage.DB] with NOTIFY.
+func (db *DB) Announce(ctx context.Context, topic string) error {
+	_, err := db.Exec(ctx, "SELECT pg_notify($1, $2)", channel, db.payload(topic))
+	return err
+}
+
+func (db *DB) payload(topic string) string { return db.cfg.Schema + " " + topic }
+
+// Listen implements [storage.DB] with LISTEN, on a connection that it keeps.
+func (db *DB) Listen(ctx context.Context, heard func(topic string)) error {
+	if db.closed.Load() {
+		return storage.ErrClosed
+	}
+	conn, err := db.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(driver any) error {
+		direct, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("%w: the driver is not pgx", storage.ErrNoListen)
+		}
+		return db.listen(ctx, direct.Conn(), heard)
+	})
+}
+
+func (db *DB) listen(ctx context.Context, conn *pgx.Conn, heard func(topic string)) error {
+	// The connection goes back to the pool with a statement pending or a
+	// subscription left; it must not be used for anything else.
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	if err := db.probe(ctx, conn); err != nil {
+		return err
+	}
+	heard("") // what was announced before we listened
+	for {
+		note, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		schema, topic, _ := strings.Cut(note.Payload, " ")
+		if schema == db.cfg.Schema && topic != probeTopic {
+			heard(topic)
+		}
+	}
+}
+
+// probe finds out whether announcements arrive here at all.
+func (db *DB) probe(ctx context.Context, conn *pgx.Conn) error {
+	if err := db.Announce(ctx, probeTopic); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, probeWait)
+	defer cancel()
+	for {
+		note, err := conn.WaitForNotification(waiting)
+		switch {
+		case err != nil && ctx.Err() == nil && waiting.Err() != nil:
+			return fmt.Errorf("%w: nothing arrives on this connection, a pooler may stand before the server", storage.ErrNoListen)
+		case err != nil:
+			return err
+		case note.Payload == db.payload(probeTopic):
+			return nil
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package storage
+
+import "context"
+
+// Querier is what [One] and [Each] read from: a [Tx] or a [DB].
+type Querier interface {
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+}
+
+// One scans the first row of a query into dest. It returns [ErrNoRows] when
+// there is none.
+func One(ctx context.Context, from Querier, query string, args []any, dest ...any) error {
+	rows, err := from.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return ErrNoRows
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return err
+	}
+	return rows.Close()
+}
+
+// Each calls row for every row of a query, with the Scan of that row. An error
+// of row ends the reading and is returned.
+func Each(ctx context.Context, from Querier, query string, args []any, row func(scan func(dest ...any) error) error) error {
+	rows, err := from.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return rows.Close()
+}

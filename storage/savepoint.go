@@ -1,0 +1,46 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Savepoint runs the act inside tx so that it happens as a whole or not at all,
+// whatever becomes of tx afterwards: when the act fails, only its own
+// statements are undone. Its error comes back unchanged.
+func Savepoint(ctx context.Context, tx Tx, act Act) (err error) {
+	if _, err := tx.Exec(ctx, "SAVEPOINT partnerkit_act"); err != nil {
+		return fmt.Errorf("open savepoint: %w", err)
+	}
+	finished := false
+	defer func() {
+		if !finished { // the act panicked: leave the transaction as it was
+			_ = undo(ctx, tx)
+		}
+	}()
+	err = act(ctx, tx)
+	finished = true
+	if err != nil {
+		if lost := undo(ctx, tx); lost != nil {
+			return errors.Join(err, lost)
+		}
+		return err
+	}
+	if _, err := tx.Exec(ctx, "RELEASE SAVEPOINT partnerkit_act"); err != nil {
+		return fmt.Errorf("release savepoint: %w", err)
+	}
+	return nil
+}
+
+// undo runs even when ctx has ended meanwhile: the transaction may live on.
+func undo(ctx context.Context, tx Tx) error {
+	ctx = context.WithoutCancel(ctx)
+	if _, err := tx.Exec(ctx, "ROLLBACK TO SAVEPOINT partnerkit_act"); err != nil {
+		return fmt.Errorf("roll back to savepoint: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "RELEASE SAVEPOINT partnerkit_act"); err != nil {
+		return fmt.Errorf("release savepoint: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package sqlite
+
+import (
+	"log/slog"
+	"runtime"
+	"time"
+)
+
+// Memory is the path of a database that lives as long as its store. It is a
+// file in a temporary directory, removed at Close, and so behaves like any
+// other in all but its end.
+const Memory = ":memory:"
+
+// Config says how to open a file. Only Path is required.
+type Config struct {
+	// Path of the database file, or [Memory].
+	Path string
+	// Readers is how many connections read at the same time; 0 means twice the
+	// number of processors, at least 4.
+	Readers int
+	// WriteWait is how long a write waits for its turn before it fails with
+	// storage.ErrBusy; 0 means 5 seconds.
+	WriteWait time.Duration
+	// MaxBatch is how many acts are committed together at most; 0 means 256.
+	MaxBatch int
+	// Logger hears of repeated batches; nil discards.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Readers == 0 {
+		c.Readers = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	if c.WriteWait == 0 {
+		c.WriteWait = 5 * time.Second
+	}
+	if c.MaxBatch == 0 {
+		c.MaxBatch = 256
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}

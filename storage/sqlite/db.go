@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// DB is an open SQLite file. It implements [storage.DB].
+type DB struct {
+	path    string
+	lock    *fileLock
+	writer  *writer
+	readers *statements
+	pools   []*sql.DB
+	conn    *sql.Conn
+	temp    string // directory to remove at Close
+	closed  atomic.Bool
+}
+
+// OpenDB opens the file, creating it when it is absent, and takes its lock. It
+// does not look at the tables; [Open] does.
+func OpenDB(ctx context.Context, cfg Config) (*DB, error) {
+	if cfg.Path == "" {
+		return nil, errors.New("sqlite: Config.Path is empty; name a file, or sqlite.Memory")
+	}
+	cfg = cfg.withDefaults()
+	db := &DB{path: cfg.Path}
+	if err := db.open(ctx, cfg); err != nil {
+		return nil, errors.Join(err, db.release())
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context, cfg Config) (err error) {
+	file := cfg.Path
+	if file == Memory {
+		if db.temp, err = os.MkdirTemp("", "partnerkit-*"); err != nil {
+			return fmt.Errorf("open %s: %w", cfg.Path, err)
+		}
+		file = filepath.Join(db.temp, "memory.db")
+	}
+	if db.lock, err = lockFor(file); err != nil {
+		return err
+	}
+	writing, err := db.pool(file, "synchronous(FULL)", 1)
+	if err != nil {
+		return err
+	}
+	if db.conn, err = writing.Conn(ctx); err != nil {
+		err = explain(err)
+		return fmt.Errorf("open %s: %w%s", db.path, err, hint(err))
+	}
+	reading, err := db.pool(file, "query_only(1)", cfg.Readers)
+	if err != nil {
+		return err
+	}
+	db.writer = newWriter(newStatements(db.conn), cfg)
+	db.readers = newStatements(reading)
+	return nil
+}
+
+// pool opens connections with what all of them need and one pragma more.
+func (db *DB) pool(file, pragma string, size int) (*sql.DB, error) {
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
+		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", pragma},
+	}.Encode()}
+	pool, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", db.path, err)
+	}
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
+	db.pools = append(db.pools, pool)
+	return pool, nil
+}
+
+// Dialect implements [storage.DB].
+func (db *DB) Dialect() storage.Dialect { return storage.Dialect{Name: "sqlite"} }
+
+// Write implements [storage.DB]: the act shares its commit with those that wait
+// at the same time. The context is looked at until the act begins, not after.
+func (db *DB) Write(ctx context.Context, act storage.Act) error {
+	return db.writer.write(&job{ctx: ctx, act: act})
+}
+
+// Migrate implements [storage.DB]. The file's lock keeps other migrators away.
+func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
+	if err := db.Write(ctx, act); err != nil {
+		return fmt.Errorf("migrate %s: %w%s", db.path, err, hint(err))
+	}
+	return nil
+}
+
+// Exec implements [storage.DB].
+func (db *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	var changed int64
+	err := db.writer.write(&job{ctx: ctx, single: true, act: func(ctx context.Context, tx storage.Tx) (err error) {
+		changed, err = tx.Exec(ctx, query, args...)
+		return err
+	}})
+	return changed, err
+}
+
+// Query implements [storage.DB]: it reads what was committed last.
+func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	if db.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	return db.readers.Query(ctx, query, args...)
+}
+
+// BeginTx implements [storage.DB]. While the transaction is open no other write
+// happens: those that wait too long fail with [storage.ErrBusy].
+func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
+	tx, err := db.writer.lend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tx, nil
+}
+
+// Announce implements [storage.DB]; there is no other process to tell.
+func (db *DB) Announce(context.Context, string) error { return nil }
+
+// Listen implements [storage.DB].
+func (db *DB) Listen(context.Context, func(string)) error { return storage.ErrNoListen }
+
+// Close waits for the acts under way, rolls back a transaction that was left
+// open, and releases the file. A second Close does nothing.
+func (db *DB) Close() error {
+	if db.closed.Swap(true) {
+		return nil
+	}
+	db.writer.close()
+	return db.release()
+}
+
+func (db *DB) release() error {
+	var errs []error
+	if db.readers != nil {
+		errs = append(errs, db.readers.close(), db.writer.conn.close())
+	}
+	if db.conn != nil {
+		errs = append(errs, db.conn.Close())
+	}
+	for _, pool := range db.pools {
+		errs = append(errs, pool.Close())
+	}
+	if db.lock != nil {
+		errs = append(errs, db.lock.release())
+	}
+	if db.temp != "" {
+		errs = append(errs, os.RemoveAll(db.temp))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,13 @@
+// Package sqlite keeps everything in one SQLite file, for one process.
+//
+// [Open] gives a store that writes through one connection and reads through a
+// few others, in WAL mode with synchronous=FULL: what was answered survives a
+// loss of power. Acts that wait for the connection at the same time are
+// committed together, so that many writers share the price of one fsync; each
+// act is still atomic by itself and is answered only after the commit.
+//
+// A file belongs to one process at a time, which holds a lock on a file beside
+// it. A second one is refused with [storage.ErrInUse]; several nodes need
+// PostgreSQL. The host may open connections of its own to the same file from
+// the same process.
+package sqlite

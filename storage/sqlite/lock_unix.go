@@ -1,0 +1,26 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// tryLock takes an exclusive lock on the file, which the system releases when
+// the process ends, however it ends. It reports false when another holds it.
+func tryLock(path string) (*os.File, bool, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, false, err
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, false, file.Close()
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, file.Close())
+	}
+	return file, true, nil
+}

@@ -1,0 +1,27 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+const errSharingViolation syscall.Errno = 32
+
+// tryLock opens the file so that others may read it and nobody else may write
+// it, which lasts as long as the handle. It reports false when another has it.
+func tryLock(path string) (*os.File, bool, error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, false, err
+	}
+	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE,
+		syscall.FILE_SHARE_READ, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if errors.Is(err, errSharingViolation) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, &os.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(handle), path), true, nil
+}

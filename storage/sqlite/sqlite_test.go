@@ -1,0 +1,50 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if child(m) {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func open(t testing.TB) storage.DB {
+	t.Helper()
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, open)
+}
+
+func TestStoreInMemory(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	})
+}

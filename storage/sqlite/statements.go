@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// maxPrepared bounds the statements that a cache keeps. Ours are constants, so
+// only a host that builds SQL from values can get there; those beyond are
+// prepared for each use.
+const maxPrepared = 512
+
+// preparer is a *sql.Conn or a *sql.DB.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// statements runs each statement prepared, and prepares it once.
+type statements struct {
+	on preparer
+
+	mu       sync.RWMutex
+	prepared map[string]*sql.Stmt
+}
+
+func newStatements(on preparer) *statements {
+	return &statements{on: on, prepared: make(map[string]*sql.Stmt)}
+}
+
+// prepare returns nil without an error when the cache is full.
+func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.mu.RLock()
+	stmt, ok := s.prepared[query]
+	full := len(s.prepared) >= maxPrepared
+	s.mu.RUnlock()
+	if ok || full {
+		return stmt, nil
+	}
+	// A cancelled request must not leave a half-made statement behind.
+	stmt, err := s.on.PrepareContext(context.WithoutCancel(ctx), query)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, ok := s.prepared[query]; ok {
+		return first, stmt.Close()
+	}
+	s.prepared[query] = stmt
+	return stmt, nil
+}
+
+func (s *statements) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil {
+		return 0, explain(err)
+	}
+	var result sql.Result
+	if stmt != nil {
+		result, err = stmt.ExecContext(ctx, args...)
+	} else {
+		result, err = s.on.ExecContext(ctx, query, args...)
+	}
+	if err != nil {
+		return 0, explain(err)
+	}
+	return result.RowsAffected()
+}
+
+func (s *statements) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, explain(err)
+	}
+	var rows *sql.Rows
+	if stmt != nil {
+		rows, err = stmt.QueryContext(ctx, args...)
+	} else {
+		rows, err = s.on.QueryContext(ctx, query, args...)
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	return rows, nil
+}
+
+func (s *statements) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, stmt := range s.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	s.prepared = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,230 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// writer shares the one connection that writes. There is no loop of its own:
+// whoever finds the connection free takes it, runs what has queued up meanwhile
+// in one transaction (see batch.go), and hands the connection to the first of
+// those who came later. So a lone writer pays for no change of goroutine, and
+// many writers pay for one commit.
+type writer struct {
+	conn     *statements
+	wait     time.Duration
+	maxBatch int
+	log      *slog.Logger
+
+	batch []*job // of the one who has the connection
+
+	mu     sync.Mutex
+	queue  []*job        // those waiting, the next to lead at the front
+	held   bool          // somebody has the connection
+	lent   *lentTx       // set while a transaction of BeginTx has it
+	closed bool          // no more jobs
+	idle   chan struct{} // closed when closed and no longer held
+}
+
+// job is one act waiting for the connection, or one BeginTx.
+type job struct {
+	ctx    context.Context
+	act    storage.Act
+	single bool // one statement, atomic by itself
+	lend   bool // wants the connection, brings no act
+
+	turn    chan struct{} // receives once: the job is done, or is to lead
+	leading bool          // appointed to lead; set under writer.mu
+	done    bool          // set before turn is signalled
+
+	err      error
+	panicked any // of the act; raised again in the goroutine that brought it
+}
+
+func newWriter(conn *statements, cfg Config) *writer {
+	return &writer{
+		conn: conn, wait: cfg.WriteWait, maxBatch: cfg.MaxBatch, log: cfg.Logger,
+		idle: make(chan struct{}),
+	}
+}
+
+// write runs the job's act and returns after its commit.
+func (w *writer) write(j *job) error {
+	if err := w.enter(j); err != nil {
+		return err
+	}
+	if !j.done {
+		w.lead()
+	}
+	if j.panicked != nil {
+		panic(j.panicked)
+	}
+	return j.err
+}
+
+// enter queues the job and returns when it is done or has the connection.
+func (w *writer) enter(j *job) error {
+	if err := j.ctx.Err(); err != nil {
+		return err
+	}
+	j.turn = make(chan struct{}, 1)
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return storage.ErrClosed
+	}
+	w.queue = append(w.queue, j)
+	if !w.held {
+		w.held, j.leading = true, true
+		w.mu.Unlock()
+		return nil
+	}
+	w.mu.Unlock()
+	return w.await(j)
+}
+
+func (w *writer) await(j *job) error {
+	timer := time.NewTimer(w.wait)
+	defer timer.Stop()
+	select {
+	case <-j.turn:
+		return j.refused()
+	case <-j.ctx.Done():
+		if w.withdraw(j) {
+			return j.ctx.Err()
+		}
+	case <-timer.C:
+		if w.withdraw(j) {
+			return w.busy()
+		}
+	}
+	<-j.turn // it has begun: the answer is what happens
+	return j.refused()
+}
+
+// refused is the error of a job that never ran because the writer closed.
+func (j *job) refused() error {
+	if j.done && j.lend {
+		return j.err
+	}
+	return nil
+}
+
+func (w *writer) busy() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lent != nil {
+		return fmt.Errorf("%w: waited %v, a transaction is open; use WithTx to write inside it", storage.ErrBusy, w.wait)
+	}
+	return fmt.Errorf("%w: waited %v for the writes before this one", storage.ErrBusy, w.wait)
+}
+
+// withdraw takes a job out of the queue, unless it has been taken already.
+func (w *writer) withdraw(j *job) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if j.leading {
+		return false
+	}
+	i := slices.Index(w.queue, j)
+	if i < 0 {
+		return false
+	}
+	w.queue = slices.Delete(w.queue, i, i+1)
+	return true
+}
+
+// lead runs one batch, whose first job is the caller's, and passes the
+// connection on.
+func (w *writer) lead() {
+	w.batch = w.take(w.batch[:0])
+	ended := false
+	defer func() {
+		if !ended { // runtime.Goexit in an act: the goroutine ends here
+			w.rollback()
+			fail(w.batch, errors.New("sqlite: an act ended the goroutine of its batch"))
+		}
+		for _, j := range w.batch[1:] {
+			j.finish(j.err)
+		}
+		w.pass()
+	}()
+	w.run()
+	ended = true
+}
+
+// take moves jobs from the queue to the batch, as many as it may hold: acts, or
+// one BeginTx by itself.
+func (w *writer) take(batch []*job) []*job {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for n < len(w.queue) && len(batch) < w.maxBatch {
+		next := w.queue[n]
+		if next.lend && len(batch) > 0 {
+			break
+		}
+		batch = append(batch, next)
+		n++
+		if next.lend {
+			break
+		}
+	}
+	w.queue = slices.Delete(w.queue, 0, n)
+	return batch
+}
+
+// pass gives the connection to the first in the queue, or lays it down.
+func (w *writer) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) > 0 {
+		next := w.queue[0]
+		next.leading = true
+		next.turn <- struct{}{}
+		return
+	}
+	w.held = false
+	if w.closed {
+		close(w.idle)
+	}
+}
+
+func (j *job) finish(err error) {
+	j.err, j.done = err, true
+	j.turn <- struct{}{}
+}
+
+// close refuses those who wait, rolls back a transaction that was left open,
+// and returns when the connection is no longer used.
+func (w *writer) close() {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		<-w.idle
+		return
+	}
+	w.closed = true
+	w.queue = slices.DeleteFunc(w.queue, func(j *job) bool {
+		if !j.leading {
+			j.finish(storage.ErrClosed)
+		}
+		return !j.leading
+	})
+	lent := w.lent
+	if !w.held {
+		close(w.idle)
+	}
+	w.mu.Unlock()
+	if lent != nil {
+		_ = lent.Rollback()
+	}
+	<-w.idle
+}

@@ -1,0 +1,169 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// announceEvery is how often news reach other processes at most; hints that
+// come faster are told as one.
+const announceEvery = 50 * time.Millisecond
+
+// listenAgain is the pause after the line to the database broke.
+const listenAgain = time.Second
+
+// hub passes hints on: that something was committed which a loop may be waiting
+// for. A hint carries no data and may be lost; who watches looks by itself from
+// time to time.
+type hub struct {
+	mu       sync.Mutex
+	watchers map[string]map[chan struct{}]bool // by topic
+	news     map[string]bool                   // not announced yet
+	announce chan struct{}                     // wakes Run
+}
+
+func newHub() *hub {
+	return &hub{
+		watchers: make(map[string]map[chan struct{}]bool),
+		news:     make(map[string]bool),
+		announce: make(chan struct{}, 1),
+	}
+}
+
+// Watch returns a channel that receives after something new was committed on
+// the topic. Hints are merged: one waits in the channel at most. stop ends it.
+func (s *Store) Watch(topic string) (news <-chan struct{}, stop func()) {
+	h, c := s.hub, make(chan struct{}, 1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers[topic] == nil {
+		h.watchers[topic] = make(map[chan struct{}]bool)
+	}
+	h.watchers[topic][c] = true
+	return c, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers[topic], c)
+	}
+}
+
+// publish wakes the watchers here and leaves word for those elsewhere.
+func (h *hub) publish(topics ...string) {
+	if len(topics) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, topic := range topics {
+		h.wake(topic)
+		h.news[topic] = true
+	}
+	signal(h.announce)
+}
+
+// hear wakes the watchers here of what happened elsewhere; "" means anything.
+func (h *hub) hear(topic string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if topic != "" {
+		h.wake(topic)
+		return
+	}
+	for topic := range h.watchers {
+		h.wake(topic)
+	}
+}
+
+func (h *hub) wake(topic string) {
+	for c := range h.watchers[topic] {
+		signal(c)
+	}
+}
+
+func (h *hub) takeNews() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	topics := make([]string, 0, len(h.news))
+	for topic := range h.news {
+		topics = append(topics, topic)
+	}
+	clear(h.news)
+	return topics
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run carries hints between the processes that share the database, until ctx
+// ends. Without it, and where the database has no way to tell, hints stay
+// within the process, and loops elsewhere notice news at their next look.
+func (s *Store) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	wg.Go(func() { s.listen(ctx) })
+	s.announce(ctx)
+	wg.Wait()
+	return ctx.Err()
+}
+
+func (s *Store) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.db.Listen(ctx, s.hub.hear)
+		if errors.Is(err, storage.ErrNoListen) {
+			s.log.InfoContext(ctx, "storage: no announcements between processes; loops look for news by themselves", "reason", err)
+			return
+		}
+		if ctx.Err() == nil {
+			s.log.WarnContext(ctx, "storage: lost the line for announcements, trying again", "err", err)
+			pause(ctx, listenAgain)
+		}
+	}
+}
+
+func (s *Store) announce(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.hub.announce:
+		}
+		for _, topic := range s.hub.takeNews() {
+			if err := s.db.Announce(ctx, topic); err != nil && ctx.Err() == nil {
+				s.log.WarnContext(ctx, "storage: announcement lost", "topic", topic, "err", err)
+			}
+		}
+		pause(ctx, announceEvery)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// hintedTx is a transaction of BeginTx: we see its commit, so we can tell.
+type hintedTx struct {
+	storage.OpenTx
+	hub    *hub
+	topics []string
+}
+
+// Commit publishes what the acts that joined have hinted at.
+func (t *hintedTx) Commit(ctx context.Context) error {
+	if err := t.OpenTx.Commit(ctx); err != nil {
+		return err
+	}
+	t.hub.publish(t.topics...)
+	return nil
+}

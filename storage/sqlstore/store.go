@@ -1,0 +1,158 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"regexp"
+	"sync"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Config of a [Store]. The zero value is right for most.
+type Config struct {
+	// SkipMigrations leaves the tables to a tool of the host's, which applies
+	// [Migrations]; New then only checks that this code can work with them.
+	SkipMigrations bool
+	// Migrations replaces the built-in ones, in tests of the migrator.
+	Migrations fs.FS
+	// Logger hears of migrations and of lost hints; nil discards.
+	Logger *slog.Logger
+}
+
+// Store is every feature's store. It is safe for concurrent use.
+type Store struct {
+	db  storage.DB
+	log *slog.Logger
+	sql *sqlText
+	hub *hub
+
+	// joined is the host's transaction in a Store that WithTx returned.
+	joined storage.Tx
+}
+
+// New returns a store on the database, whose tables it creates or brings up to
+// date. Close of the store closes the database.
+func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Migrations == nil {
+		cfg.Migrations = Migrations()
+	}
+	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect().Schema), hub: newHub()}
+	if err := s.migrate(ctx, cfg); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes the database. What is under way finishes first.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	if err := storage.One(ctx, s.db, "SELECT 1", nil, &one); err != nil {
+		return fmt.Errorf("ping database: %w", err)
+	}
+	return nil
+}
+
+// BeginTx opens a transaction for rows of the host's own and acts of ours, which
+// join it through [Store.WithTx]. Its Commit wakes whoever waits for what the
+// acts wrote. On SQLite nothing else is written while it is open, so keep it
+// short.
+func (s *Store) BeginTx(ctx context.Context) (storage.OpenTx, error) {
+	tx, err := s.db.BeginTx(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &hintedTx{OpenTx: tx, hub: s.hub}, nil
+}
+
+// WithTx returns a store whose acts join a transaction, each in a savepoint of
+// its own: what fails is undone alone and the transaction goes on. It sees what
+// the transaction wrote, and is for the goroutine that holds it.
+func (s *Store) WithTx(tx storage.Tx) *Store {
+	joined := *s
+	joined.joined = tx
+	return &joined
+}
+
+// Query reads rows of the host's own from the store's database, or from the
+// transaction that the store has joined. SQL texts are taken as they are.
+func (s *Store) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	if s.joined != nil {
+		return s.joined.Query(ctx, query, args...)
+	}
+	return s.db.Query(ctx, query, args...)
+}
+
+// write runs an act of several statements.
+func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx) error) error {
+	ours := tx{sql: s.sql}
+	run := func(ctx context.Context, on storage.Tx) error {
+		ours.on, ours.topics = on, ours.topics[:0] // it may run again
+		return act(ctx, &ours)
+	}
+	if s.joined == nil {
+		if err := s.db.Write(ctx, run); err != nil {
+			return err
+		}
+		s.hub.publish(ours.topics...)
+		return nil
+	}
+	if err := storage.Savepoint(ctx, s.joined, run); err != nil {
+		return err
+	}
+	if hinted, ok := s.joined.(*hintedTx); ok {
+		hinted.topics = append(hinted.topics, ours.topics...)
+	}
+	return nil
+}
+
+// read runs one statement that returns rows and changes nothing.
+func (s *Store) read(ctx context.Context, query string, args []any, dest ...any) error {
+	return storage.One(ctx, s, s.sql.of(query), args, dest...)
+}
+
+// tx is what an act of ours runs on.
+type tx struct {
+	on     storage.Tx
+	sql    *sqlText
+	topics []string
+}
+
+// one scans the only row of a statement; [storage.ErrNoRows] when there is none.
+func (t *tx) one(ctx context.Context, query string, args []any, dest ...any) error {
+	return storage.One(ctx, t.on, t.sql.of(query), args, dest...)
+}
+
+// hint says that the act, once committed, is news for those who watch the topic.
+func (t *tx) hint(topic string) { t.topics = append(t.topics, topic) }
+
+// sqlText puts the schema into statements. They name our tables partnerkit_…;
+// indexes have names that do not begin so, since an index follows its table.
+type sqlText struct {
+	schema string
+	known  sync.Map // statement → statement with schema
+}
+
+var ourTable = regexp.MustCompile(`\bpartnerkit_`)
+
+func newSQLText(schema string) *sqlText { return &sqlText{schema: schema} }
+
+func (q *sqlText) of(statement string) string {
+	if q.schema == "" {
+		return statement
+	}
+	if text, ok := q.known.Load(statement); ok {
+		return text.(string)
+	}
+	text := ourTable.ReplaceAllString(statement, `"`+q.schema+`".partnerkit_`)
+	q.known.Store(statement, text)
+	return text
+}

@@ -1,0 +1,74 @@
+package storage
+
+import "context"
+
+// Tx runs statements inside a transaction. It is the part that *sql.Tx, pgx.Tx
+// and our own transactions have in common, and it is for one goroutine.
+//
+// Placeholders are $1, $2 and so on, on both databases.
+type Tx interface {
+	// Exec runs a statement and reports how many rows it changed.
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+	// Query runs a statement that returns rows. Close them before the next
+	// statement.
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+}
+
+// Rows is the part of *sql.Rows that acts use. Closing twice is fine.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// OpenTx is a transaction that its holder ends, with Commit or with Rollback;
+// cancelling the context that it was opened with rolls it back. After either,
+// every method returns [ErrTxDone]; only Rollback, meant for a defer, is silent.
+type OpenTx interface {
+	Tx
+	Commit(ctx context.Context) error
+	Rollback() error
+}
+
+// Act is one business act, see the package comment. The context it is given is
+// the one to pass to its statements. An error that it returns rolls it back and
+// reaches the caller unchanged.
+type Act func(ctx context.Context, tx Tx) error
+
+// DB is one database. All methods are safe for concurrent use; after Close they
+// return [ErrClosed].
+type DB interface {
+	// Dialect says what differs between databases.
+	Dialect() Dialect
+	// Write runs the act in a transaction and returns after its commit.
+	Write(ctx context.Context, act Act) error
+	// Exec runs one statement as an act of its own.
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+	// Query reads, outside any transaction.
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+	// BeginTx opens a transaction that the caller ends.
+	BeginTx(ctx context.Context) (OpenTx, error)
+	// Migrate runs the act like Write, as the only migrator of this database.
+	Migrate(ctx context.Context, act Act) error
+	// Announce tells other processes on this database that a topic has news.
+	// It is a hint and may be lost. On a database of one process it does nothing.
+	Announce(ctx context.Context, topic string) error
+	// Listen calls heard with every topic that another process announces, and
+	// with "" when some may have been missed, until ctx ends. It returns
+	// [ErrNoListen] when this database has no way to tell.
+	Listen(ctx context.Context, heard func(topic string)) error
+	// Close ends the use of the database.
+	Close() error
+}
+
+// Dialect is what SQL statements need to know about the database they run on.
+type Dialect struct {
+	// Name is "sqlite" or "postgres".
+	Name string
+	// Schema qualifies our tables when it is not empty.
+	Schema string
+	// ForShare and ForUpdate end a SELECT that locks the rows it reads, with a
+	// leading space. They are empty where one writer at a time is the rule.
+	ForShare, ForUpdate string
+}

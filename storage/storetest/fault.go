@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// maxFaults ends a search for the last statement that never ends.
+const maxFaults = 200
+
+// Faulty is an act to be tried with a fault in each of its places.
+type Faulty struct {
+	// Prepare makes what the act needs, before each trial. nil: nothing.
+	Prepare func(t *testing.T)
+	// Act is the act. It is called with the fault, and when it failed once more
+	// without.
+	Act func(ctx context.Context) error
+	// Check looks at what is there after the act failed, and after it succeeded.
+	Check func(t *testing.T, happened bool)
+}
+
+// EveryFault runs the act with a fault at its first statement, then with one at
+// its second and so on; then with a lost answer to each of its commits. Wherever
+// it strikes, the act has happened wholly or not at all. After a failed
+// statement it has not happened, and the same call works afterwards.
+func EveryFault(t *testing.T, tap *Tap, f Faulty) {
+	t.Helper()
+	for _, fault := range []Fault{FaultError, FaultCancel, FaultLostCommit} {
+		for n := 1; f.trial(t, tap, fault, n); n++ {
+			if n == maxFaults {
+				t.Fatalf("%s: still struck at place %d", fault, n)
+			}
+		}
+	}
+}
+
+// trial reports whether the fault struck: the act has that many places.
+func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
+	t.Helper()
+	tap.Reset()
+	if f.Prepare != nil {
+		f.Prepare(t)
+	}
+	ctx, cancel := tap.Cancellable(t.Context())
+	defer cancel()
+	tap.Arm(fault, n)
+	err := f.Act(ctx)
+	struck := tap.Struck()
+	tap.Reset()
+	switch {
+	case !struck:
+		if err != nil {
+			t.Fatalf("%s at %d did not strike, yet the act failed: %v", fault, n, err)
+		}
+		f.Check(t, true)
+	case fault == FaultError:
+		if !errors.Is(err, ErrInjected) {
+			t.Fatalf("error at statement %d: the act returned %v", n, err)
+		}
+		f.Check(t, false)
+		if err := f.Act(t.Context()); err != nil {
+			t.Fatalf("again, after an error at statement %d: %v", n, err)
+		}
+		f.Check(t, true)
+	case fault == FaultCancel:
+		// An act that has begun may finish, as long as its answer is true.
+		f.Check(t, err == nil)
+	case fault == FaultLostCommit:
+		if !errors.Is(err, ErrInjected) {
+			t.Fatalf("lost answer to commit %d: the act returned %v", n, err)
+		}
+		f.Check(t, true)
+	}
+	return struck
+}

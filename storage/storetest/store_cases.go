@@ -1,0 +1,12 @@
+package storetest
+
+// storeCases are the cases of every feature's store.
+var storeCases = joinCases(clockCases, joiningCases)
+
+func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
+	var all []testCase[S]
+	for _, group := range groups {
+		all = append(all, group...)
+	}
+	return all
+}
