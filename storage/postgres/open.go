@@ -45,6 +45,9 @@ func newStore(ctx context.Context, db *DB, cfg Config) (*sqlstore.Store, error) 
 
 // OpenDB connects without looking at the tables; [Open] does.
 func OpenDB(ctx context.Context, url string, cfg Config) (*DB, error) {
+	if _, err := cfg.withDefaults(); err != nil {
+		return nil, err
+	}
 	parsed, err := pgx.ParseConfig(url)
 	if err != nil {
 		// pgx quotes the URL in some of its errors.

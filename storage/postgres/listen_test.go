@@ -1,0 +1,66 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// What one node commits wakes those who watch on another.
+func TestHintsBetweenNodes(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	nodes := make([]*sqlstore.Store, 2)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for i := range nodes {
+		store, err := postgres.Open(t.Context(), url, postgres.Config{Schema: schema, MaxConns: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		nodes[i] = store
+	}
+	news, stop := nodes[1].Watch(sqlstore.TopicClock)
+	defer stop()
+	for _, node := range nodes {
+		wg.Go(func() { _ = node.Run(ctx) })
+	}
+	<-news // it listens: "some may have been missed"
+	if _, err := nodes[0].AdvanceClock(t.Context(), 1e9); err != nil {
+		t.Fatal(err)
+	}
+	<-news
+	cancel()
+	wg.Wait()
+}
+
+// Another driver has no LISTEN: the error says so, and loops look by themselves.
+func TestNoListenWithAnotherDriver(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	db, err := postgres.NewDB(hostDB(t, otherDriver, url), postgres.Config{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Listen(t.Context(), func(string) {})
+	if !errors.Is(err, storage.ErrNoListen) || !strings.Contains(err.Error(), "not pgx") {
+		t.Errorf("listen: %v", err)
+	}
+	store, err := sqlstore.New(t.Context(), db, sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.AdvanceClock(t.Context(), 1e9); err != nil {
+		t.Errorf("an act through another driver: %v", err)
+	}
+}

@@ -1,0 +1,180 @@
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// A database that cannot be opened is a clear error that names the file.
+func TestOpenRefusals(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage.db")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("no database at all. ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct{ path, want string }{
+		"no path":      {"", "Config.Path is empty"},
+		"no directory": {filepath.Join(dir, "absent", "x.db"), "must exist and be writable"},
+		"not a file":   {dir, dir},
+		"no database":  {garbage, "not an SQLite file"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := sqlite.Open(t.Context(), sqlite.Config{Path: test.path})
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.path) {
+				t.Errorf("error %v, want one with %q and the path", err, test.want)
+			}
+		})
+	}
+}
+
+// Names that mean something in a URL are just names.
+func TestOddPaths(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a b.db", "a?mode=ro.db", "a%20b.db", "a#b.db", "käse.db", "a&b=c.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := store.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An in-memory database leaves nothing behind.
+func TestMemoryIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.Memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// What a store wrote is there when the file is opened again.
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "again.db")
+	for i := range 3 {
+		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if offset, err := store.AdvanceClock(t.Context(), 1e9); err != nil || offset.Seconds() != float64(i+1) {
+			t.Errorf("offset %v, %v", offset, err)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Older code starts on a database with a newer additive migration, and refuses
+// one that asks for newer code; a migration that fails changes nothing.
+func TestSchemaVersions(t *testing.T) {
+	t.Parallel()
+	first := &fstest.MapFile{Data: []byte("-- minimum: 1\nCREATE TABLE partnerkit_one (id BIGINT PRIMARY KEY);")}
+	second := func(minimum int) *fstest.MapFile {
+		return &fstest.MapFile{Data: fmt.Appendf(nil, "-- minimum: %d\nCREATE TABLE partnerkit_two (id BIGINT PRIMARY KEY);", minimum)}
+	}
+	old := fstest.MapFS{"0001_one.sql": first}
+	additive := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": second(1)}
+	breaking := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": second(2)}
+	broken := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": {Data: []byte("-- minimum: 1\nCREATE TABLE partnerkit_two (id BIGINT); CREATE TABLE partnerkit_one (id BIGINT);")}}
+
+	tests := []struct {
+		name string
+		runs []fstest.MapFS // each on the same file
+		want []string       // part of each error
+	}{
+		{"up to date", []fstest.MapFS{additive, additive}, []string{"", ""}},
+		{"one behind", []fstest.MapFS{old, additive}, []string{"", ""}},
+		{"additive, older code", []fstest.MapFS{additive, old, additive}, []string{"", "", ""}},
+		{"breaking, older code", []fstest.MapFS{breaking, old, breaking}, []string{"", "needs newer code", ""}},
+		{"broken, then mended", []fstest.MapFS{broken, additive}, []string{"0002_two", ""}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "versions.db")
+			for i, files := range test.runs {
+				err := openWith(t, path, sqlstore.Config{Migrations: files})
+				if (err == nil) != (test.want[i] == "") || err != nil && !strings.Contains(err.Error(), test.want[i]) {
+					t.Errorf("run %d: %v, want %q", i, err, test.want[i])
+				}
+				if test.want[i] == "needs newer code" && !errors.Is(err, storage.ErrNewerSchema) {
+					t.Errorf("run %d: %v is not ErrNewerSchema", i, err)
+				}
+			}
+		})
+	}
+}
+
+// A host that migrates by itself is told what it has left out.
+func TestSkipMigrations(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "skip.db")
+	if err := openWith(t, path, sqlstore.Config{SkipMigrations: true}); err == nil {
+		t.Error("opened a database without tables")
+	}
+	if err := openWith(t, path, sqlstore.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := openWith(t, path, sqlstore.Config{SkipMigrations: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The order of migrations is never guessed.
+func TestMigrationFiles(t *testing.T) {
+	t.Parallel()
+	file := &fstest.MapFile{Data: []byte("-- minimum: 1\nSELECT 1;")}
+	for name, files := range map[string]fstest.MapFS{
+		"gap":                   {"0001_a.sql": file, "0003_b.sql": file},
+		"twice":                 {"0001_a.sql": file, "0001_b.sql": file},
+		"name":                  {"1_a.sql": file},
+		"no minimum":            {"0001_a.sql": {Data: []byte("SELECT 1;")}},
+		"minimum beyond itself": {"0001_a.sql": {Data: []byte("-- minimum: 2\nSELECT 1;")}},
+	} {
+		if err := openWith(t, filepath.Join(t.TempDir(), "x.db"), sqlstore.Config{Migrations: files}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func openWith(t *testing.T, path string, cfg sqlstore.Config) error {
+	t.Helper()
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sqlstore.New(t.Context(), db, cfg)
+	if closing := db.Close(); closing != nil {
+		t.Error(closing)
+	}
+	return err
+}
