@@ -1,0 +1,140 @@
+package partnerkit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/partnerkit/partnerkit"
+
+// floors is the house: a package imports from floors below its own, a package
+// inside another's folder may also import that one, and anything else on the
+// same floor needs an arrow.
+var floors = [][]string{
+	0: {"identity", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
+		"internal/id", "internal/secret", "internal/outbound", "internal/testenv"},
+	1: {"events", "analytics"},
+	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
+	3: {"guard", "console", "console/pages"},
+	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest"},
+	5: {"."},
+	6: {"examples/server", "examples/partner", "examples/device", "examples/receiver", "examples/embed", "examples/listen"},
+}
+
+var arrows = map[string][]string{
+	"storage/sqlite":    {"storage/sqlstore"},
+	"storage/postgres":  {"storage/sqlstore"},
+	"storage/storetest": {"storage/sqlstore"},
+}
+
+// forbidden names modules that a package must not pull in, even indirectly.
+var forbidden = []struct{ pkg, dep, why string }{
+	{".", "modernc.org/sqlite", "the host chooses the store"},
+	{".", "github.com/jackc/pgx", "the host chooses the store"},
+	{".", "github.com/redis", "the host chooses the limiter"},
+	{"storage", "github.com/jackc/pgx", "the contract knows no driver"},
+	{"storage", "modernc.org/sqlite", "the contract knows no driver"},
+	{"ratelimit", "github.com/redis", "a limiter in memory needs no Redis"},
+	{"webhooks/signature", "github.com", "receivers import the standard library only"},
+}
+
+type listed struct {
+	ImportPath    string
+	Imports, Deps []string
+}
+
+func list(t *testing.T) map[string]listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Imports,Deps", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := make(map[string]listed)
+	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
+		var p listed
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages[room(p.ImportPath)] = p
+	}
+	return packages
+}
+
+// room is the path of a package inside the module.
+func room(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+func floorOf(room string) int {
+	return slices.IndexFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) })
+}
+
+// Imports only go down.
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	packages := list(t)
+	for from, p := range packages {
+		if floorOf(from) < 0 {
+			t.Errorf("%s has no floor: give it one in floors_test.go", from)
+			continue
+		}
+		for _, imported := range p.Imports {
+			to := room(imported)
+			if to == imported {
+				continue // not of this module
+			}
+			if why := refusal(from, to); why != "" {
+				t.Errorf("%s imports %s: %s", from, to, why)
+			}
+		}
+	}
+	for _, rule := range forbidden {
+		for _, dep := range packages[rule.pkg].Deps {
+			if strings.HasPrefix(dep, rule.dep) && !strings.HasPrefix(dep, module) {
+				t.Errorf("%s depends on %s: %s", rule.pkg, dep, rule.why)
+			}
+		}
+	}
+}
+
+func refusal(from, to string) string {
+	a, b := floorOf(from), floorOf(to)
+	switch {
+	case b < a, path.Dir(from) == to && to != ".", slices.Contains(arrows[from], to):
+		return ""
+	case b == a:
+		return "rooms of one floor do not see each other; move what both need down, or add an arrow with its reason"
+	}
+	return "imports only go down; let the lower package name an interface that the upper one implements"
+}
+
+// The rule itself works.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		from, to string
+		refused  bool
+	}{
+		{"oauthserver", "apierror", false},
+		{"apierror", "oauthserver", true},
+		{"oauthserver", "webhooks", true},
+		{"console", "webhooks", false},
+		{"guard", "console", true},
+		{"guard", ".", true},
+		{"oauthserver/pages", "oauthserver", false},
+		{"storage/sqlite", "storage/sqlstore", false},
+		{"storage/sqlstore", "storage/sqlite", true},
+	} {
+		if got := refusal(test.from, test.to) != ""; got != test.refused {
+			t.Errorf("%s to %s: refused %v", test.from, test.to, got)
+		}
+	}
+}
