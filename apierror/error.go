@@ -1,0 +1,131 @@
+package apierror
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Error is a failure in the standard shape. It is immutable: the With
+// methods return a changed copy. Make one with [New] or a constructor of this
+// package; the zero value is answered as a 500.
+type Error struct {
+	status     int
+	code       Code
+	messages   []string
+	isList     bool // messages are a list also when there is one only
+	params     []string
+	details    any
+	allow      []string
+	retryAfter int // seconds; 0 means none
+	cause      error
+	misuse     string // a programming error in making this value, for the log
+}
+
+// New makes the error of a code, with one value for each placeholder of its
+// message. Values are formatted like fmt.Sprint does and shown to the client.
+//
+// An unknown code, or another number of values than the table says, is a
+// programming error. It does not panic, since that would turn a 400 into an
+// outage: an unknown code is a 500, missing values are shown as "?", superfluous
+// ones are left out, and the log says so.
+func New(code Code, values ...any) *Error {
+	entry, ok := Lookup(code)
+	if !ok {
+		return Internal(fmt.Errorf("code %q is not in the table", code))
+	}
+	return entry.New(values...)
+}
+
+// New makes the error of an entry, as the function [New] does for a code.
+func (e Entry) New(values ...any) *Error {
+	made := &Error{status: e.Status, code: e.Code}
+	if e.Status < 400 || e.Status > 599 {
+		made.status = http.StatusInternalServerError
+		made.misuse = fmt.Sprintf("%s has the status %d", e.name(), e.Status)
+	}
+	if len(values) != e.Params {
+		made.misuse = fmt.Sprintf("%s takes %d values, got %d", e.name(), e.Params, len(values))
+	}
+	for i := range e.Params {
+		value := "?"
+		if i < len(values) {
+			value = clip(fmt.Sprint(values[i]), maxShown)
+		}
+		made.params = append(made.params, value)
+	}
+	if e.HasDetails {
+		made.details = []struct{}{}
+	}
+	made.messages = []string{interpolate(e.Message, made.params)}
+	return made
+}
+
+func (e Entry) name() string {
+	if e.Code == "" {
+		return "a " + strconv.Itoa(e.Status) + " without code"
+	}
+	return string(e.Code)
+}
+
+// Status returns the HTTP status.
+func (e *Error) Status() int { return e.status }
+
+// Code returns the code, empty for a failure that has none.
+func (e *Error) Code() Code { return e.code }
+
+// Messages returns what the client is told, one text for each problem. For a
+// 5xx the client is told less: see [Writer].
+func (e *Error) Messages() []string { return slices.Clone(e.messages) }
+
+// Error implements error. The text is for logs and tests, not for clients.
+func (e *Error) Error() string {
+	text := strconv.Itoa(e.status)
+	if e.code != "" {
+		text += " " + string(e.code)
+	}
+	if len(e.messages) > 0 {
+		text += ": " + strings.Join(e.messages, "; ")
+	}
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the cause given to [Error.WithCause], [Internal] or
+// [Unavailable].
+func (e *Error) Unwrap() error { return e.cause }
+
+// WithCause returns a copy that wraps cause. Clients never see it.
+func (e *Error) WithCause(cause error) *Error {
+	changed := *e
+	changed.cause = cause
+	return &changed
+}
+
+// WithRetryAfter returns a copy that carries Retry-After: whole seconds,
+// rounded up, at least 1. A 429 without it says 1.
+func (e *Error) WithRetryAfter(wait time.Duration) *Error {
+	changed := *e
+	changed.retryAfter = wholeSeconds(wait)
+	return &changed
+}
+
+// HasCode reports whether err is, or wraps, an [Error] with this code.
+func HasCode(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e != nil && e.code == code
+}
+
+func wholeSeconds(wait time.Duration) int {
+	seconds := wait / time.Second
+	if wait%time.Second > 0 {
+		seconds++
+	}
+	return int(max(1, seconds))
+}

@@ -1,0 +1,88 @@
+package apierror_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// A handler reads its body, collects what is wrong with it and returns errors;
+// the writer around it answers them.
+func Example() {
+	type note struct {
+		Title string   `json:"title"`
+		Tags  []string `json:"tags"`
+	}
+	create := func(w http.ResponseWriter, r *http.Request) error {
+		var n note
+		if err := apierror.DecodeJSON(r, &n, apierror.JSONLimits{}); err != nil {
+			return err
+		}
+		var v apierror.Validation
+		if n.Title == "" {
+			v.Add("title must not be empty")
+		}
+		if len(n.Tags) > 2 {
+			v.Add("tags must have at most %d entries", 2)
+		}
+		if err := v.Err(); err != nil {
+			return err
+		}
+		if n.Title == "taken" {
+			return apierror.New(apierror.SlugTaken, n.Title)
+		}
+		return apierror.WriteJSON(w, http.StatusCreated, n)
+	}
+	handler := apierror.Writer{Service: "Acme Books"}.Standard(create)
+
+	for _, body := range []string{
+		`{"title": "hello", "tags": []}`,
+		`{"tags": ["a", "b", "c"]}`,
+		`{"Title": "hello", "tags": "a"}`,
+		`{"title": "taken"}`,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/notes", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Body)
+	}
+	// Output:
+	// 201 {"title":"hello","tags":[]}
+	// 400 {"statusCode":400,"message":["title must not be empty","tags must have at most 2 entries"],"error":"Bad Request"}
+	// 400 {"statusCode":400,"message":["Title is not a known member","tags must be an array"],"error":"Bad Request"}
+	// 400 {"statusCode":400,"message":"the slug taken belongs to another app","error":"Bad Request","code":"SLUG_TAKEN","params":{"p0":"taken"}}
+}
+
+// The same errors at an OAuth endpoint, in its shape.
+func ExampleWriter_OAuth() {
+	token := func(_ http.ResponseWriter, r *http.Request) error {
+		form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+		if err != nil {
+			return err
+		}
+		if names := form.Repeated(); len(names) > 0 {
+			return apierror.NewOAuth(apierror.InvalidRequest, names[0]+" is sent more than once")
+		}
+		if form.Get("grant_type") != "authorization_code" {
+			return apierror.NewOAuth(apierror.UnsupportedGrantType, "")
+		}
+		return apierror.GrantError(apierror.GrantExpired)
+	}
+	handler := apierror.Writer{OmitDeprecatedMessage: true}.OAuth(token)
+
+	for _, body := range []string{"code=1&code=2", "grant_type=password", "grant_type=authorization_code"} {
+		r := httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Body)
+	}
+	// Output:
+	// 400 {"error":"invalid_request","error_description":"code is sent more than once"}
+	// 400 {"error":"unsupported_grant_type"}
+	// 400 {"error":"invalid_grant","error_description":"expired"}
+}

@@ -1,0 +1,90 @@
+package apierror
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+)
+
+const requestIDPrefix = "req_"
+
+// requestID returns the id of this request and puts it into the header of the
+// answer. An id that an outer handler of ours has put there already is kept.
+// One that the client sent is never used: it could be somebody else's, or
+// anything at all.
+func requestID(w http.ResponseWriter) string {
+	id := w.Header().Get("X-Request-Id")
+	if !isRequestID(id) {
+		id = requestIDPrefix + strings.ToLower(rand.Text()) // 130 random bits
+		w.Header().Set("X-Request-Id", id)
+	}
+	return id
+}
+
+func isRequestID(id string) bool {
+	random, ok := strings.CutPrefix(id, requestIDPrefix)
+	return ok && len(random) == 26 && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+func (c Writer) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
+}
+
+// logFault writes the one log line of a failed request. The route pattern
+// stands for the path, which may hold anything.
+func (c Writer) logFault(r *http.Request, id string, err error) {
+	level, message := slog.LevelError, "request failed"
+	if isGoneClient(r, err) {
+		level, message = slog.LevelDebug, "client left"
+	}
+	attributes := []slog.Attr{
+		slog.String("request_id", id),
+		slog.String("method", r.Method),
+		slog.String("route", r.Pattern),
+		slog.String("error", fmt.Sprint(err)),
+	}
+	if p, ok := errors.AsType[*panicError](err); ok {
+		attributes = append(attributes, slog.String("stack", string(p.stack)))
+	}
+	c.logger().LogAttrs(r.Context(), level, message, attributes...)
+}
+
+// logMisuse tells about an error that was made in the wrong way, which the
+// client's answer hides.
+func (c Writer) logMisuse(r *http.Request, err error) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e == nil || e.misuse == "" {
+		return
+	}
+	c.logger().LogAttrs(r.Context(), slog.LevelError, "error made in the wrong way",
+		slog.String("method", r.Method), slog.String("route", r.Pattern), slog.String("error", e.misuse))
+}
+
+// A panicError is a recovered panic.
+//
+// Its text holds the type of the value, and the value only when the Go runtime
+// made it (a nil dereference, an index out of range). Any other value may carry
+// a token or a connection string, and no secret is ever logged; type and stack
+// lead to the line that panicked. The stack shows arguments as addresses, not
+// as contents.
+type panicError struct {
+	text  string
+	stack []byte
+}
+
+func newPanicError(value any, stack []byte) *panicError {
+	text := fmt.Sprintf("panic with a value of type %T", value)
+	if err, ok := value.(runtime.Error); ok {
+		text = "panic: " + err.Error()
+	}
+	return &panicError{text: text, stack: stack}
+}
+
+func (e *panicError) Error() string { return e.text }

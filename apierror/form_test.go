@@ -1,0 +1,146 @@
+package apierror_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+const formType = "application/x-www-form-urlencoded"
+
+func TestDecodeForm(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, body string
+		want       apierror.Form
+	}{
+		{"empty", "", apierror.Form{}},
+		{"values", "grant_type=refresh_token&refresh_token=a%20b+c", apierror.Form{"grant_type": {"refresh_token"}, "refresh_token": {"a b c"}}},
+		{"empty value", "a=&b", apierror.Form{"a": {""}, "b": {""}}},
+		{"empty pairs", "&&a=1&", apierror.Form{"a": {"1"}}},
+		{"sent twice", "a=1&b=2&a=1", apierror.Form{"a": {"1", "1"}, "b": {"2"}}},
+		{"equals sign in the value", "a=b=c", apierror.Form{"a": {"b=c"}}},
+		{"names differ in case", "a=1&A=2", apierror.Form{"a": {"1"}, "A": {"2"}}},
+		{"UTF-8", "a=%C3%BC&b=ü", apierror.Form{"a": {"ü"}, "b": {"ü"}}},
+		{"encoded semicolon", "a=1%3Bb", apierror.Form{"a": {"1;b"}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := apierror.DecodeForm(post(formType, test.body), apierror.FormLimits{})
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// The query is no part of the form: TOK-01 refuses credentials there.
+func TestFormLeavesTheQueryAlone_TOK01(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodPost, "/?client_secret=s&a=2", strings.NewReader("a=1"))
+	r.Header.Set("Content-Type", formType)
+	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form.Has("client_secret") || form.IsRepeated("a") || form.Get("a") != "1" {
+		t.Errorf("form %v", form)
+	}
+}
+
+// TOK-03: a parameter that was sent twice is easy to see, equal values too.
+func TestFormRepeated_TOK03(t *testing.T) {
+	t.Parallel()
+	form, err := apierror.DecodeForm(post(formType, "b=1&a=&c=1&a=&b=2"), apierror.FormLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, form.Repeated()); diff != "" || !form.IsRepeated("a") || form.IsRepeated("c") || form.IsRepeated("d") {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// OERR-03: a form that cannot be read says why, without repeating values.
+func TestDecodeFormProblems_OERR03(t *testing.T) {
+	t.Parallel()
+	const name = "the form has a parameter whose name is not valid percent-encoded UTF-8 without NUL"
+	const semicolon = "the form has a semicolon that is not percent-encoded"
+	tests := []struct {
+		name, body string
+		want       []string
+	}{
+		{"percent", "code=%zz", []string{"code is not valid percent-encoded UTF-8 without NUL"}},
+		{"cut percent", "code=%4", []string{"code is not valid percent-encoded UTF-8 without NUL"}},
+		{"percent in a name", "%zz=1", []string{name}},
+		{"NUL", "code=%00", []string{"code is not valid percent-encoded UTF-8 without NUL"}},
+		{"raw NUL", "code=\x00", []string{"code is not valid percent-encoded UTF-8 without NUL"}},
+		{"NUL in a name", "a%00=1", []string{name}},
+		{"not UTF-8", "code=%ff", []string{"code is not valid percent-encoded UTF-8 without NUL"}},
+		{"not UTF-8, raw", "code=\xff", []string{"the body must be UTF-8"}},
+		{"semicolon", "a=1;b=2", []string{semicolon}},
+		{"all at once", "code=%00&x=1;y=2&state=%zz&ok=1", []string{
+			"code is not valid percent-encoded UTF-8 without NUL", semicolon, "state is not valid percent-encoded UTF-8 without NUL",
+		}},
+		{"100 parameters", strings.Repeat("a=1&", 100), nil},
+		{"101 parameters", strings.Repeat("a=1&", 101), []string{"the form has too many parameters"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			form, err := apierror.DecodeForm(post(formType, test.body), apierror.FormLimits{})
+			wantProblems(t, err, test.want...)
+			if err != nil && form != nil {
+				t.Error("a form beside an error")
+			}
+		})
+	}
+}
+
+func TestDecodeFormRefusals_OERR03(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		r      *http.Request
+		limits apierror.FormLimits
+		status int
+	}{
+		{"charset", post(formType+"; charset=utf-8", "a=1"), apierror.FormLimits{}, 0},
+		{"other case", post("Application/X-WWW-Form-URLencoded", "a=1"), apierror.FormLimits{}, 0},
+		{"empty without type", post("", ""), apierror.FormLimits{}, 0},
+		{"JSON", postJSON(`{}`), apierror.FormLimits{}, 415},
+		{"multipart", post("multipart/form-data; boundary=a", "a"), apierror.FormLimits{}, 415},
+		{"none", post("", "a=1"), apierror.FormLimits{}, 415},
+		{"64 KiB", post(formType, "a="+strings.Repeat("b", 64<<10-2)), apierror.FormLimits{}, 0},
+		{"over 64 KiB", post(formType, "a="+strings.Repeat("b", 64<<10-1)), apierror.FormLimits{}, 413},
+		{"own limits", post(formType, "a=1"), apierror.FormLimits{MaxBytes: 2}, 413},
+		{"own number", post(formType, "a=1&b=2"), apierror.FormLimits{MaxParameters: 1}, 400},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := apierror.DecodeForm(test.r, test.limits)
+			var e *apierror.Error
+			if errors.As(err, &e) != (test.status != 0) || e != nil && e.Status() != test.status {
+				t.Fatalf("status %d wanted: %v", test.status, err)
+			}
+		})
+	}
+}
+
+func TestMediaType(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"Application/JSON; charset=utf-8": "application/json", formType: formType, "": "", "a/b/c": "",
+	} {
+		if got := apierror.MediaType(post(header, "")); got != want {
+			t.Errorf("%q: %q", header, got)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package apierror_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// FuzzDecodeJSON compares with encoding/json: what is accepted here is accepted
+// there, with the same value, and ignoring unknown members changes nothing when
+// there are none.
+func FuzzDecodeJSON(f *testing.F) {
+	for _, seed := range []string{
+		``, `{}`, `null`, `[]`, `{"name":"a","Name":"b"}`, `{"name":"\ud83d\ude00","note":null}`, `{"name":"\ud800"}`,
+		`{"count":127,"size":65535,"price":-1.5e3,"ratio":1e38,"exact":1e999}`, `{"lines":[{"key":"k","value":{"a":[1,"b",null]}}]}`,
+		`{"pair":[1,2],"data":"aGk=","at":"2026-01-02T03:04:05Z","level":"low","optional":{"a":1}}`, `{"quoted":"1","byNumber":{"1":"a"}}`,
+		`{"parent":{"parent":{"tags":["a"],"labels":{"":"b"}}}} x`, "{\"\u212aame\":1}", `{"raw":[[[{}]]],"any":{"a":1,"a":2}}`, `{"name":"\u0000"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		var got order
+		err := apierror.DecodeJSON(postJSON(body), &got, apierror.JSONLimits{})
+		wantOwnError(t, err)
+
+		var lenient order
+		lenientErr := apierror.DecodeJSON(postJSON(body), &lenient, apierror.JSONLimits{IgnoreUnknown: true})
+		wantOwnError(t, lenientErr)
+		if err != nil {
+			return
+		}
+		decoder := json.NewDecoder(strings.NewReader(body))
+		decoder.DisallowUnknownFields()
+		var want order
+		if err := decoder.Decode(&want); err != nil {
+			t.Fatalf("encoding/json refuses what was accepted: %v", err)
+		}
+		options := cmp.AllowUnexported(order{}, base{})
+		if diff := cmp.Diff(want, got, options); diff != "" {
+			t.Errorf("value (-encoding/json +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(got, lenient, options); diff != "" || lenientErr != nil {
+			t.Errorf("with unknown members ignored: %v\n%s", lenientErr, diff)
+		}
+		if strings.Contains(got.Name, "\x00") || !utf8.ValidString(got.Name) {
+			t.Errorf("name %q", got.Name)
+		}
+	})
+}
+
+// FuzzDecodeForm compares with net/url.
+func FuzzDecodeForm(f *testing.F) {
+	for _, seed := range []string{"", "a=1&b=2", "a=1&a=2", "a;b", "%zz", "a=%00", "a=%ff", "=", "&&", "a=b=c", "a+b=c%20d", "%C3%BC=ü"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		got, err := apierror.DecodeForm(post(formType, body), apierror.FormLimits{})
+		wantOwnError(t, err)
+		if err != nil {
+			return
+		}
+		want, err := url.ParseQuery(body)
+		if err != nil {
+			t.Fatalf("net/url refuses what was accepted: %v", err)
+		}
+		if diff := cmp.Diff(want, url.Values(got)); diff != "" {
+			t.Errorf("(-net/url +got):\n%s", diff)
+		}
+		for name, values := range got {
+			for _, text := range append(values, name) {
+				if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+					t.Errorf("%q was accepted", text)
+				}
+			}
+		}
+	})
+}
+
+func wantOwnError(t *testing.T, err error) {
+	t.Helper()
+	var e *apierror.Error
+	if err != nil && (!errors.As(err, &e) || e.Status() >= 500 || len(e.Messages()) == 0) {
+		t.Fatalf("not a client error of ours: %v", err)
+	}
+}

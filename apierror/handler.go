@@ -1,0 +1,55 @@
+package apierror
+
+import (
+	"net/http"
+	"runtime/debug"
+)
+
+// A Handler serves a request, or returns why it could not and then has written
+// nothing. Wrapped errors keep their meaning.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Standard makes an http.Handler that answers failures of h in the standard
+// shape, panics included.
+//
+// When h fails after it has begun its answer, nothing is added to it: the
+// failure is logged, and after a panic the connection is cut, so that the client
+// does not take half an answer for a whole one.
+func (c Writer) Standard(h Handler) http.Handler { return c.adapt(h, c.WriteStandard) }
+
+// OAuth is Standard for the OAuth shape.
+func (c Writer) OAuth(h Handler) http.Handler { return c.adapt(h, c.WriteOAuth) }
+
+type errorWriter func(http.ResponseWriter, *http.Request, error)
+
+func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tracked := &trackedWriter{ResponseWriter: w}
+		defer func() {
+			if value := recover(); value != nil {
+				c.answerPanic(tracked, r, value, write)
+			}
+		}()
+		err := h(tracked, r)
+		if err == nil {
+			return
+		}
+		if tracked.begun {
+			c.logFault(r, requestID(tracked), err)
+			return
+		}
+		write(tracked, r, err)
+	})
+}
+
+func (c Writer) answerPanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
+	if value == http.ErrAbortHandler {
+		panic(value) // somebody wants the connection cut; net/http knows this value
+	}
+	err := newPanicError(value, debug.Stack())
+	if w.begun {
+		c.logFault(r, requestID(w), err)
+		panic(http.ErrAbortHandler)
+	}
+	write(w, r, err)
+}

@@ -1,0 +1,333 @@
+package apierror_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+type shapeUnderTest struct {
+	name  string
+	adapt func(apierror.Writer, apierror.Handler) http.Handler
+}
+
+var bothShapes = []shapeUnderTest{
+	{"standard", apierror.Writer.Standard},
+	{"oauth", apierror.Writer.OAuth},
+}
+
+// ERR-02, OERR-04: header, body and log carry the same request id; the cause is
+// in the log alone.
+func TestRequestID_ERR02(t *testing.T) {
+	t.Parallel()
+	for _, shape := range bothShapes {
+		t.Run(shape.name, func(t *testing.T) {
+			t.Parallel()
+			log := &syncBuffer{}
+			h := shape.adapt(logTo(log), func(http.ResponseWriter, *http.Request) error {
+				return fmt.Errorf("read events: %w", errors.New("connection refused"))
+			})
+			r := get()
+			r.Header.Set("X-Request-Id", "req_chosenbytheclient22222222")
+			first, second := serve(h, r), serve(h, r)
+			id := first.Header.Get("X-Request-Id")
+			if !regexp.MustCompile(`^req_[a-z2-7]{26}$`).MatchString(id) || id == second.Header.Get("X-Request-Id") {
+				t.Errorf("request ids %q and %q", id, second.Header.Get("X-Request-Id"))
+			}
+			body, _ := io.ReadAll(first.Body)
+			if !strings.Contains(string(body), id) || strings.Contains(string(body), "refused") {
+				t.Errorf("body %s", body)
+			}
+			var line map[string]any
+			if err := json.Unmarshal([]byte(strings.SplitN(log.String(), "\n", 2)[0]), &line); err != nil {
+				t.Fatal(err)
+			}
+			delete(line, "time")
+			want := map[string]any{
+				"level": "ERROR", "msg": "request failed", "request_id": id, "method": "GET", "route": "",
+				"error": "read events: connection refused",
+			}
+			if diff := cmp.Diff(want, line); diff != "" {
+				t.Errorf("log line (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// ERR-02: a panic is a 500 in the right shape; TOK-09: its value is not logged,
+// nor is anything of the request.
+func TestPanic_ERR02_TOK09(t *testing.T) {
+	t.Parallel()
+	for _, shape := range bothShapes {
+		t.Run(shape.name, func(t *testing.T) {
+			t.Parallel()
+			log := &syncBuffer{}
+			h := shape.adapt(logTo(log), func(http.ResponseWriter, *http.Request) error {
+				panic(errors.New("token hush"))
+			})
+			r := httptest.NewRequest(http.MethodPost, "/hush?code=hush", strings.NewReader("hush"))
+			r.Header.Set("Authorization", "Bearer hush")
+			answer := serve(h, r)
+			body, _ := io.ReadAll(answer.Body)
+			if answer.StatusCode != 500 || !strings.Contains(string(body), answer.Header.Get("X-Request-Id")) || strings.Contains(string(body), "hush") {
+				t.Errorf("%d %s", answer.StatusCode, body)
+			}
+			if strings.Contains(log.String(), "hush") {
+				t.Errorf("the log holds a secret: %s", log)
+			}
+			for _, want := range []string{"*errors.errorString", "handler_test.go", answer.Header.Get("X-Request-Id")} {
+				if !strings.Contains(log.String(), want) {
+					t.Errorf("the log lacks %q: %s", want, log)
+				}
+			}
+		})
+	}
+}
+
+func TestRuntimePanicIsLoggedInWords(t *testing.T) {
+	t.Parallel()
+	log := &syncBuffer{}
+	serve(logTo(log).Standard(func(http.ResponseWriter, *http.Request) error {
+		var none map[string]int
+		none["a"] = 1
+		return nil
+	}), get())
+	if !strings.Contains(log.String(), "assignment to entry in nil map") {
+		t.Errorf("log %s", log)
+	}
+}
+
+// A deliberate abort is net/http's business.
+func TestAbortHandlerPasses(t *testing.T) {
+	t.Parallel()
+	log := &syncBuffer{}
+	defer func() {
+		if got := recover(); got != http.ErrAbortHandler {
+			t.Errorf("recovered %v", got)
+		}
+		if log.String() != "" {
+			t.Errorf("logged %s", log)
+		}
+	}()
+	serve(logTo(log).Standard(func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }), get())
+}
+
+// A begun answer gets no second body, however it began.
+func TestBegunAnswer(t *testing.T) {
+	t.Parallel()
+	begin := map[string]func(http.ResponseWriter){
+		"header":  func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
+		"body":    func(w http.ResponseWriter) { _, _ = w.Write([]byte("half")) },
+		"flusher": func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
+		"controller": func(w http.ResponseWriter) {
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				panic("flush: " + err.Error())
+			}
+		},
+	}
+	for name, start := range begin {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := &syncBuffer{}
+			server := httptest.NewServer(http.NewServeMux())
+			defer server.Close()
+			mux := server.Config.Handler.(*http.ServeMux)
+			mux.Handle("GET /error", logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
+				start(w)
+				return errors.New("late failure")
+			}))
+			mux.Handle("GET /panic", logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
+				start(w)
+				panic("late panic")
+			}))
+
+			answer, err := server.Client().Get(server.URL + "/error")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			body, err := io.ReadAll(answer.Body)
+			if err != nil || strings.Contains(string(body), "statusCode") || answer.StatusCode >= 400 {
+				t.Errorf("%d %q %v", answer.StatusCode, body, err)
+			}
+			if !strings.Contains(log.String(), "late failure") || !strings.Contains(log.String(), "GET /error") {
+				t.Errorf("log %s", log)
+			}
+
+			answer, err = server.Client().Get(server.URL + "/panic")
+			if err == nil {
+				defer answer.Body.Close()
+				if body, err = io.ReadAll(answer.Body); err == nil {
+					t.Errorf("the client cannot see that the answer is cut: %d %q", answer.StatusCode, body)
+				}
+			}
+			if !strings.Contains(log.String(), "panic with a value of type string") {
+				t.Errorf("log %s", log)
+			}
+		})
+	}
+}
+
+// An informational answer does not count as begun, and a hijacked one does.
+func TestInformationalAndHijacked(t *testing.T) {
+	t.Parallel()
+	log := &syncBuffer{}
+	mux := http.NewServeMux()
+	mux.Handle("GET /hints", logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
+		w.WriteHeader(http.StatusEarlyHints)
+		return apierror.NotFound("invoice")
+	}))
+	mux.Handle("GET /hijack", logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return err
+		}
+		_ = conn.Close()
+		return errors.New("after the hijack")
+	}))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	answer, err := server.Client().Get(server.URL + "/hints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 404 {
+		t.Errorf("status %d", answer.StatusCode)
+	}
+	if answer, err := server.Client().Get(server.URL + "/hijack"); err == nil {
+		answer.Body.Close()
+		t.Error("a hijacked connection was answered")
+	}
+	if !strings.Contains(log.String(), "after the hijack") {
+		t.Errorf("log %s", log)
+	}
+}
+
+// The controller reaches what the wrapper does not know about.
+func TestControllerReachesTheConnection(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(apierror.Writer{}.Standard(func(w http.ResponseWriter, _ *http.Request) error {
+		return http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
+	}))
+	defer server.Close()
+	answer, err := server.Client().Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 200 {
+		t.Errorf("status %d", answer.StatusCode)
+	}
+}
+
+// A client that left is no fault of ours; a cancellation of our own is.
+func TestGoneClientIsNoError(t *testing.T) {
+	t.Parallel()
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	tests := []struct {
+		name  string
+		ctx   context.Context
+		err   error
+		level string
+	}{
+		{"gone", gone, fmt.Errorf("query: %w", context.Canceled), "DEBUG"},
+		{"gone, other fault", gone, errors.New("disk full"), "ERROR"},
+		{"still there", context.Background(), context.Canceled, "ERROR"},
+		{"deadline", gone, context.DeadlineExceeded, "ERROR"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			log := &syncBuffer{}
+			answer := standard(logTo(log), get().WithContext(test.ctx), test.err)
+			if answer.StatusCode != 500 || !strings.Contains(log.String(), `"level":"`+test.level+`"`) {
+				t.Errorf("%d %s", answer.StatusCode, log)
+			}
+		})
+	}
+}
+
+// Failures of the client are not logged, and headers meant for the answer that
+// was not given are gone.
+func TestClientErrorIsQuietAndClean(t *testing.T) {
+	t.Parallel()
+	log := &syncBuffer{}
+	answer := serve(logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
+		h := w.Header()
+		h.Set("Content-Length", "1000")
+		h.Set("Content-Encoding", "gzip")
+		h.Set("Content-Type", "text/html")
+		h.Set("Etag", `"1"`)
+		h.Set("Location", "/invoices/1")
+		h.Set("Cache-Control", "max-age=60")
+		h.Set("RateLimit-Limit", "300")
+		return apierror.New(apierror.EventNotFound, "evt_1")
+	}), get())
+	want := http.Header{
+		"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}, "Content-Type": {"application/json"},
+		"X-Content-Type-Options": {"nosniff"}, "Ratelimit-Limit": {"300"},
+	}
+	if diff := cmp.Diff(want, answer.Header); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	if log.String() != "" {
+		t.Errorf("logged %s", log)
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	t.Parallel()
+	h := apierror.Writer{}.Standard(func(w http.ResponseWriter, r *http.Request) error {
+		if r.URL.Path == "/bad" {
+			return apierror.WriteJSON(w, http.StatusOK, math.NaN())
+		}
+		return apierror.WriteJSON(w, http.StatusCreated, map[string]string{"url": "https://a/?b&c=<d>"})
+	})
+	answer := serve(h, get())
+	body, _ := io.ReadAll(answer.Body)
+	if got, want := string(body), `{"url":"https://a/?b&c=<d>"}`; got != want || answer.StatusCode != 201 || answer.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%d %v %s", answer.StatusCode, answer.Header, got)
+	}
+	if answer := serve(h, httptest.NewRequest(http.MethodGet, "/bad", nil)); answer.StatusCode != 500 {
+		t.Errorf("what cannot be encoded: %d", answer.StatusCode)
+	}
+}
+
+// ERR-02, OERR-02: unknown paths and methods have the shape too.
+func TestMux_ERR02_OERR02(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.Handle("GET /invoices/{id}", apierror.Writer{}.Standard(func(w http.ResponseWriter, r *http.Request) error {
+		return apierror.WriteJSON(w, 200, r.PathValue("id"))
+	}))
+	mux.HandleFunc("POST /oauth/token", func(http.ResponseWriter, *http.Request) {})
+	var all strings.Builder
+	for _, target := range []string{"GET /invoices/7", "DELETE /invoices/7", "GET /nothing", "GET /oauth/token"} {
+		method, path, _ := strings.Cut(target, " ")
+		for name, h := range map[string]http.Handler{"standard": apierror.Writer{}.StandardMux(mux), "oauth": apierror.Writer{}.OAuthMux(mux)} {
+			if strings.HasPrefix(path, "/oauth") != (name == "oauth") {
+				continue
+			}
+			fmt.Fprintf(&all, "# %s\n%s\n", target, dump(t, serve(h, httptest.NewRequest(method, path, nil))))
+		}
+	}
+	wantGolden(t, "mux", all.String())
+	if answer := serve(apierror.Writer{}.StandardMux(mux), httptest.NewRequest(http.MethodGet, "/a/../invoices/7", nil)); answer.StatusCode/100 != 3 {
+		t.Errorf("a path that is not clean: %d", answer.StatusCode)
+	}
+}

@@ -1,0 +1,200 @@
+package apierror
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+)
+
+// maxProblems bounds the list in an answer; whoever sends more wrong members
+// than that learns of the rest after repairing these.
+const maxProblems = 50
+
+// An inspector walks valid JSON beside the Go type that it is meant for and
+// collects everything that is wrong, before anything is decoded.
+type inspector struct {
+	data          []byte
+	pos           int
+	ignoreUnknown bool
+	problems      []string
+	ignored       []span // names that encoding/json must not see
+}
+
+// A span is data[from:to].
+type span struct{ from, to int }
+
+func (in *inspector) inspect(t reflect.Type) error {
+	in.space()
+	if in.data[in.pos] == 'n' { // null would leave dst untouched, as if all were well
+		if want := shapeOf(t).kind; want != kindAny {
+			return Invalid("the body must be " + string(want))
+		}
+		return Invalid("the body must not be null")
+	}
+	in.value(t, nil)
+	if len(in.problems) > maxProblems {
+		in.problems = append(in.problems[:maxProblems], "there are more problems than are listed here")
+	}
+	if len(in.problems) > 0 {
+		return Invalid(in.problems...)
+	}
+	return nil
+}
+
+func (in *inspector) problem(at *path, what string) {
+	if len(in.problems) <= maxProblems {
+		in.problems = append(in.problems, at.String()+" "+what)
+	}
+}
+
+// value walks one value. When it does not fit t, the walk goes on without a
+// type: names that are given twice inside it are reported all the same.
+func (in *inspector) value(t reflect.Type, at *path) {
+	in.space()
+	want := shapeOf(t)
+	start := in.pos
+	before := len(in.problems)
+	if !want.fits(in.data[start]) {
+		in.problem(at, "must be "+string(want.kind))
+		want = anything
+	}
+	switch in.data[start] {
+	case '{':
+		in.object(want, at)
+	case '[':
+		in.array(want, at)
+	case '"':
+		in.text(at)
+	case 't', 'f', 'n', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		in.word()
+		in.number(want, string(in.data[start:in.pos]), at)
+	}
+	// A type that decodes itself is asked only about what is well-formed so far.
+	if want.decodes == nil || len(in.problems) != before {
+		return
+	}
+	if err := want.decodes(in.data[start:in.pos]); err != nil {
+		in.problem(at, want.refusal())
+	}
+}
+
+func (in *inspector) object(want *shape, at *path) {
+	seen := map[string]bool{}
+	for in.next('}') {
+		from := in.pos
+		raw := in.text(at)
+		name := unquote(raw)
+		here := &path{parent: at, name: name, isName: true}
+		if seen[name] {
+			in.problem(here, "is given more than once")
+		}
+		seen[name] = true
+		in.space()
+		in.pos++ // the colon
+		t := want.elem
+		if want.members != nil {
+			known := false
+			if t, known = want.members[name]; !known {
+				in.unknown(here, span{from, from + len(raw)})
+			}
+		}
+		in.value(t, here)
+	}
+}
+
+func (in *inspector) unknown(at *path, name span) {
+	if in.ignoreUnknown {
+		in.ignored = append(in.ignored, name)
+		return
+	}
+	in.problem(at, "is not a known member")
+}
+
+func (in *inspector) array(want *shape, at *path) {
+	count := 0
+	for in.next(']') {
+		in.value(want.elem, &path{parent: at, index: count})
+		count++
+	}
+	if want.length >= 0 && count != want.length {
+		in.problem(at, "must have "+strconv.Itoa(want.length)+" entries")
+	}
+}
+
+func (in *inspector) number(want *shape, literal string, at *path) {
+	if c := literal[0]; c != '-' && (c < '0' || c > '9') || want.bits == 0 {
+		return
+	}
+	var err error
+	switch want.kind {
+	case kindInteger:
+		_, err = strconv.ParseInt(literal, 10, want.bits)
+	case kindNatural:
+		_, err = strconv.ParseUint(literal, 10, want.bits)
+	default:
+		_, err = strconv.ParseFloat(literal, want.bits)
+	}
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		in.problem(at, "is out of range")
+	case err != nil:
+		in.problem(at, "must be "+string(want.kind))
+	}
+}
+
+// fits compares a value's first character with what is wanted.
+func (s *shape) fits(first byte) bool {
+	if first == 'n' {
+		return s.mayBeNull
+	}
+	switch s.kind {
+	case kindAny:
+		return true
+	case kindObject:
+		return first == '{'
+	case kindArray:
+		return first == '['
+	case kindString, kindBase64, kindTime:
+		return first == '"'
+	case kindBoolean:
+		return first == 't' || first == 'f'
+	}
+	return first == '-' || '0' <= first && first <= '9'
+}
+
+func (s *shape) refusal() string {
+	if s.kind == kindBase64 || s.kind == kindTime {
+		return "must be " + string(s.kind)
+	}
+	return "does not have a valid value"
+}
+
+// withoutIgnored returns the body for encoding/json. Ignored names become empty:
+// it would otherwise match them to a field whose name differs in case only, and
+// no field has an empty name.
+func (in *inspector) withoutIgnored() []byte {
+	if len(in.ignored) == 0 {
+		return in.data
+	}
+	cleaned := make([]byte, 0, len(in.data))
+	last := 0
+	for _, name := range in.ignored {
+		cleaned = append(cleaned, in.data[last:name.from]...)
+		cleaned = append(cleaned, '"', '"')
+		last = name.to
+	}
+	return append(cleaned, in.data[last:]...)
+}
+
+func unquote(raw []byte) string {
+	if !bytes.ContainsRune(raw, '\\') {
+		return string(raw[1 : len(raw)-1])
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return string(raw) // cannot happen: the body is valid JSON
+	}
+	return text
+}

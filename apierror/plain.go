@@ -1,0 +1,81 @@
+package apierror
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Invalid is a 400 for a request that breaks rules: its message is the list of
+// problems, and it has no code. See [Validation] for a way to collect them.
+func Invalid(problems ...string) *Error {
+	if len(problems) == 0 {
+		problems = []string{"the request is not valid"}
+	}
+	return &Error{status: http.StatusBadRequest, messages: problems, isList: true}
+}
+
+// Unauthorized is a 401. The [Writer] adds the Bearer challenge.
+func Unauthorized() *Error {
+	return plain(http.StatusUnauthorized, "sign in, or send a valid access token")
+}
+
+// Forbidden is a 403 without code. Prefer a code where there is one.
+func Forbidden(message string) *Error {
+	if message == "" {
+		message = "this is not allowed"
+	}
+	return plain(http.StatusForbidden, message)
+}
+
+// NotFound is a 404 for a thing, such as "invoice"; empty means the path.
+func NotFound(what string) *Error {
+	if what == "" {
+		return plain(http.StatusNotFound, "there is nothing at this path")
+	}
+	return plain(http.StatusNotFound, "{p0} not found", what)
+}
+
+// MethodNotAllowed is a 405 with the Allow header.
+func MethodNotAllowed(allow ...string) *Error {
+	e := plain(http.StatusMethodNotAllowed, "this path takes {p0}", strings.Join(allow, ", "))
+	e.allow = allow
+	return e
+}
+
+// TooLarge is a 413 for a body over limit bytes.
+func TooLarge(limit int64) *Error {
+	return plain(http.StatusRequestEntityTooLarge, "the body has more than {p0} bytes", limit)
+}
+
+// UnsupportedMediaType is a 415 that names the media type which is accepted.
+func UnsupportedMediaType(accepted string) *Error {
+	return plain(http.StatusUnsupportedMediaType, "the body must be {p0}, in UTF-8 and without content encoding", accepted)
+}
+
+// TooManyRequests is a 429 without code. An OAuth handler returns it too: the
+// answer is then temporarily_unavailable.
+func TooManyRequests(wait time.Duration) *Error {
+	e := plain(http.StatusTooManyRequests, tooManyRequests, wholeSeconds(wait))
+	return e.WithRetryAfter(wait)
+}
+
+// Internal is a 500. The cause goes to the log, never to the client. Returning
+// the cause itself does the same.
+func Internal(cause error) *Error {
+	return plain(http.StatusInternalServerError, "internal error").WithCause(cause)
+}
+
+// Unavailable is a 503: a fault that is expected to pass, such as a database
+// that is too busy. The cause goes to the log.
+func Unavailable(cause error) *Error {
+	return plain(http.StatusServiceUnavailable, "temporarily unavailable").WithCause(cause)
+}
+
+// tooManyRequests is the text of every 429 that states its wait. Both shapes
+// use it; in the OAuth shape its words are fixed.
+const tooManyRequests = "too many requests, retry after {p0} seconds"
+
+func plain(status int, message string, values ...any) *Error {
+	return Entry{Status: status, Message: message, Params: len(values)}.New(values...)
+}

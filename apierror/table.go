@@ -1,0 +1,78 @@
+package apierror
+
+import (
+	"net/http"
+	"slices"
+)
+
+// An Entry says everything that is fixed about a code.
+type Entry struct {
+	// Code is what clients branch on.
+	Code Code
+	// Status is the HTTP status, 400 to 599.
+	Status int
+	// Message is English text. {p0}, {p1} … stand for the values that New is
+	// given and that the answer repeats in params.
+	Message string
+	// Params is the number of those values.
+	Params int
+	// HasDetails says that the answer carries a details array, empty or not.
+	HasDetails bool
+}
+
+// Entries returns the table of all codes, in the order in which it is written.
+// The slice is the caller's.
+func Entries() []Entry { return slices.Clone(table) }
+
+// Lookup returns the entry of a code.
+func Lookup(code Code) (Entry, bool) {
+	i := slices.IndexFunc(table, func(e Entry) bool { return e.Code == code })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return table[i], true
+}
+
+// The retry time of APP_RATE_LIMITED and IDEMPOTENCY_CONFLICT is not in the
+// message: it stands in Retry-After alone, so that the two cannot disagree.
+var table = []Entry{
+	{Code: AppRateLimited, Status: http.StatusTooManyRequests, Message: "the app sent too many requests; Retry-After says how long to wait"},
+	{Code: UnsupportedAPIVersion, Status: http.StatusBadRequest, Params: 1, Message: "API version {p0} does not exist or has been retired"},
+	{Code: InsufficientScope, Status: http.StatusForbidden, Params: 1, Message: "Insufficient scope: this call needs {p0}"},
+	{Code: EndpointNotExposed, Status: http.StatusForbidden, Message: "endpoint not exposed to OAuth clients"},
+	{Code: PermissionRequired, Status: http.StatusForbidden, Params: 1, Message: "the user needs the permission {p0} in this business"},
+	{Code: IdempotencyConflict, Status: http.StatusConflict, Message: "a request with this Idempotency-Key is still running"},
+	{Code: IdempotencyMismatch, Status: http.StatusUnprocessableEntity, Message: "this Idempotency-Key was already used for a different request"},
+	{Code: InvoiceLimitReached, Status: http.StatusForbidden, Params: 2, Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read"},
+
+	{Code: UnknownAppDataField, Status: http.StatusBadRequest, Params: 2, Message: "the app declares no field {p0} for {p1}"},
+	{Code: InvalidAppDataValue, Status: http.StatusBadRequest, HasDetails: true, Message: "values do not follow the rules of their fields; details lists each of them"},
+	{Code: ProvideResourceIDs, Status: http.StatusBadRequest, Message: "resourceId or resourceIds is required"},
+	{Code: TooManyResourceIDs, Status: http.StatusBadRequest, Message: "resourceIds takes at most 50 ids"},
+	{Code: AppCannotAccessType, Status: http.StatusForbidden, Params: 1, Message: "the app has no read access to {p0} in this business"},
+	{Code: AppDataForConnectedApps, Status: http.StatusForbidden, Message: "app data is open to connected apps only"},
+	{Code: RecordNotFound, Status: http.StatusNotFound, Params: 2, Message: "this business has no {p0} with the id {p1}"},
+	{Code: AppDataValueNotFound, Status: http.StatusNotFound, Params: 1, Message: "the app has no value {p0} in this business"},
+
+	{Code: UnknownCursor, Status: http.StatusBadRequest, Params: 1, Message: "after: {p0} is not an event of this business from the last 30 days"},
+	{Code: UnknownEventType, Status: http.StatusBadRequest, Params: 1, Message: "types: there is no event named {p0}"},
+	{Code: EventLogForConnectedApps, Status: http.StatusForbidden, Message: "the event log is open to connected apps only"},
+	{Code: EventNotFound, Status: http.StatusNotFound, Params: 1, Message: "there is no event {p0} that the app can see"},
+
+	{Code: DeliveryNotFailed, Status: http.StatusBadRequest, Params: 1, Message: "only a failed delivery can be sent again; this one is {p0}"},
+	{Code: DeliveryTooOld, Status: http.StatusBadRequest, Message: "the delivery is older than 30 days"},
+	{Code: AppNotActive, Status: http.StatusBadRequest, Message: "the app is suspended or deactivated"},
+	{Code: AppNotInstalled, Status: http.StatusBadRequest, Message: "the app is not installed in the business of this event"},
+	{Code: EventScopeMissing, Status: http.StatusBadRequest, Params: 2, Message: "{p0} needs the scope {p1}, which the app or its installation no longer has"},
+	{Code: WebhookNotActive, Status: http.StatusBadRequest, Message: "the webhook is switched off"},
+
+	{Code: ListingExists, Status: http.StatusConflict, Message: "the app already has a listing; update it instead"},
+	{Code: ListingStateInvalid, Status: http.StatusBadRequest, Params: 2, Message: "a revision that is {p0} cannot become {p1}"},
+	{Code: ListingIncomplete, Status: http.StatusBadRequest, HasDetails: true, Message: "the listing cannot be submitted yet; details lists what it lacks"},
+	{Code: SlugTaken, Status: http.StatusBadRequest, Params: 1, Message: "the slug {p0} belongs to another app"},
+	{Code: AssetInUse, Status: http.StatusBadRequest, Params: 1, Message: "the asset {p0} is shown by the live listing or an open revision"},
+	{Code: ExtensionScopeRequired, Status: http.StatusBadRequest, Params: 2, Message: "an extension of {p0} needs the app to request {p1}"},
+	{Code: ExtensionPathInvalid, Status: http.StatusBadRequest, Params: 1, Message: "the path {p0} does not lead to a page of the App URL's origin"},
+	{Code: InvalidChoices, Status: http.StatusBadRequest, Message: "choices takes 1 to 50 different texts of 1 to 60 characters"},
+	{Code: FunctionSourceNoHandler, Status: http.StatusBadRequest, Message: "the source is not an ES module that exports a handler"},
+}

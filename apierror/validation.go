@@ -1,0 +1,25 @@
+package apierror
+
+import "fmt"
+
+// A Validation collects everything that is wrong with a request, so that a
+// client repairs it in one go. The zero value is ready; it is not safe for
+// concurrent use.
+type Validation struct {
+	problems []string
+}
+
+// Add notes a problem, formatted like fmt.Sprintf. By convention the text
+// begins with the path of the member: "values[3].key must not be empty".
+func (v *Validation) Add(format string, args ...any) {
+	v.problems = append(v.problems, fmt.Sprintf(format, args...))
+}
+
+// Err returns nil when nothing was added, otherwise [Invalid] with all problems
+// in the order in which they were added.
+func (v *Validation) Err() error {
+	if len(v.problems) == 0 {
+		return nil
+	}
+	return Invalid(v.problems...)
+}

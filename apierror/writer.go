@@ -1,0 +1,197 @@
+package apierror
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// A Writer answers failures. The zero value works: it logs nothing and calls
+// the service "partnerkit". It is safe for concurrent use as long as its fields
+// stay as they are.
+//
+// A 5xx, in either shape, tells the client nothing but a request id. The id is
+// in the X-Request-Id header, in the text, and in the log line with the cause.
+// The log line names method and route pattern only: paths, queries, headers and
+// bodies can hold credentials. What a cause says is up to whoever made it.
+type Writer struct {
+	// Logger receives faults; nil discards them. Failures of the client are
+	// not logged.
+	Logger *slog.Logger
+	// Service names the realm of challenges; empty means "partnerkit".
+	Service string
+	// ResourceMetadata is the URL of the protected resource metadata
+	// (RFC 9728) that the Bearer challenge of a standard 401 points to; empty
+	// leaves the attribute out.
+	ResourceMetadata string
+	// OmitDeprecatedMessage drops the message member of OAuth errors.
+	OmitDeprecatedMessage bool
+}
+
+type standardBody struct {
+	StatusCode int               `json:"statusCode"`
+	Message    any               `json:"message"` // string, or []string
+	Error      string            `json:"error"`
+	Code       Code              `json:"code,omitempty"`
+	Params     map[string]string `json:"params,omitempty"`
+	Details    any               `json:"details,omitempty"`
+}
+
+// WriteStandard answers err in the standard shape. It is for middleware that
+// has no [Handler] to return from; nothing may have been written to w.
+//
+// A 401 carries a Bearer challenge (RFC 6750 section 3), with
+// error="invalid_token" when, and only when, the request sent a bearer token.
+// A 429 always carries Retry-After.
+func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error) {
+	e := standardFrom(err)
+	if e.status >= 500 {
+		id := requestID(w)
+		c.logFault(r, id, err)
+		shown := Entry{Code: e.code, Status: e.status, Message: faultMessage, Params: 1}.New(id)
+		shown.retryAfter = e.retryAfter
+		e = shown
+	}
+	c.logMisuse(r, err)
+
+	prepareHeader(w.Header(), e.allow)
+	if e.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", c.bearerChallenge(r))
+	}
+	retryAfter := e.retryAfter
+	if e.status == http.StatusTooManyRequests {
+		retryAfter = max(1, retryAfter)
+	}
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	c.send(w, r, e.status, e.body())
+}
+
+func (e *Error) body() standardBody {
+	body := standardBody{
+		StatusCode: e.status,
+		Message:    e.messages[0],
+		Error:      statusName(e.status),
+		Code:       e.code,
+		Details:    e.details,
+	}
+	if e.isList {
+		body.Message = e.messages
+	}
+	if len(e.params) > 0 {
+		body.Params = make(map[string]string, len(e.params))
+		for i, value := range e.params {
+			body.Params["p"+strconv.Itoa(i)] = value
+		}
+	}
+	return body
+}
+
+type oauthBody struct {
+	Error       OAuthCode `json:"error"`
+	Description string    `json:"error_description,omitempty"`
+	Message     string    `json:"message,omitempty"`
+}
+
+// WriteOAuth answers err in the OAuth shape. It is for middleware that has no
+// [Handler] to return from; nothing may have been written to w.
+//
+// An invalid_client carries a Basic challenge when, and only when, the request
+// used HTTP Basic (RFC 6749 section 5.2). Every answer is marked no-store.
+func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
+	e := oauthFrom(err)
+	description := e.description
+	if e.status >= 500 {
+		id := requestID(w)
+		c.logFault(r, id, err)
+		description = interpolate(faultMessage, []string{id})
+	}
+	c.logMisuse(r, err)
+
+	prepareHeader(w.Header(), e.allow)
+	if e.status == http.StatusUnauthorized && usesScheme(r, "Basic") {
+		w.Header().Set("WWW-Authenticate", "Basic realm="+quoted(c.service()))
+	}
+	if e.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+	}
+	body := oauthBody{Error: e.code, Description: description}
+	if !c.OmitDeprecatedMessage {
+		body.Message = description
+		if description == "" {
+			body.Message = string(e.code)
+		}
+	}
+	c.send(w, r, e.status, body)
+}
+
+// faultMessage is all that a client learns about a fault.
+const faultMessage = "something went wrong on our side; the request id is {p0}"
+
+func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body any) {
+	if err := WriteJSON(w, status, body); err != nil {
+		// Bodies hold strings and numbers only, so this cannot happen; if it
+		// ever does, a bare status is better than a panic.
+		c.logger().ErrorContext(r.Context(), "encode error body", "error", err)
+		w.WriteHeader(status)
+	}
+}
+
+// prepareHeader drops what the handler set for the answer that it did not give.
+// Errors are never to be cached, in either shape.
+func prepareHeader(h http.Header, allow []string) {
+	for _, name := range []string{
+		"Content-Length", "Content-Encoding", "Etag", "Last-Modified", "Expires", "Location",
+		"Retry-After", "WWW-Authenticate",
+	} {
+		h.Del(name)
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+	if len(allow) > 0 {
+		h.Set("Allow", strings.Join(allow, ", "))
+	}
+}
+
+func (c Writer) service() string {
+	if c.Service == "" {
+		return "partnerkit"
+	}
+	return c.Service
+}
+
+func (c Writer) bearerChallenge(r *http.Request) string {
+	var attributes []string
+	if usesScheme(r, "Bearer") {
+		attributes = append(attributes, `error="invalid_token"`)
+	}
+	if c.ResourceMetadata != "" {
+		attributes = append(attributes, "resource_metadata="+quoted(c.ResourceMetadata))
+	}
+	if len(attributes) == 0 {
+		// RFC 6750 section 3 asks for at least one attribute.
+		attributes = append(attributes, "realm="+quoted(c.service()))
+	}
+	return "Bearer " + strings.Join(attributes, ", ")
+}
+
+// usesScheme looks at the request itself, so that no handler can forget to say
+// how its client signed in.
+func usesScheme(r *http.Request, scheme string) bool {
+	for _, value := range r.Header.Values("Authorization") {
+		got, _, _ := strings.Cut(strings.TrimSpace(value), " ")
+		if strings.EqualFold(got, scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+func statusName(status int) string {
+	if name := http.StatusText(status); name != "" {
+		return name
+	}
+	return "Error"
+}
