@@ -1,0 +1,40 @@
+.DEFAULT_GOAL := help
+FUZZTIME ?= 30s
+
+.PHONY: help
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
+	go test -race -shuffle=on ./...
+
+.PHONY: ci
+ci: ## What CI does, services included (Debian, root)
+	.ci/run
+
+.PHONY: lint
+lint: ## golangci-lint, the version that CI has
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
+
+.PHONY: fuzz
+fuzz: ## Every fuzz target for FUZZTIME each
+	@set -e; grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
+	    echo "$$(dirname "$$file") $$target"; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
+	  done; \
+	done
+
+.PHONY: prove
+prove: ## The long forms of the proofs: races, crashes, floods; non-zero when one fails
+	PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m ./...
+	$(MAKE) fuzz
+
+.PHONY: bench
+bench: ## Benchmarks with their bars; non-zero when one is missed
+	PARTNERKIT_BARS=1 go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: bench-check
+bench-check: ## Every benchmark once, no bars
+	go test -run '^$$' -bench . -benchtime 1x ./...
