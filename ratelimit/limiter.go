@@ -1,0 +1,36 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Limiter counts requests and failures. Implementations are safe for
+// concurrent use.
+type Limiter interface {
+	// Check counts the request in each of its counters and says whether it may
+	// go on. It counts also when a lockout or another counter refuses.
+	//
+	// An error means that the limiter could not tell: it wraps ErrInvalid when
+	// the request makes no sense, ErrUnavailable when the place where the
+	// counts are kept gave no answer, or is the context's own error. The Result
+	// is then the zero Result, which refuses.
+	Check(ctx context.Context, now time.Time, req Request) (Result, error)
+
+	// Fail records one failure for each of the lockouts. While a key is locked
+	// out its failures are ignored. Errors are those of Check.
+	Fail(ctx context.Context, now time.Time, failed Lockouts) error
+}
+
+var (
+	// ErrInvalid is wrapped by the errors about limits and rules that make no
+	// sense, such as a window without a length. It is a mistake of the program,
+	// never of its client.
+	ErrInvalid = errors.New("invalid limit")
+
+	// ErrUnavailable is wrapped by the errors of a limiter that cannot reach
+	// its counts and has been told to refuse rather than to guess. It is a
+	// fault of the server: answer it with a 5xx, not with 429.
+	ErrUnavailable = errors.New("rate limiter unavailable")
+)

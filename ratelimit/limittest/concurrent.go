@@ -1,0 +1,77 @@
+package limittest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+const (
+	workers = 16
+	calls   = 25 // of each worker
+)
+
+// together runs act in all workers at once.
+func together(act func()) {
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(act)
+	}
+	wg.Wait()
+}
+
+// testConcurrentRequests: of many requests at once exactly the limit passes,
+// and each request that two counters see is counted by both.
+func testConcurrentRequests(t *testing.T, limiter ratelimit.Limiter) {
+	shared := ratelimit.Counter{Key: ratelimit.NewKey("shared"), Limit: ratelimit.PerMinute(100)}
+	wide := ratelimit.Counter{Key: ratelimit.NewKey("wide"), Limit: ratelimit.PerMinute(10_000)}
+	now := epoch()
+	var allowed atomic.Int64
+	together(func() {
+		for range calls {
+			res, err := limiter.Check(t.Context(), now, counting(shared, wide))
+			if err != nil {
+				t.Errorf("Check: %v", err)
+				return
+			}
+			if res.Allowed {
+				allowed.Add(1)
+			}
+		}
+	})
+	if got := allowed.Load(); got != 100 {
+		t.Errorf("%d of %d requests were allowed, want 100", got, workers*calls)
+	}
+	res, err := limiter.Check(t.Context(), now, counting(wide))
+	if got, want := res.Counters[0].Remaining, 10_000-workers*calls-1; err != nil || got != want {
+		t.Errorf("the wide counter has %d left (%v), want %d", got, err, want)
+	}
+}
+
+// testConcurrentFailures: no failure is lost, and none counts twice.
+func testConcurrentFailures(t *testing.T, limiter ratelimit.Limiter) {
+	total := workers * calls
+	rule := ratelimit.LockoutRule{MoreThan: total, Within: time.Minute, For: time.Minute}
+	lockouts := ratelimit.Lockouts{{Key: ratelimit.NewKey("failing"), Rule: rule}}
+	now := epoch()
+	together(func() {
+		for range calls {
+			if err := limiter.Fail(t.Context(), now, lockouts); err != nil {
+				t.Errorf("Fail: %v", err)
+				return
+			}
+		}
+	})
+	if res, err := limiter.Check(t.Context(), now, judging(lockouts)); err != nil || !res.Allowed {
+		t.Errorf("after %d failures: %+v, %v; want it allowed", total, res, err)
+	}
+	if err := limiter.Fail(t.Context(), now, lockouts); err != nil {
+		t.Errorf("Fail: %v", err)
+	}
+	if res, err := limiter.Check(t.Context(), now, judging(lockouts)); err != nil || res.Allowed {
+		t.Errorf("after one more: %+v, %v; want a lockout", res, err)
+	}
+}

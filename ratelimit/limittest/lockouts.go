@@ -1,0 +1,131 @@
+package limittest
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// caller is one address at one endpoint.
+type caller struct {
+	endpoint string
+	ip       netip.Addr
+}
+
+func (c caller) pair(client string) ratelimit.Lockouts {
+	return ratelimit.Lockouts{
+		{Key: ratelimit.NewIPKey(c.endpoint, c.ip, client), Rule: ratelimit.PairLockout()},
+		{Key: ratelimit.NewIPKey(c.endpoint, c.ip), Rule: ratelimit.IPLockout()},
+	}
+}
+
+func (c caller) alone() ratelimit.Lockouts {
+	return ratelimit.Lockouts{c.pair("")[1]}
+}
+
+func judging(lockouts ratelimit.Lockouts) ratelimit.Request {
+	return ratelimit.Request{Lockouts: lockouts}
+}
+
+// lockoutScripts prove LOCK-01, LOCK-02, LOCK-04 and LOCK-05.
+func lockoutScripts() []script {
+	token := caller{"token", netip.MustParseAddr("192.0.2.1")}
+	revoke := caller{"revoke", token.ip}
+	a, b := token.pair("a"), token.pair("b")
+	counter := ratelimit.Counter{Key: a[0].Key, Limit: ratelimit.PerMinute(3)}
+	both := judging(a)
+	both.Counters[0] = counter
+	short := ratelimit.Lockouts{{Key: ratelimit.NewKey("short"), Rule: ratelimit.LockoutRule{
+		MoreThan: 2, Within: 10 * time.Minute, For: time.Second,
+	}}}
+
+	scripts := []script{
+		{name: "LOCK-01 the 31st failure locks the pair", start: epoch(), steps: []step{
+			{fail: a, times: 30},
+			{check: judging(a), want: "allowed"},
+			{at: sec, fail: a},
+			{at: sec, check: judging(a), want: "lockout 0 for 1m0s"},
+			{at: sec, check: judging(b), want: "allowed"},
+			{at: sec + last, check: judging(a), want: "lockout 0 for 1ms"},
+			{at: sec + last + ms, check: judging(a), want: "allowed"},
+		}},
+		{name: "LOCK-05 refusals do not extend a lockout", start: epoch(), steps: []step{
+			{fail: a, times: 31},
+			{at: 30 * sec, check: judging(a), times: 50, want: "lockout 0 for 30s"},
+			{at: 30 * sec, fail: a, times: 31},
+			{at: last, check: judging(a), want: "lockout 0 for 1ms"},
+			{at: last + ms, check: judging(a), want: "allowed"},
+		}},
+		{name: "the count starts afresh after a lockout", start: epoch(), steps: []step{
+			{fail: a, times: 31},
+			{at: time.Minute, fail: a, times: 30},
+			{at: time.Minute, check: judging(a), want: "allowed"},
+			{at: time.Minute, fail: a},
+			{at: time.Minute, check: judging(a), want: "lockout 0 for 1m0s"},
+		}},
+		{name: "the count starts afresh after a short lockout", start: epoch(), steps: []step{
+			{fail: short, times: 3},
+			{check: judging(short), want: "lockout 0 for 1s"},
+			{at: sec, fail: short, times: 2},
+			{at: sec, check: judging(short), want: "allowed"},
+		}},
+		{name: "LOCK-05 the minute runs from the first failure", start: epoch(), steps: []step{
+			{at: 0, fail: a, times: 30},
+			{at: last + ms, fail: a, times: 30},
+			{at: last + ms, check: judging(a), want: "allowed"},
+			{at: last + ms + last, fail: a},
+			{at: last + ms + last, check: judging(a), want: "lockout 0 for 1m0s"},
+		}},
+		{name: "LOCK-05 a failure without a client counts for the address", start: epoch(), steps: []step{
+			{fail: token.alone(), times: 101},
+			{check: judging(token.alone()), want: "lockout 0 for 1m0s"},
+			{check: judging(a), want: "lockout 1 for 1m0s"},
+		}},
+		{name: "LOCK-04 endpoints keep separate lockouts", start: epoch(), steps: []step{
+			{fail: a, times: 31},
+			{check: judging(a), want: "lockout 0 for 1m0s"},
+			{check: judging(revoke.pair("a")), want: "allowed"},
+		}},
+		{name: "the longest of several lockouts", start: epoch(), steps: []step{
+			{fail: a, times: 31},
+			{at: sec, fail: token.alone(), times: 70},
+			{at: sec, check: judging(a), want: "lockout 1 for 1m0s"},
+		}},
+		{name: "a locked out request counts", start: windowStart(counter), steps: []step{
+			{fail: a, times: 31},
+			{check: both, want: "lockout 0 for 1m0s; 2 of 3 left for 1m0s"},
+			{check: both, times: 2},
+			{at: sec, check: both, want: "lockout 0 for 59s; 0 of 3 left for 59s"},
+			{at: sec, check: counting(counter), want: "counter 0 for 59s; 0 of 3 left for 59s"},
+		}},
+		{name: "a lockout and a counter of one key are apart", start: windowStart(counter), steps: []step{
+			{check: both, want: "allowed; 2 of 3 left for 1m0s"},
+			{fail: a},
+			{check: both, want: "allowed; 1 of 3 left for 1m0s"},
+		}},
+		{name: "time travel over a lockout", start: epoch(), steps: []step{
+			{fail: a, times: 31},
+			{at: 400 * day, check: judging(a), want: "allowed"},
+			{at: 400 * day, fail: a, times: 30},
+			{at: 400 * day, check: judging(a), want: "allowed"},
+			{at: 400 * day, fail: a},
+			{at: 400 * day, check: judging(a), want: "lockout 0 for 1m0s"},
+		}},
+	}
+
+	across := script{name: "LOCK-02 the 101st failure locks the address", start: epoch()}
+	for i := range 100 {
+		across.steps = append(across.steps, step{fail: token.pair(fmt.Sprint("client ", i))})
+	}
+	across.steps = append(across.steps,
+		step{check: judging(a), want: "allowed"},
+		step{at: sec, fail: a},
+		step{at: sec, check: judging(b), want: "lockout 1 for 1m0s"},
+		step{at: sec, check: judging(caller{"token", netip.MustParseAddr("192.0.2.2")}.pair("a")), want: "allowed"},
+		step{at: sec + last, check: judging(b), want: "lockout 1 for 1ms"},
+		step{at: sec + last + ms, check: judging(b), want: "allowed"},
+	)
+	return append(scripts, across)
+}

@@ -1,0 +1,84 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	defaultMaxBytes = 64 << 20
+	minMaxBytes     = 1 << 20
+)
+
+// MemoryConfig configures a Memory. The zero value is ready for use.
+type MemoryConfig struct {
+	// MaxBytes caps the memory that the limiter ever holds. Zero means 64 MiB,
+	// which is room for 1.4 million counters and 470,000 lockouts; less than
+	// 1 MiB is refused. Memory is taken as keys arrive and then kept.
+	MaxBytes int64
+}
+
+// Memory is a Limiter for one process. It allocates nothing on a check once it
+// has seen enough keys.
+//
+// Its memory is bounded, so a flood of keys can make it forget. It forgets
+// first what is over, then the counter with the smallest count among those that
+// compete for a place: the busiest are remembered. A live lockout is never
+// forgotten. A key that failed, but not yet too often, is treated like a
+// counter; a lockout takes the place where its failures were counted and
+// needs no further room. Should all places that a key can take be held by live
+// lockouts, its failures go uncounted and only the counters limit it: nobody
+// is locked out for what others did.
+type Memory struct {
+	counters *table
+	lockouts *table
+}
+
+var _ Limiter = (*Memory)(nil)
+
+// NewMemory returns a limiter that remembers nothing yet. It fails only when
+// the configuration is out of bounds.
+func NewMemory(config MemoryConfig) (*Memory, error) {
+	size := config.MaxBytes
+	if size == 0 {
+		size = defaultMaxBytes
+	}
+	if size < minMaxBytes {
+		return nil, fmt.Errorf("memory limiter: MaxBytes %d is less than %d", size, minMaxBytes)
+	}
+	size -= size / 16 // what the allocator rounds up
+	return &Memory{counters: newTable(size / 4 * 3), lockouts: newTable(size / 4)}, nil
+}
+
+// Check implements Limiter. Its errors wrap ErrInvalid; the context is not used.
+func (m *Memory) Check(_ context.Context, now time.Time, req Request) (Result, error) {
+	if err := req.Validate(); err != nil {
+		return Result{}, err
+	}
+	var tally Tally
+	for i := range req.Lockouts {
+		if l := &req.Lockouts[i]; l.IsUsed() {
+			tally.LockedUntil[i] = m.lockouts.lockedUntil(l.Key)
+		}
+	}
+	for i := range req.Counters {
+		if c := &req.Counters[i]; c.IsUsed() {
+			tally.Counts[i] = m.counters.count(*c, now)
+		}
+	}
+	return Decide(now, req, tally), nil
+}
+
+// Fail implements Limiter. Its errors wrap ErrInvalid; the context is not used.
+func (m *Memory) Fail(_ context.Context, now time.Time, failed Lockouts) error {
+	if err := failed.Validate(); err != nil {
+		return err
+	}
+	for i := range failed {
+		if l := &failed[i]; l.IsUsed() {
+			m.lockouts.fail(*l, now)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+// Package redislimit is a ratelimit.Limiter for several nodes that share one
+// Redis. A check is one round trip for all counters and lockouts of a request,
+// and so is a failure.
+//
+// # What is kept
+//
+// A counter's key in Redis carries the number of its window, and a lockout
+// holds times of the caller's clock in milliseconds: what has ended is judged
+// by the time passed in. Expiry only cleans up. It runs in real time and comes
+// after twice the length of the window, so a clock that stands still for
+// longer than that loses counts. Keys are digests of fixed length. Give the
+// limiter a Redis that does not evict keys which are still needed:
+// maxmemory-policy noeviction, or enough memory.
+//
+// The keys of one check lie in different hash slots, so Redis Cluster is not
+// supported; the type of Config.Client rules it out. A client made by
+// redis.NewFailoverClient (Sentinel) is fine.
+//
+// # When Redis does not answer
+//
+// With FailOpen, the default, the node goes on with a limiter in its own
+// memory. Each node then counts for itself and starts from zero, so a client
+// gets at most one more allowance for each node. Failures are always noted in
+// memory as well: a node keeps up the lockouts whose failures it saw itself.
+// Those that begin during an outage end with it. With FailClosed, Check and
+// Fail return an error that wraps ratelimit.ErrUnavailable.
+//
+// After three errors in a row Redis is left alone for a second; then one
+// request asks again while the others go on without.
+package redislimit

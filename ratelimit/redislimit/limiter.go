@@ -1,0 +1,124 @@
+package redislimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// Limiter is a ratelimit.Limiter on Redis. Make one with New; it is safe for
+// concurrent use and needs no closing.
+type Limiter struct {
+	store     *store
+	timeout   time.Duration
+	onFailure OnFailure
+	local     *ratelimit.Memory
+	breaker   *breaker
+	outage    *outage
+}
+
+var _ ratelimit.Limiter = (*Limiter)(nil)
+
+// New returns a Limiter. It does not talk to Redis, and fails only when the
+// configuration is incomplete or out of bounds.
+func New(config Config) (*Limiter, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, fmt.Errorf("redis limiter: %w", err)
+	}
+	local, err := ratelimit.NewMemory(config.Local)
+	if err != nil {
+		return nil, fmt.Errorf("redis limiter: %w", err)
+	}
+	outage, err := newOutage(config)
+	if err != nil {
+		return nil, fmt.Errorf("redis limiter: %w", err)
+	}
+	return &Limiter{
+		store:     newStore(config.Client, config.Prefix),
+		timeout:   config.Timeout,
+		onFailure: config.OnFailure,
+		local:     local,
+		breaker:   newBreaker(),
+		outage:    outage,
+	}, nil
+}
+
+// Check implements ratelimit.Limiter. Its errors wrap ratelimit.ErrInvalid,
+// with FailClosed ratelimit.ErrUnavailable, or the context's error when that
+// has ended.
+func (l *Limiter) Check(ctx context.Context, now time.Time, req ratelimit.Request) (ratelimit.Result, error) {
+	if err := req.Validate(); err != nil {
+		return ratelimit.Result{}, err
+	}
+	var tally ratelimit.Tally
+	err := l.ask(ctx, func(ctx context.Context) (err error) {
+		tally, err = l.store.check(ctx, now, req)
+		return err
+	})
+	if err == nil {
+		return ratelimit.Decide(now, req, tally), nil
+	}
+	if err := l.giveUp(ctx, err); err != nil {
+		return ratelimit.Result{}, fmt.Errorf("check: %w", err)
+	}
+	return l.local.Check(ctx, now, req)
+}
+
+// Fail implements ratelimit.Limiter. Its errors are those of Check.
+func (l *Limiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {
+	if err := failed.Validate(); err != nil {
+		return err
+	}
+	if l.onFailure == FailOpen {
+		// In memory too, so that an outage does not end the lockouts that this
+		// node knows of. It cannot fail: the lockouts are valid.
+		_ = l.local.Fail(ctx, now, failed)
+	}
+	err := l.ask(ctx, func(ctx context.Context) error {
+		return l.store.fail(ctx, now, failed)
+	})
+	if err == nil {
+		return nil
+	}
+	if err := l.giveUp(ctx, err); err != nil {
+		return fmt.Errorf("record failure: %w", err)
+	}
+	return nil
+}
+
+// errPaused stands for an answer from a Redis that is being left alone.
+var errPaused = errors.New("redis failed a moment ago and is not asked")
+
+// ask runs one call within the timeout, unless Redis is being left alone.
+func (l *Limiter) ask(ctx context.Context, call func(context.Context) error) error {
+	if !l.breaker.mayAsk() {
+		return errPaused
+	}
+	limited, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	err := call(limited)
+	switch {
+	case err == nil:
+		l.breaker.succeeded()
+	case ctx.Err() == nil: // or else it was the caller who went away
+		l.breaker.failed()
+	}
+	return err
+}
+
+// giveUp reports that Redis did not answer. It returns nil when the local
+// limiter is to stand in.
+func (l *Limiter) giveUp(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.outage.report(ctx, err)
+	if l.onFailure == FailClosed {
+		return fmt.Errorf("%w: %w", ratelimit.ErrUnavailable, err)
+	}
+	return nil
+}

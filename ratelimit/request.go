@@ -1,0 +1,96 @@
+package ratelimit
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+const (
+	// MaxCounters is how many counters one request can have.
+	MaxCounters = 4
+	// MaxLockouts is how many lockouts one request can have.
+	MaxLockouts = 4
+	// MaxWindow is the longest Window, Within and For.
+	MaxWindow = 24 * time.Hour
+)
+
+// Request is all that is asked about one request. It is a plain value of fixed
+// size, so that a check through the Limiter interface allocates nothing. The
+// zero Request counts nothing and is allowed.
+type Request struct {
+	Counters Counters
+	Lockouts Lockouts
+}
+
+// Counters are the counters of one request. Places left zero are not used.
+type Counters [MaxCounters]Counter
+
+// Lockouts are the lockouts of one request. Places left zero are not used.
+type Lockouts [MaxLockouts]Lockout
+
+// Counter is a limit and the key it is counted under. The length of the window
+// is part of the counter's identity: one key with two lengths is two counters.
+type Counter struct {
+	Key   Key
+	Limit Limit
+}
+
+// Limit allows Count requests in each Window.
+type Limit struct {
+	Count  int           // at least 1
+	Window time.Duration // whole milliseconds, at most MaxWindow
+}
+
+// Lockout is a rule about failures and the key they are counted under. Check
+// looks at the key only; Fail uses both.
+type Lockout struct {
+	Key  Key
+	Rule LockoutRule
+}
+
+// LockoutRule locks a key out, For so long, after more than MoreThan failures
+// Within a time that runs from the first of them.
+type LockoutRule struct {
+	MoreThan int           // at least 1
+	Within   time.Duration // whole milliseconds, at most MaxWindow
+	For      time.Duration // whole milliseconds, at most MaxWindow
+}
+
+// IsUsed says whether this place in a Request asks for anything.
+func (c Counter) IsUsed() bool { return c != Counter{} }
+
+// IsUsed says whether this place in a Request asks for anything.
+func (l Lockout) IsUsed() bool { return l != Lockout{} }
+
+// Validate returns an error that wraps ErrInvalid when a used counter or
+// lockout is out of the bounds that its fields document.
+func (r Request) Validate() error {
+	for i := range r.Counters {
+		c := &r.Counters[i]
+		if c.IsUsed() && !(inBounds(c.Limit.Count) && isSpan(c.Limit.Window)) {
+			return fmt.Errorf("%w: counter %d: %d in %v", ErrInvalid, i, c.Limit.Count, c.Limit.Window)
+		}
+	}
+	return r.Lockouts.Validate()
+}
+
+// Validate returns an error that wraps ErrInvalid when a used lockout is out of
+// the bounds that its fields document.
+func (l Lockouts) Validate() error {
+	for i := range l {
+		r := l[i].Rule
+		if l[i].IsUsed() && !(inBounds(r.MoreThan) && isSpan(r.Within) && isSpan(r.For)) {
+			return fmt.Errorf("%w: lockout %d: more than %d within %v for %v", ErrInvalid, i, r.MoreThan, r.Within, r.For)
+		}
+	}
+	return nil
+}
+
+func inBounds(count int) bool {
+	return count >= 1 && count <= math.MaxInt32
+}
+
+func isSpan(d time.Duration) bool {
+	return d > 0 && d <= MaxWindow && d%time.Millisecond == 0
+}

@@ -1,0 +1,88 @@
+package ratelimit
+
+import "time"
+
+// Refusal says what kind of thing refused a request.
+type Refusal string
+
+// What can refuse. NotRefused is the zero value.
+const (
+	NotRefused       Refusal = ""
+	RefusedByCounter Refusal = "counter"
+	RefusedByLockout Refusal = "lockout"
+)
+
+// Result is the answer about one request. The zero Result is not allowed.
+type Result struct {
+	// Allowed is true when nothing refused.
+	Allowed bool
+
+	// Refusal and Index name the counter or lockout that refused, by its place
+	// in the Request. When several refuse it is the one that lasts longest, of
+	// equals a lockout before a counter.
+	Refusal Refusal
+	Index   int
+
+	// Wait is how long that refusal lasts, zero when allowed.
+	Wait time.Duration
+
+	// Counters are the states after this request, in the order of the Request.
+	Counters [MaxCounters]Quota
+
+	// Lockouts are what is left of each lockout, zero where none is live.
+	Lockouts [MaxLockouts]time.Duration
+}
+
+// Quota is the state of one counter. The zero Quota belongs to an unused place.
+type Quota struct {
+	Allowed   bool          // this counter did not refuse
+	Limit     int           // the limit's Count
+	Remaining int           // how many more this window allows
+	Reset     time.Duration // until the window ends: more than zero, at most its length
+}
+
+// Tally is what an implementation of Limiter found for a Request, place by
+// place.
+type Tally struct {
+	Counts      [MaxCounters]int64 // in the current window, this request included
+	LockedUntil [MaxLockouts]int64 // in Unix milliseconds, zero when not locked out
+}
+
+// Decide turns a tally into the Result, for those who implement a Limiter. The
+// request must be valid.
+func Decide(now time.Time, req Request, tally Tally) Result {
+	var res Result
+	for i := range req.Lockouts {
+		left := tally.LockedUntil[i] - now.UnixMilli()
+		if !req.Lockouts[i].IsUsed() || tally.LockedUntil[i] == 0 || left <= 0 {
+			continue
+		}
+		res.Lockouts[i] = time.Duration(left) * time.Millisecond
+		res.refuse(RefusedByLockout, i, res.Lockouts[i])
+	}
+	for i := range req.Counters {
+		c := req.Counters[i]
+		if !c.IsUsed() {
+			continue
+		}
+		_, ends := c.Window(now)
+		quota := Quota{
+			Allowed:   tally.Counts[i] <= int64(c.Limit.Count),
+			Limit:     c.Limit.Count,
+			Remaining: int(max(0, int64(c.Limit.Count)-tally.Counts[i])),
+			Reset:     time.Duration(ends-now.UnixMilli()) * time.Millisecond,
+		}
+		res.Counters[i] = quota
+		if !quota.Allowed {
+			res.refuse(RefusedByCounter, i, quota.Reset)
+		}
+	}
+	res.Allowed = res.Refusal == NotRefused
+	return res
+}
+
+func (r *Result) refuse(by Refusal, index int, wait time.Duration) {
+	if wait > r.Wait {
+		r.Refusal, r.Index, r.Wait = by, index, wait
+	}
+}

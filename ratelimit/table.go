@@ -1,0 +1,176 @@
+package ratelimit
+
+import (
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+const (
+	ways   = 8  // entries that compete for the same places
+	shards = 64 // locks; a power of two
+
+	// lockedOut is the count of an entry that is a lockout. Other counts stop
+	// below it.
+	lockedOut = math.MaxUint32
+
+	// setBytes is what one set takes, with the pointer to it.
+	setBytes = int64(unsafe.Sizeof(set{}) + unsafe.Sizeof((*set)(nil)))
+)
+
+// table is a hash table of fixed size whose keys compete for places within
+// sets of eight. Where a key goes depends on a seed of this process: nobody
+// outside can choose keys that crowd one set.
+type table struct {
+	seed   maphash.Seed
+	shards [shards]shard
+}
+
+type shard struct {
+	mu   sync.Mutex
+	sets []*set   // allocated when first used
+	_    [32]byte // a cache line for each lock
+}
+
+type set [ways]entry
+
+// entry is a counter's window or a lockout. A count of zero is a free place.
+type entry struct {
+	key    Key
+	ends   int64  // Unix milliseconds; of the window, of the time failures are counted in, or of the lockout
+	count  uint32 // or lockedOut
+	window uint32 // the length of a counter's window in milliseconds, zero for a lockout
+}
+
+func newTable(maxBytes int64) *table {
+	t := &table{seed: maphash.MakeSeed()}
+	room := maxBytes - int64(unsafe.Sizeof(table{}))
+	for i := range t.shards {
+		t.shards[i].sets = make([]*set, room/setBytes/shards)
+	}
+	return t
+}
+
+// count adds one to the counter's current window and returns the sum.
+func (t *table) count(c Counter, now time.Time) int64 {
+	_, ends := c.Window(now)
+	want := entry{key: c.Key, ends: ends, window: uint32(c.Limit.Window.Milliseconds())}
+	shard, i := t.place(c.Key)
+
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	set := shard.set(i)
+	e := set.window(want)
+	if e == nil {
+		e = set.victim(now.UnixMilli())
+		*e = want
+	}
+	e.count = min(e.count+1, lockedOut-1)
+	return int64(e.count)
+}
+
+// lockedUntil returns when the key's lockout ends, or ended; zero for none.
+func (t *table) lockedUntil(key Key) int64 {
+	shard, i := t.place(key)
+
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	set := shard.sets[i]
+	if set == nil {
+		return 0
+	}
+	if e := set.lockout(key); e != nil && e.count == lockedOut {
+		return e.ends
+	}
+	return 0
+}
+
+// fail counts one failure, and locks out if that was one too many.
+func (t *table) fail(l Lockout, now time.Time) {
+	ms := now.UnixMilli()
+	shard, i := t.place(l.Key)
+
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	set := shard.set(i)
+	e := set.lockout(l.Key)
+	switch {
+	case e == nil:
+		if e = set.victim(ms); e == nil {
+			return
+		}
+		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
+	case ms >= e.ends:
+		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
+	case e.count == lockedOut:
+		return
+	}
+	e.count++
+	if int64(e.count) > int64(l.Rule.MoreThan) {
+		e.count, e.ends = lockedOut, ms+l.Rule.For.Milliseconds()
+	}
+}
+
+// place returns the shard of a key and the index of its set there.
+func (t *table) place(key Key) (*shard, int) {
+	h := maphash.Bytes(t.seed, key[:])
+	s := &t.shards[h%shards]
+	i, _ := bits.Mul64(h, uint64(len(s.sets))) // by the upper bits; the lower chose the shard
+	return s, int(i)
+}
+
+func (s *shard) set(i int) *set {
+	if s.sets[i] == nil {
+		s.sets[i] = new(set)
+	}
+	return s.sets[i]
+}
+
+// window finds the entry of a counter's window. A late request for the window
+// before finds that one, if it is still there: windows never mix.
+func (s *set) window(want entry) *entry {
+	for i := range s {
+		e := &s[i]
+		if e.key == want.key && e.ends == want.ends && e.window == want.window && e.count > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+func (s *set) lockout(key Key) *entry {
+	for i := range s {
+		if s[i].key == key && s[i].count > 0 {
+			return &s[i]
+		}
+	}
+	return nil
+}
+
+// victim returns the place to give to a new key: a free one, else the one that
+// has been over for longest, else the one with the smallest count, of equals the
+// one that ends first. It is nil when live lockouts hold all places.
+func (s *set) victim(ms int64) *entry {
+	var over, least *entry
+	for i := range s {
+		e := &s[i]
+		switch {
+		case e.count == 0:
+			return e
+		case e.ends <= ms:
+			if over == nil || e.ends < over.ends {
+				over = e
+			}
+		case e.count == lockedOut:
+		case least == nil || e.count < least.count || e.count == least.count && e.ends < least.ends:
+			least = e
+		}
+	}
+	if over != nil {
+		return over
+	}
+	return least
+}
