@@ -2,11 +2,11 @@ package ratelimit_test
 
 import (
 	"encoding/binary"
-	"os"
 	"runtime"
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -41,7 +41,7 @@ func heap() int64 {
 // TestFlood proves OLIM-06. It is not parallel, for it measures the heap.
 func TestFlood(t *testing.T) {
 	keys, maxBytes := 300_000, int64(2<<20)
-	if os.Getenv("PARTNERKIT_PROVE") == "1" {
+	if testenv.Proving() {
 		keys, maxBytes = 10_000_000, 64<<20
 	}
 	ctx, now := t.Context(), time.UnixMilli(1_900_000_000_000)

@@ -3,13 +3,13 @@ package redislimit_test
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/ratelimit/redislimit"
 )
 
@@ -21,15 +21,7 @@ func TestMain(m *testing.M) {
 // nobody yet.
 func dial(t testing.TB) *redis.Client {
 	t.Helper()
-	const variable = "PARTNERKIT_TEST_REDIS"
-	url := os.Getenv(variable)
-	if url == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not set", variable)
-		}
-		t.Skipf("no Redis; run with %s=redis://127.0.0.1:6379/5", variable)
-	}
-	opts, err := redis.ParseURL(url)
+	opts, err := redis.ParseURL(testenv.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,48 @@
+package id
+
+// Kind is what an id names: its prefix, underscore included.
+type Kind string
+
+// The kinds. A prefix is for good: ids are in partners' databases.
+const (
+	App          Kind = "app_"
+	Business     Kind = "biz_"
+	Client       Kind = "cli_" // OAuth client_id
+	Organization Kind = "org_"
+	User         Kind = "usr_"
+
+	Installation      Kind = "inst_"
+	Grant             Kind = "grt_" // one user's consent
+	Family            Kind = "fam_" // the tokens that descend from one approval
+	Token             Kind = "tok_" // the record of a token, never the token
+	Code              Kind = "cod_"
+	Device            Kind = "dvc_" // a device authorization
+	RegistrationToken Kind = "rgt_"
+	Session           Kind = "ses_"
+	SigningKey        Kind = "key_"
+
+	Event    Kind = "evt_"
+	Webhook  Kind = "whk_"
+	Delivery Kind = "dlv_"
+	Attempt  Kind = "att_"
+
+	AppDataField Kind = "adf_"
+	AppDataValue Kind = "adv_"
+
+	Asset     Kind = "ast_"
+	Audit     Kind = "aud_"
+	Extension Kind = "ext_"
+	Function  Kind = "fnc_"
+	Listing   Kind = "lst_"
+	Revision  Kind = "rev_"
+	Secret    Kind = "sec_" // the record of an app's secret, never the secret
+
+	Account      Kind = "acc_"
+	Customer     Kind = "cus_"
+	Invoice      Kind = "inv_"
+	JournalEntry Kind = "jrn_"
+	Payment      Kind = "pay_"
+	Supplier     Kind = "sup_"
+
+	Request Kind = "req_" // one HTTP request, for logs
+)

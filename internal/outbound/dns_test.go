@@ -1,0 +1,121 @@
+package outbound_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// errNoNetwork is what the recording dial answers: the tests never leave loopback.
+var errNoNetwork = errors.New("no network in tests")
+
+// A recorder stands below the guard and notes what would have been dialled.
+type recorder struct {
+	mu     sync.Mutex
+	dialed []string
+}
+
+func (r *recorder) dial(_ context.Context, _, address string) (net.Conn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dialed = append(r.dialed, address)
+	return nil, errNoNetwork
+}
+
+func (r *recorder) addresses() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.dialed...)
+}
+
+// A script answers the nth lookup with its nth list; the last one repeats.
+type script struct {
+	mu      sync.Mutex
+	answers [][]netip.Addr
+	asked   []string
+}
+
+func answering(answers ...[]netip.Addr) *script { return &script{answers: answers} }
+
+func addrs(texts ...string) (list []netip.Addr) {
+	for _, text := range texts {
+		list = append(list, netip.MustParseAddr(text))
+	}
+	return list
+}
+
+func (s *script) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turn := min(len(s.asked), len(s.answers)-1)
+	s.asked = append(s.asked, host)
+	return s.answers[turn], nil
+}
+
+// dnsServer answers on loopback, in the DNS protocol, with the zone's addresses;
+// names outside the zone do not exist. It is reached through Go's own resolver.
+func dnsServer(t *testing.T, zone map[string]netip.Addr) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		_ = conn.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		query := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(query)
+			if err != nil {
+				return
+			}
+			_, _ = conn.WriteTo(answer(query[:n], zone), from)
+		}
+	}()
+	return &net.Resolver{
+		PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp4", conn.LocalAddr().String())
+		},
+	}
+}
+
+// answer builds the reply to a query with one question (RFC 1035 4.1).
+func answer(query []byte, zone map[string]netip.Addr) []byte {
+	const header = 12
+	var labels []string
+	at := header
+	for query[at] != 0 {
+		size := int(query[at])
+		labels = append(labels, string(query[at+1:at+1+size]))
+		at += 1 + size
+	}
+	kind := binary.BigEndian.Uint16(query[at+1:])
+	question := query[header : at+5]
+
+	addr, known := zone[strings.ToLower(strings.Join(labels, "."))]
+	records, code := uint16(0), byte(0)
+	if !known {
+		code = 3 // no such name
+	}
+	var record []byte
+	if known && (kind == 1 && addr.Is4() || kind == 28 && addr.Is6()) {
+		records = 1
+		record = append(record, 0xc0, header) // the name in the question
+		record = binary.BigEndian.AppendUint16(record, kind)
+		record = append(record, 0, 1, 0, 0, 0, 0) // class IN, no caching
+		record = binary.BigEndian.AppendUint16(record, uint16(len(addr.AsSlice())))
+		record = append(record, addr.AsSlice()...)
+	}
+	reply := append([]byte{query[0], query[1], 0x85, 0x80 | code, 0, 1}, 0, byte(records), 0, 0, 0, 0)
+	return append(append(reply, question...), record...)
+}

@@ -1,0 +1,7 @@
+package secret
+
+// Kinds and AppendLetters are for the tests.
+var (
+	Kinds         = kinds
+	AppendLetters = appendLetters
+)

@@ -1,0 +1,36 @@
+package secret
+
+import "strings"
+
+// Kind is what a secret is good for: its prefix, underscore included. No kind's
+// prefix begins with another's.
+type Kind string
+
+// The kinds. A prefix is for good: partners and secret scanners know it.
+const (
+	AccessToken       Kind = "pk_at_"
+	RefreshToken      Kind = "pk_rt_"
+	AuthorizationCode Kind = "pk_ac_"
+	DeviceCode        Kind = "pk_dc_"
+	ClientSecret      Kind = "pk_cs_"
+	RegistrationToken Kind = "pk_reg_"
+	Session           Kind = "pk_ses_"
+	ConsentRequest    Kind = "pk_req_" // names one consent page to the browser that opened it
+	WebhookSecret     Kind = "whsec_"
+)
+
+var kinds = []Kind{
+	AccessToken, RefreshToken, AuthorizationCode, DeviceCode, ClientSecret,
+	RegistrationToken, Session, ConsentRequest, WebhookSecret,
+}
+
+// KindOf tells the kind of a presented text by its prefix. It is false for a text
+// that New cannot have made; true says nothing about whether the secret exists.
+func KindOf(presented string) (Kind, bool) {
+	for _, kind := range kinds {
+		if body, ok := strings.CutPrefix(presented, string(kind)); ok && wellFormed(body) {
+			return kind, true
+		}
+	}
+	return "", false
+}

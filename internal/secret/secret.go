@@ -1,0 +1,112 @@
+package secret
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+)
+
+const (
+	size   = 32 // bytes of randomness
+	length = 43 // the same in unpadded base64
+
+	// placeholder is all that shows of a secret by accident.
+	placeholder = "[secret]"
+)
+
+// ErrMalformed says that a presented text is no secret of the kind asked for.
+var ErrMalformed = errors.New("secret: malformed or of another kind")
+
+// Secret is a text that shows only when asked: fmt with any verb, slog and
+// encoding/json get a placeholder. Two secrets are compared by [Secret.Equal]; ==
+// does not compile. The zero value is no secret, and equals none.
+type Secret struct {
+	// A function, because fmt cannot call our methods on an unexported field of
+	// somebody's struct and prints what it finds there, and other printers follow
+	// pointers. Nobody looks into a function. It also rules out ==, which would
+	// stop at the first byte that differs.
+	text func() string
+}
+
+// New makes a secret of 256 random bits, in [A-Za-z0-9_-] like every prefix, so that
+// it passes through headers, forms and URLs as it is.
+func New(kind Kind) Secret {
+	var b [size]byte
+	_, _ = rand.Read(b[:]) // never fails: Go stops the process first
+	return Wrap(string(kind) + base64.RawURLEncoding.EncodeToString(b[:]))
+}
+
+// Parse takes a presented text as a secret of one kind, or returns [ErrMalformed]. It
+// is the cheap refusal before any lookup.
+func Parse(kind Kind, presented string) (Secret, error) {
+	body, ok := strings.CutPrefix(presented, string(kind))
+	if !ok || !wellFormed(body) {
+		return Secret{}, ErrMalformed
+	}
+	return Wrap(presented), nil
+}
+
+// Wrap hides a text that was made elsewhere, such as a client secret of the host.
+func Wrap(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{text: func() string { return text }}
+}
+
+// Reveal gives the text itself: for the one answer that shows it, and for signing.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return s.text()
+}
+
+// IsZero reports that there is no secret.
+func (s Secret) IsZero() bool { return s.text == nil }
+
+// Digest is what is stored and looked up in the secret's place.
+func (s Secret) Digest() Digest { return DigestOf(s.Reveal()) }
+
+// Equal compares in a time that does not depend on where the two differ. A zero
+// Secret equals nothing, not even another.
+func (s Secret) Equal(other Secret) bool {
+	return !s.IsZero() && !other.IsZero() && s.Digest().Equal(other.Digest())
+}
+
+// String is a placeholder.
+func (s Secret) String() string { return placeholder }
+
+// GoString is a placeholder.
+func (s Secret) GoString() string { return placeholder }
+
+// Format prints a placeholder for every verb and flag.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, placeholder) }
+
+// LogValue is a placeholder.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(placeholder) }
+
+// MarshalText gives a placeholder, also to encoding/json and encoding/xml.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(placeholder), nil }
+
+// MarshalJSON gives a placeholder: an answer that shows a secret says so with Reveal.
+func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + placeholder + `"`), nil }
+
+// wellFormed checks what stands behind the prefix.
+func wellFormed(body string) bool {
+	if len(body) != length {
+		return false
+	}
+	for _, c := range []byte(body) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
