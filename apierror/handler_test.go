@@ -101,8 +101,8 @@ func TestRuntimePanicIsLoggedInWords(t *testing.T) {
 	t.Parallel()
 	log := &syncBuffer{}
 	serve(logTo(log).Standard(func(http.ResponseWriter, *http.Request) error {
-		var none map[string]int
-		none["a"] = 1
+		none := map[string]map[string]int{}
+		none["absent"]["a"] = 1
 		return nil
 	}), get())
 	if !strings.Contains(log.String(), "assignment to entry in nil map") {

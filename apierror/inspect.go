@@ -95,7 +95,7 @@ func (in *inspector) object(want *shape, at *path) {
 		in.pos++ // the colon
 		t := want.elem
 		if want.members != nil {
-			known := false
+			var known bool
 			if t, known = want.members[name]; !known {
 				in.unknown(here, span{from, from + len(raw)})
 			}

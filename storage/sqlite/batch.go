@@ -83,7 +83,7 @@ func fail(batch []*job, err error) {
 // itself; only the rest need a savepoint.
 func (w *writer) guarded(j *job, first bool) (lost bool) {
 	switch {
-	case j.single:
+	case j.query != "":
 		j.err = w.act(j)
 		return j.err != nil && w.lost()
 	case first:
@@ -113,6 +113,10 @@ func (w *writer) guarded(j *job, first bool) (lost bool) {
 // included. So this is the last look at the caller's context. The transaction it hands out is dead when the act is over.
 func (w *writer) act(j *job) (err error) {
 	if err := j.ctx.Err(); err != nil {
+		return err
+	}
+	if j.query != "" {
+		j.changed, err = w.conn.Exec(uncancelled(j.ctx), j.query, j.args...)
 		return err
 	}
 	tx := &actTx{conn: w.conn}

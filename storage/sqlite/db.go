@@ -103,12 +103,9 @@ func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
 
 // Exec implements [storage.DB].
 func (db *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	var changed int64
-	err := db.writer.write(&job{ctx: ctx, single: true, act: func(ctx context.Context, tx storage.Tx) (err error) {
-		changed, err = tx.Exec(ctx, query, args...)
-		return err
-	}})
-	return changed, err
+	j := &job{ctx: ctx, query: query, args: args}
+	err := db.writer.write(j)
+	return j.changed, err
 }
 
 // Query implements [storage.DB]: it reads what was committed last.

@@ -93,7 +93,7 @@ func (s *statements) Query(ctx context.Context, query string, args ...any) (stor
 func (s *statements) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
+	errs := make([]error, 0, len(s.prepared))
 	for _, stmt := range s.prepared {
 		errs = append(errs, stmt.Close())
 	}

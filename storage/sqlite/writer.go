@@ -23,6 +23,8 @@ type writer struct {
 	maxBatch int
 	log      *slog.Logger
 
+	timers sync.Pool // of *time.Timer that do not run
+
 	batch []*job // of the one who has the connection
 
 	mu     sync.Mutex
@@ -33,17 +35,19 @@ type writer struct {
 	idle   chan struct{} // closed when closed and no longer held
 }
 
-// job is one act waiting for the connection, or one BeginTx.
+// job is one act waiting for the connection, one statement, or one BeginTx.
 type job struct {
-	ctx    context.Context
-	act    storage.Act
-	single bool // one statement, atomic by itself
-	lend   bool // wants the connection, brings no act
+	ctx   context.Context
+	act   storage.Act
+	query string // instead of an act: one statement, atomic by itself
+	args  []any
+	lend  bool // wants the connection, brings no act
 
 	turn    chan struct{} // receives once: the job is done, or is to lead
 	leading bool          // appointed to lead; set under writer.mu
 	done    bool          // set before turn is signalled
 
+	changed  int64 // rows, by the one statement
 	err      error
 	panicked any // of the act; raised again in the goroutine that brought it
 }
@@ -91,8 +95,8 @@ func (w *writer) enter(j *job) error {
 }
 
 func (w *writer) await(j *job) error {
-	timer := time.NewTimer(w.wait)
-	defer timer.Stop()
+	timer := w.startTimer()
+	defer w.stopTimer(timer)
 	select {
 	case <-j.turn:
 		return j.refused()
@@ -107,6 +111,20 @@ func (w *writer) await(j *job) error {
 	}
 	<-j.turn // it has begun: the answer is what happens
 	return j.refused()
+}
+
+func (w *writer) startTimer() *time.Timer {
+	timer, ok := w.timers.Get().(*time.Timer)
+	if !ok {
+		return time.NewTimer(w.wait)
+	}
+	timer.Reset(w.wait)
+	return timer
+}
+
+func (w *writer) stopTimer(timer *time.Timer) {
+	timer.Stop()
+	w.timers.Put(timer)
 }
 
 // refused is the error of a job that never ran because the writer closed.
