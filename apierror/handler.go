@@ -43,7 +43,7 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 }
 
 func (c Writer) answerPanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
-	if value == http.ErrAbortHandler {
+	if value == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 		panic(value) // somebody wants the connection cut; net/http knows this value
 	}
 	err := newPanicError(value, debug.Stack())
