@@ -1,0 +1,96 @@
+package oauthserver
+
+import (
+	"time"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// Digest is how secrets, codes and tokens are stored: SHA-256 of the text.
+type Digest = secret.Digest
+
+// ClientType says whether an app can keep a secret.
+type ClientType string
+
+// The client types.
+const (
+	Confidential ClientType = "CONFIDENTIAL"
+	Public       ClientType = "PUBLIC"
+)
+
+// AppStatus is what the service lets an app do.
+type AppStatus string
+
+// The statuses of an app. Suspension can be lifted, deactivation is final.
+const (
+	AppActive      AppStatus = "ACTIVE"
+	AppSuspended   AppStatus = "SUSPENDED"
+	AppDeactivated AppStatus = "DEACTIVATED"
+)
+
+// AppOrigin is where an app came from.
+type AppOrigin string
+
+// The origins of an app.
+const (
+	OriginConsole    AppOrigin = "console"    // a developer created it
+	OriginRegistered AppOrigin = "registered" // dynamic client registration
+	OriginDocument   AppOrigin = "document"   // its client_id is the URL of its metadata
+)
+
+// App is a partner's app: one client_id for all of its customers.
+type App struct {
+	ID       string
+	ClientID string
+	Type     ClientType
+	Status   AppStatus
+	Origin   AppOrigin
+	Name     string
+	// OrganizationID is whose app it is; empty for one that belongs to nobody.
+	OrganizationID string
+	// Reviewed is false until the app has completed review; until then it can
+	// only connect to sandbox businesses of its organization.
+	Reviewed      bool
+	RedirectURIs  []string
+	Scopes        identity.Scopes // registered: all that it may ever ask for
+	PinnedVersion string          // empty: the current version
+	AppURL        string
+	// Metadata is what registration or the metadata document said beyond the
+	// above, as a JSON object; empty for none.
+	Metadata string
+	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
+	DocumentFetchedAt, DocumentFreshUntil time.Time
+	CreatedAt                             time.Time
+}
+
+// IsUsable reports whether the app is neither suspended nor deactivated.
+func (a App) IsUsable() bool { return a.Status == AppActive }
+
+// ClientSecret is one of the secrets of a confidential app. Two may be valid
+// while the developer moves from one to the other.
+type ClientSecret struct {
+	ID        string
+	AppID     string
+	Digest    Digest
+	Prefix    string // the first characters, to tell secrets apart
+	CreatedAt time.Time
+	EndedAt   time.Time // zero while it is valid
+}
+
+// Client is an app with the digests of its valid secrets: what client
+// authentication needs.
+type Client struct {
+	App
+	Secrets []Digest
+}
+
+// UserStatus is what the host lets a user do.
+type UserStatus string
+
+// The statuses of a user. Restricted is a restriction of processing.
+const (
+	UserActive     UserStatus = "ACTIVE"
+	UserSuspended  UserStatus = "SUSPENDED"
+	UserRestricted UserStatus = "RESTRICTED"
+)

@@ -1,0 +1,120 @@
+package oauthserver
+
+import (
+	"time"
+
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// AuthorizationRequest is a valid request at the authorize page, held until the
+// user decides. Its digest is that of a secret which the page carries.
+type AuthorizationRequest struct {
+	ID            string
+	Digest        Digest
+	Browser       Digest // of the cookie of the browser that opened it
+	AppID         string
+	RedirectURI   string
+	Scopes        identity.Scopes
+	State         []byte // byte for byte as sent; nil when it was not sent
+	CodeChallenge string // empty without PKCE
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	UsedAt        time.Time // zero until it was decided
+}
+
+// Standing is the state of everything that an artifact hangs on, read together
+// with it. It decides whether the artifact is alive.
+type Standing struct {
+	AppID, ClientID    string
+	AppStatus          AppStatus
+	AppScopes          identity.Scopes
+	InstallationID     string
+	BusinessID         string
+	InstallationStatus InstallationStatus
+	InstallationScopes identity.Scopes
+	GrantID            string // empty for tokens from an exchange
+	GrantEnded         bool
+	UserID             string
+	UserStatus         UserStatus
+	FamilyID           string // empty for tokens without a family
+	FamilyEnded        bool
+}
+
+// IsAlive reports whether nothing above the artifact has ended.
+func (s Standing) IsAlive() bool {
+	return s.AppStatus == AppActive && s.InstallationStatus == InstallationActive &&
+		!s.GrantEnded && s.UserStatus == UserActive && !s.FamilyEnded
+}
+
+// Code is an authorization code. Its Standing has the family that its redemption
+// made, once there is one.
+type Code struct {
+	Standing
+	ID            string
+	RedirectURI   string
+	CodeChallenge string
+	Scopes        identity.Scopes
+	ExpiresAt     time.Time
+	Used          bool
+}
+
+// RefreshToken is one link of a family's chain.
+type RefreshToken struct {
+	Standing
+	ID           string
+	FamilyScopes identity.Scopes
+	ExpiresAt    time.Time
+	Used         bool
+}
+
+// AccessToken is what calls are made with.
+type AccessToken struct {
+	Standing
+	ID        string
+	Scopes    identity.Scopes // as issued
+	ExpiresAt time.Time
+	Revoked   bool // by the app, or replaced by a refresh
+}
+
+// IsLive reports whether a call may be made with the token now.
+func (t AccessToken) IsLive(now time.Time) bool {
+	return !t.Revoked && now.Before(t.ExpiresAt) && t.IsAlive()
+}
+
+// EffectiveScopes are those that hold now: as issued, cut down to what the
+// installation and the app still have.
+func (t AccessToken) EffectiveScopes() identity.Scopes {
+	return t.Scopes.Intersect(t.InstallationScopes).Intersect(t.AppScopes)
+}
+
+// DeviceStatus is where a device code stands.
+type DeviceStatus string
+
+// The statuses of a device code.
+const (
+	DevicePending   DeviceStatus = "PENDING"
+	DeviceApproved  DeviceStatus = "APPROVED"
+	DeviceDenied    DeviceStatus = "DENIED"
+	DeviceCollected DeviceStatus = "COLLECTED"
+)
+
+// DeviceCode is a device authorization. Its Standing has only the app until it
+// is approved.
+type DeviceCode struct {
+	Standing
+	ID        string
+	UserCode  string // normalized: XXXX-XXXX
+	Scopes    identity.Scopes
+	Status    DeviceStatus
+	ExpiresAt time.Time
+	CreatedAt time.Time
+}
+
+// RegistrationToken lets its bearer register one app for an organization.
+type RegistrationToken struct {
+	ID             string
+	Digest         Digest
+	OrganizationID string
+	ExpiresAt      time.Time
+	CreatedAt      time.Time
+}

@@ -1,0 +1,149 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// Config of a [Server]. Store, Host, Keyring, Pages and the two URLs are
+// required; the zero value of everything else is its default.
+type Config struct {
+	Store   Store
+	Host    Host
+	Keyring *keyring.Keyring
+	Pages   Pages // see oauthserver/pages
+
+	// APIURL and AppURL are the public origins of the two hosts, such as
+	// https://api.example.com. Nothing that a request says changes them.
+	APIURL, AppURL string
+	// Service names the service: in the realm of challenges and on pages. Empty
+	// means "Service".
+	Service string
+	// Scopes that the server knows; the zero value means identity.DefaultScopes.
+	Scopes identity.ScopeCatalog
+
+	Limiter ratelimit.Limiter // nil: in memory
+	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
+	Clock   clock.Movable     // nil: the real time
+	Logger  *slog.Logger      // nil: discards
+
+	// OmitDeprecatedMessage drops the message member of OAuth errors.
+	OmitDeprecatedMessage bool
+	// LoopbackPorts says for whom the port of a loopback redirect URI may differ.
+	LoopbackPorts LoopbackPorts
+	// RefreshRetry, when not zero, lets a client that lost the answer to a
+	// refresh repeat it for so long; at most a minute. It gets the same tokens
+	// again, never others.
+	RefreshRetry time.Duration
+	// ExchangeRefresh adds a refresh token to the answer of token exchange.
+	ExchangeRefresh bool
+	// SessionTokens verifies subject tokens of the host's own format; nil means
+	// those that [Server.MintSessionToken] makes.
+	SessionTokens SessionTokenVerifier
+	// Registration decides about registrations without a registration token;
+	// nil refuses them.
+	Registration RegistrationPolicy
+	// Unowned names the organization in whose sandboxes an unreviewed app
+	// without an organization may be connected by this user; nil means none.
+	Unowned func(ctx context.Context, app App, userID string) (organizationID string, err error)
+
+	// Documents configures the fetching of client metadata documents.
+	Documents DocumentConfig
+}
+
+// RegistrationPolicy decides to which organization an app belongs that registers
+// without a registration token; "" for none, [ErrRegistrationRefused] to refuse.
+type RegistrationPolicy func(r *http.Request) (organizationID string, err error)
+
+// ErrRegistrationRefused is the answer of a [RegistrationPolicy] that says no.
+var ErrRegistrationRefused = errors.New("registration refused")
+
+// DocumentConfig is about client metadata documents.
+type DocumentConfig struct {
+	// MaxBytes is how long a document may be; 0 means 5 KiB.
+	MaxBytes int64
+	// AllowLoopback lets documents be fetched from this machine, over http too
+	// and with any certificate. For development only.
+	AllowLoopback bool
+	// Client replaces the guarded client, in tests.
+	Client *outbound.Client
+}
+
+// Server is the OAuth server. It is safe for concurrent use.
+type Server struct {
+	cfg       Config
+	errors    apierror.Writer
+	apiOrigin string
+	appOrigin string
+}
+
+// New checks the configuration and returns a server. It starts nothing:
+// [Server.Run] does the work that no request causes.
+func New(cfg Config) (*Server, error) {
+	switch {
+	case cfg.Store == nil:
+		return nil, errors.New("oauthserver: Config.Store is nil")
+	case cfg.Host == nil:
+		return nil, errors.New("oauthserver: Config.Host is nil")
+	case cfg.Keyring == nil:
+		return nil, errors.New("oauthserver: Config.Keyring is nil")
+	case cfg.Pages == nil:
+		return nil, errors.New("oauthserver: Config.Pages is nil; pages.New has the default ones")
+	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > time.Minute:
+		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and a minute")
+	}
+	apiOrigin, err := checkOrigin("APIURL", cfg.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	appOrigin, err := checkOrigin("AppURL", cfg.AppURL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Service == "" {
+		cfg.Service = "Service"
+	}
+	if len(cfg.Scopes.All()) == 0 {
+		cfg.Scopes = identity.DefaultScopes()
+	}
+	if cfg.Limiter == nil {
+		if cfg.Limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{}); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg, apiOrigin: apiOrigin, appOrigin: appOrigin, errors: apierror.Writer{
+		Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage,
+	}}
+	return s, nil
+}
+
+// checkOrigin wants scheme and host and nothing else: every URL that the server
+// publishes is built on it.
+func checkOrigin(field, raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("oauthserver: Config.%s %q is not an origin like https://api.example.com", field, raw)
+	}
+	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
+		return "", fmt.Errorf("oauthserver: Config.%s %q must be https, or http on loopback", field, raw)
+	}
+	return originOf(u), nil
+}

@@ -1,0 +1,38 @@
+package oauthserver
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+)
+
+// isChallenge reports whether s can be an S256 challenge: the base64url form of
+// 32 bytes, without padding (RFC 7636 section 4.2).
+func isChallenge(s string) bool {
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return err == nil && len(s) == 43 && len(sum) == sha256.Size
+}
+
+// isVerifier reports whether s has the syntax of a verifier: 43 to 128 unreserved
+// characters (RFC 7636 section 4.1).
+func isVerifier(s string) bool {
+	if len(s) < 43 || len(s) > 128 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-', c == '.', c == '_', c == '~':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// verifies reports whether the challenge was made of the verifier.
+func verifies(challenge, verifier string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	want := base64.RawURLEncoding.EncodeToString(sum[:])
+	return subtle.ConstantTimeCompare([]byte(challenge), []byte(want)) == 1
+}

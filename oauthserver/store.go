@@ -1,0 +1,309 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// Errors of a Store that are answers, not faults; match with errors.Is.
+var (
+	// ErrNotFound: there is no such row, or none that the caller may act on.
+	ErrNotFound = errors.New("not found")
+	// ErrTaken: the client_id is in use.
+	ErrTaken = errors.New("client_id is taken")
+	// ErrDeactivated: a deactivated app stays deactivated.
+	ErrDeactivated = errors.New("a deactivated app cannot be used again")
+)
+
+// Store is all that the server keeps. Every method that changes something is one
+// act: one transaction with a closed result, decided by the database under any
+// number of contenders. A fault is an error that is none of the above.
+type Store interface {
+	AppStore
+	SecretStore
+	ConnectionStore
+	RequestStore
+	CodeStore
+	TokenStore
+	DeviceStore
+	SessionTokenStore
+	RegistrationStore
+	KeyStore
+	JanitorStore
+}
+
+// AppStore keeps apps.
+type AppStore interface {
+	// CreateApp adds an app with its secrets; [ErrTaken].
+	CreateApp(ctx context.Context, app App, secrets []ClientSecret) error
+	// App and AppByClientID return one app; [ErrNotFound].
+	App(ctx context.Context, id string) (App, error)
+	AppByClientID(ctx context.Context, clientID string) (App, error)
+	// UpdateApp changes an app in one transaction: change gets the app as it
+	// stands, locked, and returns it as it should be; its error is returned and
+	// nothing is changed. ID, ClientID, Type, Status and Origin stay.
+	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
+	// SetAppStatus; [ErrNotFound], [ErrDeactivated].
+	SetAppStatus(ctx context.Context, id string, status AppStatus) error
+	// SaveDocumentApp adds the app of a metadata document, or brings the one
+	// with its client_id up to date; an app of another origin stays as it is.
+	// Status, Reviewed, OrganizationID and ID of one that exists stay.
+	SaveDocumentApp(ctx context.Context, app App) (App, error)
+}
+
+// SecretStore keeps client secrets.
+type SecretStore interface {
+	// Client returns an app and the digests of its valid secrets, with one
+	// statement; [ErrNotFound].
+	Client(ctx context.Context, clientID string) (Client, error)
+	// AddClientSecret adds one; [ErrNotFound] when there is no such app.
+	AddClientSecret(ctx context.Context, s ClientSecret) error
+	// ClientSecrets lists them, ended ones too, oldest first.
+	ClientSecrets(ctx context.Context, appID string) ([]ClientSecret, error)
+	// EndClientSecret ends one; [ErrNotFound] when it is not the app's or has
+	// ended already.
+	EndClientSecret(ctx context.Context, appID, secretID string, now time.Time) error
+}
+
+// ConnectionStore keeps installations, consents and the state of users.
+type ConnectionStore interface {
+	// ActiveInstallation returns the one of an app in a business; [ErrNotFound].
+	ActiveInstallation(ctx context.Context, appID, businessID string) (Installation, error)
+	// BusinessInstallations lists the ACTIVE ones of a business, oldest first.
+	BusinessInstallations(ctx context.Context, businessID string) ([]Installation, error)
+	// EndInstallation ends the ACTIVE one with that status, records the events
+	// and sets the timer of business.redact; [ErrNotFound].
+	EndInstallation(ctx context.Context, end EndInstallation) (Installation, error)
+	// SetInstallationScopes narrows or widens what was granted; [ErrNotFound].
+	// record is called with what it was and what it is.
+	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after Installation) []events.Event) (Installation, error)
+	// EndGrant ends a user's consent; [ErrNotFound].
+	EndGrant(ctx context.Context, appID, businessID, userID string, now time.Time) error
+	// SetUserStatus suspends or restricts a user, or lifts that.
+	SetUserStatus(ctx context.Context, userID string, status UserStatus, now time.Time) error
+	// UserStatus is ACTIVE for a user that nothing was said about.
+	UserStatus(ctx context.Context, userID string) (UserStatus, error)
+}
+
+// EndInstallation is how an installation ends.
+type EndInstallation struct {
+	AppID, BusinessID string
+	Status            InstallationStatus // Removed or Revoked
+	Now               time.Time
+	RedactAt          time.Time // when business.redact is due
+	Record            func(Installation) []events.Event
+}
+
+// RequestStore keeps authorization requests.
+type RequestStore interface {
+	HoldRequest(ctx context.Context, r AuthorizationRequest) error
+	// Request returns one; [ErrNotFound]. Used and expired ones are returned.
+	Request(ctx context.Context, digest Digest) (AuthorizationRequest, error)
+	// DenyRequest uses up an open request; [ErrNotFound] when it is not open.
+	DenyRequest(ctx context.Context, id string, now time.Time) error
+	// ApproveRequest uses up an open request, records consent and installation,
+	// and adds the code. All of it happens, or nothing.
+	ApproveRequest(ctx context.Context, a Approval, code NewCode) (Approved, error)
+}
+
+// Approval is a user's yes, in a business, to what an app asks for. The act
+// judges it once more, under its locks.
+type Approval struct {
+	RequestID      string // the authorization request or the device code
+	UserID         string
+	BusinessID     string
+	SandboxOf      string // organization whose sandbox the business is; empty: a real one
+	InstallationID string // for a new one
+	GrantID        string // for a new one
+	Now            time.Time
+	// PolicyOrganization stands in for the organization of an app that has
+	// none; empty: such an app can connect nowhere until it is reviewed.
+	PolicyOrganization string
+	// Record returns the events of what happened.
+	Record func(Approved) []events.Event
+}
+
+// NewCode is an authorization code about to be made.
+type NewCode struct {
+	ID        string
+	Digest    Digest
+	ExpiresAt time.Time
+}
+
+// ApprovalOutcome is how an approval ended.
+type ApprovalOutcome string
+
+// The outcomes of an approval. Only after Done has anything happened.
+const (
+	ApprovalDone        ApprovalOutcome = "done"
+	ApprovalNotOpen     ApprovalOutcome = "not open"     // decided, expired or absent
+	ApprovalAppDead     ApprovalOutcome = "app dead"     // suspended or deactivated
+	ApprovalUnreviewed  ApprovalOutcome = "unreviewed"   // and the business is not its sandbox
+	ApprovalUserDead    ApprovalOutcome = "user dead"    // suspended or restricted
+	ApprovalBadRedirect ApprovalOutcome = "bad redirect" // no longer registered
+	ApprovalBadScopes   ApprovalOutcome = "bad scopes"   // no longer registered
+)
+
+// Approved is what an approval did.
+type Approved struct {
+	Outcome      ApprovalOutcome
+	App          App
+	Installation Installation
+	Installed    bool // the installation is new
+	Widened      bool // it was there, and has more scopes now
+	Grant        Grant
+}
+
+// Outcome is how a mint ended.
+type Outcome string
+
+// The outcomes of a mint. Only after Issued is there a token.
+const (
+	Issued     Outcome = "issued"
+	Lost       Outcome = "lost"        // somebody else used the artifact first
+	Dead       Outcome = "dead"        // something above it has ended, or no scope is left
+	Revoked    Outcome = "revoked"     // the family has ended, or the business revoked access
+	ClientDead Outcome = "client dead" // the app was suspended or deactivated meanwhile
+	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
+)
+
+// Mint is the tokens to be made, before anybody knows whether they will be.
+// Random values are made outside of the act, which may run more than once.
+type Mint struct {
+	Now            time.Time
+	FamilyID       string
+	AccessID       string
+	AccessDigest   Digest
+	AccessExpires  time.Time
+	RefreshID      string
+	RefreshDigest  Digest
+	RefreshExpires time.Time
+}
+
+// Minted is how it ended and, after Issued, with which scopes.
+type Minted struct {
+	Outcome Outcome
+	Scopes  identity.Scopes
+	Answer  []byte // after Repeated: what was kept
+}
+
+// Rotation is the use of a refresh token.
+type Rotation struct {
+	TokenID string
+	Narrow  identity.Scopes // cuts down the access token, unless empty
+	// Answer is kept with the used token for Retry, when that is not zero: who
+	// presents the token again within it, while its successor is unused, gets
+	// the answer back with the outcome Repeated, and nothing ends.
+	Answer []byte
+	Retry  time.Duration
+}
+
+// CodeStore redeems authorization codes.
+type CodeStore interface {
+	// Code returns one, used and expired ones too; [ErrNotFound].
+	Code(ctx context.Context, digest Digest) (Code, error)
+	// RedeemCode marks an unused code used and makes a family with its first
+	// tokens. When somebody else was first it ends what they got, and says Lost.
+	RedeemCode(ctx context.Context, codeID string, m Mint) (Minted, error)
+	// ReplayCode ends the family that a used code gave.
+	ReplayCode(ctx context.Context, codeID string, now time.Time) error
+}
+
+// TokenStore keeps families and their tokens.
+type TokenStore interface {
+	// AccessToken returns one with its standing, with one statement; [ErrNotFound].
+	AccessToken(ctx context.Context, digest Digest) (AccessToken, error)
+	// RefreshToken returns one with its standing, with one statement; [ErrNotFound].
+	RefreshToken(ctx context.Context, digest Digest) (RefreshToken, error)
+	// RotateRefresh marks an unused token used and makes its successors, which
+	// also ends the access tokens before. When somebody else was first it ends
+	// the family and says Lost, unless a retry is allowed.
+	RotateRefresh(ctx context.Context, r Rotation, m Mint) (Minted, error)
+	// EndFamily ends a family; one that has ended stays as it is.
+	EndFamily(ctx context.Context, familyID string, now time.Time) error
+	// RevokeAccessToken ends one token.
+	RevokeAccessToken(ctx context.Context, tokenID string, now time.Time) error
+}
+
+// DeviceStore keeps device codes.
+type DeviceStore interface {
+	// CreateDevice adds one; [ErrTaken] when its user code is in use.
+	CreateDevice(ctx context.Context, d DeviceCode, digest Digest) error
+	// DeviceByDigest and DeviceByUserCode return one; [ErrNotFound].
+	DeviceByDigest(ctx context.Context, digest Digest) (DeviceCode, error)
+	DeviceByUserCode(ctx context.Context, userCode string) (DeviceCode, error)
+	// PollDevice notes a poll of a pending code. It reports false when the last
+	// one that counted was less than the interval ago.
+	PollDevice(ctx context.Context, deviceID string, now time.Time, interval time.Duration) (bool, error)
+	// ApproveDevice and DenyDevice decide a pending code that has not expired;
+	// [ErrNotFound] (deny), ApprovalNotOpen (approve) when it is not.
+	ApproveDevice(ctx context.Context, a Approval) (Approved, error)
+	DenyDevice(ctx context.Context, deviceID string, now time.Time) error
+	// CollectDevice gives an approved code's tokens, once.
+	CollectDevice(ctx context.Context, deviceID string, m Mint) (Minted, error)
+}
+
+// SessionTokenStore exchanges session tokens.
+type SessionTokenStore interface {
+	// ExchangeSession uses up a session token and makes an access token, and a
+	// family with a refresh token if the mint has one. The installation must be
+	// ACTIVE, and the one named when one is named.
+	ExchangeSession(ctx context.Context, x Exchange, m Mint) (Minted, error)
+}
+
+// Exchange is a session token that was verified.
+type Exchange struct {
+	TokenID        string // its jti: used once
+	ExpiresAt      time.Time
+	AppID          string
+	BusinessID     string
+	UserID         string
+	InstallationID string // that it was minted under; empty: whatever is ACTIVE
+}
+
+// RegistrationStore keeps registration tokens.
+type RegistrationStore interface {
+	CreateRegistrationToken(ctx context.Context, t RegistrationToken) error
+	// RegisterApp creates the app. With a token it uses it up first and takes
+	// the organization from it; [ErrNotFound] when the token is used, expired
+	// or unknown, [ErrTaken].
+	RegisterApp(ctx context.Context, app App, secrets []ClientSecret, token *Digest, now time.Time) (App, error)
+}
+
+// SigningKey is a key pair that signs session tokens. It is published from its
+// creation until it retires, and signs from ActiveAt until a younger one does.
+type SigningKey struct {
+	ID        string
+	Sealed    []byte // the private key, sealed by the host's keyring
+	CreatedAt time.Time
+	ActiveAt  time.Time
+	RetireAt  time.Time // zero while it may sign
+}
+
+// KeyStore keeps signing keys.
+type KeyStore interface {
+	// SigningKeys lists those that have not retired, oldest first.
+	SigningKeys(ctx context.Context, now time.Time) ([]SigningKey, error)
+	// AddSigningKey adds a key, and has all older ones retire at the given time.
+	// after is the youngest key that the caller knew, empty for none: when
+	// there is a younger one it does nothing and returns ErrNotFound, so that
+	// of several nodes one rotates.
+	AddSigningKey(ctx context.Context, key SigningKey, after string, retireOlder time.Time) error
+}
+
+// JanitorStore cleans up, in small batches.
+type JanitorStore interface {
+	// Purge deletes at most limit rows of what is dead for long enough (codes,
+	// requests and device codes a day, tokens 30 days after they expire, used
+	// session tokens when they have expired, registrations that nobody connected
+	// within 30 days) and returns how many.
+	Purge(ctx context.Context, now time.Time, limit int) (int, error)
+	// RecordRedactions records business.redact for at most limit installations
+	// that ended and whose timer is due, unless the app was connected again, and
+	// returns how many timers it settled.
+	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(Installation) []events.Event) (int, error)
+}
