@@ -70,7 +70,7 @@ func (c call) parameter(name string, limit int) (string, error) {
 	switch {
 	case value == "":
 		return "", invalidRequest(name + " is missing")
-	case len(value) > limit || !isPrintable(value):
+	case len(value) > limit || !isPrintableASCII(value):
 		return "", invalidRequest(name + " is malformed")
 	}
 	return value, nil
@@ -84,7 +84,7 @@ func (s *Server) checkTarget(c call) error {
 	return nil
 }
 
-func isPrintable(s string) bool {
+func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false

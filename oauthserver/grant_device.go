@@ -3,6 +3,7 @@ package oauthserver
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -18,18 +19,18 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	isOver := !c.now.Before(device.ExpiresAt)
-	switch {
-	case device.Status == DeviceDenied: // and stays so, for a device that missed it
-		return tokenAnswer{}, apierror.NewOAuth(apierror.AccessDenied, "")
-	case device.Status == DeviceCollected:
-		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
-	case device.Status == DeviceApproved && !device.IsAlive(): // cancelled, also past its time
-		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
-	case isOver:
-		return tokenAnswer{}, apierror.NewOAuth(apierror.ExpiredToken, "")
-	case device.Status == DevicePending:
-		return tokenAnswer{}, s.pollDevice(ctx, c, device)
+	if device.Status == DevicePending && c.now.Before(device.ExpiresAt) {
+		inTime, err := s.cfg.Store.PollDevice(ctx, device.ID, c.now, DeviceInterval)
+		switch {
+		case err != nil:
+			return tokenAnswer{}, fault("poll device code", err)
+		case inTime:
+			return tokenAnswer{}, apierror.NewOAuth(apierror.AuthorizationPending, "")
+		}
+		// Too fast, or decided in this very moment: that is worth a second look.
+		if device, err = s.ownDevice(ctx, client, presented); err != nil {
+			return tokenAnswer{}, err
+		}
 	}
 	return s.collectDevice(ctx, c, device)
 }
@@ -53,20 +54,27 @@ func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, pres
 	return device, nil
 }
 
-// pollDevice notes the poll of a code that nobody has decided yet.
-func (s *Server) pollDevice(ctx context.Context, c call, device DeviceCode) error {
-	inTime, err := s.cfg.Store.PollDevice(ctx, device.ID, c.now, DeviceInterval)
+// checkCollectable returns why a code gives no tokens now. Denied and cancelled
+// ones stay what they are, also past their time.
+func (d DeviceCode) checkCollectable(now time.Time) error {
 	switch {
-	case err != nil:
-		return fault("poll device code", err)
-	case !inTime:
+	case d.Status == DeviceDenied:
+		return apierror.NewOAuth(apierror.AccessDenied, "")
+	case d.Status == DeviceCollected, d.Status == DeviceApproved && !d.IsAlive():
+		return apierror.GrantError(apierror.GrantUnexplained)
+	case !now.Before(d.ExpiresAt):
+		return apierror.NewOAuth(apierror.ExpiredToken, "")
+	case d.Status == DevicePending:
 		return apierror.NewOAuth(apierror.SlowDown, "")
 	}
-	return apierror.NewOAuth(apierror.AuthorizationPending, "")
+	return nil
 }
 
 // collectDevice hands out what was approved; of several polls one gets it.
 func (s *Server) collectDevice(ctx context.Context, c call, device DeviceCode) (tokenAnswer, error) {
+	if err := device.checkCollectable(c.now); err != nil {
+		return tokenAnswer{}, err
+	}
 	if err := s.requireMember(ctx, device.BusinessID, device.UserID); err != nil {
 		return tokenAnswer{}, err
 	}

@@ -68,7 +68,7 @@ func (s *Server) reuseRefresh(ctx context.Context, c call, presented secret.Secr
 		return tokenAnswer{}, err
 	}
 	answer, err := s.rotate(ctx, c, presented, Rotation{Token: token})
-	if err == nil && !member {
+	if err == nil && !(member && token.IsAlive()) {
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	return answer, err
@@ -89,7 +89,10 @@ func (s *Server) rotate(ctx context.Context, c call, presented secret.Secret, r 
 		return tokenAnswer{}, fault("rotate refresh token", err)
 	}
 	if minted.Outcome == Repeated {
-		return s.repeatAnswer(ctx, presented, r.Token.ID, minted.Answer)
+		if tokens, err = unseal(presented, r.Token.ID, minted.Answer); err != nil {
+			return tokenAnswer{}, fault("open kept answer", err)
+		}
+		return tokens.answer(minted.Scopes), nil
 	}
 	why := reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked}
 	if err := s.settle(ctx, c, minted.Outcome, why); err != nil {

@@ -1,7 +1,6 @@
 package oauthserver
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -65,18 +64,4 @@ func retryAEAD(presented secret.Secret) (cipher.AEAD, error) {
 		return nil, err
 	}
 	return cipher.NewGCMWithRandomNonce(block)
-}
-
-// repeatAnswer gives the answer of the first time. Its scopes are read from the
-// access token itself: what the installation has may have changed since.
-func (s *Server) repeatAnswer(ctx context.Context, presented secret.Secret, tokenID string, sealed []byte) (tokenAnswer, error) {
-	tokens, err := unseal(presented, tokenID, sealed)
-	if err != nil {
-		return tokenAnswer{}, fault("open kept answer", err)
-	}
-	issued, err := s.cfg.Store.AccessToken(ctx, tokens.access.Digest())
-	if err != nil {
-		return tokenAnswer{}, fault("find repeated access token", err)
-	}
-	return tokens.answer(issued.Scopes), nil
 }
