@@ -118,8 +118,10 @@ func TestExchangeRefuses(t *testing.T) {
 func TestExchangeDead(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(k *apiKit) error{
-		"uninstalled":     func(k *apiKit) error { return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness) },
-		"access revoked":  func(k *apiKit) error { return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness) },
+		"uninstalled": func(k *apiKit) error { return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness) },
+		"access revoked": func(k *apiKit) error {
+			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness)
+		},
 		"user suspended":  func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended) },
 		"user restricted": func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted) },
 		"left":            func(k *apiKit) error { k.host.leave(apiUser); return nil },
