@@ -52,6 +52,8 @@ type apiKit struct {
 	server *oauthserver.Server
 	api    http.Handler
 	ip     string // of the caller
+
+	sessions int // session tokens made so far
 }
 
 func openMemory(t testing.TB) storage.DB {
