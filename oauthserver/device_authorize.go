@@ -32,7 +32,8 @@ type deviceAnswer struct {
 	Interval                int    `json:"interval"`
 }
 
-// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1).
+// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1): 2 statements
+// and one commit.
 func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c, err := s.begin(r, endpointDevice, readJSONOrForm)

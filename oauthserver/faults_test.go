@@ -89,6 +89,26 @@ func TestStatementCounts(t *testing.T) {
 	}
 }
 
+// Polls cost less than a collection, and a fault in one is a fault.
+func TestPollCounts(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, _ := k.newDevice(publicID)
+	for _, want := range []int{3, 4} {
+		k.store.Tap.Reset()
+		k.poll(publicID, device)
+		if statements, _ := k.store.Tap.Counts(); statements != want {
+			t.Errorf("%d statements, want %d", statements, want)
+		}
+	}
+	for n := 1; n <= 4; n++ {
+		k.store.Tap.Arm(storetest.FaultError, n)
+		k.poll(publicID, device).refused(http.StatusInternalServerError, "server_error", "*")
+	}
+	k.store.Tap.Reset()
+	k.poll(publicID, device).refused(http.StatusBadRequest, "slow_down", "")
+}
+
 // OERR-04, REF-07: a storage fault at any statement is a 5xx, nothing has
 // happened, and the same request works afterwards.
 func TestFaultAtEveryStatement(t *testing.T) {

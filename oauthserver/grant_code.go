@@ -10,7 +10,8 @@ import (
 
 // grantCode redeems an authorization code. The order of its checks is fixed:
 // found and the client's own, used, expired, redirect_uri, PKCE, and then, in
-// the act itself, installation and consent. Only a redemption uses a code up.
+// the act itself, installation and consent. Only a redemption uses a code up. A
+// redemption costs 7 statements, the client's included, and one commit.
 func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
 	presented, err := c.parameter("code", maxParameter)
 	if err != nil {

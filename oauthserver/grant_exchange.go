@@ -18,7 +18,8 @@ func (s *Server) sessionVerifier() SessionTokenVerifier { return s.cfg.SessionTo
 
 // grantExchange gives an embedded app an access token for the session token of
 // the user in front of it (RFC 8693). Consent is not asked for: the token hangs
-// on installation and user.
+// on installation and user. It costs 5 statements, the client's included, and one
+// commit; what the verifier reads is not counted.
 func (s *Server) grantExchange(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
 	if client.app.Type != Confidential {
 		return tokenAnswer{}, s.refuseClient(ctx, c)

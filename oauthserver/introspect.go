@@ -26,8 +26,8 @@ type inactive struct {
 }
 
 // serveIntrospect is the introspection endpoint (RFC 7662), for confidential
-// clients about their own tokens. A suspended app that proves its secret learns
-// that its tokens are not active.
+// clients about their own tokens: 2 statements, no commit. A suspended app that
+// proves its secret learns that its tokens are not active.
 func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c, err := s.begin(r, endpointIntrospect, readFormAndHeader)

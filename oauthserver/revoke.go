@@ -10,7 +10,8 @@ import (
 )
 
 // serveRevoke is the revocation endpoint (RFC 7009). Its answer is the same
-// whatever the token was.
+// whatever the token was. It costs 3 statements and one commit, without a client
+// 2 statements.
 func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.begin(r, endpointRevoke, readForm)
 	if err != nil {
