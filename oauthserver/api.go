@@ -14,7 +14,7 @@ const (
 	pathServerMetadata   = "/.well-known/oauth-authorization-server"
 	pathResourceMetadata = "/.well-known/oauth-protected-resource"
 	pathKeys             = "/.well-known/jwks.json"
-	pathToken            = "/oauth/token"
+	pathToken            = "/oauth/token" //nolint:gosec // a path
 	pathRevoke           = "/oauth/revoke"
 	pathIntrospect       = "/oauth/introspect"
 	pathDevice           = "/oauth/device/authorize"

@@ -8,10 +8,11 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
+// The names of kinds of tokens (RFC 6750, RFC 8693 section 3).
 const (
 	tokenTypeBearer      = "Bearer"
-	tokenTypeAccessToken = "urn:ietf:params:oauth:token-type:access_token"
-	tokenTypeJWT         = "urn:ietf:params:oauth:token-type:jwt"
+	tokenTypeAccessToken = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a name
+	tokenTypeJWT         = "urn:ietf:params:oauth:token-type:jwt"          //nolint:gosec // a name
 )
 
 // tokenAnswer is the answer of the token endpoint (RFC 6749 section 5.1).

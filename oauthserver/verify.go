@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// ErrInvalidToken: no call may be made with the token. It does not say whether
+// ErrInvalidToken says that no call may be made with the token, and not whether
 // it was unknown, has expired or was revoked, or what above it has ended.
 var ErrInvalidToken = errors.New("invalid access token")
 
