@@ -103,6 +103,9 @@ func TestExchangeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newAPIKit(t)
+			if name != "not installed" {
+				k.install(confidentialID)
+			}
 			k.token(k.as(confidentialID), append(test.parameters, "grant_type", exchangeGrant)...).refused(http.StatusBadRequest, test.code, test.description)
 		})
 	}

@@ -116,6 +116,24 @@ func TestRefreshDead(t *testing.T) {
 	}
 }
 
+// REF-03: revoked is told before used, also when the business revoked it; and an
+// uninstall does not hide that a token was used.
+func TestRefreshUsedAndEnded(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	app := k.app(confidentialID)
+	_, used := k.tokens(confidentialID)
+	k.refresh(confidentialID, used).ok(tokenMembers)
+	k.must(k.server.RevokeAccess(t.Context(), app.ID, apiBusiness))
+	k.refresh(confidentialID, used).dead("revoked")
+
+	_, used = k.tokens(confidentialID)
+	k.refresh(confidentialID, used).ok(tokenMembers)
+	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness))
+	k.refresh(confidentialID, used).dead("refresh token reuse detected")
+	k.refresh(confidentialID, used).dead("revoked")
+}
+
 func (k *apiKit) setScopes(appID string, names ...string) error {
 	return k.server.SetInstallationScopes(k.Context(), appID, apiBusiness, identity.MustScopes(names...))
 }

@@ -95,6 +95,7 @@ func TestEndpointLimitsAreSeparate(t *testing.T) {
 	k.until(300, func(int) apiAnswer { return k.token(k.as(publicID)) })
 	k.until(300, func(int) apiAnswer { return k.token(withBasic(confidentialID, ""), "grant_type", "x") })
 	k.token(k.as(publicID)).limited()
+	k.token(withBasic(publicID, "x")).refused(http.StatusUnauthorized, "invalid_client", "*")
 	if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.status != http.StatusOK {
 		t.Errorf("revoke: %d", got.status)
 	}
