@@ -16,6 +16,7 @@ const (
 	Family            Kind = "fam_" // the tokens that descend from one approval
 	Token             Kind = "tok_" // the record of a token, never the token
 	Code              Kind = "cod_"
+	Authorization     Kind = "azr_" // an authorization request that is held
 	Device            Kind = "dvc_" // a device authorization
 	RegistrationToken Kind = "rgt_"
 	Session           Kind = "ses_"
