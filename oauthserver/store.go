@@ -116,13 +116,12 @@ type Approval struct {
 	RequestID      string // the authorization request or the device code
 	UserID         string
 	BusinessID     string
-	SandboxOf      string // organization whose sandbox the business is; empty: a real one
 	InstallationID string // for a new one
 	GrantID        string // for a new one
 	Now            time.Time
-	// PolicyOrganization stands in for the organization of an app that has
-	// none; empty: such an app can connect nowhere until it is reviewed.
-	PolicyOrganization string
+	// Judge looks at the app as it stands under the lock and returns
+	// ApprovalDone, or why not: status, redirect URI, scopes, review.
+	Judge func(App) ApprovalOutcome
 	// Record returns the events of what happened.
 	Record func(Approved) []events.Event
 }
@@ -193,8 +192,8 @@ type Minted struct {
 
 // Rotation is the use of a refresh token.
 type Rotation struct {
-	TokenID string
-	Narrow  identity.Scopes // cuts down the access token, unless empty
+	Token  RefreshToken    // as it was looked up
+	Narrow identity.Scopes // cuts down the access token, unless empty
 	// Answer is kept with the used token for Retry, when that is not zero: who
 	// presents the token again within it, while its successor is unused, gets
 	// the answer back with the outcome Repeated, and nothing ends.
@@ -208,7 +207,8 @@ type CodeStore interface {
 	Code(ctx context.Context, digest Digest) (Code, error)
 	// RedeemCode marks an unused code used and makes a family with its first
 	// tokens. When somebody else was first it ends what they got, and says Lost.
-	RedeemCode(ctx context.Context, codeID string, m Mint) (Minted, error)
+	// Of the code, as it was looked up, only what never changes counts.
+	RedeemCode(ctx context.Context, code Code, m Mint) (Minted, error)
 	// ReplayCode ends the family that a used code gave.
 	ReplayCode(ctx context.Context, codeID string, now time.Time) error
 }
@@ -243,8 +243,9 @@ type DeviceStore interface {
 	// [ErrNotFound] (deny), ApprovalNotOpen (approve) when it is not.
 	ApproveDevice(ctx context.Context, a Approval) (Approved, error)
 	DenyDevice(ctx context.Context, deviceID string, now time.Time) error
-	// CollectDevice gives an approved code's tokens, once.
-	CollectDevice(ctx context.Context, deviceID string, m Mint) (Minted, error)
+	// CollectDevice gives the tokens of an approved code, as it was looked up,
+	// once.
+	CollectDevice(ctx context.Context, device DeviceCode, m Mint) (Minted, error)
 }
 
 // SessionTokenStore exchanges session tokens.

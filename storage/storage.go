@@ -72,3 +72,16 @@ type Dialect struct {
 	// leading space. They are empty where one writer at a time is the rule.
 	ForShare, ForUpdate string
 }
+
+// ShareOf is ForShare for some tables of a join, locked in this order.
+func (d Dialect) ShareOf(aliases string) string { return of(d.ForShare, aliases) }
+
+// UpdateOf is ForUpdate for some tables of a join, locked in this order.
+func (d Dialect) UpdateOf(aliases string) string { return of(d.ForUpdate, aliases) }
+
+func of(lock, aliases string) string {
+	if lock == "" {
+		return ""
+	}
+	return lock + " OF " + aliases
+}

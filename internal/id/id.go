@@ -35,6 +35,14 @@ func New(kind Kind, now time.Time) string {
 	return string(kind) + encoding.EncodeToString(u[:])
 }
 
+// Floor is the least id of the kind for a record created at now: every id made
+// for an earlier time sorts before it, every other one after it.
+func Floor(kind Kind, now time.Time) string {
+	var u uuid.UUID
+	stamp(&u, now)
+	return string(kind) + encoding.EncodeToString(u[:])
+}
+
 // Valid reports whether s has the form of an id that New makes for the kind. Ids of
 // users, businesses and organizations are the host's and need not have it.
 func Valid(kind Kind, s string) bool {

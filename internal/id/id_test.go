@@ -91,3 +91,17 @@ func TestValid(t *testing.T) {
 		t.Errorf("Valid refuses %q", good)
 	}
 }
+
+func TestFloor(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 4, 5, 6, 7, 890_123_456, time.UTC)
+	floor := id.Floor(id.Token, at)
+	for _, test := range []struct {
+		made   time.Time
+		before bool
+	}{{at.Add(-time.Hour), true}, {at.Add(-time.Microsecond), true}, {at, false}, {at.Add(time.Microsecond), false}} {
+		if got := id.New(id.Token, test.made) < floor; got != test.before {
+			t.Errorf("made %v before the floor: %v", test.made.Sub(at), got)
+		}
+	}
+}

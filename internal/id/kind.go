@@ -15,6 +15,7 @@ const (
 	Grant             Kind = "grt_" // one user's consent
 	Family            Kind = "fam_" // the tokens that descend from one approval
 	Token             Kind = "tok_" // the record of a token, never the token
+	Authorization     Kind = "arq_" // an authorization request
 	Code              Kind = "cod_"
 	Authorization     Kind = "azr_" // an authorization request that is held
 	Device            Kind = "dvc_" // a device authorization

@@ -2,12 +2,14 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"regexp"
 	"sync"
 
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -21,6 +23,8 @@ type Config struct {
 	// Logger hears of migrations and of lost hints; nil discards.
 	Logger *slog.Logger
 }
+
+var _ oauthserver.Store = (*Store)(nil)
 
 // Store is every feature's store. It is safe for concurrent use.
 type Store struct {
@@ -93,7 +97,7 @@ func (s *Store) Query(ctx context.Context, query string, args ...any) (storage.R
 
 // write runs an act of several statements.
 func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx) error) error {
-	ours := tx{sql: s.sql}
+	ours := tx{sql: s.sql, dialect: s.db.Dialect()}
 	run := func(ctx context.Context, on storage.Tx) error {
 		ours.on, ours.topics = on, ours.topics[:0] // it may run again
 		return act(ctx, &ours)
@@ -114,6 +118,23 @@ func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx)
 	return nil
 }
 
+// errStop ends a transaction that must not commit and whose result says why. It
+// never leaves this package.
+var errStop = errors.New("stop")
+
+// exec runs one statement that is an act by itself.
+func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if s.joined == nil {
+		return s.db.Exec(ctx, s.sql.of(query), args...)
+	}
+	var n int64
+	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
+		n, err = tx.exec(ctx, query, args...)
+		return err
+	})
+	return n, err
+}
+
 // read runs one statement that returns rows and changes nothing.
 func (s *Store) read(ctx context.Context, query string, args []any, dest ...any) error {
 	return storage.One(ctx, s, s.sql.of(query), args, dest...)
@@ -121,9 +142,14 @@ func (s *Store) read(ctx context.Context, query string, args []any, dest ...any)
 
 // tx is what an act of ours runs on.
 type tx struct {
-	on     storage.Tx
-	sql    *sqlText
-	topics []string
+	on      storage.Tx
+	sql     *sqlText
+	dialect storage.Dialect
+	topics  []string
+}
+
+func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	return t.on.Exec(ctx, t.sql.of(query), args...)
 }
 
 // one scans the only row of a statement; [storage.ErrNoRows] when there is none.

@@ -1,0 +1,189 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+const appColumns = `a.id, a.client_id, a.type, a.status, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
+	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at`
+
+// appRow is where a row of appColumns is scanned to.
+type appRow struct {
+	app                          oauthserver.App
+	redirectURIs, scopes         string
+	fetched, freshUntil, created int64
+}
+
+func (r *appRow) dest() []any {
+	return []any{
+		&r.app.ID, &r.app.ClientID, &r.app.Type, &r.app.Status, &r.app.Origin, &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
+		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created,
+	}
+}
+
+func (r *appRow) value() (oauthserver.App, error) {
+	var err error
+	if r.app.RedirectURIs, err = parseList(r.redirectURIs); err != nil {
+		return r.app, err
+	}
+	r.app.DocumentFetchedAt, r.app.DocumentFreshUntil, r.app.CreatedAt = fromMS(r.fetched), fromMS(r.freshUntil), fromMS(r.created)
+	return r.app, decoded(map[*identity.Scopes]string{&r.app.Scopes: r.scopes})
+}
+
+// CreateApp implements oauthserver.AppStore.
+func (s *Store) CreateApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.createApp(ctx, app, secrets) })
+	return wrap("create app", err)
+}
+
+func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
+	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, origin, name, organization_id, reviewed, redirect_uris,
+			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`, appValues(app)...)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return oauthserver.ErrTaken
+	}
+	for _, secret := range secrets {
+		if err := t.addSecret(ctx, secret); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appValues(a oauthserver.App) []any {
+	return []any{
+		a.ID, a.ClientID, string(a.Type), string(a.Status), string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
+		scopeList(a.Scopes), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt),
+	}
+}
+
+// App implements oauthserver.AppStore.
+func (s *Store) App(ctx context.Context, id string) (oauthserver.App, error) {
+	return s.appWhere(ctx, "a.id = $1", id)
+}
+
+// AppByClientID implements oauthserver.AppStore.
+func (s *Store) AppByClientID(ctx context.Context, clientID string) (oauthserver.App, error) {
+	return s.appWhere(ctx, "a.client_id = $1", clientID)
+}
+
+func (s *Store) appWhere(ctx context.Context, condition, value string) (oauthserver.App, error) {
+	var row appRow
+	if err := s.read(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE "+condition, []any{value}, row.dest()...); err != nil {
+		return oauthserver.App{}, wrap("app", notFound(err))
+	}
+	return row.value()
+}
+
+// lockApp reads an app under a lock that the suffix names.
+func (t *tx) lockApp(ctx context.Context, id, suffix string) (oauthserver.App, error) {
+	var row appRow
+	if err := t.one(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE a.id = $1"+suffix, []any{id}, row.dest()...); err != nil {
+		return oauthserver.App{}, notFound(err)
+	}
+	return row.value()
+}
+
+// UpdateApp implements oauthserver.AppStore.
+func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error) {
+	var changed oauthserver.App
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		app, err := tx.lockApp(ctx, id, tx.dialect.ForUpdate)
+		if err != nil {
+			return err
+		}
+		next, err := change(app)
+		if err != nil {
+			return err
+		}
+		next.ID, next.ClientID, next.Type, next.Status, next.Origin, next.CreatedAt = app.ID, app.ClientID, app.Type, app.Status, app.Origin, app.CreatedAt
+		changed = next
+		return tx.saveApp(ctx, next)
+	})
+	return changed, wrap("update app", err)
+}
+
+func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
+	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
+			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11 WHERE id = $1`,
+		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), scopeList(a.Scopes),
+		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil))
+	return err
+}
+
+// SetAppStatus implements oauthserver.AppStore.
+func (s *Store) SetAppStatus(ctx context.Context, id string, status oauthserver.AppStatus) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		n, err := tx.exec(ctx, "UPDATE partnerkit_app SET status = $2 WHERE id = $1 AND (status <> 'DEACTIVATED' OR status = $2)", id, string(status))
+		if err != nil || n > 0 {
+			return err
+		}
+		var one int
+		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1", []any{id}, &one); err != nil {
+			return notFound(err)
+		}
+		return oauthserver.ErrDeactivated
+	})
+	return wrap("set app status", err)
+}
+
+// SaveDocumentApp implements oauthserver.AppStore.
+func (s *Store) SaveDocumentApp(ctx context.Context, app oauthserver.App) (oauthserver.App, error) {
+	var saved oauthserver.App
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		err := tx.createApp(ctx, app, nil)
+		if err == nil {
+			saved = app
+			return nil
+		}
+		if !errors.Is(err, oauthserver.ErrTaken) {
+			return err
+		}
+		var row appRow
+		err = tx.one(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE a.client_id = $1"+tx.dialect.ForUpdate, []any{app.ClientID}, row.dest()...)
+		if err != nil {
+			return notFound(err)
+		}
+		if saved, err = row.value(); err != nil || saved.Origin != oauthserver.OriginDocument {
+			return err
+		}
+		saved.Name, saved.RedirectURIs, saved.Scopes, saved.Metadata = app.Name, app.RedirectURIs, app.Scopes, app.Metadata
+		saved.DocumentFetchedAt, saved.DocumentFreshUntil = app.DocumentFetchedAt, app.DocumentFreshUntil
+		return tx.saveApp(ctx, saved)
+	})
+	return saved, wrap("save document app", err)
+}
+
+// wrap says which act an error comes from.
+func wrap(act string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", act, err)
+}
+
+// notFound turns an empty result into the answer that it is.
+func notFound(err error) error {
+	if errors.Is(err, storage.ErrNoRows) {
+		return oauthserver.ErrNotFound
+	}
+	return err
+}
+
+// changedOne turns an update of nothing into the answer that it is.
+func changedOne(n int64, err error) error {
+	if err == nil && n == 0 {
+		return oauthserver.ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+const installationColumns = "id, app_id, business_id, status, scopes, created_at, ended_at"
+
+type installationRow struct {
+	installation oauthserver.Installation
+	scopes       string
+	created      int64
+	ended        sql.NullInt64
+}
+
+func (r *installationRow) dest() []any {
+	i := &r.installation
+	return []any{&i.ID, &i.AppID, &i.BusinessID, &i.Status, &r.scopes, &r.created, &r.ended}
+}
+
+func (r *installationRow) value() (oauthserver.Installation, error) {
+	r.installation.CreatedAt, r.installation.EndedAt = fromMS(r.created), fromNullMS(r.ended)
+	return r.installation, decoded(map[*identity.Scopes]string{&r.installation.Scopes: r.scopes})
+}
+
+const activeInstallation = "SELECT " + installationColumns + " FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE'"
+
+// ActiveInstallation implements oauthserver.ConnectionStore.
+func (s *Store) ActiveInstallation(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
+	var row installationRow
+	if err := s.read(ctx, activeInstallation, []any{appID, businessID}, row.dest()...); err != nil {
+		return oauthserver.Installation{}, wrap("installation", notFound(err))
+	}
+	return row.value()
+}
+
+// BusinessInstallations implements oauthserver.ConnectionStore.
+func (s *Store) BusinessInstallations(ctx context.Context, businessID string) ([]oauthserver.Installation, error) {
+	var all []oauthserver.Installation
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+installationColumns+" FROM partnerkit_installation WHERE business_id = $1 AND status = 'ACTIVE' ORDER BY id"), []any{businessID},
+		func(scan func(...any) error) error {
+			var row installationRow
+			if err := scan(row.dest()...); err != nil {
+				return err
+			}
+			one, err := row.value()
+			all = append(all, one)
+			return err
+		})
+	return all, wrap("installations", err)
+}
+
+// EndInstallation implements oauthserver.ConnectionStore. It marks the one row
+// that everything issued hangs on, and waits for mints that hold it.
+func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
+	var ended oauthserver.Installation
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		var row installationRow
+		err := tx.one(ctx, `UPDATE partnerkit_installation SET status = $3, ended_at = $4, redact_at = $5
+			WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE' RETURNING `+installationColumns,
+			[]any{end.AppID, end.BusinessID, string(end.Status), ms(end.Now), ms(end.RedactAt)}, row.dest()...)
+		if err != nil {
+			return notFound(err)
+		}
+		if ended, err = row.value(); err != nil {
+			return err
+		}
+		return tx.record(ctx, end.Record(ended))
+	})
+	return ended, wrap("end installation", err)
+}
+
+// SetInstallationScopes implements oauthserver.ConnectionStore.
+func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after oauthserver.Installation) []events.Event) (oauthserver.Installation, error) {
+	var after oauthserver.Installation
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		var row installationRow
+		if err := tx.one(ctx, activeInstallation+tx.dialect.ForUpdate, []any{appID, businessID}, row.dest()...); err != nil {
+			return notFound(err)
+		}
+		before, err := row.value()
+		if err != nil {
+			return err
+		}
+		after = before
+		after.Scopes = scopes
+		if err := tx.setInstallationScopes(ctx, after); err != nil {
+			return err
+		}
+		return tx.record(ctx, record(before, after))
+	})
+	return after, wrap("set installation scopes", err)
+}
+
+func (t *tx) setInstallationScopes(ctx context.Context, i oauthserver.Installation) error {
+	_, err := t.exec(ctx, "UPDATE partnerkit_installation SET scopes = $2 WHERE id = $1", i.ID, scopeList(i.Scopes))
+	return err
+}
+
+// EndGrant implements oauthserver.ConnectionStore.
+func (s *Store) EndGrant(ctx context.Context, appID, businessID, userID string, now time.Time) error {
+	err := changedOne(s.exec(ctx, `UPDATE partnerkit_grant SET ended_at = $4 WHERE user_id = $3 AND ended_at IS NULL AND installation_id IN (
+			SELECT id FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE')`,
+		appID, businessID, userID, ms(now)))
+	return wrap("end grant", err)
+}
+
+// SetUserStatus implements oauthserver.ConnectionStore.
+func (s *Store) SetUserStatus(ctx context.Context, userID string, status oauthserver.UserStatus, now time.Time) error {
+	_, err := s.exec(ctx, `INSERT INTO partnerkit_user_state (user_id, status, changed_at) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`, userID, string(status), ms(now))
+	return wrap("set user status", err)
+}
+
+// UserStatus implements oauthserver.ConnectionStore.
+func (s *Store) UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error) {
+	var status oauthserver.UserStatus
+	err := s.read(ctx, "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')", []any{userID}, &status)
+	return status, wrap("user status", err)
+}

@@ -1,0 +1,105 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// standingColumns are the state of all that an artifact x hangs on, read with
+// standingJoins. An artifact without a grant or a family has NULL there.
+const standingColumns = `a.id, a.client_id, a.status, a.scopes, i.id, i.business_id, i.status, i.scopes,
+	g.id, g.ended_at, x.user_id, COALESCE(u.status, 'ACTIVE')`
+
+const standingJoins = ` JOIN partnerkit_app a ON a.id = x.app_id
+	JOIN partnerkit_installation i ON i.id = x.installation_id
+	LEFT JOIN partnerkit_grant g ON g.id = x.grant_id
+	LEFT JOIN partnerkit_user_state u ON u.user_id = x.user_id`
+
+// standingRow is where a row of standingColumns is scanned to.
+type standingRow struct {
+	standing                     oauthserver.Standing
+	appScopes, installedScopes   string
+	grant                        sql.NullString
+	grantEnded                   sql.NullInt64
+	family                       sql.NullString
+	familyEnded, familyGenerated sql.NullInt64
+}
+
+func (r *standingRow) dest() []any {
+	s := &r.standing
+	return []any{
+		&s.AppID, &s.ClientID, &s.AppStatus, &r.appScopes, &s.InstallationID, &s.BusinessID, &s.InstallationStatus, &r.installedScopes,
+		&r.grant, &r.grantEnded, &s.UserID, &s.UserStatus,
+	}
+}
+
+func (r *standingRow) value() (oauthserver.Standing, error) {
+	r.standing.GrantID, r.standing.GrantEnded = r.grant.String, r.grantEnded.Valid
+	r.standing.FamilyID, r.standing.FamilyEnded = r.family.String, r.familyEnded.Valid
+	return r.standing, decoded(map[*identity.Scopes]string{
+		&r.standing.AppScopes: r.appScopes, &r.standing.InstallationScopes: r.installedScopes,
+	})
+}
+
+// lineage names what a mint hangs on. It never changes, so it can be known from
+// a look beforehand.
+type lineage struct {
+	app, installation, grant, user string
+}
+
+func lineageOf(s oauthserver.Standing) lineage {
+	return lineage{s.AppID, s.InstallationID, s.GrantID, s.UserID}
+}
+
+// locked is the state of a lineage, which stays so until the transaction ends:
+// whoever wants to end one of its parts waits.
+type locked struct {
+	app                oauthserver.AppStatus
+	installation       oauthserver.InstallationStatus
+	grantEnded         bool
+	user               oauthserver.UserStatus
+	appScopes, granted identity.Scopes
+}
+
+// lock takes the locks of a mint, in the order app, installation, grant. A part
+// that is missing has ended.
+func (t *tx) lock(ctx context.Context, l lineage) (locked, error) {
+	var state locked
+	var appScopes, granted string
+	var grantEnded sql.NullInt64
+	query := `SELECT a.status, a.scopes, i.status, i.scopes, g.ended_at,
+			COALESCE((SELECT u.status FROM partnerkit_user_state u WHERE u.user_id = $3), 'ACTIVE')
+		FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id JOIN partnerkit_grant g ON g.installation_id = i.id
+		WHERE i.id = $1 AND g.id = $2` + t.dialect.ShareOf("a, i, g")
+	args := []any{l.installation, l.grant, l.user}
+	if l.grant == "" { // an exchanged token hangs on installation and user alone
+		query = `SELECT a.status, a.scopes, i.status, i.scopes, NULL,
+				COALESCE((SELECT u.status FROM partnerkit_user_state u WHERE u.user_id = $2), 'ACTIVE')
+			FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id
+			WHERE i.id = $1` + t.dialect.ShareOf("a, i")
+		args = []any{l.installation, l.user}
+	}
+	if err := t.one(ctx, query, args, &state.app, &appScopes, &state.installation, &granted, &grantEnded, &state.user); err != nil {
+		return state, notFound(err)
+	}
+	state.grantEnded = grantEnded.Valid
+	return state, decoded(map[*identity.Scopes]string{&state.appScopes: appScopes, &state.granted: granted})
+}
+
+// verdict is what the state means for a mint of these scopes: Issued so far with
+// those that are left, or why not.
+func (l locked) verdict(scopes identity.Scopes) oauthserver.Minted {
+	left := scopes.Intersect(l.appScopes).Intersect(l.granted)
+	switch {
+	case l.app != oauthserver.AppActive:
+		return oauthserver.Minted{Outcome: oauthserver.ClientDead}
+	case l.installation == oauthserver.InstallationRevoked:
+		return oauthserver.Minted{Outcome: oauthserver.Revoked}
+	case l.installation != oauthserver.InstallationActive, l.grantEnded, l.user != oauthserver.UserActive, left.IsEmpty():
+		return oauthserver.Minted{Outcome: oauthserver.Dead}
+	}
+	return oauthserver.Minted{Outcome: oauthserver.Issued, Scopes: left}
+}

@@ -1,0 +1,187 @@
+-- minimum: 1
+-- What the OAuth server keeps. Whether a token is alive follows from what it
+-- hangs on, app, installation, grant and family: ending one of them marks that
+-- row only. Rows of one kind are purged by their ids, which sort by time.
+
+CREATE TABLE partnerkit_app (
+  id TEXT PRIMARY KEY,
+  client_id TEXT NOT NULL UNIQUE,
+  type TEXT NOT NULL,
+  status TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  name TEXT NOT NULL,
+  organization_id TEXT NOT NULL,
+  reviewed BOOLEAN NOT NULL,
+  redirect_uris TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  pinned_version TEXT NOT NULL,
+  app_url TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  document_fetched_at BIGINT NOT NULL,
+  document_fresh_until BIGINT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE INDEX pk_app_organization ON partnerkit_app (organization_id, id);
+CREATE INDEX pk_app_registered ON partnerkit_app (created_at) WHERE origin = 'registered';
+
+CREATE TABLE partnerkit_client_secret (
+  id TEXT PRIMARY KEY,
+  app_id TEXT NOT NULL REFERENCES partnerkit_app (id) ON DELETE CASCADE,
+  digest BYTEA NOT NULL,
+  prefix TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  ended_at BIGINT
+);
+CREATE INDEX pk_client_secret_app ON partnerkit_client_secret (app_id, id);
+
+CREATE TABLE partnerkit_user_state (
+  user_id TEXT PRIMARY KEY,
+  status TEXT NOT NULL,
+  changed_at BIGINT NOT NULL
+);
+
+CREATE TABLE partnerkit_installation (
+  id TEXT PRIMARY KEY,
+  app_id TEXT NOT NULL REFERENCES partnerkit_app (id),
+  business_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  ended_at BIGINT,
+  redact_at BIGINT
+);
+CREATE UNIQUE INDEX pk_installation_active ON partnerkit_installation (app_id, business_id) WHERE status = 'ACTIVE';
+CREATE INDEX pk_installation_business ON partnerkit_installation (business_id, id) WHERE status = 'ACTIVE';
+CREATE INDEX pk_installation_app ON partnerkit_installation (app_id, business_id, created_at);
+CREATE INDEX pk_installation_redact ON partnerkit_installation (redact_at) WHERE redact_at IS NOT NULL;
+
+CREATE TABLE partnerkit_grant (
+  id TEXT PRIMARY KEY,
+  installation_id TEXT NOT NULL REFERENCES partnerkit_installation (id),
+  user_id TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  ended_at BIGINT
+);
+CREATE UNIQUE INDEX pk_grant_alive ON partnerkit_grant (installation_id, user_id) WHERE ended_at IS NULL;
+
+CREATE TABLE partnerkit_authorization_request (
+  id TEXT PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  browser BYTEA NOT NULL,
+  app_id TEXT NOT NULL,
+  redirect_uri TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  state BYTEA,
+  code_challenge TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at BIGINT
+);
+
+CREATE TABLE partnerkit_code (
+  id TEXT PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  app_id TEXT NOT NULL,
+  installation_id TEXT NOT NULL,
+  grant_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  redirect_uri TEXT NOT NULL,
+  code_challenge TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at BIGINT,
+  family_id TEXT
+);
+
+-- generation counts the rotations: the tokens of an earlier one are dead.
+CREATE TABLE partnerkit_family (
+  id TEXT PRIMARY KEY,
+  app_id TEXT NOT NULL,
+  installation_id TEXT NOT NULL,
+  grant_id TEXT,
+  user_id TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  generation BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  ended_at BIGINT
+);
+CREATE INDEX pk_family_expires ON partnerkit_family (expires_at);
+
+CREATE TABLE partnerkit_access_token (
+  id TEXT PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  app_id TEXT NOT NULL,
+  installation_id TEXT NOT NULL,
+  grant_id TEXT,
+  user_id TEXT NOT NULL,
+  family_id TEXT,
+  generation BIGINT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  revoked_at BIGINT
+);
+
+CREATE TABLE partnerkit_refresh_token (
+  id TEXT PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  family_id TEXT NOT NULL,
+  generation BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at BIGINT,
+  answer BYTEA,
+  answer_scopes TEXT
+);
+
+CREATE TABLE partnerkit_device_code (
+  id TEXT PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  user_code TEXT NOT NULL UNIQUE,
+  app_id TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  status TEXT NOT NULL,
+  installation_id TEXT,
+  grant_id TEXT,
+  user_id TEXT,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  polled_at BIGINT
+);
+
+CREATE TABLE partnerkit_used_session_token (
+  token_id TEXT PRIMARY KEY,
+  expires_at BIGINT NOT NULL
+);
+CREATE INDEX pk_used_session_token_expires ON partnerkit_used_session_token (expires_at);
+
+CREATE TABLE partnerkit_registration_token (
+  id TEXT PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  organization_id TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at BIGINT
+);
+
+CREATE TABLE partnerkit_signing_key (
+  id TEXT PRIMARY KEY,
+  sealed BYTEA NOT NULL,
+  created_at BIGINT NOT NULL,
+  active_at BIGINT NOT NULL,
+  retire_at BIGINT
+);
+-- One key at a time has no end yet: the youngest.
+CREATE UNIQUE INDEX pk_signing_key_youngest ON partnerkit_signing_key ((1)) WHERE retire_at IS NULL;
+
+CREATE TABLE partnerkit_event (
+  id TEXT PRIMARY KEY,
+  type TEXT NOT NULL,
+  business_id TEXT NOT NULL,
+  app_id TEXT,
+  data TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);

@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// Code implements oauthserver.CodeStore.
+func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
+	var code oauthserver.Code
+	var standing standingRow
+	var scopes string
+	var expires int64
+	var used sql.NullInt64
+	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.redirect_uri, x.code_challenge, x.scopes, x.expires_at, x.used_at, x.family_id
+		FROM partnerkit_code x`+standingJoins+" WHERE x.digest = $1", []any{digest.Bytes()},
+		append(standing.dest(), &code.ID, &code.RedirectURI, &code.CodeChallenge, &scopes, &expires, &used, &standing.family)...)
+	if err != nil {
+		return code, wrap("code", notFound(err))
+	}
+	code.ExpiresAt, code.Used = fromMS(expires), used.Valid
+	if code.Standing, err = standing.value(); err != nil {
+		return code, err
+	}
+	return code, decoded(map[*identity.Scopes]string{&code.Scopes: scopes})
+}
+
+// RedeemCode implements oauthserver.CodeStore: 5 statements.
+func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
+	return s.mint(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+		state, err := tx.lock(ctx, lineageOf(code.Standing))
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		minted := state.verdict(code.Scopes)
+		if minted.Outcome != oauthserver.Issued {
+			return minted, nil
+		}
+		n, err := tx.exec(ctx, "UPDATE partnerkit_code SET used_at = $2, family_id = $3 WHERE id = $1 AND used_at IS NULL", code.ID, ms(m.Now), m.FamilyID)
+		if err != nil {
+			return minted, err
+		}
+		if n == 0 {
+			return oauthserver.Minted{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
+		}
+		return minted, tx.startFamily(ctx, lineageOf(code.Standing), minted.Scopes, m)
+	})
+}
+
+// ReplayCode implements oauthserver.CodeStore.
+func (s *Store) ReplayCode(ctx context.Context, codeID string, now time.Time) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.endFamilyOfCode(ctx, codeID, now) })
+	return wrap("replay code", err)
+}
+
+func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) error {
+	_, err := t.exec(ctx, `UPDATE partnerkit_family SET ended_at = $2 WHERE ended_at IS NULL
+		AND id = (SELECT family_id FROM partnerkit_code WHERE id = $1)`, codeID, ms(now))
+	return err
+}
+
+// CollectDevice implements oauthserver.DeviceStore: 5 statements.
+func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode, m oauthserver.Mint) (oauthserver.Minted, error) {
+	return s.mint(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+		state, err := tx.lock(ctx, lineageOf(device.Standing))
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		minted := state.verdict(device.Scopes)
+		if minted.Outcome != oauthserver.Issued {
+			return minted, nil
+		}
+		n, err := tx.exec(ctx, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
+		if err != nil {
+			return minted, err
+		}
+		if n == 0 {
+			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
+		}
+		return minted, tx.startFamily(ctx, lineageOf(device.Standing), minted.Scopes, m)
+	})
+}
+
+// ExchangeSession implements oauthserver.SessionTokenStore: 4 statements, 6 with
+// a refresh token.
+func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.Mint) (oauthserver.Minted, error) {
+	return s.mint(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+		var row installationRow
+		if err := tx.one(ctx, activeInstallation, []any{x.AppID, x.BusinessID}, row.dest()...); err != nil {
+			return oauthserver.Minted{}, notFound(err)
+		}
+		installed, err := row.value()
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		if x.InstallationID != "" && x.InstallationID != installed.ID {
+			return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+		}
+		line := lineage{app: x.AppID, installation: installed.ID, user: x.UserID}
+		state, err := tx.lock(ctx, line)
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		minted := state.verdict(state.granted)
+		if minted.Outcome != oauthserver.Issued {
+			return minted, nil
+		}
+		n, err := tx.exec(ctx, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
+		if err != nil {
+			return minted, err
+		}
+		if n == 0 {
+			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
+		}
+		if m.RefreshID == "" {
+			return minted, tx.insertAccess(ctx, line, "", 0, minted.Scopes, m)
+		}
+		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
+	})
+}
+
+// mint runs an act that makes tokens. A lineage that is gone is dead.
+func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthserver.Minted, error)) (oauthserver.Minted, error) {
+	var minted oauthserver.Minted
+	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
+		minted, err = act(ctx, tx)
+		return stopped(err)
+	})
+	if errors.Is(err, errStop) {
+		return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+	}
+	if err != nil {
+		return oauthserver.Minted{}, wrap(name, err)
+	}
+	return minted, nil
+}
+
+// startFamily makes a family with its first tokens: 3 statements.
+func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
+	_, err := t.exec(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8)`,
+		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopeList(scopes), ms(m.Now), ms(m.RefreshExpires))
+	if err != nil {
+		return err
+	}
+	return t.insertTokens(ctx, l, m.FamilyID, 1, scopes, m)
+}
+
+func (t *tx) insertTokens(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+	if err := t.insertAccess(ctx, l, family, generation, scopes, m); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.Now), ms(m.RefreshExpires))
+	return err
+}
+
+func (t *tx) insertAccess(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+	_, err := t.exec(ctx, `INSERT INTO partnerkit_access_token
+			(id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		m.AccessID, m.AccessDigest.Bytes(), l.app, l.installation, nullText(l.grant), l.user, nullText(family), generation,
+		scopeList(scopes), ms(m.Now), ms(m.AccessExpires))
+	return err
+}

@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// CreateRegistrationToken implements oauthserver.RegistrationStore.
+func (s *Store) CreateRegistrationToken(ctx context.Context, t oauthserver.RegistrationToken) error {
+	_, err := s.exec(ctx, "INSERT INTO partnerkit_registration_token (id, digest, organization_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
+		t.ID, t.Digest.Bytes(), t.OrganizationID, ms(t.CreatedAt), ms(t.ExpiresAt))
+	return wrap("create registration token", err)
+}
+
+// RegisterApp implements oauthserver.RegistrationStore.
+func (s *Store) RegisterApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret, token *oauthserver.Digest, now time.Time) (oauthserver.App, error) {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if token != nil {
+			err := tx.one(ctx, `UPDATE partnerkit_registration_token SET used_at = $2
+				WHERE digest = $1 AND used_at IS NULL AND expires_at > $2 RETURNING organization_id`, []any{token.Bytes(), ms(now)}, &app.OrganizationID)
+			if err != nil {
+				return notFound(err)
+			}
+		}
+		return tx.createApp(ctx, app, secrets)
+	})
+	return app, wrap("register app", err)
+}
+
+// SigningKeys implements oauthserver.KeyStore.
+func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthserver.SigningKey, error) {
+	var keys []oauthserver.SigningKey
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, sealed, created_at, active_at, retire_at FROM partnerkit_signing_key WHERE retire_at IS NULL OR retire_at > $1 ORDER BY active_at, id"), []any{ms(now)},
+		func(scan func(...any) error) error {
+			var key oauthserver.SigningKey
+			var created, active int64
+			var retire sql.NullInt64
+			if err := scan(&key.ID, &key.Sealed, &created, &active, &retire); err != nil {
+				return err
+			}
+			key.CreatedAt, key.ActiveAt, key.RetireAt = fromMS(created), fromMS(active), fromNullMS(retire)
+			keys = append(keys, key)
+			return nil
+		})
+	return keys, wrap("signing keys", err)
+}
+
+// AddSigningKey implements oauthserver.KeyStore. The youngest key is the one
+// without an end; ending it is what only one rotation can do, and the first key
+// of all is a row that only one insert can make.
+func (s *Store) AddSigningKey(ctx context.Context, key oauthserver.SigningKey, after string, retireOlder time.Time) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if after != "" {
+			n, err := tx.exec(ctx, "UPDATE partnerkit_signing_key SET retire_at = $2 WHERE id = $1 AND retire_at IS NULL", after, ms(retireOlder))
+			if err := changedOne(n, err); err != nil {
+				return err
+			}
+		}
+		n, err := tx.exec(ctx, `INSERT INTO partnerkit_signing_key (id, sealed, created_at, active_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT DO NOTHING`, key.ID, key.Sealed, ms(key.CreatedAt), ms(key.ActiveAt))
+		return changedOne(n, err)
+	})
+	return wrap("add signing key", err)
+}

@@ -1,0 +1,80 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Client implements oauthserver.SecretStore.
+func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
+	var client oauthserver.Client
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+appColumns+`, c.digest FROM partnerkit_app a
+		LEFT JOIN partnerkit_client_secret c ON c.app_id = a.id AND c.ended_at IS NULL WHERE a.client_id = $1`), []any{clientID},
+		func(scan func(...any) error) (err error) {
+			var row appRow
+			var digest []byte
+			if err := scan(append(row.dest(), &digest)...); err != nil {
+				return err
+			}
+			if client.App, err = row.value(); err != nil || digest == nil {
+				return err
+			}
+			var d secret.Digest
+			if err := d.Scan(digest); err != nil {
+				return err
+			}
+			client.Secrets = append(client.Secrets, d)
+			return nil
+		})
+	if err == nil && client.ID == "" {
+		err = oauthserver.ErrNotFound
+	}
+	return client, wrap("client", err)
+}
+
+// AddClientSecret implements oauthserver.SecretStore.
+func (s *Store) AddClientSecret(ctx context.Context, added oauthserver.ClientSecret) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		var one int
+		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForShare, []any{added.AppID}, &one); err != nil {
+			return notFound(err)
+		}
+		return tx.addSecret(ctx, added)
+	})
+	return wrap("add client secret", err)
+}
+
+func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
+	_, err := t.exec(ctx, "INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		s.ID, s.AppID, s.Digest.Bytes(), s.Prefix, ms(s.CreatedAt), nullMS(s.EndedAt))
+	return err
+}
+
+// ClientSecrets implements oauthserver.SecretStore.
+func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error) {
+	var secrets []oauthserver.ClientSecret
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, digest, prefix, created_at, ended_at FROM partnerkit_client_secret WHERE app_id = $1 ORDER BY id"), []any{appID},
+		func(scan func(...any) error) error {
+			one := oauthserver.ClientSecret{AppID: appID}
+			var created int64
+			var ended sql.NullInt64
+			if err := scan(&one.ID, &one.Digest, &one.Prefix, &created, &ended); err != nil {
+				return err
+			}
+			one.CreatedAt, one.EndedAt = fromMS(created), fromNullMS(ended)
+			secrets = append(secrets, one)
+			return nil
+		})
+	return secrets, wrap("client secrets", err)
+}
+
+// EndClientSecret implements oauthserver.SecretStore.
+func (s *Store) EndClientSecret(ctx context.Context, appID, secretID string, now time.Time) error {
+	err := changedOne(s.exec(ctx, "UPDATE partnerkit_client_secret SET ended_at = $3 WHERE id = $1 AND app_id = $2 AND ended_at IS NULL", secretID, appID, ms(now)))
+	return wrap("end client secret", err)
+}

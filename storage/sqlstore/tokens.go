@@ -1,0 +1,161 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// AccessToken implements oauthserver.TokenStore.
+func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+	var token oauthserver.AccessToken
+	var standing standingRow
+	var scopes string
+	var generation, expires int64
+	var revoked sql.NullInt64
+	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation
+		FROM partnerkit_access_token x`+standingJoins+" LEFT JOIN partnerkit_family f ON f.id = x.family_id WHERE x.digest = $1", []any{digest.Bytes()},
+		append(standing.dest(), &token.ID, &scopes, &expires, &revoked, &standing.family, &generation, &standing.familyEnded, &standing.familyGenerated)...)
+	if err != nil {
+		return token, wrap("access token", notFound(err))
+	}
+	replaced := standing.family.Valid && standing.familyGenerated.Int64 != generation
+	token.ExpiresAt, token.Revoked = fromMS(expires), revoked.Valid || replaced
+	if token.Standing, err = standing.value(); err != nil {
+		return token, err
+	}
+	return token, decoded(map[*identity.Scopes]string{&token.Scopes: scopes})
+}
+
+// RefreshToken implements oauthserver.TokenStore.
+func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+	var token oauthserver.RefreshToken
+	var standing standingRow
+	var scopes string
+	var expires int64
+	var used sql.NullInt64
+	err := s.read(ctx, "SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.used_at, x.id, x.ended_at
+		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id`+standingJoins+" WHERE t.digest = $1", []any{digest.Bytes()},
+		append(standing.dest(), &token.ID, &scopes, &expires, &used, &standing.family, &standing.familyEnded)...)
+	if err != nil {
+		return token, wrap("refresh token", notFound(err))
+	}
+	token.ExpiresAt, token.Used = fromMS(expires), used.Valid
+	if token.Standing, err = standing.value(); err != nil {
+		return token, err
+	}
+	return token, decoded(map[*identity.Scopes]string{&token.FamilyScopes: scopes})
+}
+
+// RotateRefresh implements oauthserver.TokenStore: 6 statements.
+func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
+	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+		line := lineageOf(r.Token.Standing)
+		state, err := tx.lock(ctx, line)
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		family, err := tx.lockFamily(ctx, r.Token.FamilyID)
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		if family.ended {
+			return oauthserver.Minted{Outcome: oauthserver.Revoked}, nil
+		}
+		minted := state.verdict(family.scopes)
+		if minted.Outcome != oauthserver.Issued && !r.Token.Used {
+			return minted, nil
+		}
+		if !r.Narrow.IsEmpty() {
+			minted.Scopes = minted.Scopes.Intersect(r.Narrow)
+		}
+		if minted.Outcome == oauthserver.Issued && minted.Scopes.IsEmpty() && !r.Token.Used {
+			return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+		}
+		n, err := tx.useRefresh(ctx, r, minted.Scopes, m.Now)
+		if err != nil {
+			return minted, err
+		}
+		if n == 0 {
+			return tx.reused(ctx, r, family, m.Now)
+		}
+		return minted, tx.succeed(ctx, line, r.Token.FamilyID, family.generation+1, minted.Scopes, m)
+	})
+}
+
+// lockedFamily is a family whose end waits until the transaction has ended.
+type lockedFamily struct {
+	scopes     identity.Scopes
+	generation int64
+	ended      bool
+}
+
+func (t *tx) lockFamily(ctx context.Context, id string) (lockedFamily, error) {
+	var family lockedFamily
+	var scopes string
+	var ended sql.NullInt64
+	err := t.one(ctx, "SELECT scopes, generation, ended_at FROM partnerkit_family WHERE id = $1"+t.dialect.ForUpdate, []any{id}, &scopes, &family.generation, &ended)
+	if err != nil {
+		return family, notFound(err)
+	}
+	family.ended = ended.Valid
+	return family, decoded(map[*identity.Scopes]string{&family.scopes: scopes})
+}
+
+// useRefresh is the one write that picks the winner.
+func (t *tx) useRefresh(ctx context.Context, r oauthserver.Rotation, scopes identity.Scopes, now time.Time) (int64, error) {
+	var answer, answerScopes any
+	if r.Retry > 0 {
+		answer, answerScopes = r.Answer, scopeList(scopes)
+	}
+	return t.exec(ctx, "UPDATE partnerkit_refresh_token SET used_at = $2, answer = $3, answer_scopes = $4 WHERE id = $1 AND used_at IS NULL",
+		r.Token.ID, ms(now), answer, answerScopes)
+}
+
+// reused ends the family of a token that was used before, unless this is a retry
+// that is allowed: soon enough, and with the successor still unused.
+func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, family lockedFamily, now time.Time) (oauthserver.Minted, error) {
+	if r.Retry > 0 {
+		var used, generation int64
+		var answer []byte
+		var scopes sql.NullString
+		err := t.one(ctx, "SELECT used_at, generation, answer, answer_scopes FROM partnerkit_refresh_token WHERE id = $1", []any{r.Token.ID}, &used, &generation, &answer, &scopes)
+		if err != nil {
+			return oauthserver.Minted{}, err
+		}
+		if answer != nil && family.generation == generation+1 && now.Before(fromMS(used).Add(r.Retry)) {
+			kept, err := parseScopes(scopes.String)
+			return oauthserver.Minted{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
+		}
+	}
+	return oauthserver.Minted{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
+}
+
+// succeed makes the next generation; those before it are dead by that.
+func (t *tx) succeed(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+	_, err := t.exec(ctx, "UPDATE partnerkit_family SET generation = $2, expires_at = $3 WHERE id = $1", family, generation, ms(m.RefreshExpires))
+	if err != nil {
+		return err
+	}
+	return t.insertTokens(ctx, l, family, generation, scopes, m)
+}
+
+// EndFamily implements oauthserver.TokenStore.
+func (s *Store) EndFamily(ctx context.Context, familyID string, now time.Time) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.endFamily(ctx, familyID, now) })
+	return wrap("end family", err)
+}
+
+func (t *tx) endFamily(ctx context.Context, id string, now time.Time) error {
+	_, err := t.exec(ctx, "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL", id, ms(now))
+	return err
+}
+
+// RevokeAccessToken implements oauthserver.TokenStore.
+func (s *Store) RevokeAccessToken(ctx context.Context, tokenID string, now time.Time) error {
+	_, err := s.exec(ctx, "UPDATE partnerkit_access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", tokenID, ms(now))
+	return wrap("revoke access token", err)
+}
