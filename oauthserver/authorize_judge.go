@@ -47,9 +47,7 @@ func (s *Server) judgeRedirect(app App, query authorizeQuery) (string, error) {
 
 // isRegistered reports whether the app may be answered at this URI.
 func (s *Server) isRegistered(app App, redirectURI string) bool {
-	anyPort := s.cfg.LoopbackPorts == LoopbackPortsAll ||
-		s.cfg.LoopbackPorts == LoopbackPortsDocuments && app.Origin == OriginDocument
-	return redirectURI != "" && matchRedirect(app.RedirectURIs, redirectURI, anyPort)
+	return redirectURI != "" && matchRedirect(app.RedirectURIs, redirectURI, s.anyLoopbackPort(app))
 }
 
 func judgeResponseType(query authorizeQuery) error {

@@ -11,10 +11,9 @@ import (
 
 // connection is an app that a person may connect to some of their businesses.
 type connection struct {
-	app          App
-	session      identity.Session
-	organization string // whose sandboxes the app may be connected to before its review
-	businesses   []Business
+	app        App
+	unowned    string // stands in for the organization of an app that has none
+	businesses []Business
 }
 
 // connection asks the host and its policy what this person can do. It is made
@@ -27,9 +26,9 @@ func (s *Server) connection(ctx context.Context, app App, session identity.Sessi
 	if status != UserActive {
 		return connection{}, forbidden(textPermission)
 	}
-	c := connection{app: app, session: session, organization: app.OrganizationID}
-	if c.organization == "" && !app.Reviewed && s.cfg.Unowned != nil {
-		if c.organization, err = s.cfg.Unowned(ctx, app, session.UserID); err != nil {
+	c := connection{app: app}
+	if app.OrganizationID == "" && !app.Reviewed && s.cfg.Unowned != nil {
+		if c.unowned, err = s.cfg.Unowned(ctx, app, session.UserID); err != nil {
 			return connection{}, err
 		}
 	}
@@ -43,7 +42,7 @@ func (c connection) judge(b Business) error {
 	switch {
 	case !b.MayConnect:
 		return forbidden(textPermission)
-	case !c.app.Reviewed && (c.organization == "" || b.SandboxOf != c.organization):
+	case !mayConnectTo(c.app, b, c.unowned):
 		return forbidden(textReview)
 	}
 	return nil

@@ -84,7 +84,7 @@ func readPageForm(r *http.Request) (apierror.Form, error) {
 
 // allowRequest connects the app and returns the parameters of its code.
 func (s *Server) allowRequest(ctx context.Context, request held, d decision) (string, error) {
-	approval, _, err := s.approval(ctx, request.app, d)
+	approval, _, err := s.approval(ctx, request.app, d, asked{redirectURI: request.RedirectURI, scopes: request.Scopes})
 	if err != nil {
 		return "", err
 	}
@@ -110,8 +110,9 @@ func (s *Server) denyRequest(ctx context.Context, request held, d decision) (str
 	return "error=access_denied", err
 }
 
-// approval is this person's yes, for a business where they may give it now.
-func (s *Server) approval(ctx context.Context, app App, d decision) (Approval, Business, error) {
+// approval is this person's yes to what is asked, for a business where they may
+// give it now.
+func (s *Server) approval(ctx context.Context, app App, d decision, what asked) (Approval, Business, error) {
 	businessID := d.form.Get(businessField)
 	if businessID == "" {
 		return Approval{}, Business{}, invalid(businessField, "is missing")
@@ -120,15 +121,16 @@ func (s *Server) approval(ctx context.Context, app App, d decision) (Approval, B
 	if err != nil {
 		return Approval{}, Business{}, err
 	}
-	b, err := c.business(businessID)
-	if err != nil {
+	what.unowned = c.unowned
+	if what.business, err = c.business(businessID); err != nil {
 		return Approval{}, Business{}, err
 	}
 	return Approval{
-		UserID: d.session.UserID, BusinessID: b.ID, SandboxOf: b.SandboxOf,
+		UserID: d.session.UserID, BusinessID: businessID, Now: d.now,
 		InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
-		PolicyOrganization: c.organization, Now: d.now, Record: approvalEvents(d.now),
-	}, b, nil
+		Judge:  func(app App) ApprovalOutcome { return s.judge(app, what) },
+		Record: approvalEvents(d.now),
+	}, what.business, nil
 }
 
 // outcomeError is the page for an approval that the store refused; nil for one

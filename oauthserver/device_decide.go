@@ -48,7 +48,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d decision) (s
 	if d.form.Get(businessField) != d.session.BusinessID {
 		return "", invalid(businessField, "is not the business that you are signed into now; nothing was connected, enter the code again")
 	}
-	approval, b, err := s.approval(ctx, device.app, d)
+	approval, b, err := s.approval(ctx, device.app, d, asked{scopes: device.Scopes})
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,6 @@ const (
 	Token             Kind = "tok_" // the record of a token, never the token
 	Authorization     Kind = "arq_" // an authorization request
 	Code              Kind = "cod_"
-	Authorization     Kind = "azr_" // an authorization request that is held
 	Device            Kind = "dvc_" // a device authorization
 	RegistrationToken Kind = "rgt_"
 	Session           Kind = "ses_"
