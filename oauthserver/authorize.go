@@ -19,8 +19,9 @@ const requestField = "request_id"
 // held is an authorization request that this browser has open, and its app.
 type held struct {
 	AuthorizationRequest
-	secret secret.Secret
-	app    App
+	secret  secret.Secret
+	browser secret.Secret
+	app     App
 }
 
 func (h held) resumeAt() string {
@@ -62,10 +63,10 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, query authorizeQue
 	if err != nil {
 		return held{}, err
 	}
-	h := held{AuthorizationRequest: request, secret: secret.New(secret.ConsentRequest), app: app}
+	h := held{AuthorizationRequest: request, secret: secret.New(secret.ConsentRequest), browser: s.knowBrowser(w, r), app: app}
 	h.ID = id.New(id.Authorization, now)
 	h.Digest = h.secret.Digest()
-	h.Browser = s.knowBrowser(w, r).Digest()
+	h.Browser = h.browser.Digest()
 	h.CreatedAt, h.ExpiresAt = now, now.Add(RequestLifetime)
 	return h, s.cfg.Store.HoldRequest(r.Context(), h.AuthorizationRequest)
 }
@@ -107,13 +108,14 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	if err != nil {
 		return held{}, refused(textRequest)
 	}
+	browser := s.browser(r)
 	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return held{}, refused(textRequest)
 	case err != nil:
 		return held{}, err
-	case !s.browser(r).Digest().Equal(request.Browser), !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
+	case !browser.Digest().Equal(request.Browser), !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
 		return held{}, refused(textRequest)
 	}
 	app, err := s.cfg.Store.App(r.Context(), request.AppID)
@@ -129,5 +131,5 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	case !s.mayAsk(app, request.Scopes):
 		return held{}, refused(textScopes)
 	}
-	return held{AuthorizationRequest: request, secret: named, app: app}, nil
+	return held{AuthorizationRequest: request, secret: named, browser: browser, app: app}, nil
 }

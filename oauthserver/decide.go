@@ -44,7 +44,7 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	binding := csrfBinding{session: session, browser: s.browser(r), subject: request.secret.Reveal()}
+	binding := csrfBinding{session: session, browser: request.browser, subject: request.secret.Reveal()}
 	if err := s.checkCSRF(binding, form.Get(csrfField)); err != nil {
 		return err
 	}

@@ -27,7 +27,9 @@ func consent(view oauthserver.ConsentView) render {
 }
 
 func deviceForm(view oauthserver.DeviceFormView) render {
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error { return p.DeviceForm(w, r, view) }
+	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error {
+		return p.DeviceForm(w, r, view)
+	}
 }
 
 func done(view oauthserver.DoneView) render {
