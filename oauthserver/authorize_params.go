@@ -85,11 +85,11 @@ func (q authorizeQuery) all(name string) []string {
 
 // state returns the state as it stands in the query, still percent-encoded: an
 // app gets back what it sent, whether it reads + as a space or not. It is nil
-// when there was none.
+// when there was none, or an empty one, which is the same (RFC 6749 section 3.1).
 func (q authorizeQuery) state() ([]byte, error) {
 	p := q["state"]
 	switch {
-	case p == nil:
+	case p == nil, p.raw == "" && len(p.values) == 1:
 		return nil, nil
 	case len(p.values) > 1:
 		return nil, invalid("state", "was sent more than once")

@@ -95,13 +95,17 @@ func newPageEnv(t testing.TB, change ...func(*oauthserver.Config)) *pageEnv {
 	return e
 }
 
-func pageKeyring(t testing.TB, first byte) *keyring.Keyring {
+func pageKeyring(t testing.TB, numbers ...byte) *keyring.Keyring {
 	t.Helper()
-	key, err := keyring.NewKey(fmt.Sprintf("k%d", first), bytes.Repeat([]byte{first}, keyring.KeySize))
-	if err != nil {
-		t.Fatal(err)
+	var keys []keyring.Key
+	for _, n := range numbers {
+		key, err := keyring.NewKey(fmt.Sprintf("k%d", n), bytes.Repeat([]byte{n}, keyring.KeySize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
 	}
-	ring, err := keyring.New(key)
+	ring, err := keyring.New(keys...)
 	if err != nil {
 		t.Fatal(err)
 	}
