@@ -45,6 +45,7 @@ func TestApproval_AZ10_AZ13(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	approve := func(scope string) {
 		t.Helper()
+		e.clock.Advance(time.Second)
 		p := b.submit(b.ask(app, withParam("scope", scope)).wantOK(), "allow", withParam("business_id", "biz_bikes"))
 		answer := p.wantCallback(pageCallback)
 		if answer.Get("state") != "xyz" || len(answer) != 2 {
