@@ -74,7 +74,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, query authorizeQue
 // askingApp finds the app of a client_id, if it may connect at all.
 func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (App, error) {
 	if p := query["client_id"]; p != nil && len(p.values) > 1 {
-		return App{}, invalid("client_id", "was sent more than once")
+		return App{}, repeatedParameter("client_id")
 	}
 	clientID, err := query.one("client_id")
 	if err != nil || !isPrintable(clientID, maxClientID) {

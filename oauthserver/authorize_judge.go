@@ -36,7 +36,7 @@ func (s *Server) judgeRequest(app App, query authorizeQuery) (AuthorizationReque
 
 func (s *Server) judgeRedirect(app App, query authorizeQuery) (string, error) {
 	if p := query["redirect_uri"]; p != nil && len(p.values) > 1 {
-		return "", invalid("redirect_uri", "was sent more than once")
+		return "", repeatedParameter("redirect_uri")
 	}
 	redirectURI, err := query.one("redirect_uri")
 	if err != nil || !s.isRegistered(app, redirectURI) {

@@ -68,7 +68,7 @@ func (q authorizeQuery) one(name string) (string, error) {
 	case p == nil:
 		return "", nil
 	case len(p.values) > 1:
-		return "", invalid(name, "was sent more than once")
+		return "", repeatedParameter(name)
 	case p.malformed || !utf8.ValidString(p.value) || strings.Contains(p.value, "\x00"):
 		return "", invalid(name, malformedEncode)
 	}
@@ -92,7 +92,7 @@ func (q authorizeQuery) state() ([]byte, error) {
 	case p == nil, p.raw == "" && len(p.values) == 1:
 		return nil, nil
 	case len(p.values) > 1:
-		return nil, invalid("state", "was sent more than once")
+		return nil, repeatedParameter("state")
 	case p.malformed:
 		return nil, invalid("state", "is not valid percent-encoding")
 	case len(p.value) > maxState:
@@ -108,12 +108,17 @@ func (q authorizeQuery) repeated() error {
 		if len(p.values) < 2 || name == "resource" {
 			continue
 		}
-		if !isPrintable(name, 64) {
-			name = "a parameter"
-		}
-		return invalid(name, "was sent more than once")
+		return repeatedParameter(name)
 	}
 	return nil
+}
+
+// repeatedParameter names one that came twice, unless its name is nothing to show.
+func repeatedParameter(name string) error {
+	if !isPrintable(name, 64) {
+		name = "a parameter"
+	}
+	return invalid(name, "was sent more than once")
 }
 
 // isPrintable reports whether s is of visible ASCII and at most limit long.

@@ -39,7 +39,7 @@ func (s *Server) knowBrowser(w http.ResponseWriter, r *http.Request) secret.Secr
 		return found
 	}
 	made := secret.New(secret.Browser)
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the app host is; on loopback it may be http
 		Name: s.browserCookieName(), Value: made.Reveal(), Path: "/",
 		HttpOnly: true, Secure: s.isSecure(), SameSite: http.SameSiteLaxMode,
 	})

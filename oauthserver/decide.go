@@ -73,11 +73,8 @@ func readPageForm(r *http.Request) (apierror.Form, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range form.Repeated() {
-		if !isPrintable(name, 64) {
-			name = "a parameter"
-		}
-		return nil, invalid(name, "was sent more than once")
+	if names := form.Repeated(); len(names) > 0 {
+		return nil, repeatedParameter(names[0])
 	}
 	return form, nil
 }

@@ -42,20 +42,17 @@ func FuzzAuthorizeQuery(f *testing.F) {
 		if strings.ContainsFunc(denied.location, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 			t.Fatalf("location %q", denied.location)
 		}
-		sent, got := rawState(t, query), rawState(t, denied.location[strings.Index(denied.location, "?")+1:])
+		sent, got := rawState(query), rawState(denied.location[strings.Index(denied.location, "?")+1:])
 		if sent != got {
 			t.Errorf("state %q came back as %q", sent, got)
 		}
 	})
 }
 
-// rawState finds the state of a query and decodes it, by other means than the server.
-func rawState(t *testing.T, query string) string {
-	t.Helper()
-	values, err := url.ParseQuery(strings.ReplaceAll(query, ";", "%3B"))
-	if err != nil {
-		t.Fatalf("accepted %q: %v", query, err)
-	}
+// rawState finds the state of a query and decodes it, by other means than the
+// server. Parameters that mean nothing may be malformed.
+func rawState(query string) string {
+	values, _ := url.ParseQuery(strings.ReplaceAll(query, ";", "%3B"))
 	return values.Get("state")
 }
 
