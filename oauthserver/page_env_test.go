@@ -209,6 +209,7 @@ type pageHost struct {
 	sessions   map[string]identity.Session
 	businesses map[string][]oauthserver.Business
 	fault      error
+	meanwhile  func() // happens once, while the server asks for businesses
 }
 
 func (h *pageHost) set(sid string, session identity.Session) {
@@ -235,6 +236,10 @@ func (*pageHost) SignIn(w http.ResponseWriter, r *http.Request, returnTo string)
 func (h *pageHost) Businesses(_ context.Context, userID string) ([]oauthserver.Business, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.meanwhile != nil {
+		h.meanwhile()
+		h.meanwhile = nil
+	}
 	return h.businesses[userID], h.fault
 }
 
