@@ -93,7 +93,7 @@ func TestEveryStorageFault(t *testing.T) {
 }
 
 // A commit whose answer is lost is a 500, and is not tried a second time.
-func TestLostCommit(t *testing.T) {
+func TestPageLostCommit(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
@@ -126,17 +126,17 @@ func TestOtherFaults(t *testing.T) {
 	}
 	e.wantNothingGranted(t)
 
-	limited := newPageEnv(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{broken} })
+	limited := newPageEnv(t, func(c *oauthserver.Config) { c.Limiter = brokenPageLimiter{broken} })
 	limited.wantFault(t, limited.browser(t).get("/device"), http.StatusServiceUnavailable, broken.Error())
 }
 
-type brokenLimiter struct{ err error }
+type brokenPageLimiter struct{ err error }
 
-func (l brokenLimiter) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.Result, error) {
+func (l brokenPageLimiter) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.Result, error) {
 	return ratelimit.Result{}, l.err
 }
 
-func (l brokenLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error { return l.err }
+func (l brokenPageLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error { return l.err }
 
 // A page that cannot be made, and a panic in one, are faults too.
 func TestPageFaults(t *testing.T) {
@@ -163,11 +163,11 @@ func (p brokenPages) Consent(http.ResponseWriter, *http.Request, oauthserver.Con
 	return errors.New("no template")
 }
 
-// noLimiter lets everything pass.
-type noLimiter struct{}
+// noPageLimiter lets everything pass.
+type noPageLimiter struct{}
 
-func (noLimiter) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.Result, error) {
+func (noPageLimiter) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.Result, error) {
 	return ratelimit.Result{Allowed: true}, nil
 }
 
-func (noLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error { return nil }
+func (noPageLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error { return nil }

@@ -14,7 +14,7 @@ import (
 // that refuses or the way to sign-in; never a redirect to an app, never a fault. A
 // state that was accepted comes back so that it reads as it was sent.
 func FuzzAuthorizeQuery(f *testing.F) {
-	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noLimiter{} })
+	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
 	app := e.app(f)
 	base := askQuery(app, withoutParams("state")).Encode()
 	for _, seed := range []string{"", "state=a+b%20c", "state=%00%ff", "scope=x", "client_id=a&client_id=b", ";;&&==", "resource=https%3A%2F%2Fapi.example.com", "state=%", "request_id=pk_req_"} {
@@ -59,7 +59,7 @@ func rawState(query string) string {
 // FuzzUserCode: whatever is typed, the answer is a form, never a fault and never
 // somebody else's decision.
 func FuzzUserCode(f *testing.F) {
-	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noLimiter{} })
+	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
 	e.device(f, e.app(f))
 	for _, seed := range []string{"", "BCDF-GHJK", "bcdf ghjk", "<script>", "\x00", "\xff", "BCDF\u2010GHJK", strings.Repeat("B", 100)} {
 		f.Add(seed)

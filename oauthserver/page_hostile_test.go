@@ -167,7 +167,7 @@ func TestSemicolons(t *testing.T) {
 }
 
 // Methods and paths that there are not are pages too; HEAD is GET without a body.
-func TestMethods(t *testing.T) {
+func TestPageMethods(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
@@ -197,7 +197,7 @@ func TestMethods(t *testing.T) {
 }
 
 // Bodies that are no forms are refused.
-func TestForms(t *testing.T) {
+func TestPageForms(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
