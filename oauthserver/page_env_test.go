@@ -123,6 +123,9 @@ func (e *pageEnv) app(t testing.TB, change ...func(*oauthserver.App)) oauthserve
 	for _, c := range change {
 		c(&app)
 	}
+	if app.Origin == oauthserver.OriginDocument { // nothing to fetch for a while
+		app.DocumentFetchedAt, app.DocumentFreshUntil = e.clock.Now(), e.clock.Now().Add(time.Hour)
+	}
 	status := app.Status
 	app.Status = oauthserver.AppActive
 	if err := e.CreateApp(t.Context(), app, nil); err != nil {
