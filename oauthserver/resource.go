@@ -17,6 +17,9 @@ func (s *Server) checkResource(values []string) error {
 	if len(values) > 1 || len(values[0]) > MaxResource {
 		return errResource
 	}
+	if strings.ContainsFunc(values[0], func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return errResource // url.Parse takes more than a URI may have
+	}
 	u, err := url.Parse(values[0])
 	if err != nil || u.User != nil || u.Opaque != "" || strings.Contains(values[0], "#") || originOf(u) != s.apiOrigin {
 		return errResource

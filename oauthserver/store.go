@@ -183,7 +183,7 @@ type Mint struct {
 	RefreshExpires time.Time
 }
 
-// Minted is how it ended and, after Issued, with which scopes.
+// Minted is how it ended and, after Issued and Repeated, with which scopes.
 type Minted struct {
 	Outcome Outcome
 	Scopes  identity.Scopes

@@ -1,0 +1,111 @@
+package oauthserver
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// The paths of the API host.
+const (
+	pathServerMetadata   = "/.well-known/oauth-authorization-server"
+	pathResourceMetadata = "/.well-known/oauth-protected-resource"
+	pathKeys             = "/.well-known/jwks.json"
+	pathToken            = "/oauth/token" //nolint:gosec // a path
+	pathRevoke           = "/oauth/revoke"
+	pathIntrospect       = "/oauth/introspect"
+	pathDevice           = "/oauth/device/authorize"
+	pathRegister         = "/oauth/register"
+)
+
+// APIHandler serves the API host: the OAuth endpoints and the documents by which
+// clients find them. Mount it on "/oauth/" and "/.well-known/". A path that is
+// not exactly one of its own is a 404 in the standard shape.
+func (s *Server) APIHandler() http.Handler {
+	routes := map[string]http.Handler{
+		pathServerMetadata:   s.document(s.serveServerMetadata),
+		pathResourceMetadata: s.document(s.serveResourceMetadata),
+		pathKeys:             s.document(s.serveKeys),
+		pathToken:            s.endpoint(s.serveToken),
+		pathRevoke:           s.endpoint(s.serveRevoke),
+		pathIntrospect:       s.endpoint(s.serveIntrospect),
+		pathDevice:           s.endpoint(s.serveDeviceAuthorize),
+		pathRegister:         s.endpoint(s.serveRegister),
+	}
+	unknown := s.errors.Standard(s.withDefaultLimit(func(http.ResponseWriter, *http.Request) error {
+		return apierror.NotFound("")
+	}))
+	return CORS(s.cfg.Service, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Not a ServeMux, which would redirect what only resembles a path of ours.
+		route, ok := routes[r.URL.Path]
+		if !ok {
+			unknown.ServeHTTP(w, r)
+			return
+		}
+		r.Pattern = r.URL.Path // for the log, which shows patterns only
+		route.ServeHTTP(w, r)
+	}))
+}
+
+// endpoint is one of the OAuth endpoints: POST, and errors in the OAuth shape.
+func (s *Server) endpoint(h apierror.Handler) http.Handler {
+	return s.errors.OAuth(only(h, http.MethodPost))
+}
+
+// document is something to be read, with errors in the standard shape. It falls
+// under the limit of everything that has none of its own.
+func (s *Server) document(h apierror.Handler) http.Handler {
+	return s.errors.Standard(s.withDefaultLimit(only(h, http.MethodGet, http.MethodHead)))
+}
+
+func only(h apierror.Handler, methods ...string) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		for _, method := range methods {
+			if r.Method == method {
+				return h(w, r)
+			}
+		}
+		return apierror.MethodNotAllowed(strings.Join(methods, ", "))
+	}
+}
+
+func (s *Server) withDefaultLimit(h apierror.Handler) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		var asked ratelimit.Request
+		asked.Counters[0] = ratelimit.Counter{
+			Key:   ratelimit.NewIPKey("default ip", s.cfg.Proxies.ClientIP(r)),
+			Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP),
+		}
+		if err := s.check(r.Context(), s.cfg.Clock.Now(), asked); err != nil {
+			return err
+		}
+		return h(w, r)
+	}
+}
+
+// fault is a failure of the database or the host: always a 5xx, whatever the
+// error that came back would otherwise mean to the writer of answers.
+func fault(doing string, err error) error {
+	return apierror.Internal(&faultError{doing: doing, cause: err})
+}
+
+type faultError struct {
+	doing string
+	cause error
+}
+
+func (e *faultError) Error() string { return e.doing + ": " + e.cause.Error() }
+
+func (e *faultError) Unwrap() error { return e.cause }
+
+// errOutcome is an answer of the store that its contract does not have.
+var errOutcome = errors.New("the store answered with an unknown outcome")
+
+// forbidStoring marks an answer that carries secrets.
+func forbidStoring(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Pragma", "no-cache")
+}

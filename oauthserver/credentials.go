@@ -1,0 +1,96 @@
+package oauthserver
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// credentials are what a request says about its client. Nobody has looked yet
+// whether it is true.
+type credentials struct {
+	clientID string        // empty: none was named
+	secret   secret.Secret // zero: none was presented
+	// malformed: HTTP Basic was used, and cannot be read.
+	malformed bool
+	// problem is an invalid_request about the credentials.
+	problem error
+}
+
+// isAbsent reports that the request says nothing about a client at all.
+func (c credentials) isAbsent() bool {
+	return c.clientID == "" && c.secret.IsZero() && !c.malformed
+}
+
+// readCredentials reads HTTP Basic and the form, of which at most one may hold a
+// secret. Basic with an empty secret is the same as a client_id alone.
+func readCredentials(r *http.Request, form apierror.Form) credentials {
+	c := basicCredentials(r)
+	if query := r.URL.Query(); query.Has("client_id") || query.Has("client_secret") {
+		c.problem = invalidRequest("client credentials do not belong into the URL")
+	}
+	if c.malformed {
+		return c
+	}
+	id, text := form.Get("client_id"), form.Get("client_secret")
+	switch {
+	case c.problem != nil:
+	case id != "" && c.clientID != "" && id != c.clientID:
+		c.problem = invalidRequest("client_id differs from the one of the Authorization header")
+	case text != "" && !c.secret.IsZero():
+		c.problem = invalidRequest("the client secret is given twice")
+	}
+	if c.clientID == "" {
+		c.clientID = id
+	}
+	if c.secret.IsZero() {
+		c.secret = secret.Wrap(text)
+	}
+	return c
+}
+
+// basicCredentials reads the Authorization header alone. Other schemes than
+// Basic say nothing about a client.
+func basicCredentials(r *http.Request) credentials {
+	values := r.Header.Values("Authorization")
+	for _, value := range values {
+		scheme, encoded, _ := strings.Cut(strings.TrimSpace(value), " ")
+		if !strings.EqualFold(scheme, "Basic") {
+			continue
+		}
+		id, text, ok := decodeBasic(strings.TrimSpace(encoded))
+		if !ok || len(values) > 1 {
+			return credentials{malformed: true}
+		}
+		return credentials{clientID: id, secret: secret.Wrap(text)}
+	}
+	return credentials{}
+}
+
+// decodeBasic undoes RFC 6749 section 2.3.1: both parts are form-encoded before
+// they are joined. Ids and secrets that we mint are the same in either form, so
+// that clients which leave that out are understood too.
+func decodeBasic(encoded string) (id, text string, ok bool) {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", "", false
+	}
+	id, text, found := strings.Cut(string(raw), ":")
+	if !found {
+		return "", "", false
+	}
+	id, idErr := url.QueryUnescape(id)
+	text, textErr := url.QueryUnescape(text)
+	if idErr != nil || textErr != nil || id == "" || !isText(id) || !isText(text) {
+		return "", "", false
+	}
+	return id, text, true
+}
+
+// isText refuses what a database refuses even as a value to look for.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }

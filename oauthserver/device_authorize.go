@@ -1,0 +1,153 @@
+package oauthserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// pathDeviceForm is where, on the app host, a person enters a user code.
+const pathDeviceForm = "/device"
+
+// userCodeTries is how many user codes are tried before a collision is a fault.
+// One is rare already: there are 20^8 of them and each lives ten minutes.
+const userCodeTries = 5
+
+// deviceAnswer is the answer of RFC 8628 section 3.2.
+type deviceAnswer struct {
+	DeviceCode              string `json:"device_code"`
+	UserCode                string `json:"user_code"`
+	VerificationURI         string `json:"verification_uri"`
+	VerificationURIComplete string `json:"verification_uri_complete"`
+	ExpiresIn               int    `json:"expires_in"`
+	Interval                int    `json:"interval"`
+}
+
+// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1): 2 statements
+// and one commit.
+func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	c, err := s.begin(r, endpointDevice, readJSONOrForm)
+	if err != nil {
+		return err
+	}
+	client, err := s.authenticate(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := s.checkTarget(c); err != nil {
+		return err
+	}
+	scopes, err := c.requestedScopes(client.app)
+	if err != nil {
+		return err
+	}
+	deviceCode, userCode, err := s.createDevice(ctx, c, client.app, scopes)
+	if err != nil {
+		return err
+	}
+	page := s.appOrigin + pathDeviceForm
+	forbidStoring(w)
+	return apierror.WriteJSON(w, http.StatusOK, deviceAnswer{
+		DeviceCode:              deviceCode.Reveal(),
+		UserCode:                userCode,
+		VerificationURI:         page,
+		VerificationURIComplete: page + "?user_code=" + url.QueryEscape(userCode),
+		ExpiresIn:               int(DeviceCodeLifetime / time.Second),
+		Interval:                int(DeviceInterval / time.Second),
+	})
+}
+
+// requestedScopes are what a device asks for: all that the app registered when
+// it does not say.
+func (c call) requestedScopes(app App) (identity.Scopes, error) {
+	text := c.form.Get("scope")
+	if text == "" {
+		return app.Scopes, nil
+	}
+	asked, err := identity.ParseScopes(text)
+	if err != nil {
+		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
+	}
+	if unknown := asked.Minus(app.Scopes); !unknown.IsEmpty() {
+		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, "not registered by the app: "+unknown.String())
+	}
+	return asked, nil
+}
+
+// createDevice keeps a new device code, with a user code that nobody else has.
+func (s *Server) createDevice(ctx context.Context, c call, app App, scopes identity.Scopes) (secret.Secret, string, error) {
+	deviceCode := secret.New(secret.DeviceCode)
+	device := DeviceCode{
+		Standing: Standing{AppID: app.ID, ClientID: app.ClientID},
+		ID:       id.New(id.Device, c.now), Scopes: scopes, Status: DevicePending,
+		CreatedAt: c.now, ExpiresAt: c.now.Add(DeviceCodeLifetime),
+	}
+	var err error
+	for range userCodeTries {
+		device.UserCode = secret.NewUserCode()
+		if err = s.cfg.Store.CreateDevice(ctx, device, deviceCode.Digest()); !errors.Is(err, ErrTaken) {
+			break
+		}
+	}
+	if err != nil {
+		return secret.Secret{}, "", fault("create device code", err)
+	}
+	return deviceCode, device.UserCode, nil
+}
+
+// readJSONOrForm is the reader of an endpoint that takes both.
+func readJSONOrForm(r *http.Request) (apierror.Form, credentials, error) {
+	if apierror.MediaType(r) != "application/json" {
+		return readForm(r)
+	}
+	var body struct {
+		ClientID     *string      `json:"client_id"`
+		ClientSecret *string      `json:"client_secret"`
+		Scope        *string      `json:"scope"`
+		Resource     jsonResource `json:"resource"`
+	}
+	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, IgnoreUnknown: true}
+	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
+		return nil, credentials{}, err
+	}
+	form := apierror.Form{}
+	for name, value := range map[string]*string{
+		"client_id": body.ClientID, "client_secret": body.ClientSecret, "scope": body.Scope,
+	} {
+		if value != nil {
+			form[name] = []string{*value}
+		}
+	}
+	if body.Resource != nil {
+		form["resource"] = body.Resource
+	}
+	return form, readCredentials(r, form), nil
+}
+
+// jsonResource is the resource member. What is no string stays as its JSON text,
+// which is no URI and is refused as one.
+type jsonResource []string
+
+// UnmarshalJSON never fails, so that the answer is invalid_target.
+func (j *jsonResource) UnmarshalJSON(data []byte) error {
+	var text string
+	switch {
+	case bytes.Equal(data, []byte("null")):
+		*j = nil
+	case json.Unmarshal(data, &text) == nil:
+		*j = jsonResource{text}
+	default:
+		*j = jsonResource{string(data)}
+	}
+	return nil
+}

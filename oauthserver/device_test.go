@@ -1,0 +1,279 @@
+package oauthserver_test
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+const deviceMembers = "device_code expires_in interval user_code verification_uri verification_uri_complete"
+
+// DEV-01, DEV-02: a form or JSON, every way to authenticate, one answer.
+func TestDeviceAuthorize(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	code := regexp.MustCompile(`^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$`)
+	for name, send := range map[string]func() apiAnswer{
+		"form, Basic": func() apiAnswer { return k.post("/oauth/device/authorize", k.as(confidentialID)) },
+		"form, body": func() apiAnswer {
+			return k.post("/oauth/device/authorize", nil, "client_id", confidentialID, "client_secret", apiSecret)
+		},
+		"form, public":        func() apiAnswer { return k.post("/oauth/device/authorize", nil, "client_id", publicID) },
+		"form, public, Basic": func() apiAnswer { return k.post("/oauth/device/authorize", k.as(publicID)) },
+		"JSON, Basic":         func() apiAnswer { return k.postJSON("/oauth/device/authorize", `{}`, k.as(confidentialID)) },
+		"JSON, body": func() apiAnswer {
+			return k.postJSON("/oauth/device/authorize", `{"client_id":"cli_confidential","client_secret":"`+apiSecret+`","scope":null,"other":1}`)
+		},
+		"JSON, public": func() apiAnswer {
+			return k.postJSON("/oauth/device/authorize", `{"client_id":"cli_public","scope":"invoices:read","resource":"https://api.example.com/x"}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := send().ok(deviceMembers)
+			user := got.text("user_code")
+			if !code.MatchString(user) || !strings.HasPrefix(got.text("device_code"), "pk_dc_") {
+				t.Errorf("codes %v", got.body)
+			}
+			if got.body["expires_in"] != 600.0 || got.body["interval"] != 5.0 || got.body["verification_uri"] != appOrigin+"/device" ||
+				got.body["verification_uri_complete"] != appOrigin+"/device?user_code="+user {
+				t.Errorf("answer %v", got.body)
+			}
+		})
+	}
+}
+
+// DEV-03: each failure, and that it mints no code: nothing is written.
+func TestDeviceAuthorizeRefuses(t *testing.T) {
+	t.Parallel()
+	const path = "/oauth/device/authorize"
+	for name, test := range map[string]struct {
+		send        func(k *apiKit) apiAnswer
+		status      int
+		code        string
+		description string
+	}{
+		"unknown client":   {func(k *apiKit) apiAnswer { return k.post(path, nil, "client_id", "cli_nobody") }, 401, "invalid_client", "*"},
+		"no client":        {func(k *apiKit) apiAnswer { return k.post(path, nil) }, 401, "invalid_client", "*"},
+		"no secret":        {func(k *apiKit) apiAnswer { return k.post(path, nil, "client_id", confidentialID) }, 401, "invalid_client", "*"},
+		"wrong secret":     {func(k *apiKit) apiAnswer { return k.post(path, withBasic(confidentialID, "x")) }, 401, "invalid_client", "*"},
+		"secret of public": {func(k *apiKit) apiAnswer { return k.post(path, withBasic(publicID, "x")) }, 401, "invalid_client", "*"},
+		"wrong in JSON":    {func(k *apiKit) apiAnswer { return k.postJSON(path, `{"client_id":"cli_public","client_secret":"x"}`) }, 401, "invalid_client", "*"},
+		"scope":            {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "scope", "invoices:read payments:read") }, 400, "invalid_scope", "not registered by the app: payments:read"},
+		"scope, malformed": {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "scope", " ") }, 400, "invalid_scope", "*"},
+		"resource":         {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "resource", "https://evil.example.com") }, 400, "invalid_target", "*"},
+		"resource twice": {func(k *apiKit) apiAnswer {
+			return k.post(path, k.as(publicID), "resource", apiOrigin, "resource", apiOrigin)
+		}, 400, "invalid_target", "*"},
+		"resource, JSON": {func(k *apiKit) apiAnswer {
+			return k.postJSON(path, `{"resource":["https://api.example.com"]}`, k.as(publicID))
+		}, 400, "invalid_target", "*"},
+		"resource, number": {func(k *apiKit) apiAnswer { return k.postJSON(path, `{"resource":1}`, k.as(publicID)) }, 400, "invalid_target", "*"},
+		"JSON, malformed":  {func(k *apiKit) apiAnswer { return k.postJSON(path, `{`) }, 400, "invalid_request", "*"},
+		"JSON, twice": {func(k *apiKit) apiAnswer {
+			return k.postJSON(path, `{"client_id":"cli_public","client_id":"cli_public"}`)
+		}, 400, "invalid_request", "*"},
+		"JSON, type":         {func(k *apiKit) apiAnswer { return k.postJSON(path, `{"client_id":1}`) }, 400, "invalid_request", "*"},
+		"JSON, array":        {func(k *apiKit) apiAnswer { return k.postJSON(path, `[]`) }, 400, "invalid_request", "*"},
+		"repeated parameter": {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "scope", "a", "scope", "a") }, 400, "invalid_request", "scope is given more than once"},
+		"other content type": {func(k *apiKit) apiAnswer { return k.send("POST", path, "x", withHeader("Content-Type", "text/plain")) }, 400, "invalid_request", "*"},
+		"too large": {func(k *apiKit) apiAnswer {
+			return k.postJSON(path, `{"client_id":"`+strings.Repeat("x", 64<<10)+`"}`)
+		}, 400, "invalid_request", "*"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			k.store.Tap.Reset()
+			test.send(k).refused(test.status, test.code, test.description)
+			if _, commits := k.store.Tap.Counts(); commits != 0 {
+				t.Errorf("a failure wrote something: %d commits", commits)
+			}
+		})
+	}
+	for _, status := range []oauthserver.AppStatus{oauthserver.AppSuspended, oauthserver.AppDeactivated} {
+		k := newAPIKit(t)
+		k.must(k.server.SetAppStatus(t.Context(), k.app(publicID).ID, status))
+		k.post(path, k.as(publicID)).refused(http.StatusUnauthorized, "invalid_client", "*")
+	}
+}
+
+// DEV-08: without scope all that the app registered; with it, that.
+func TestDeviceScopes(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	for scope, want := range map[string]string{"": "invoices:read customers:read", "customers:read": "customers:read"} {
+		got := k.post("/oauth/device/authorize", k.as(publicID), "scope", scope).ok(deviceMembers)
+		k.approveDevice(got.text("user_code"))
+		if got := k.poll(publicID, got.text("device_code")).ok(tokenMembers); got.body["scope"] != want {
+			t.Errorf("scope %q gives %v", scope, got.body["scope"])
+		}
+	}
+}
+
+// DEV-04: pending, too fast, and how the interval is measured: from the last poll
+// that was not too fast.
+func TestDevicePending(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, user := k.newDevice(publicID)
+	for i, step := range []struct {
+		wait time.Duration
+		code string
+	}{
+		{0, "authorization_pending"}, // never slow_down on the first poll
+		{0, "slow_down"},
+		{4 * time.Second, "slow_down"},
+		{999 * time.Millisecond, "slow_down"},
+		{time.Millisecond, "authorization_pending"},
+		{5*time.Second - time.Millisecond, "slow_down"},
+		{time.Millisecond, "authorization_pending"},
+	} {
+		k.clock.Advance(step.wait)
+		got := k.poll(publicID, device)
+		if got.text("error") != step.code {
+			t.Errorf("step %d: %v, want %s", i, got.body, step.code)
+		}
+		got.refused(http.StatusBadRequest, step.code, "")
+	}
+	// slow_down only while pending: an approved code is collected at once.
+	k.approveDevice(user)
+	k.poll(publicID, device).ok(tokenMembers)
+	// Single use.
+	k.poll(publicID, device).dead("")
+	k.clock.Advance(time.Hour)
+	k.poll(publicID, device).dead("")
+}
+
+// DEV-04: denied goes on being denied, also past its time.
+func TestDeviceDenied(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, user := k.newDevice(confidentialID)
+	found, err := k.store.DeviceByUserCode(t.Context(), user)
+	k.must(err)
+	k.must(k.store.DenyDevice(t.Context(), found.ID, k.clock.Now()))
+	for range 2 {
+		k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
+	}
+	k.clock.Advance(time.Hour)
+	k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
+}
+
+// DEV-04: ten minutes, pending or approved; the moment itself is too late.
+func TestDeviceExpires(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	pending, _ := k.newDevice(publicID)
+	approved, user := k.newDevice(publicID)
+	k.approveDevice(user)
+	inTime, user := k.newDevice(publicID)
+	k.approveDevice(user)
+	k.clock.Advance(600*time.Second - time.Second)
+	k.poll(publicID, pending).refused(http.StatusBadRequest, "authorization_pending", "")
+	k.poll(publicID, inTime).ok(tokenMembers)
+	k.clock.Advance(time.Second)
+	k.poll(publicID, pending).refused(http.StatusBadRequest, "expired_token", "")
+	k.poll(publicID, approved).refused(http.StatusBadRequest, "expired_token", "")
+}
+
+// DEV-04, TOK-07, INST-01, INST-03: what was approved and then cancelled.
+func TestDeviceCancelled(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(k *apiKit) error{
+		"uninstalled":    func(k *apiKit) error { return k.server.Uninstall(k.Context(), k.app(publicID).ID, apiBusiness) },
+		"access revoked": func(k *apiKit) error { return k.server.RevokeAccess(k.Context(), k.app(publicID).ID, apiBusiness) },
+		"consent revoked": func(k *apiKit) error {
+			return k.server.RevokeConsent(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
+		},
+		"user suspended": func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended) },
+		"left":           func(k *apiKit) error { k.host.leave(apiUser); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			device, user := k.newDevice(publicID)
+			k.approveDevice(user)
+			k.must(end(k))
+			k.poll(publicID, device).dead("")
+			if name == "uninstalled" {
+				k.clock.Advance(time.Hour)
+				k.poll(publicID, device).dead("")
+			}
+		})
+	}
+}
+
+// DEV-04, TOK-08: unknown, another's and other kinds of codes.
+func TestDeviceUnknown(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, user := k.newDevice(publicID)
+	k.approveDevice(user)
+	for _, code := range []string{device, user, "x", secret.New(secret.DeviceCode).Reveal(), k.code(confidentialID, "")} {
+		k.poll(confidentialID, code).dead("")
+	}
+	k.poll(publicID, device).ok(tokenMembers)
+}
+
+// DEV-07: of N polls of an approved code one gets the tokens.
+func TestDeviceRace(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, user := k.newDevice(publicID)
+	k.approveDevice(user)
+	answers := make([]apiAnswer, 8)
+	storetest.Race(len(answers), func(i int) { answers[i] = k.poll(publicID, device) })
+	won := 0
+	for _, got := range answers {
+		if got.status == http.StatusOK {
+			won++
+			if !k.isLive(got.text("access_token")) {
+				t.Error("the winner's token is not live")
+			}
+			continue
+		}
+		got.dead("")
+	}
+	if won != 1 {
+		t.Errorf("%d polls got tokens", won)
+	}
+}
+
+// takenStore says once that the user code is in use.
+type takenStore struct {
+	oauthserver.Store
+	left  int
+	codes []string
+}
+
+func (s *takenStore) CreateDevice(ctx context.Context, d oauthserver.DeviceCode, digest oauthserver.Digest) error {
+	s.codes = append(s.codes, d.UserCode)
+	if s.left > 0 {
+		s.left--
+		return oauthserver.ErrTaken
+	}
+	return s.Store.CreateDevice(ctx, d, digest)
+}
+
+// DEV-02: a user code that is in use is no failure: there are others.
+func TestDeviceUserCodeTaken(t *testing.T) {
+	t.Parallel()
+	var store *takenStore
+	k := newAPIKit(t, func(c *oauthserver.Config) {
+		store = &takenStore{Store: c.Store, left: 1}
+		c.Store = store
+	})
+	got := k.post("/oauth/device/authorize", k.as(publicID)).ok(deviceMembers)
+	if len(store.codes) != 2 || store.codes[0] == store.codes[1] || got.text("user_code") != store.codes[1] {
+		t.Errorf("tried %v, answered %v", store.codes, got.body)
+	}
+	store.left = 1000
+	k.post("/oauth/device/authorize", k.as(publicID)).refused(http.StatusInternalServerError, "server_error", "*")
+}

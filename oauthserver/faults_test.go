@@ -1,0 +1,255 @@
+package oauthserver_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// scenario is a request that succeeds, and what it costs.
+type scenario struct {
+	name string
+	// prepare makes what the request needs, and returns it.
+	prepare func(k *apiKit) (path string, change apiRequest, form []string)
+	// again is the error of the same request after it has succeeded; empty when
+	// it succeeds again.
+	again, description  string
+	statements, commits int
+}
+
+// The numbers are what the doc comments of the grants state: the client, the
+// artifact, and the act.
+func scenarios() []scenario {
+	grant := func(pairs ...string) (string, apiRequest, []string) {
+		return "/oauth/token", withBasic(confidentialID, apiSecret), append([]string{"grant_type"}, pairs...)
+	}
+	return []scenario{
+		{name: "code", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			return grant("authorization_code", "code", k.code(confidentialID, apiChallenge), "redirect_uri", apiRedirect, "code_verifier", apiVerifier)
+		}, again: "invalid_grant", description: "code already used", statements: 7, commits: 1},
+		{name: "refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			_, refresh := k.tokens(confidentialID)
+			return grant("refresh_token", "refresh_token", refresh)
+		}, again: "invalid_grant", description: "refresh token reuse detected", statements: 8, commits: 1},
+		{name: "device", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			device, user := k.newDevice(confidentialID)
+			k.approveDevice(user)
+			return grant("urn:ietf:params:oauth:grant-type:device_code", "device_code", device)
+		}, again: "invalid_grant", statements: 7, commits: 1},
+		{name: "exchange", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			k.install(confidentialID)
+			k.sessions++
+			return grant(exchangeGrant, "subject_token", sessionToken(strconv.Itoa(k.sessions)), "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
+		}, again: "invalid_grant", statements: 5, commits: 1},
+		{name: "device authorize", prepare: func(*apiKit) (string, apiRequest, []string) {
+			return "/oauth/device/authorize", withBasic(confidentialID, apiSecret), nil
+		}, statements: 2, commits: 1},
+		{name: "revoke access", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			access, _ := k.tokens(confidentialID)
+			return "/oauth/revoke", withBasic(confidentialID, apiSecret), []string{"token", access}
+		}, statements: 3, commits: 1},
+		{name: "revoke refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			_, refresh := k.tokens(confidentialID)
+			return "/oauth/revoke", nil, []string{"token", refresh}
+		}, statements: 2, commits: 1},
+		{name: "introspect access", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			access, _ := k.tokens(confidentialID)
+			return "/oauth/introspect", withBasic(confidentialID, apiSecret), []string{"token", access}
+		}, statements: 2},
+		{name: "introspect refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
+			_, refresh := k.tokens(confidentialID)
+			return "/oauth/introspect", withBasic(confidentialID, apiSecret), []string{"token", refresh}
+		}, statements: 2},
+	}
+}
+
+// DESIGN: what each request costs, in statements and commits.
+func TestStatementCounts(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			path, change, form := s.prepare(k)
+			k.store.Tap.Reset()
+			if got := k.post(path, change, form...); got.status != http.StatusOK {
+				t.Fatalf("answer %d %s", got.status, got.raw)
+			}
+			if statements, commits := k.store.Tap.Counts(); statements != s.statements || commits != s.commits {
+				t.Errorf("%d statements and %d commits, want %d and %d", statements, commits, s.statements, s.commits)
+			}
+		})
+	}
+}
+
+// Polls cost less than a collection, and a fault in one is a fault.
+func TestPollCounts(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, _ := k.newDevice(publicID)
+	for _, want := range []int{3, 4} {
+		k.store.Tap.Reset()
+		k.poll(publicID, device)
+		if statements, _ := k.store.Tap.Counts(); statements != want {
+			t.Errorf("%d statements, want %d", statements, want)
+		}
+	}
+	for n := 1; n <= 4; n++ {
+		k.store.Tap.Arm(storetest.FaultError, n)
+		k.poll(publicID, device).refused(http.StatusInternalServerError, "server_error", "*")
+	}
+	k.store.Tap.Reset()
+	k.poll(publicID, device).refused(http.StatusBadRequest, "slow_down", "")
+}
+
+// OERR-04, REF-07: a storage fault at any statement is a 5xx, nothing has
+// happened, and the same request works afterwards.
+func TestFaultAtEveryStatement(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			for n := 1; ; n++ {
+				k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
+				path, change, form := s.prepare(k)
+				k.store.Tap.Arm(storetest.FaultError, n)
+				got := k.post(path, change, form...)
+				struck := k.store.Tap.Struck()
+				k.store.Tap.Reset()
+				if !struck {
+					if got.status != http.StatusOK || n == 1 {
+						t.Errorf("not struck at %d: %d %s", n, got.status, got.raw)
+					}
+					return
+				}
+				got.refused(http.StatusInternalServerError, "server_error", "*")
+				if got := k.post(path, change, form...); got.status != http.StatusOK {
+					t.Errorf("again, after a fault at statement %d: %d %s", n, got.status, got.raw)
+				}
+			}
+		})
+	}
+}
+
+// OERR-04, REF-07: when the answer to a commit is lost the client gets a 5xx, and
+// then the answer of what really happened.
+func TestLostCommit(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		if s.commits == 0 {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			path, change, form := s.prepare(k)
+			k.store.Tap.Arm(storetest.FaultLostCommit, 1)
+			k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
+			k.store.Tap.Reset()
+			got := k.post(path, change, form...)
+			if s.again == "" {
+				if got.status != http.StatusOK {
+					t.Errorf("afterwards: %d %s", got.status, got.raw)
+				}
+				return
+			}
+			got.refused(http.StatusBadRequest, s.again, s.description)
+		})
+	}
+}
+
+// A client that leaves in the middle leaves either nothing or the whole behind.
+func TestClientLeaves(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			for n, struck := 1, true; struck; n++ {
+				k.ip = "192.0.2." + strconv.Itoa(n)
+				path, change, form := s.prepare(k)
+				ctx, cancel := k.store.Tap.Cancellable(t.Context())
+				k.store.Tap.Arm(storetest.FaultCancel, n)
+				k.postCtx(ctx, path, change, form...)
+				struck = k.store.Tap.Struck()
+				k.store.Tap.Reset()
+				cancel()
+				got := k.post(path, change, form...)
+				if got.status != http.StatusOK && got.text("error") != s.again {
+					t.Errorf("after leaving at statement %d: %d %s", n, got.status, got.raw)
+				}
+			}
+		})
+	}
+}
+
+func (k *apiKit) postCtx(ctx context.Context, path string, change apiRequest, pairs ...string) {
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	k.sendCtx(ctx, http.MethodPost, path, form.Encode(), withHeader("Content-Type", "application/x-www-form-urlencoded"), change)
+}
+
+// REG-05 and OERR-04 for registration, whose success is a 201.
+func TestRegisterFaults(t *testing.T) {
+	t.Parallel()
+	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
+	k := newAPIKit(t)
+	token := func() apiRequest {
+		token, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
+		k.must(err)
+		return withHeader("Authorization", "Bearer "+token.Reveal())
+	}
+	for n := 1; ; n++ {
+		with := token()
+		k.store.Tap.Arm(storetest.FaultError, n)
+		got := k.register(body, with)
+		struck := k.store.Tap.Struck()
+		k.store.Tap.Reset()
+		if !struck {
+			break
+		}
+		got.refused(http.StatusInternalServerError, "server_error", "*")
+		if got := k.register(body, with); got.status != http.StatusCreated {
+			t.Errorf("again, after a fault at statement %d: %d %s", n, got.status, got.raw)
+		}
+	}
+	with := token()
+	k.store.Tap.Arm(storetest.FaultLostCommit, 1)
+	k.register(body, with).refused(http.StatusInternalServerError, "server_error", "*")
+	k.store.Tap.Reset()
+	k.register(body, with).refused(http.StatusUnauthorized, "invalid_client", "*")
+}
+
+// A fault of the host is a 5xx too, also when its error would mean something else
+// to whoever writes answers; nothing is used up by it.
+func TestHostFault(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		if s.name == "device authorize" || s.name == "revoke access" || s.name == "revoke refresh" {
+			continue // they ask the host for nothing
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			path, change, form := s.prepare(k)
+			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), oauthserver.ErrNotFound, oauthserver.ErrInvalidToken} {
+				k.host.fault = fault
+				k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
+			}
+			k.host.fault = nil
+			if got := k.post(path, change, form...); got.status != http.StatusOK {
+				t.Errorf("afterwards: %d %s", got.status, got.raw)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+var (
+	errNoVerifier  = errors.New("there is no verifier of session tokens")
+	errNoSessionID = errors.New("the verifier returned a session token without an id")
+)
+
+// sessionVerifier verifies subject tokens.
+func (s *Server) sessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }
+
+// grantExchange gives an embedded app an access token for the session token of
+// the user in front of it (RFC 8693). Consent is not asked for: the token hangs
+// on installation and user. It costs 5 statements, the client's included, and one
+// commit; what the verifier reads is not counted.
+func (s *Server) grantExchange(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
+	if client.app.Type != Confidential {
+		return tokenAnswer{}, s.refuseClient(ctx, c)
+	}
+	subject, err := c.exchangeSubject()
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	session, err := s.verifySubject(ctx, c, client, subject)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	if err := s.requireMember(ctx, session.BusinessID, session.UserID); err != nil {
+		return tokenAnswer{}, err
+	}
+	tokens := newPair()
+	if !s.cfg.ExchangeRefresh {
+		tokens.refresh = secret.Secret{} // the app gets a new session token instead
+	}
+	minted, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
+		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.app.ID,
+		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
+	}, tokens.mint(c.now))
+	if err != nil {
+		return tokenAnswer{}, fault("exchange session token", err)
+	}
+	if err := s.settle(ctx, c, minted.Outcome, reasons{}); err != nil {
+		return tokenAnswer{}, err
+	}
+	answer := tokens.answer(minted.Scopes)
+	answer.IssuedTokenType = tokenTypeAccessToken
+	return answer, nil
+}
+
+// exchangeSubject reads the parameters of an exchange and returns the subject
+// token.
+func (c call) exchangeSubject() (string, error) {
+	kind, err := c.parameter("subject_token_type", maxParameter)
+	switch {
+	case err != nil:
+		return "", err
+	case kind != tokenTypeJWT:
+		return "", invalidRequest("subject_token_type is not supported")
+	case c.form.Has("requested_token_type") && c.form.Get("requested_token_type") != tokenTypeAccessToken:
+		return "", invalidRequest("requested_token_type is not supported")
+	}
+	return c.parameter("subject_token", maxSubjectToken)
+}
+
+// verifySubject asks the verifier. Whatever is wrong with the token is answered
+// in the same way; only a fault is something else.
+func (s *Server) verifySubject(ctx context.Context, c call, client authenticatedClient, subject string) (SessionToken, error) {
+	verifier := s.sessionVerifier()
+	if verifier == nil {
+		return SessionToken{}, fault("verify session token", errNoVerifier)
+	}
+	session, err := verifier.VerifySessionToken(ctx, client.app, subject, c.now)
+	switch {
+	case errors.Is(err, ErrFault):
+		return SessionToken{}, fault("verify session token", err)
+	case err != nil, !c.now.Before(session.ExpiresAt):
+		return SessionToken{}, apierror.GrantError(apierror.GrantUnexplained)
+	case session.ID == "": // all such tokens would be one, used once
+		return SessionToken{}, fault("verify session token", errNoSessionID)
+	}
+	return session, nil
+}

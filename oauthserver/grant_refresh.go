@@ -1,0 +1,120 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// grantRefresh rotates a refresh token. The order of its checks is fixed: found
+// and the client's own, revoked, used, expired, and then, in the act itself,
+// installation and consent. A rotation costs 8 statements, the client's included,
+// and one commit.
+func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
+	text, err := c.parameter("refresh_token", maxParameter)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	presented, token, err := s.ownRefreshToken(ctx, client, text)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	if token.FamilyEnded || token.InstallationStatus == InstallationRevoked {
+		return tokenAnswer{}, apierror.GrantError(apierror.GrantRevoked)
+	}
+	if token.Used {
+		return s.reuseRefresh(ctx, c, presented, token)
+	}
+	if !c.now.Before(token.ExpiresAt) {
+		return tokenAnswer{}, apierror.GrantError(apierror.GrantExpired)
+	}
+	narrow, err := c.narrowed(token.FamilyScopes)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	if err := s.requireMember(ctx, token.BusinessID, token.UserID); err != nil {
+		return tokenAnswer{}, err
+	}
+	return s.rotate(ctx, c, presented, Rotation{Token: token, Narrow: narrow})
+}
+
+// ownRefreshToken finds a token of this client. Another client's is as unknown
+// as none, and its replay burns nothing.
+func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient, text string) (secret.Secret, RefreshToken, error) {
+	unknown := apierror.GrantError(apierror.GrantUnexplained)
+	presented, err := secret.Parse(secret.RefreshToken, text)
+	if err != nil {
+		return secret.Secret{}, RefreshToken{}, unknown
+	}
+	token, err := s.cfg.Store.RefreshToken(ctx, presented.Digest())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return secret.Secret{}, RefreshToken{}, unknown
+	case err != nil:
+		return secret.Secret{}, RefreshToken{}, fault("find refresh token", err)
+	case !client.owns(token.Standing):
+		return secret.Secret{}, RefreshToken{}, unknown
+	}
+	return presented, token, nil
+}
+
+// reuseRefresh is for a token that was used before. The act ends its family, or
+// repeats its answer; that it was used stands, whatever else has ended since.
+func (s *Server) reuseRefresh(ctx context.Context, c call, presented secret.Secret, token RefreshToken) (tokenAnswer, error) {
+	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	answer, err := s.rotate(ctx, c, presented, Rotation{Token: token})
+	if err == nil && !(member && token.IsAlive()) {
+		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	return answer, err
+}
+
+// rotate is the act, and what it says.
+func (s *Server) rotate(ctx context.Context, c call, presented secret.Secret, r Rotation) (tokenAnswer, error) {
+	tokens := newPair()
+	if s.cfg.RefreshRetry > 0 {
+		sealed, err := tokens.seal(presented, r.Token.ID)
+		if err != nil {
+			return tokenAnswer{}, fault("seal answer", err)
+		}
+		r.Answer, r.Retry = sealed, s.cfg.RefreshRetry
+	}
+	minted, err := s.cfg.Store.RotateRefresh(ctx, r, tokens.mint(c.now))
+	if err != nil {
+		return tokenAnswer{}, fault("rotate refresh token", err)
+	}
+	if minted.Outcome == Repeated {
+		if tokens, err = unseal(presented, r.Token.ID, minted.Answer); err != nil {
+			return tokenAnswer{}, fault("open kept answer", err)
+		}
+		return tokens.answer(minted.Scopes), nil
+	}
+	why := reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked}
+	if err := s.settle(ctx, c, minted.Outcome, why); err != nil {
+		return tokenAnswer{}, err
+	}
+	return tokens.answer(minted.Scopes), nil
+}
+
+// narrowed reads the scope parameter of a refresh, which may cut the access
+// token down (RFC 6749 section 6); empty when it was not sent.
+func (c call) narrowed(granted identity.Scopes) (identity.Scopes, error) {
+	text := c.form.Get("scope")
+	if text == "" {
+		return identity.Scopes{}, nil
+	}
+	asked, err := identity.ParseScopes(text)
+	if err != nil {
+		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
+	}
+	if wider := asked.Minus(granted); !wider.IsEmpty() {
+		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, "not granted: "+wider.String())
+	}
+	return asked, nil
+}

@@ -1,0 +1,267 @@
+package oauthserver_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// REF-01: new tokens, and the access token before is dead at once.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	for _, clientID := range []string{confidentialID, publicID} {
+		k := newAPIKit(t)
+		access, refresh := k.tokens(clientID)
+		got := k.refresh(clientID, refresh).ok(tokenMembers)
+		if got.body["token_type"] != "Bearer" || got.body["expires_in"] != 3600.0 || got.body["scope"] != "invoices:read customers:read" {
+			t.Errorf("answer %v", got.body)
+		}
+		if k.isLive(access) || !k.isLive(got.text("access_token")) {
+			t.Error("REF-01: the old access token is live, or the new one is not")
+		}
+		if got.text("refresh_token") == refresh || got.text("access_token") == access {
+			t.Error("a token came back")
+		}
+	}
+}
+
+// REF-02: a replay ends every token of the family, and says so once; after that
+// the family is revoked (REF-03).
+func TestRefreshReuse(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	_, first := k.tokens(confidentialID)
+	second := k.refresh(confidentialID, first).ok(tokenMembers)
+	third := k.refresh(confidentialID, second.text("refresh_token")).ok(tokenMembers)
+
+	// Another client's replay is not even a replay.
+	k.refresh(publicID, first).dead("")
+	if !k.isLive(third.text("access_token")) {
+		t.Fatal("another client burnt the family")
+	}
+	k.refresh(confidentialID, first).dead("refresh token reuse detected")
+	if k.isLive(third.text("access_token")) {
+		t.Error("REF-02: the access token of a burnt family is live")
+	}
+	k.refresh(confidentialID, third.text("refresh_token")).dead("revoked")
+	k.refresh(confidentialID, first).dead("revoked")
+}
+
+// REF-03, REF-04: thirty days from each token's own issue; the moment itself is
+// too late.
+func TestRefreshExpires(t *testing.T) {
+	t.Parallel()
+	const thirtyDays = 30 * 24 * time.Hour
+	k := newAPIKit(t)
+	_, first := k.tokens(confidentialID)
+	k.clock.Advance(thirtyDays - time.Second)
+	second := k.refresh(confidentialID, first).ok(tokenMembers).text("refresh_token")
+	k.clock.Advance(thirtyDays - time.Second)
+	third := k.refresh(confidentialID, second).ok(tokenMembers).text("refresh_token")
+	k.clock.Advance(thirtyDays)
+	k.refresh(confidentialID, third).dead("expired")
+	// REF-03: used is told before expired.
+	k.refresh(confidentialID, second).dead("refresh token reuse detected")
+	// REF-03: revoked is told before used and expired.
+	k.refresh(confidentialID, second).dead("revoked")
+	k.refresh(confidentialID, third).dead("revoked")
+}
+
+// REF-03, TOK-07, TOK-10: what each end above the token answers. None of them
+// leaves a token behind.
+func TestRefreshDead(t *testing.T) {
+	t.Parallel()
+	type kit = apiKit
+	for name, test := range map[string]struct {
+		end         func(k *kit, appID, refresh string) error
+		description string
+	}{
+		"access revoked": {func(k *kit, appID, _ string) error { return k.server.RevokeAccess(k.Context(), appID, apiBusiness) }, "revoked"},
+		"uninstalled":    {func(k *kit, appID, _ string) error { return k.server.Uninstall(k.Context(), appID, apiBusiness) }, ""},
+		"consent revoked": {func(k *kit, appID, _ string) error {
+			return k.server.RevokeConsent(k.Context(), appID, apiBusiness, apiUser)
+		}, ""},
+		"user suspended": {func(k *kit, _, _ string) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+		}, ""},
+		"user restricted": {func(k *kit, _, _ string) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+		}, ""},
+		"left":             {func(k *kit, _, _ string) error { k.host.leave(apiUser); return nil }, ""},
+		"revoked by app":   {func(k *kit, _, refresh string) error { k.post("/oauth/revoke", nil, "token", refresh); return nil }, "revoked"},
+		"no scope left":    {func(k *kit, appID, _ string) error { return k.setScopes(appID, "profile:read") }, ""},
+		"app without them": {func(k *kit, appID, _ string) error { return k.setAppScopes(appID, "profile:read") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			access, refresh := k.tokens(confidentialID)
+			k.must(test.end(k, k.app(confidentialID).ID, refresh))
+			k.store.Tap.Reset()
+			k.refresh(confidentialID, refresh).dead(test.description)
+			if name == "no scope left" || name == "app without them" {
+				return
+			}
+			if k.isLive(access) {
+				t.Error("the access token is live")
+			}
+		})
+	}
+}
+
+func (k *apiKit) setScopes(appID string, names ...string) error {
+	return k.server.SetInstallationScopes(k.Context(), appID, apiBusiness, identity.MustScopes(names...))
+}
+
+func (k *apiKit) setAppScopes(appID string, names ...string) error {
+	_, err := k.store.UpdateApp(k.Context(), appID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.Scopes = identity.MustScopes(names...)
+		return a, nil
+	})
+	return err
+}
+
+// TOK-10: scopes that the app or the installation has lost are not granted again,
+// while the family keeps them.
+func TestRefreshNarrowedFromAbove(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	_, refresh := k.tokens(confidentialID)
+	app := k.app(confidentialID)
+	k.must(k.setScopes(app.ID, "customers:read"))
+	got := k.refresh(confidentialID, refresh).ok(tokenMembers)
+	if got.body["scope"] != "customers:read" {
+		t.Errorf("scope %v", got.body["scope"])
+	}
+	k.must(k.setScopes(app.ID, "customers:read", "invoices:read"))
+	got = k.refresh(confidentialID, got.text("refresh_token")).ok(tokenMembers)
+	if got.body["scope"] != "invoices:read customers:read" {
+		t.Errorf("scope %v", got.body["scope"])
+	}
+}
+
+// REF-06: scope narrows the access token; the refresh token keeps what it had;
+// anything wider is refused and nothing is used up.
+func TestRefreshScope(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	_, refresh := k.tokens(confidentialID)
+	ask := func(token, scope string) apiAnswer {
+		return k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", token, "scope", scope)
+	}
+	ask(refresh, "invoices:read payments:read").refused(http.StatusBadRequest, "invalid_scope", "not granted: payments:read")
+	ask(refresh, "invoices:read  customers:read").refused(http.StatusBadRequest, "invalid_scope", "*")
+	ask(refresh, "\"").refused(http.StatusBadRequest, "invalid_scope", "*")
+	got := ask(refresh, "customers:read").ok(tokenMembers)
+	if got.body["scope"] != "customers:read" {
+		t.Errorf("narrowed to %v", got.body["scope"])
+	}
+	principal, err := k.server.VerifyAccessToken(t.Context(), got.text("access_token"))
+	if err != nil || principal.Scopes.String() != "customers:read" {
+		t.Errorf("principal %+v, %v", principal, err)
+	}
+	got = ask(got.text("refresh_token"), "").ok(tokenMembers)
+	if got.body["scope"] != "invoices:read customers:read" {
+		t.Errorf("the family has %v", got.body["scope"])
+	}
+}
+
+// REF-05: of N refreshes at once one succeeds, and the first of the others burns
+// what it got.
+func TestRefreshRace(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	_, refresh := k.tokens(confidentialID)
+	answers := make([]apiAnswer, 8)
+	storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
+	var winners []apiAnswer
+	for _, got := range answers {
+		switch {
+		case got.status == http.StatusOK:
+			winners = append(winners, got)
+		case got.text("error_description") == "revoked": // it came after the burn
+			got.dead("revoked")
+		default:
+			got.dead("refresh token reuse detected")
+		}
+	}
+	if len(winners) != 1 || k.isLive(winners[0].text("access_token")) {
+		t.Fatalf("%d winners, want one, whose token has ended", len(winners))
+	}
+	k.refresh(confidentialID, winners[0].text("refresh_token")).dead("revoked")
+}
+
+// TOK-08: nothing is said about what is unknown, another's or of another kind.
+func TestRefreshUnknown(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	access, refresh := k.tokens(publicID)
+	for _, token := range []string{secret.New(secret.RefreshToken).Reveal(), access, refresh, "x", k.code(confidentialID, "")} {
+		k.refresh(confidentialID, token).dead("")
+	}
+	k.refresh(publicID, refresh).ok(tokenMembers)
+}
+
+// REF-08: within the window the very same answer, as long as nothing has moved
+// on; after it, and for anybody else, the strict rule.
+func TestRefreshRetry(t *testing.T) {
+	t.Parallel()
+	retry := func(c *oauthserver.Config) { c.RefreshRetry = 30 * time.Second }
+	t.Run("the same answer", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIKit(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		first := k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "customers:read").ok(tokenMembers)
+		// What changes in between does not change the answer.
+		k.must(k.setScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read"))
+		k.clock.Advance(30*time.Second - time.Millisecond)
+		again := k.refresh(confidentialID, refresh).ok(tokenMembers)
+		if diff := cmp.Diff(first.body, again.body); diff != "" {
+			t.Errorf("the second answer differs (-first +second):\n%s", diff)
+		}
+		if !k.isLive(first.text("access_token")) {
+			t.Error("the token is not live")
+		}
+		k.refresh(publicID, refresh).dead("")
+		k.clock.Advance(time.Millisecond)
+		k.refresh(confidentialID, refresh).dead("refresh token reuse detected")
+	})
+	t.Run("successor used", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIKit(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		next := k.refresh(confidentialID, refresh).ok(tokenMembers)
+		k.refresh(confidentialID, next.text("refresh_token")).ok(tokenMembers)
+		k.refresh(confidentialID, refresh).dead("refresh token reuse detected")
+	})
+	t.Run("dead meanwhile", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIKit(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		k.refresh(confidentialID, refresh).ok(tokenMembers)
+		k.host.leave(apiUser)
+		k.refresh(confidentialID, refresh).dead("")
+		k.host.leave("nobody")
+		k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness))
+		k.refresh(confidentialID, refresh).dead("")
+	})
+	t.Run("race", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIKit(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		answers := make([]apiAnswer, 6)
+		storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
+		for _, got := range answers[1:] {
+			if diff := cmp.Diff(answers[0].body, got.body); diff != "" || got.status != http.StatusOK {
+				t.Errorf("answers differ, a second branch:\n%s", diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package oauthserver_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func (k *apiKit) introspect(token string) apiAnswer {
+	k.Helper()
+	return k.post("/oauth/introspect", k.as(confidentialID), "token", token)
+}
+
+// inactive wants exactly {"active": false}.
+func (a apiAnswer) inactive() {
+	a.Helper()
+	a.ok("active")
+	if a.body["active"] != false {
+		a.Errorf("answer %s", a.raw)
+	}
+}
+
+// INT-02, INT-04: a live token of either kind, with any hint.
+func TestIntrospectActive(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	access, refresh := k.tokens(confidentialID)
+	for _, hint := range []string{"", "access_token", "refresh_token", "x"} {
+		for token, expires := range map[string]time.Duration{access: time.Hour, refresh: 30 * 24 * time.Hour} {
+			got := k.post("/oauth/introspect", k.as(confidentialID), "token", token, "token_type_hint", hint).ok("active client_id exp scope sub")
+			want := map[string]any{
+				"active": true, "client_id": confidentialID, "scope": "invoices:read customers:read", "sub": apiUser,
+				"exp": float64(apiStart.Add(expires).Unix()),
+			}
+			if diff := cmp.Diff(want, got.body); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+		}
+	}
+	// The scopes are those that hold now (API-03).
+	k.must(k.setScopes(k.app(confidentialID).ID, "customers:read", "payments:read"))
+	for _, token := range []string{access, refresh} {
+		if got := k.introspect(token); got.body["scope"] != "customers:read" {
+			t.Errorf("scope %v", got.body["scope"])
+		}
+	}
+}
+
+// INT-03: every reason to be inactive.
+func TestIntrospectInactive(t *testing.T) {
+	t.Parallel()
+	type kit = apiKit
+	for name, end := range map[string]func(k *kit, access, refresh string) error{
+		"access revoked": func(k *kit, _, _ string) error {
+			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness)
+		},
+		"uninstalled": func(k *kit, _, _ string) error {
+			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness)
+		},
+		"consent revoked": func(k *kit, _, _ string) error {
+			return k.server.RevokeConsent(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+		},
+		"user suspended": func(k *kit, _, _ string) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+		},
+		"user restricted": func(k *kit, _, _ string) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+		},
+		"left": func(k *kit, _, _ string) error { k.host.leave(apiUser); return nil },
+		"app suspended": func(k *kit, _, _ string) error {
+			return k.server.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppSuspended)
+		},
+		"app deactivated": func(k *kit, _, _ string) error {
+			return k.server.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppDeactivated)
+		},
+		"expired": func(k *kit, _, _ string) error { k.clock.Advance(30 * 24 * time.Hour); return nil },
+		"family ended": func(k *kit, _, refresh string) error {
+			k.post("/oauth/revoke", nil, "token", refresh).revoked()
+			return nil
+		},
+		"used, rotated": func(k *kit, _, refresh string) error { k.refresh(confidentialID, refresh).ok(tokenMembers); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			access, refresh := k.tokens(confidentialID)
+			k.must(end(k, access, refresh))
+			k.introspect(access).inactive()
+			k.introspect(refresh).inactive()
+		})
+	}
+	k := newAPIKit(t)
+	access, refresh := k.tokens(publicID)
+	code := k.code(confidentialID, "")
+	for _, token := range []string{access, refresh, code, "x", "ü", secret.New(secret.AccessToken).Reveal(), secret.New(secret.RefreshToken).Reveal()} {
+		k.introspect(token).inactive()
+	}
+	// The second before the hour it is active, the hour itself it is not.
+	access, refresh = k.tokens(confidentialID)
+	k.clock.Advance(time.Hour - time.Second)
+	k.introspect(access).ok("active client_id exp scope sub")
+	k.clock.Advance(time.Second)
+	k.introspect(access).inactive()
+	k.introspect(refresh).ok("active client_id exp scope sub")
+	k.post("/oauth/revoke", nil, "token", access).revoked()
+	k.introspect(refresh).ok("active client_id exp scope sub")
+}
+
+// INT-01: credentials from the header only, of a confidential client.
+func TestIntrospectRefuses(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	access, _ := k.tokens(confidentialID)
+	suspended := k.addApp("cli_suspended", oauthserver.Confidential)
+	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
+	for name, test := range map[string]struct {
+		change apiRequest
+		form   []string
+	}{
+		"nothing":                 {nil, nil},
+		"in the body":             {nil, []string{"client_id", confidentialID, "client_secret", apiSecret}},
+		"wrong secret":            {withBasic(confidentialID, "x"), nil},
+		"no secret":               {withBasic(confidentialID, ""), nil},
+		"secret in the body":      {withBasic(confidentialID, ""), []string{"client_secret", apiSecret}},
+		"unknown":                 {withBasic("cli_nobody", apiSecret), nil},
+		"public":                  {withBasic(publicID, ""), nil},
+		"public with a secret":    {withBasic(publicID, "x"), nil},
+		"suspended, wrong secret": {withBasic("cli_suspended", "x"), nil},
+		"malformed":               {withHeader("Authorization", "Basic ="), nil},
+		"an access token":         {withHeader("Authorization", "Bearer "+access), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := k.post("/oauth/introspect", test.change, append(test.form, "token", access)...)
+			got.refused(http.StatusUnauthorized, "invalid_client", "client authentication failed")
+		})
+	}
+	k.post("/oauth/introspect", k.as(confidentialID)).refused(http.StatusBadRequest, "invalid_request", "token is missing")
+	k.post("/oauth/introspect", k.as(confidentialID), "token", access, "token", access).refused(http.StatusBadRequest, "invalid_request", "*")
+	// Whatever the body says about a client is not looked at.
+	k.post("/oauth/introspect?client_id=x", k.as(confidentialID), "token", access, "client_id", "x", "client_id", "y", "client_secret", "z").
+		ok("active client_id exp scope sub")
+	k.post("/oauth/introspect", withBasic("cli_suspended", apiSecret), "token", access).inactive()
+}

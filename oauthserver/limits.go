@@ -1,0 +1,104 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// endpointName keeps the counters and lockouts of the endpoints apart.
+type endpointName string
+
+const (
+	endpointToken      endpointName = "token"
+	endpointRevoke     endpointName = "revoke"
+	endpointIntrospect endpointName = "introspect"
+	endpointDevice     endpointName = "device"
+	endpointRegister   endpointName = "register"
+)
+
+// limit counts the request and judges counters and lockouts, in one question to
+// the limiter and before anybody looks for the client. A request whose body
+// could not be read has no credentials and counts for its address alone.
+func (s *Server) limit(ctx context.Context, c call) error {
+	return s.check(ctx, c.now, ratelimit.Request{Counters: c.counters(), Lockouts: c.lockouts()})
+}
+
+// limitClient counts what a client that proved its secret does from everywhere.
+func (s *Server) limitClient(ctx context.Context, c call, client authenticatedClient) error {
+	if !client.proved {
+		return nil
+	}
+	var asked ratelimit.Request
+	asked.Counters[0] = ratelimit.Counter{
+		Key:   ratelimit.NewKey("oauth "+string(c.endpoint)+" client", client.app.ClientID),
+		Limit: ratelimit.PerMinute(ratelimit.OAuthPerClient),
+	}
+	return s.check(ctx, c.now, asked)
+}
+
+func (s *Server) check(ctx context.Context, now time.Time, asked ratelimit.Request) error {
+	result, err := s.cfg.Limiter.Check(ctx, now, asked)
+	if err != nil {
+		return limiterFault(err)
+	}
+	if !result.Allowed {
+		return apierror.TooManyRequests(result.Wait)
+	}
+	return nil
+}
+
+// counters are those of one request by its endpoint.
+func (c call) counters() ratelimit.Counters {
+	var counters ratelimit.Counters
+	name := "oauth " + string(c.endpoint)
+	perIP := ratelimit.OAuthPerIP
+	switch c.endpoint {
+	case endpointDevice:
+		perIP = ratelimit.DeviceAuthorize
+	case endpointRegister:
+		perIP = ratelimit.Register
+	}
+	counters[0] = ratelimit.Counter{Key: ratelimit.NewIPKey(name+" ip", c.ip), Limit: ratelimit.PerMinute(perIP)}
+	if c.credentials.clientID == "" || c.endpoint == endpointDevice || c.endpoint == endpointRegister {
+		return counters
+	}
+	kind, perPair := " without secret", ratelimit.OAuthWithoutSecret
+	if !c.credentials.secret.IsZero() {
+		kind, perPair = " with secret", ratelimit.OAuthWithSecret
+	}
+	counters[1] = ratelimit.Counter{
+		Key:   ratelimit.NewIPKey(name+kind, c.ip, c.credentials.clientID),
+		Limit: ratelimit.PerMinute(perPair),
+	}
+	return counters
+}
+
+// lockouts are those that a failed authentication of this request counts for,
+// and that may refuse it. Without a client_id only the address can be at fault.
+func (c call) lockouts() ratelimit.Lockouts {
+	var lockouts ratelimit.Lockouts
+	if c.endpoint == endpointRegister {
+		return lockouts
+	}
+	name := "oauth " + string(c.endpoint) + " failures"
+	lockouts[0] = ratelimit.Lockout{Key: ratelimit.NewIPKey(name, c.ip), Rule: ratelimit.IPLockout()}
+	if c.credentials.clientID != "" {
+		lockouts[1] = ratelimit.Lockout{
+			Key:  ratelimit.NewIPKey(name+" of client", c.ip, c.credentials.clientID),
+			Rule: ratelimit.PairLockout(),
+		}
+	}
+	return lockouts
+}
+
+// limiterFault is a 503 when the limiter may not guess, and a 500 otherwise.
+func limiterFault(err error) error {
+	if errors.Is(err, ratelimit.ErrUnavailable) {
+		return apierror.Unavailable(err)
+	}
+	return fault("limit", err)
+}

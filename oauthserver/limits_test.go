@@ -1,0 +1,332 @@
+package oauthserver_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// limited wants OLIM-04's answer and returns the wait.
+func (a apiAnswer) limited() int {
+	a.Helper()
+	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || wait < 1 || wait > 60 {
+		a.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+	}
+	a.refused(http.StatusTooManyRequests, "temporarily_unavailable", fmt.Sprintf("too many requests, retry after %d seconds", wait))
+	return wait
+}
+
+// until sends while the answer is not a 429, and returns how many passed. The
+// clock stands still, so that all fall into one window.
+func (k *apiKit) until(limit int, send func(i int) apiAnswer) int {
+	k.Helper()
+	for i := range limit + 1 {
+		if got := send(i); got.status == http.StatusTooManyRequests {
+			got.limited()
+			return i
+		}
+	}
+	return limit + 1
+}
+
+// OLIM-01, OLIM-03: what passes in one window, by endpoint and kind.
+func TestEndpointLimits(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limit int
+		send  func(k *apiKit, i int) apiAnswer
+	}{
+		"token, secret in Basic": {600, func(k *apiKit, _ int) apiAnswer { return k.token(k.as(confidentialID)) }},
+		"token, secret in body": {600, func(k *apiKit, _ int) apiAnswer {
+			return k.token(nil, "client_id", confidentialID, "client_secret", apiSecret)
+		}},
+		"token, public": {300, func(k *apiKit, _ int) apiAnswer { return k.token(k.as(publicID)) }},
+		"token, refused before": {300, func(k *apiKit, _ int) apiAnswer {
+			return k.post("/oauth/token?client_id=x", nil, "client_id", publicID)
+		}},
+		"token, any": {1200, func(k *apiKit, i int) apiAnswer {
+			return k.post("/oauth/token?client_id=x", nil, "client_id", strconv.Itoa(i))
+		}},
+		"token, unreadable":    {1200, func(k *apiKit, _ int) apiAnswer { return k.send("POST", "/oauth/token", "x") }},
+		"introspect, secret":   {600, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/introspect", k.as(confidentialID)) }},
+		"introspect, any":      {1200, func(k *apiKit, _ int) apiAnswer { return k.send("POST", "/oauth/introspect", "x") }},
+		"revoke, secret":       {600, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/revoke", k.as(confidentialID)) }},
+		"revoke, public":       {300, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/revoke", k.as(publicID)) }},
+		"revoke, no client_id": {1200, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/revoke", nil, "token", "x") }}, // REV-04
+		"device":               {30, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/device/authorize", k.as(confidentialID)) }},
+		"device, JSON":         {30, func(k *apiKit, _ int) apiAnswer { return k.postJSON("/oauth/device/authorize", "{") }},
+		"register":             {30, func(k *apiKit, _ int) apiAnswer { return k.postJSON("/oauth/register", "{}") }},
+		"register, unreadable": {30, func(k *apiKit, _ int) apiAnswer { return k.postJSON("/oauth/register", "{") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			if passed := k.until(test.limit, func(i int) apiAnswer { return test.send(k, i) }); passed != test.limit {
+				t.Errorf("%d passed, want %d", passed, test.limit)
+			}
+			// Another address has counters of its own.
+			k.ip = "198.51.100.7"
+			if got := test.send(k, 0); got.status == http.StatusTooManyRequests && !strings.HasPrefix(name, "token, secret") {
+				t.Errorf("another address: %d", got.status)
+			}
+			// After a minute all is well, whatever the window's phase.
+			k.ip = "192.0.2.1"
+			k.clock.Advance(time.Minute)
+			if got := test.send(k, 0); got.status == http.StatusTooManyRequests {
+				t.Errorf("a minute later: %d", got.status)
+			}
+		})
+	}
+}
+
+// OLIM-01: token, introspection and revocation count each for itself, and with a
+// secret apart from without.
+func TestEndpointLimitsAreSeparate(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	k.until(300, func(int) apiAnswer { return k.token(k.as(publicID)) })
+	k.until(300, func(int) apiAnswer { return k.token(withBasic(confidentialID, ""), "grant_type", "x") })
+	k.token(k.as(publicID)).limited()
+	if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.status != http.StatusOK {
+		t.Errorf("revoke: %d", got.status)
+	}
+	k.ip = "198.51.100.1"
+	k.token(k.as(confidentialID), "grant_type", "x").passed()
+}
+
+// OLIM-02: after the secret was proved, 600 per client from everywhere, at the
+// token endpoint alone; without the secret nothing counts there.
+func TestClientLimit(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	send := func(i int) apiAnswer {
+		k.ip = "192.0.2." + strconv.Itoa(i%100)
+		return k.token(k.as(confidentialID), "grant_type", "x")
+	}
+	for i := range 100 { // wrong secrets prove nothing
+		k.ip = "203.0.113." + strconv.Itoa(i)
+		k.token(withBasic(confidentialID, "x"), "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "*")
+	}
+	if passed := k.until(600, send); passed != 600 {
+		t.Errorf("%d passed, want 600", passed)
+	}
+	k.ip = "198.51.100.1"
+	k.post("/oauth/introspect", k.as(confidentialID), "token", "x").ok("active")
+	for i := range 700 {
+		k.ip = "192.0.2." + strconv.Itoa(i%100)
+		k.token(k.as(publicID), "grant_type", "x").passed()
+	}
+}
+
+// OLIM-05: only a trusted proxy says where a request comes from.
+func TestLimitsBehindSpoofedHeader(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	passed := k.until(30, func(i int) apiAnswer {
+		return k.postJSON("/oauth/register", "{}", withHeader("X-Forwarded-For", "203.0.113."+strconv.Itoa(i)), withHeader("Forwarded", "for=203.0.113.9"))
+	})
+	if passed != 30 {
+		t.Errorf("%d passed", passed)
+	}
+}
+
+// lockEndpoints are the endpoints with lockouts, each with a failing and a good
+// request.
+func lockEndpoints() map[string]string {
+	return map[string]string{
+		"/oauth/token": "grant_type=x", "/oauth/revoke": "token=x", "/oauth/introspect": "token=x",
+	}
+}
+
+// LOCK-01, LOCK-04, LOCK-05: the 31st failure of a pair is still a 401, the next
+// request a 429, right secret or not, for 60 seconds that refusals do not extend,
+// and at this endpoint alone.
+func TestPairLockout(t *testing.T) {
+	t.Parallel()
+	for path := range lockEndpoints() {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			for range 31 {
+				k.post(path, withBasic(confidentialID, "x"), "token", "x").refused(http.StatusUnauthorized, "invalid_client", "*")
+			}
+			if wait := k.post(path, k.as(confidentialID), "token", "x").limited(); wait != 60 {
+				t.Errorf("Retry-After %d", wait)
+			}
+			// Another client of the same address, another address of the client,
+			// and the other endpoints are not touched.
+			k.addApp("cli_other", oauthserver.Confidential)
+			if got := k.post(path, withBasic("cli_other", apiSecret), "token", "x"); got.status == http.StatusTooManyRequests {
+				t.Error("another client is locked out")
+			}
+			for other := range lockEndpoints() {
+				if got := k.post(other, k.as(confidentialID), "token", "x"); (got.status == http.StatusTooManyRequests) != (other == path) {
+					t.Errorf("%s: %d", other, got.status)
+				}
+			}
+			k.ip = "198.51.100.1"
+			if got := k.post(path, k.as(confidentialID), "token", "x"); got.status == http.StatusTooManyRequests {
+				t.Error("another address is locked out")
+			}
+			k.ip = "192.0.2.1"
+			k.clock.Advance(59 * time.Second)
+			if wait := k.post(path, k.as(confidentialID), "token", "x").limited(); wait != 1 {
+				t.Errorf("Retry-After %d after 59 s", wait)
+			}
+			k.clock.Advance(time.Second)
+			if got := k.post(path, k.as(confidentialID), "token", "x"); got.status == http.StatusTooManyRequests {
+				t.Error("still locked out after 60 s")
+			}
+		})
+	}
+}
+
+// LOCK-01, LOCK-05: the minute runs from the first failure.
+func TestPairLockoutMinute(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	fail := func() { k.token(withBasic(confidentialID, "x")) }
+	for range 30 {
+		fail()
+	}
+	k.clock.Advance(time.Minute)
+	for range 30 {
+		fail()
+	}
+	k.token(k.as(confidentialID), "grant_type", "x").passed()
+}
+
+// LOCK-02: more than 100 failures of one address, across clients and without
+// one, lock the address out.
+func TestAddressLockout(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(k *apiKit, i int) apiAnswer{
+		"unknown clients": func(k *apiKit, i int) apiAnswer { return k.token(nil, "client_id", "cli_"+strconv.Itoa(i)) },
+		"no client_id":    func(k *apiKit, _ int) apiAnswer { return k.token(nil) },
+		"malformed Basic": func(k *apiKit, _ int) apiAnswer { return k.token(withHeader("Authorization", "Basic")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			for i := range 101 {
+				fail(k, i).refused(http.StatusUnauthorized, "invalid_client", "*")
+			}
+			k.token(k.as(confidentialID)).limited()
+			k.token(k.as(publicID)).limited()
+			k.send("POST", "/oauth/token", "unreadable").limited()
+			if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.status != http.StatusOK {
+				t.Errorf("LOCK-04: revoke %d", got.status)
+			}
+			k.ip = "2001:db8::1"
+			k.token(k.as(publicID), "grant_type", "x").passed()
+			k.ip = "192.0.2.1"
+			k.clock.Advance(time.Minute)
+			k.token(k.as(publicID), "grant_type", "x").passed()
+		})
+	}
+}
+
+// LOCK-05: at device authorize the limit per address comes first within a
+// minute; over several, the lockout is there.
+func TestDeviceLockout(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
+	k.must(err)
+	k = newAPIKit(t, func(c *oauthserver.Config) { c.Limiter = uncounted{limiter} })
+	for range 31 {
+		k.post("/oauth/device/authorize", withBasic(publicID, "x")).refused(http.StatusUnauthorized, "invalid_client", "*")
+	}
+	k.post("/oauth/device/authorize", k.as(publicID)).limited()
+	k.token(k.as(publicID), "grant_type", "x").passed() // LOCK-04
+}
+
+// uncounted is a limiter without counters, to see the lockouts behind them.
+type uncounted struct{ ratelimit.Limiter }
+
+func (u uncounted) Check(ctx context.Context, now time.Time, asked ratelimit.Request) (ratelimit.Result, error) {
+	asked.Counters = ratelimit.Counters{}
+	return u.Limiter.Check(ctx, now, asked)
+}
+
+// LOCK-05: what is a failure, and what is not.
+func TestWhatLocksOut(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		send  func(k *apiKit) apiAnswer
+		locks bool
+	}{
+		"wrong secret":    {func(k *apiKit) apiAnswer { return k.token(withBasic(publicID, "x")) }, true},
+		"suspended":       {func(k *apiKit) apiAnswer { return k.token(k.as(publicID)) }, true},
+		"public exchange": {func(k *apiKit) apiAnswer { return k.token(k.as(publicID), "grant_type", exchangeGrant) }, true},
+		"invalid_request": {func(k *apiKit) apiAnswer { return k.token(k.as(publicID)) }, false},
+		"invalid_grant":   {func(k *apiKit) apiAnswer { return k.redeem(publicID, "x") }, false},
+		"unsupported":     {func(k *apiKit) apiAnswer { return k.token(k.as(publicID), "grant_type", "x") }, false},
+		"success":         {func(k *apiKit) apiAnswer { _, r := k.tokens(publicID); return k.refresh(publicID, r) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			if name == "suspended" {
+				k.must(k.server.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended))
+			}
+			for range 31 {
+				test.send(k)
+			}
+			if got := k.token(k.as(publicID), "grant_type", "x"); (got.status == http.StatusTooManyRequests) != test.locks {
+				t.Errorf("after 31: %d", got.status)
+			}
+		})
+	}
+}
+
+// LOCK-03: a caller that is locked out, or over its limit, costs no statement.
+func TestLockedOutCostsNothing(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	for range 31 {
+		k.token(withBasic(confidentialID, "x"))
+	}
+	k.store.Tap.Reset()
+	k.token(k.as(confidentialID)).limited()
+	if statements, _ := k.store.Tap.Counts(); statements != 0 {
+		t.Errorf("%d statements", statements)
+	}
+}
+
+// brokenLimiter cannot tell.
+type brokenLimiter struct{ failures bool }
+
+func (b brokenLimiter) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.Result, error) {
+	if b.failures {
+		return ratelimit.Result{Allowed: true}, nil
+	}
+	return ratelimit.Result{}, fmt.Errorf("%w: no answer", ratelimit.ErrUnavailable)
+}
+
+func (b brokenLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error {
+	return fmt.Errorf("%w: no answer", ratelimit.ErrUnavailable)
+}
+
+// A limiter that may not guess is a 5xx, at every endpoint, and so is a failure
+// that cannot be counted.
+func TestLimiterUnavailable(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{} })
+	for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect", "/oauth/device/authorize", "/oauth/register"} {
+		k.post(path, k.as(confidentialID), "token", "x").refused(http.StatusServiceUnavailable, "server_error", "*")
+	}
+	if got := k.send("GET", "/.well-known/oauth-authorization-server", ""); got.status != http.StatusServiceUnavailable || got.keys() != "error message params statusCode" {
+		t.Errorf("metadata: %d %s", got.status, got.raw)
+	}
+	k = newAPIKit(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{failures: true} })
+	k.token(withBasic(confidentialID, "x")).refused(http.StatusServiceUnavailable, "server_error", "*")
+}

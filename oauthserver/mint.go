@@ -1,0 +1,64 @@
+package oauthserver
+
+import (
+	"time"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// The names of kinds of tokens (RFC 6750, RFC 8693 section 3).
+const (
+	tokenTypeBearer      = "Bearer"
+	tokenTypeAccessToken = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a name
+	tokenTypeJWT         = "urn:ietf:params:oauth:token-type:jwt"          //nolint:gosec // a name
+)
+
+// tokenAnswer is the answer of the token endpoint (RFC 6749 section 5.1).
+type tokenAnswer struct {
+	AccessToken     string `json:"access_token"`
+	IssuedTokenType string `json:"issued_token_type,omitempty"` // RFC 8693 section 2.2.1
+	TokenType       string `json:"token_type"`
+	ExpiresIn       int    `json:"expires_in"`
+	RefreshToken    string `json:"refresh_token,omitempty"`
+	Scope           string `json:"scope"`
+}
+
+// pair is an access token and, unless it is zero, a refresh token, made but not
+// yet issued: only a store act can do that.
+type pair struct {
+	access, refresh secret.Secret
+}
+
+func newPair() pair {
+	return pair{access: secret.New(secret.AccessToken), refresh: secret.New(secret.RefreshToken)}
+}
+
+// mint is what the store needs to know of the pair.
+func (p pair) mint(now time.Time) Mint {
+	m := Mint{
+		Now:           now,
+		AccessID:      id.New(id.Token, now),
+		AccessDigest:  p.access.Digest(),
+		AccessExpires: now.Add(AccessTokenLifetime),
+	}
+	if !p.refresh.IsZero() {
+		m.FamilyID = id.New(id.Family, now)
+		m.RefreshID = id.New(id.Token, now)
+		m.RefreshDigest = p.refresh.Digest()
+		m.RefreshExpires = now.Add(RefreshTokenLifetime)
+	}
+	return m
+}
+
+// answer shows the pair to its client, the only time that anybody sees it.
+func (p pair) answer(scopes identity.Scopes) tokenAnswer {
+	return tokenAnswer{
+		AccessToken:  p.access.Reveal(),
+		TokenType:    tokenTypeBearer,
+		ExpiresIn:    int(AccessTokenLifetime / time.Second),
+		RefreshToken: p.refresh.Reveal(),
+		Scope:        scopes.String(),
+	}
+}
