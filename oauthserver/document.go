@@ -66,7 +66,7 @@ func parseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) 
 	}
 	return App{
 		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: *d.ClientName,
-		RedirectURIs: uniqueStrings(d.RedirectURIs), Scopes: scopes, Metadata: string(notes),
+		RedirectURIs: uniqueRedirects(d.RedirectURIs), Scopes: scopes, Metadata: string(notes),
 	}, nil
 }
 
@@ -136,7 +136,7 @@ func isDocumentName(name string) bool {
 	})
 }
 
-func uniqueStrings(list []string) []string {
+func uniqueRedirects(list []string) []string {
 	var unique []string
 	for _, s := range list {
 		if !slices.Contains(unique, s) {

@@ -44,12 +44,16 @@ func (k *signingKeys) rotate(ctx context.Context, now time.Time) error {
 		return err
 	}
 	youngest := rows[len(rows)-1]
-	// Ids of keys sort by their age also when two are made within one instant.
-	created := youngest.CreatedAt.Add(time.Millisecond)
-	if now.After(created) {
-		created = now
+	for _, row := range rows {
+		if row.RetireAt.IsZero() {
+			youngest = row
+		}
 	}
-	if err := k.add(ctx, youngest.ID, created, now.Add(keyLeadTime)); err != nil {
+	// Each key is younger than the last and signs later, also when two are made
+	// within one instant or by nodes whose clocks disagree.
+	created := laterOf(now, youngest.CreatedAt.Add(time.Millisecond))
+	activeAt := laterOf(now.Add(keyLeadTime), youngest.ActiveAt.Add(time.Millisecond))
+	if err := k.add(ctx, youngest.ID, created, activeAt); err != nil {
 		return err
 	}
 	k.list.Store(nil) // whoever asks this node next sees the new key
@@ -95,4 +99,11 @@ func (k *signingKeys) add(ctx context.Context, after string, created, activeAt t
 		return fmt.Errorf("%w: add signing key: %w", ErrFault, err)
 	}
 	return nil
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
