@@ -1,0 +1,536 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func newCode() oauthserver.NewCode {
+	return oauthserver.NewCode{ID: id.New(id.Code, noon), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: noon.Add(oauthserver.CodeLifetime)}
+}
+
+func (f *oauthFixture) exchange() oauthserver.Exchange {
+	return oauthserver.Exchange{
+		TokenID: secret.New(secret.Session).Reveal(), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user,
+	}
+}
+
+// oauthCases are the acts of the OAuth server, one at a time.
+var oauthCases = []testCase[*Env]{
+	{"Apps come back as they were", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for _, find := range []func() (oauthserver.App, error){
+			func() (oauthserver.App, error) { return e.App(t.Context(), f.app.ID) },
+			func() (oauthserver.App, error) { return e.AppByClientID(t.Context(), f.app.ClientID) },
+		} {
+			got, err := find()
+			if diff := cmp.Diff(f.app, got, cmp.Comparer(identity.Scopes.Equal)); err != nil || diff != "" {
+				t.Errorf("%v, (-want +got)\n%s", err, diff)
+			}
+		}
+		if err := e.CreateApp(t.Context(), f.app, nil); !errors.Is(err, oauthserver.ErrTaken) {
+			t.Errorf("a second app with the client_id: %v", err)
+		}
+		if _, err := e.App(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("an absent app: %v", err)
+		}
+	}},
+	// APP-01, APP-02.
+	{"Status and secrets of an app", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		second := oauthserver.ClientSecret{ID: id.New(id.Secret, noon.Add(time.Second)), AppID: f.app.ID, Digest: secret.DigestOf("t"), Prefix: "t", CreatedAt: noon}
+		must(t, e.AddClientSecret(t.Context(), second))
+		client := get[oauthserver.Client](t)(e.Client(t.Context(), f.app.ClientID))
+		if len(client.Secrets) != 2 || client.ID != f.app.ID {
+			t.Errorf("%d valid secrets of %q", len(client.Secrets), client.ID)
+		}
+		must(t, e.EndClientSecret(t.Context(), f.app.ID, second.ID, noon))
+		if err := e.EndClientSecret(t.Context(), f.app.ID, second.ID, noon); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("ending a secret twice: %v", err)
+		}
+		if client = get[oauthserver.Client](t)(e.Client(t.Context(), f.app.ClientID)); len(client.Secrets) != 1 || !client.Secrets[0].Equal(secret.DigestOf("s")) {
+			t.Errorf("%d valid secrets after one ended", len(client.Secrets))
+		}
+		if all := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID)); len(all) != 2 || all[1].EndedAt != noon {
+			t.Errorf("listed %+v", all)
+		}
+		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended))
+		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppActive))
+		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated))
+		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated))
+		if err := e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppActive); !errors.Is(err, oauthserver.ErrDeactivated) {
+			t.Errorf("reactivating a deactivated app: %v", err)
+		}
+		if err := e.SetAppStatus(t.Context(), "app_absent", oauthserver.AppActive); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("an absent app: %v", err)
+		}
+	}},
+	// CIMD-02: a document changes what it may, and nothing else.
+	{"Apps of documents", func(t *testing.T, e *Env) {
+		app := oauthserver.App{ID: id.New(id.App, noon), ClientID: "https://c.example/" + secret.NewUserCode(), Type: oauthserver.Public, Status: oauthserver.AppActive,
+			Origin: oauthserver.OriginDocument, Name: "one", RedirectURIs: []string{"https://c.example/cb"}, Scopes: allScopes, CreatedAt: noon, DocumentFetchedAt: noon}
+		first := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), app))
+		must(t, e.SetAppStatus(t.Context(), first.ID, oauthserver.AppSuspended))
+		again := app
+		again.ID, again.Name, again.DocumentFetchedAt = id.New(id.App, noon), "two", noon.Add(time.Hour)
+		saved := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), again))
+		if saved.ID != first.ID || saved.Name != "two" || saved.Status != oauthserver.AppSuspended || saved.DocumentFetchedAt != noon.Add(time.Hour) {
+			t.Errorf("saved %+v", saved)
+		}
+		f := newOAuth(t, e)
+		again.ClientID = f.app.ClientID
+		if kept := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), again)); kept.Name != f.app.Name || kept.Origin != oauthserver.OriginConsole {
+			t.Errorf("a registered app became %+v", kept)
+		}
+	}},
+	// AZ-13: union of scopes, events only for what changed.
+	{"Approvals add up", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		f.codeFor(t, identity.MustScopes("invoices:read"))
+		first := get[oauthserver.Installation](t)(e.ActiveInstallation(t.Context(), f.app.ID, f.business))
+		f.codeFor(t, identity.MustScopes("events:read"))
+		f.codeFor(t, identity.MustScopes("events:read"))
+		second := get[oauthserver.Installation](t)(e.ActiveInstallation(t.Context(), f.app.ID, f.business))
+		if second.ID != first.ID || !second.Scopes.Equal(identity.MustScopes("invoices:read", "events:read")) {
+			t.Errorf("installation %s has %v", second.ID, second.Scopes)
+		}
+		if i, u := f.recorded(t, events.AppInstalled), f.recorded(t, events.AppScopesUpdated); i != 1 || u != 1 {
+			t.Errorf("%d installed, %d updated", i, u)
+		}
+		if all := get[[]oauthserver.Installation](t)(e.BusinessInstallations(t.Context(), f.business)); len(all) != 1 {
+			t.Errorf("%d installations", len(all))
+		}
+	}},
+	{"Refused approvals leave nothing", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		request := f.hold(t, allScopes)
+		tests := map[oauthserver.ApprovalOutcome]func(a *oauthserver.Approval){
+			oauthserver.ApprovalNotOpen: func(a *oauthserver.Approval) { a.Now = request.ExpiresAt },
+			oauthserver.ApprovalUnreviewed: func(a *oauthserver.Approval) {
+				a.Judge = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
+			},
+			oauthserver.ApprovalUserDead: func(a *oauthserver.Approval) {
+				a.UserID = "usr_suspended"
+				must(t, e.SetUserStatus(t.Context(), "usr_suspended", oauthserver.UserSuspended, noon))
+			},
+		}
+		for want, change := range tests {
+			a := f.approval(request.ID, noon)
+			change(&a)
+			if got := get[oauthserver.Approved](t)(e.ApproveRequest(t.Context(), a, newCode())); got.Outcome != want {
+				t.Errorf("outcome %q, want %q", got.Outcome, want)
+			}
+		}
+		if _, err := e.ActiveInstallation(t.Context(), f.app.ID, f.business); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("an installation after refusals: %v", err)
+		}
+		held := get[oauthserver.AuthorizationRequest](t)(e.Request(t.Context(), request.Digest))
+		if diff := cmp.Diff(request, held, cmp.Comparer(identity.Scopes.Equal)); diff != "" {
+			t.Errorf("the request changed (-want +got)\n%s", diff)
+		}
+		must(t, e.DenyRequest(t.Context(), request.ID, request.ExpiresAt.Add(-time.Millisecond)))
+		if got := get[oauthserver.Approved](t)(e.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())); got.Outcome != oauthserver.ApprovalNotOpen {
+			t.Errorf("a denied request: %q", got.Outcome)
+		}
+	}},
+	// REF-01, REF-02: the chain, and its end.
+	{"A family's chain", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second := f.issued(t), mint(noon)
+		token := f.refreshToken(t, first)
+		minted := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
+		if minted.Outcome != oauthserver.Issued || !minted.Scopes.Equal(identity.MustScopes("events:read")) {
+			t.Errorf("rotation: %+v", minted)
+		}
+		f.wantLive(t, first, false)
+		f.wantLive(t, second, true)
+		if next := f.refreshToken(t, second); !next.FamilyScopes.Equal(allScopes) {
+			t.Errorf("the family has %v", next.FamilyScopes)
+		}
+		token = f.refreshToken(t, first) // used by now
+		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != oauthserver.Lost {
+			t.Errorf("a replay: %q", minted.Outcome)
+		}
+		f.wantLive(t, second, false)
+		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, mint(noon))); minted.Outcome != oauthserver.Revoked {
+			t.Errorf("after the burn: %q", minted.Outcome)
+		}
+	}},
+	// REF-08: within the window the same answer, never a second branch.
+	{"A retry of a refresh", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second := f.issued(t), mint(noon)
+		rotate := func(now time.Time) oauthserver.Minted {
+			m := mint(now)
+			if now == noon {
+				m = second
+			}
+			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+				Token: f.refreshToken(t, first), Answer: []byte("sealed"), Retry: 10 * time.Second,
+			}, m))
+		}
+		if got := rotate(noon); got.Outcome != oauthserver.Issued {
+			t.Fatalf("rotation: %q", got.Outcome)
+		}
+		if got := rotate(noon.Add(10*time.Second - time.Millisecond)); got.Outcome != oauthserver.Repeated || string(got.Answer) != "sealed" || !got.Scopes.Equal(allScopes) {
+			t.Errorf("within the window: %+v", got)
+		}
+		f.wantLive(t, second, true)
+		if got := rotate(noon.Add(10 * time.Second)); got.Outcome != oauthserver.Lost {
+			t.Errorf("after the window: %q", got.Outcome)
+		}
+		f.wantLive(t, second, false)
+	}},
+	{"A retry after the successor was used is a replay", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second, third := f.issued(t), mint(noon), mint(noon)
+		for _, step := range []struct {
+			from oauthserver.Mint
+			to   oauthserver.Mint
+			want oauthserver.Outcome
+		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, mint(noon), oauthserver.Lost}} {
+			got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+				Token: f.refreshToken(t, step.from), Answer: []byte("sealed"), Retry: 10 * time.Second,
+			}, step.to))
+			if got.Outcome != step.want {
+				t.Errorf("outcome %q, want %q", got.Outcome, step.want)
+			}
+		}
+		f.wantLive(t, third, false)
+	}},
+	// CODE-02: a replay ends what the code gave.
+	{"A replayed code", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, m := f.code(t), mint(noon)
+		must(t, e.ReplayCode(t.Context(), code.ID, noon)) // it gave nothing yet
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); got.Outcome != oauthserver.Issued {
+			t.Fatalf("redemption: %q", got.Outcome)
+		}
+		f.wantLive(t, m, true)
+		must(t, e.ReplayCode(t.Context(), code.ID, noon))
+		f.wantLive(t, m, false)
+	}},
+	// TOK-10: no scope beyond what app and installation hold at issue time.
+	{"Scopes at issue time", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, m := f.code(t), mint(noon)
+		get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			a.Scopes = identity.MustScopes("invoices:read", "events:read")
+			return a, nil
+		}))
+		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("invoices:read", "invoices:write"),
+			func(before, after oauthserver.Installation) []events.Event {
+				return f.event(events.AppScopesUpdated, noon)
+			}))
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); !got.Scopes.Equal(identity.MustScopes("invoices:read")) {
+			t.Errorf("issued %v", got.Scopes)
+		}
+		none := func(before, after oauthserver.Installation) []events.Event { return nil }
+		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
+		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, mint(noon))); got.Outcome != oauthserver.Dead {
+			t.Errorf("with no scope left: %q", got.Outcome)
+		}
+	}},
+	// INST-02: the dead never wake up.
+	{"Connecting again is a new installation", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		old := f.issued(t)
+		code, device := f.code(t), f.device(t, true)
+		must(t, f.end(t, oauthserver.InstallationRemoved))
+		if err := f.end(t, oauthserver.InstallationRemoved); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("a second uninstall: %v", err)
+		}
+		fresh := f.issued(t)
+		f.wantLive(t, old, false)
+		f.wantLive(t, fresh, true)
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Dead {
+			t.Errorf("an old code: %q", got.Outcome)
+		}
+		if got := get[oauthserver.Minted](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Dead {
+			t.Errorf("an old device code: %q", got.Outcome)
+		}
+		if n := f.recorded(t, events.AppUninstalled); n != 1 {
+			t.Errorf("%d app.uninstalled", n)
+		}
+	}},
+	// INST-05: 48 hours later, once, unless connected again.
+	{"Redaction is due once", func(t *testing.T, e *Env) {
+		gone, back := newOAuth(t, e), newOAuth(t, e)
+		for _, f := range []*oauthFixture{gone, back} {
+			f.issued(t)
+			must(t, f.end(t, oauthserver.InstallationRemoved))
+		}
+		back.issued(t)
+		redact := func(now time.Time) int {
+			return get[int](t)(e.RecordRedactions(t.Context(), now, 10, func(i oauthserver.Installation) []events.Event {
+				return []events.Event{{ID: id.New(id.Event, now), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: now}}
+			}))
+		}
+		due := noon.Add(oauthserver.RedactDelay)
+		if n := redact(due.Add(-time.Millisecond)); n != 0 {
+			t.Errorf("%d timers early", n)
+		}
+		Race(4, func(int) { redact(due) })
+		if g, b := gone.recorded(t, events.BusinessRedact), back.recorded(t, events.BusinessRedact); g != 1 || b != 0 {
+			t.Errorf("%d for the one that left, %d for the one that came back", g, b)
+		}
+	}},
+	// DEV-04: the interval counts from the last poll that was not too fast.
+	{"Polls of a device code", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		device := f.device(t, false)
+		for _, poll := range []struct {
+			at   time.Duration
+			want bool
+		}{{0, true}, {4999 * time.Millisecond, false}, {5 * time.Second, true}, {9 * time.Second, false}, {10 * time.Second, true}} {
+			if got := get[bool](t)(e.PollDevice(t.Context(), device.ID, noon.Add(poll.at), oauthserver.DeviceInterval)); got != poll.want {
+				t.Errorf("poll at %v counted: %v", poll.at, got)
+			}
+		}
+		if got := get[oauthserver.DeviceCode](t)(e.DeviceByUserCode(t.Context(), device.UserCode)); got.ID != device.ID || got.Status != oauthserver.DevicePending {
+			t.Errorf("by its user code: %+v", got)
+		}
+		again := device
+		again.ID = id.New(id.Device, noon)
+		if err := e.CreateDevice(t.Context(), again, secret.New(secret.DeviceCode).Digest()); !errors.Is(err, oauthserver.ErrTaken) {
+			t.Errorf("a second device with the user code: %v", err)
+		}
+	}},
+	// REG-05: a registration token is used once.
+	{"Registration tokens", func(t *testing.T, e *Env) {
+		digest := secret.New(secret.RegistrationToken).Digest()
+		must(t, e.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_7", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
+		register := func(now time.Time) (oauthserver.App, error) {
+			app := oauthserver.App{ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginRegistered, Scopes: allScopes, CreatedAt: now}
+			return e.RegisterApp(t.Context(), app, nil, &digest, now)
+		}
+		if _, err := register(noon.Add(time.Hour)); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("an expired token: %v", err)
+		}
+		app := get[oauthserver.App](t)(register(noon))
+		if stored := get[oauthserver.App](t)(e.App(t.Context(), app.ID)); stored.OrganizationID != "org_7" {
+			t.Errorf("registered for %q", stored.OrganizationID)
+		}
+		if _, err := register(noon); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("a used token: %v", err)
+		}
+	}},
+	// META-04: of several nodes that rotate one does.
+	{"Signing keys", func(t *testing.T, e *Env) {
+		add := func(after string) int {
+			added := make(chan string, 8)
+			Race(8, func(int) {
+				key := oauthserver.SigningKey{ID: id.New(id.SigningKey, noon), Sealed: []byte("sealed"), CreatedAt: noon, ActiveAt: noon}
+				switch err := e.AddSigningKey(t.Context(), key, after, noon.Add(time.Hour)); {
+				case err == nil:
+					added <- key.ID
+				case !errors.Is(err, oauthserver.ErrNotFound):
+					t.Error(err)
+				}
+			})
+			return len(added)
+		}
+		if n := add(""); n != 1 {
+			t.Fatalf("%d first keys", n)
+		}
+		keys := get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon))
+		if n := add(keys[0].ID); n != 1 {
+			t.Errorf("%d rotations", n)
+		}
+		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon)); len(keys) != 2 {
+			t.Errorf("%d keys", len(keys))
+		}
+		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); len(keys) != 1 {
+			t.Errorf("%d keys after one retired", len(keys))
+		}
+	}},
+	// TOK-11: what is dead for long enough goes, and nothing before.
+	{"Purging", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		m := f.issued(t)
+		f.device(t, false)
+		x := f.exchange()
+		get[oauthserver.Minted](t)(e.ExchangeSession(t.Context(), x, mint(noon)))
+		purge := func(now time.Time) (total int) {
+			for {
+				n := get[int](t)(e.Purge(t.Context(), now, 1))
+				total += n
+				if n == 0 {
+					return total
+				}
+			}
+		}
+		// request, code, device code; the used session token goes when it expires
+		asked := noon.Add(24*time.Hour + 10*time.Minute + time.Second)
+		if n := purge(noon.Add(24*time.Hour + time.Minute)); n != 1 {
+			t.Errorf("%d rows after a day", n)
+		}
+		if n := purge(asked); n != 3 {
+			t.Errorf("%d rows after a day and ten minutes", n)
+		}
+		if n := purge(noon.Add(30 * 24 * time.Hour)); n != 0 {
+			t.Errorf("%d rows before tokens are old enough", n)
+		}
+		f.wantLive(t, m, true)
+		if n := purge(noon.Add(61 * 24 * time.Hour)); n != 6 { // two of each kind and two families
+			t.Errorf("%d rows in the end", n)
+		}
+		if _, err := e.AccessToken(t.Context(), m.AccessDigest); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("the access token after purging: %v", err)
+		}
+	}},
+	{"Unconnected registrations are purged", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for _, connected := range []bool{true, false} {
+			app := f.app
+			app.ID, app.ClientID, app.Origin = id.New(id.App, noon), id.New(id.Client, noon), oauthserver.OriginRegistered
+			must(t, e.CreateApp(t.Context(), app, nil))
+			g := *f
+			g.app = app
+			if connected {
+				g.code(t)
+			}
+			get[int](t)(e.Purge(t.Context(), noon.Add(31*24*time.Hour), 10))
+			if _, err := e.App(t.Context(), app.ID); (err == nil) != connected {
+				t.Errorf("connected %v: %v", connected, err)
+			}
+		}
+	}},
+}
+
+// faultCases: each act under a fault at each of its statements and with a lost
+// answer to its commit.
+var faultCases = []testCase[*Env]{
+	{"Approve under faults", func(t *testing.T, e *Env) {
+		var f *oauthFixture
+		var request oauthserver.AuthorizationRequest
+		var code oauthserver.NewCode
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newOAuth(t, e); request, code = f.hold(t, allScopes), newCode() },
+			Act: func(ctx context.Context) error {
+				approved, err := e.ApproveRequest(ctx, f.approval(request.ID, noon), code)
+				return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
+			},
+			Check: func(t *testing.T, happened bool) {
+				_, codeErr := e.Code(t.Context(), code.Digest)
+				_, installErr := e.ActiveInstallation(t.Context(), f.app.ID, f.business)
+				if (codeErr == nil) != happened || (installErr == nil) != happened || (f.recorded(t, events.AppInstalled) == 1) != happened {
+					t.Errorf("happened %v: code %v, installation %v", happened, codeErr, installErr)
+				}
+			},
+		})
+	}},
+	{"Redeem under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		var code oauthserver.Code
+		var m oauthserver.Mint
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { code, m = f.code(t), mint(noon) },
+			Act: func(ctx context.Context) error {
+				minted, err := e.RedeemCode(ctx, code, m)
+				return outcome(err, minted.Outcome == oauthserver.Issued)
+			},
+			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
+		})
+	}},
+	// REF-07: never a half-rotated family.
+	{"Refresh under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		var before, after oauthserver.Mint
+		var token oauthserver.RefreshToken
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
+			Act: func(ctx context.Context) error {
+				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
+				return outcome(err, minted.Outcome == oauthserver.Issued)
+			},
+			Check: func(t *testing.T, happened bool) {
+				f.wantLive(t, before, !happened)
+				f.wantLive(t, after, happened)
+			},
+		})
+	}},
+	{"Burn under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		var live oauthserver.Mint
+		var used oauthserver.RefreshToken
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				first := f.issued(t)
+				live = mint(noon)
+				get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, live))
+				used = f.refreshToken(t, first)
+			},
+			Act: func(ctx context.Context) error {
+				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: used}, mint(noon))
+				return outcome(err, minted.Outcome == oauthserver.Lost)
+			},
+			Check: func(t *testing.T, happened bool) { f.wantLive(t, live, !happened) },
+		})
+	}},
+	{"Collect under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		var device oauthserver.DeviceCode
+		var m oauthserver.Mint
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { device, m = f.device(t, true), mint(noon) },
+			Act: func(ctx context.Context) error {
+				minted, err := e.CollectDevice(ctx, device, m)
+				return outcome(err, minted.Outcome == oauthserver.Issued)
+			},
+			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
+		})
+	}},
+	{"Exchange under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		f.code(t)
+		var x oauthserver.Exchange
+		var m oauthserver.Mint
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(*testing.T) { x, m = f.exchange(), mint(noon) },
+			Act: func(ctx context.Context) error {
+				minted, err := e.ExchangeSession(ctx, x, m)
+				return outcome(err, minted.Outcome == oauthserver.Issued)
+			},
+			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
+		})
+	}},
+	{"Uninstall under faults", func(t *testing.T, e *Env) {
+		var f *oauthFixture
+		var m oauthserver.Mint
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newOAuth(t, e); m = f.issued(t) },
+			Act: func(ctx context.Context) error {
+				_, err := e.EndInstallation(ctx, oauthserver.EndInstallation{
+					AppID: f.app.ID, BusinessID: f.business, Status: oauthserver.InstallationRemoved, Now: noon, RedactAt: noon.Add(time.Hour),
+					Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+				})
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				f.wantLive(t, m, !happened)
+				if (f.recorded(t, events.AppUninstalled) == 1) != happened {
+					t.Errorf("happened %v, and the event does not say so", happened)
+				}
+			},
+		})
+	}},
+}
+
+// outcome is an error for an act that ended other than expected.
+func outcome(err error, expected bool) error {
+	if err == nil && !expected {
+		return errors.New("storetest: the act ended otherwise")
+	}
+	return err
+}

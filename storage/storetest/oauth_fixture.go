@@ -1,0 +1,205 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// noon is when the cases happen.
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+var allScopes = identity.MustScopes("invoices:read", "invoices:write", "events:read")
+
+// serial makes names that are new in this process.
+var serial atomic.Int64
+
+// oauthFixture is one app, connected or about to be, in one business.
+type oauthFixture struct {
+	*Env
+	app      oauthserver.App
+	business string
+	user     string
+}
+
+func newOAuth(t *testing.T, e *Env) *oauthFixture {
+	t.Helper()
+	n := serial.Add(1)
+	f := &oauthFixture{Env: e, business: fmt.Sprintf("biz_%d", n), user: fmt.Sprintf("usr_%d", n), app: oauthserver.App{
+		ID: id.New(id.App, noon), ClientID: fmt.Sprintf("client_%d", n), Type: oauthserver.Confidential, Status: oauthserver.AppActive,
+		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
+		RedirectURIs: []string{"https://app.example/cb"}, Scopes: allScopes, CreatedAt: noon,
+	}}
+	must(t, e.CreateApp(t.Context(), f.app, []oauthserver.ClientSecret{{
+		ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
+	}}))
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get is must for calls that return something.
+func get[T any](t *testing.T) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+// hold opens an authorization request.
+func (f *oauthFixture) hold(t *testing.T, scopes identity.Scopes) oauthserver.AuthorizationRequest {
+	t.Helper()
+	r := oauthserver.AuthorizationRequest{
+		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), AppID: f.app.ID,
+		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.RequestLifetime),
+	}
+	must(t, f.HoldRequest(t.Context(), r))
+	return r
+}
+
+func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.Approval {
+	return oauthserver.Approval{
+		RequestID: requestID, UserID: f.user, BusinessID: f.business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
+		Judge: func(a oauthserver.App) oauthserver.ApprovalOutcome {
+			if !a.IsUsable() {
+				return oauthserver.ApprovalAppDead
+			}
+			return oauthserver.ApprovalDone
+		},
+		Record: func(a oauthserver.Approved) []events.Event {
+			switch {
+			case a.Installed:
+				return f.event(events.AppInstalled, now)
+			case a.Widened:
+				return f.event(events.AppScopesUpdated, now)
+			}
+			return nil
+		},
+	}
+}
+
+func (f *oauthFixture) event(name string, now time.Time) []events.Event {
+	return []events.Event{{ID: id.New(id.Event, now), Type: name, BusinessID: f.business, AppID: f.app.ID, Data: []byte("{}"), CreatedAt: now}}
+}
+
+// code approves a new request and returns its code.
+func (f *oauthFixture) code(t *testing.T) oauthserver.Code {
+	t.Helper()
+	return f.codeFor(t, allScopes)
+}
+
+func (f *oauthFixture) codeFor(t *testing.T, scopes identity.Scopes) oauthserver.Code {
+	t.Helper()
+	digest := secret.New(secret.AuthorizationCode).Digest()
+	approved := get[oauthserver.Approved](t)(f.ApproveRequest(t.Context(), f.approval(f.hold(t, scopes).ID, noon),
+		oauthserver.NewCode{ID: id.New(id.Code, noon), Digest: digest, ExpiresAt: noon.Add(oauthserver.CodeLifetime)}))
+	if approved.Outcome != oauthserver.ApprovalDone {
+		t.Fatalf("approval ended with %q", approved.Outcome)
+	}
+	return get[oauthserver.Code](t)(f.Code(t.Context(), digest))
+}
+
+// device creates a device code, approved or not.
+func (f *oauthFixture) device(t *testing.T, approved bool) oauthserver.DeviceCode {
+	t.Helper()
+	digest := secret.New(secret.DeviceCode).Digest()
+	d := oauthserver.DeviceCode{ID: id.New(id.Device, noon), UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
+	d.AppID = f.app.ID
+	must(t, f.CreateDevice(t.Context(), d, digest))
+	if approved {
+		if got := get[oauthserver.Approved](t)(f.ApproveDevice(t.Context(), f.approval(d.ID, noon))); got.Outcome != oauthserver.ApprovalDone {
+			t.Fatalf("approval ended with %q", got.Outcome)
+		}
+	}
+	return get[oauthserver.DeviceCode](t)(f.DeviceByDigest(t.Context(), digest))
+}
+
+// mint makes the values of a mint.
+func mint(now time.Time) oauthserver.Mint {
+	return oauthserver.Mint{
+		Now: now, FamilyID: id.New(id.Family, now),
+		AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
+		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
+	}
+}
+
+// issued redeems a new code.
+func (f *oauthFixture) issued(t *testing.T) oauthserver.Mint {
+	t.Helper()
+	m := mint(noon)
+	if got := get[oauthserver.Minted](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthserver.Issued {
+		t.Fatalf("redemption ended with %q", got.Outcome)
+	}
+	return m
+}
+
+func (f *oauthFixture) refreshToken(t *testing.T, m oauthserver.Mint) oauthserver.RefreshToken {
+	t.Helper()
+	return get[oauthserver.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshDigest))
+}
+
+// isLive reports whether an access token exists and would be taken at noon.
+func (f *oauthFixture) isLive(t *testing.T, m oauthserver.Mint) bool {
+	t.Helper()
+	token, err := f.AccessToken(t.Context(), m.AccessDigest)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return false
+	}
+	must(t, err)
+	return token.IsLive(noon)
+}
+
+// canRefresh reports whether a refresh token exists, is unused and alive.
+func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.Mint) bool {
+	t.Helper()
+	token, err := f.RefreshToken(t.Context(), m.RefreshDigest)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return false
+	}
+	must(t, err)
+	return !token.Used && token.IsAlive()
+}
+
+func (f *oauthFixture) wantLive(t *testing.T, m oauthserver.Mint, want bool) {
+	t.Helper()
+	if access, refresh := f.isLive(t, m), f.canRefresh(t, m); access != want || refresh != want {
+		t.Errorf("access token live: %v, refresh token usable: %v; want %v", access, refresh, want)
+	}
+}
+
+func (f *oauthFixture) end(t *testing.T, status oauthserver.InstallationStatus) error {
+	t.Helper()
+	_, err := f.EndInstallation(t.Context(), oauthserver.EndInstallation{
+		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
+		Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+	})
+	return err
+}
+
+// recorded counts the events of a type in the fixture's business.
+func (f *oauthFixture) recorded(t *testing.T, name string) int {
+	t.Helper()
+	var n int
+	table := "partnerkit_event"
+	if schema := f.Tap.Dialect().Schema; schema != "" {
+		table = `"` + schema + `".` + table
+	}
+	must(t, storage.One(t.Context(), f.Store, "SELECT COUNT(*) FROM "+table+" WHERE business_id = $1 AND type = $2", []any{f.business, name}, &n))
+	return n
+}

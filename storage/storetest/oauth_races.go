@@ -1,0 +1,261 @@
+package storetest
+
+import (
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// contenders is how many race for one artifact.
+const contenders = 32
+
+// rounds is how often: 50 times, and 1,000 when proofs are asked for.
+func rounds() int {
+	if os.Getenv("PARTNERKIT_PROVE") != "" {
+		return 1000
+	}
+	if testing.Short() {
+		return 5
+	}
+	return 50
+}
+
+// raceCases: of any number of contenders one wins, and what a loser proves to be
+// stolen dies with it.
+var raceCases = []testCase[*Env]{
+	// CODE-06: one winner, whose tokens the replays end.
+	{"Race for a code", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			code := f.code(t)
+			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) { return f.RedeemCode(t.Context(), code, m) })
+			f.wantLive(t, winner, false)
+		}
+	}},
+	// REF-05: one winner, whose tokens the first loser ends.
+	{"Race for a refresh token", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			token := f.refreshToken(t, f.issued(t))
+			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) {
+				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, m)
+			})
+			f.wantLive(t, winner, false)
+		}
+	}},
+	// DEV-07: one winner, who keeps what it got.
+	{"Race for a device code", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			device := f.device(t, true)
+			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) { return f.CollectDevice(t.Context(), device, m) })
+			f.wantLive(t, winner, true)
+		}
+	}},
+	// TX-04: one winner.
+	{"Race for a session token", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		f.code(t) // installs
+		for range rounds() {
+			x := f.exchange()
+			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) {
+				m.RefreshID = ""
+				return f.ExchangeSession(t.Context(), x, m)
+			})
+			if !f.isLive(t, winner) {
+				t.Error("the winner's token is dead")
+			}
+		}
+	}},
+	// AZ-09, AZ-14: one decision a request.
+	{"Race to decide a request", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			request := f.hold(t, allScopes)
+			done := 0
+			var mu sync.Mutex
+			Race(contenders, func(i int) {
+				won := false
+				if i%2 == 0 {
+					won = f.DenyRequest(t.Context(), request.ID, noon) == nil
+				} else {
+					approved, err := f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
+					if err != nil {
+						t.Error(err)
+					}
+					won = approved.Outcome == oauthserver.ApprovalDone
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if won {
+					done++
+				}
+			})
+			if done != 1 {
+				t.Fatalf("%d decisions of one request", done)
+			}
+		}
+	}},
+	// DEV-06: a code decided once cannot be decided again.
+	{"Race to decide a device", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			device := f.device(t, false)
+			done := 0
+			var mu sync.Mutex
+			Race(contenders, func(i int) {
+				won := false
+				if i%2 == 0 {
+					won = f.DenyDevice(t.Context(), device.ID, noon) == nil
+				} else {
+					approved, err := f.ApproveDevice(t.Context(), f.approval(device.ID, noon))
+					if err != nil {
+						t.Error(err)
+					}
+					won = approved.Outcome == oauthserver.ApprovalDone
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if won {
+					done++
+				}
+			})
+			if done != 1 {
+				t.Fatalf("%d decisions of one device code", done)
+			}
+		}
+	}},
+	// AZ-13: approvals at the same time make one installation and one consent.
+	{"Race to install", func(t *testing.T, e *Env) {
+		for range rounds() {
+			f := newOAuth(t, e)
+			requests := make([]oauthserver.AuthorizationRequest, 8)
+			for i := range requests {
+				requests[i] = f.hold(t, allScopes)
+			}
+			var mu sync.Mutex
+			installed, installations, grants := 0, map[string]bool{}, map[string]bool{}
+			Race(len(requests), func(i int) {
+				approved, err := f.ApproveRequest(t.Context(), f.approval(requests[i].ID, noon), newCode())
+				if err != nil || approved.Outcome != oauthserver.ApprovalDone {
+					t.Errorf("approval: %q, %v", approved.Outcome, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if approved.Installed {
+					installed++
+				}
+				installations[approved.Installation.ID], grants[approved.Grant.ID] = true, true
+			})
+			if installed != 1 || len(installations) != 1 || len(grants) != 1 || f.recorded(t, "app.installed") != 1 {
+				t.Fatalf("%d installed, %d installations, %d grants, %d events", installed, len(installations), len(grants), f.recorded(t, "app.installed"))
+			}
+		}
+	}},
+}
+
+// race lets contenders mint at once and wants one winner and no fault.
+func (f *oauthFixture) race(t *testing.T, try func(oauthserver.Mint) (oauthserver.Minted, error)) (winner oauthserver.Mint) {
+	t.Helper()
+	var mu sync.Mutex
+	outcomes := map[oauthserver.Outcome]int{}
+	Race(contenders, func(int) {
+		m := mint(noon)
+		minted, err := try(m)
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		outcomes[minted.Outcome]++
+		if minted.Outcome == oauthserver.Issued {
+			winner = m
+		}
+	})
+	// A family that a loser has ended refuses later ones as revoked.
+	if outcomes[oauthserver.Issued] != 1 || outcomes[oauthserver.Lost]+outcomes[oauthserver.Revoked] != contenders-1 || outcomes[oauthserver.Lost] == 0 {
+		t.Fatalf("outcomes %v", outcomes)
+	}
+	return winner
+}
+
+// killCases: whatever ends a token, racing with what makes one, leaves none
+// alive, and neither is answered with a fault.
+var killCases = []testCase[*Env]{
+	{"Uninstall against mints", func(t *testing.T, e *Env) {
+		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRemoved) })
+	}},
+	{"Revoke access against mints", func(t *testing.T, e *Env) {
+		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRevoked) })
+	}},
+	{"Revoke consent against mints", func(t *testing.T, e *Env) {
+		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
+			return f.EndGrant(t.Context(), f.app.ID, f.business, f.user, noon)
+		})
+	}},
+	{"Deactivate against mints", func(t *testing.T, e *Env) {
+		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
+			return f.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated)
+		})
+	}},
+	{"Suspend the user against mints", func(t *testing.T, e *Env) {
+		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
+			return f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon)
+		})
+	}},
+	// REF-02: a burn that races with a rotation leaves nothing of the family.
+	{"Burn against a refresh", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			first := f.issued(t)
+			token := f.refreshToken(t, first)
+			next := mint(noon)
+			Race(8, func(i int) {
+				var err error
+				if i == 0 {
+					_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)
+				} else {
+					err = f.EndFamily(t.Context(), token.FamilyID, noon)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			f.wantLive(t, first, false)
+			f.wantLive(t, next, false)
+		}
+	}},
+}
+
+// killAgainstMints races one killer with a redemption, a refresh and a
+// collection of the same connection.
+func (e *Env) killAgainstMints(t *testing.T, kill func(t *testing.T, f *oauthFixture) error) {
+	t.Helper()
+	for range rounds() {
+		f := newOAuth(t, e)
+		old := f.issued(t)
+		token, code, device := f.refreshToken(t, old), f.code(t), f.device(t, true)
+		mints := []oauthserver.Mint{mint(noon), mint(noon), mint(noon)}
+		Race(4, func(i int) {
+			var err error
+			switch i {
+			case 0:
+				err = kill(t, f)
+			case 1:
+				_, err = f.RedeemCode(t.Context(), code, mints[0])
+			case 2:
+				_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mints[1])
+			case 3:
+				_, err = f.CollectDevice(t.Context(), device, mints[2])
+			}
+			if err != nil {
+				t.Errorf("contender %d: %v", i, err)
+			}
+		})
+		for _, m := range append(mints, old) {
+			f.wantLive(t, m, false)
+		}
+	}
+}
