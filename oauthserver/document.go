@@ -47,11 +47,11 @@ type documentNotes struct {
 
 // parseDocument reads the document that stands at the URL clientID and returns the
 // app that it describes, without id and times. The error says what is wrong, for
-// the operator's log.
+// the operator's log; see decodeStrict for why nobody wraps it.
 func parseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) (App, error) {
 	var d document
 	if err := decodeStrict(body, &d, apierror.JSONLimits{IgnoreUnknown: true}); err != nil {
-		return App{}, errors.New(err.Error()) // not wrapped: it is no answer of ours
+		return App{}, err
 	}
 	if err := d.check(clientID); err != nil {
 		return App{}, err

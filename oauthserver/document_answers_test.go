@@ -33,6 +33,7 @@ func TestDocumentFreshness_CIMD02(t *testing.T) {
 		{"max-age beyond", headers{"Cache-Control": "max-age=86401"}, most},
 		{"max-age of a year", headers{"Cache-Control": "max-age=31536000, immutable"}, most},
 		{"max-age beyond all numbers", headers{"Cache-Control": "max-age=99999999999999999999999"}, most},
+		{"max-age at the end of numbers", headers{"Cache-Control": "max-age=9223372036854775807"}, most},
 		{"negative max-age", headers{"Cache-Control": "max-age=-600"}, least},
 		{"max-age of no number", headers{"Cache-Control": "max-age=1h"}, least},
 		{"max-age without a value", headers{"Cache-Control": "max-age"}, least},

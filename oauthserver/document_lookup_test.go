@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/storetest"
@@ -193,12 +194,17 @@ func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 	t.Parallel()
 	r, site := newDocRig(t, onLoopback), newDocSite(t)
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
-		r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
+		app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
+		if err := r.env.AddClientSecret(context.Background(), oauthserver.ClientSecret{
+			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: rigStart,
+		}); err != nil {
+			t.Error(err)
+		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Desk","redirect_uris":["https://desk.example/"]}`, site.URL)
 	})
-	if got, err := r.consent(t, site.URL); err != nil || got.Type != oauthserver.Confidential || got.Name != "Ledger" {
-		t.Errorf("%+v, %v", got.App, err)
+	if got, err := r.consent(t, site.URL); err != nil || got.Type != oauthserver.Confidential || got.Name != "Ledger" || len(got.Secrets) != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -153,6 +153,8 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 		{"business of a list", claims{"business_id": []string{"biz_1"}}, false},
 		{"business in another case", claims{"business_id": nil, "Business_ID": "biz_1"}, false},
 		{"no session", claims{"sid": nil}, false},
+		{"a long session", claims{"sid": strings.Repeat("s", 5<<10)}, true},
+		{"a session so long that the token is too", claims{"sid": strings.Repeat("s", 6<<10)}, false},
 		{"no jti", claims{"jti": nil}, false},
 		{"jti without installation", claims{"jti": "abc"}, false},
 		{"jti with an empty installation", claims{"jti": ".abc"}, false},
@@ -190,7 +192,10 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	if _, err := r.SessionVerifier().VerifySessionToken(t.Context(), oauthserver.App{}, token, r.clock.Now()); err == nil {
+	good["aud"] = ""
+	raw, err := json.Marshal(good)
+	mustDo(t, err)
+	if _, err := r.SessionVerifier().VerifySessionToken(t.Context(), oauthserver.App{}, signRaw(t, private, header, string(raw)), r.clock.Now()); err == nil {
 		t.Error("accepted for no app at all")
 	}
 }
