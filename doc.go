@@ -23,6 +23,9 @@
 //
 // Above them stand the features, and above those the databases:
 //
+//   - [github.com/partnerkit/partnerkit/oauthserver]: apps, installations,
+//     consents, every grant and endpoint, the pages of consent
+//   - [github.com/partnerkit/partnerkit/events]: what apps get to know of
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
 //   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of
 //     processes

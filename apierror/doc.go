@@ -16,7 +16,8 @@
 // # Handlers that return errors
 //
 // A [Handler] returns its failure and writes nothing. A [Writer] turns it into
-// an http.Handler and picks the shape: [Writer.Standard] or [Writer.OAuth].
+// an http.Handler and picks the shape: [Writer.Standard] or [Writer.OAuth], or
+// [Writer.Page] for what people see.
 // Everything that must be the same on every failure is decided there: headers,
 // challenges, request ids, logging, recovery from panics. A handler can
 // therefore neither forget the no-store headers of an OAuth error nor show the

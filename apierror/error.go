@@ -99,7 +99,12 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause given to [Error.WithCause], [Internal] or
 // [Unavailable].
-func (e *Error) Unwrap() error { return e.cause }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
 
 // WithCause returns a copy that wraps cause. Clients never see it.
 func (e *Error) WithCause(cause error) *Error {

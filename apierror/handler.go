@@ -13,8 +13,8 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // shape, panics included.
 //
 // When h fails after it has begun its answer, nothing is added to it: the
-// failure is logged, and after a panic the connection is cut, so that the client
-// does not take half an answer for a whole one.
+// failure is logged and the connection is cut, so that the client does not take
+// half an answer for a whole one.
 func (c Writer) Standard(h Handler) http.Handler { return c.adapt(h, c.WriteStandard) }
 
 // OAuth is Standard for the OAuth shape.
@@ -36,7 +36,7 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 		}
 		if tracked.begun {
 			c.logFault(r, requestID(tracked), err)
-			return
+			panic(http.ErrAbortHandler)
 		}
 		write(tracked, r, err)
 	})

@@ -154,25 +154,19 @@ func TestBegunAnswer(t *testing.T) {
 				panic("late panic")
 			}))
 
-			answer, err := server.Client().Get(server.URL + "/error")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer answer.Body.Close()
-			body, err := io.ReadAll(answer.Body)
-			if err != nil || strings.Contains(string(body), "statusCode") || answer.StatusCode >= 400 {
-				t.Errorf("%d %q %v", answer.StatusCode, body, err)
+			for _, path := range []string{"/error", "/panic"} {
+				answer, err := server.Client().Get(server.URL + path)
+				if err != nil {
+					continue // cut before the header
+				}
+				body, err := io.ReadAll(answer.Body)
+				answer.Body.Close()
+				if err == nil || strings.Contains(string(body), "statusCode") {
+					t.Errorf("%s: the client cannot see that the answer is cut: %d %q", path, answer.StatusCode, body)
+				}
 			}
 			if !strings.Contains(log.String(), "late failure") || !strings.Contains(log.String(), "GET /error") {
 				t.Errorf("log %s", log)
-			}
-
-			answer, err = server.Client().Get(server.URL + "/panic")
-			if err == nil {
-				defer answer.Body.Close()
-				if body, err = io.ReadAll(answer.Body); err == nil {
-					t.Errorf("the client cannot see that the answer is cut: %d %q", answer.StatusCode, body)
-				}
 			}
 			if !strings.Contains(log.String(), "panic with a value of type string") {
 				t.Errorf("log %s", log)

@@ -116,7 +116,12 @@ func (e *OAuthError) Error() string {
 }
 
 // Unwrap returns the cause given to [OAuthError.WithCause].
-func (e *OAuthError) Unwrap() error { return e.cause }
+func (e *OAuthError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
 
 // WithCause returns a copy that wraps cause. Clients never see it.
 func (e *OAuthError) WithCause(cause error) *OAuthError {

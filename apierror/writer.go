@@ -143,7 +143,7 @@ func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body an
 // Errors are never to be cached, in either shape.
 func prepareHeader(h http.Header, allow []string) {
 	for _, name := range []string{
-		"Content-Length", "Content-Encoding", "Etag", "Last-Modified", "Expires", "Location",
+		"Content-Length", "Content-Encoding", "Content-Disposition", "Content-Range", "Trailer", "Etag", "Last-Modified", "Expires", "Location",
 		"Retry-After", "WWW-Authenticate",
 	} {
 		h.Del(name)

@@ -15,7 +15,7 @@ type AuthorizationRequest struct {
 	AppID         string
 	RedirectURI   string
 	Scopes        identity.Scopes
-	State         []byte // byte for byte as sent; nil when it was not sent
+	State         []byte // byte for byte as it stood in the query, percent-encoding included; nil for none
 	CodeChallenge string // empty without PKCE
 	CreatedAt     time.Time
 	ExpiresAt     time.Time

@@ -87,6 +87,8 @@ type Server struct {
 	errors    apierror.Writer
 	apiOrigin string
 	appOrigin string
+	keys      *signingKeys
+	documents *documents
 }
 
 // New checks the configuration and returns a server. It starts nothing:
@@ -129,7 +131,15 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, apiOrigin: apiOrigin, appOrigin: appOrigin, errors: apierror.Writer{
+	keys := &signingKeys{store: cfg.Store, ring: cfg.Keyring}
+	if cfg.SessionTokens == nil {
+		cfg.SessionTokens = sessionTokens{keys: keys, issuer: apiOrigin}
+	}
+	documents, err := newDocuments(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, apiOrigin: apiOrigin, appOrigin: appOrigin, keys: keys, documents: documents, errors: apierror.Writer{
 		Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage,
 	}}
 	return s, nil

@@ -4,7 +4,8 @@ import "net/http"
 
 // Pages renders what a person sees. oauthserver/pages has the default ones; a
 // host with a front end of its own implements the interface. The server has set
-// the headers, a strict Content-Security-Policy among them, before it calls.
+// the headers, a strict Content-Security-Policy among them, before it calls: no
+// script runs, and only <style> elements with the view's Nonce apply.
 type Pages interface {
 	// Consent asks whether an app may connect.
 	Consent(w http.ResponseWriter, r *http.Request, view ConsentView) error
@@ -22,6 +23,7 @@ type Pages interface {
 // submit buttons named decision, with the values allow and deny.
 type ConsentView struct {
 	Service    string
+	Nonce      string // of <style> elements
 	AppName    string
 	ClientHost string // host of the client_id, for apps with a metadata document
 	UserCode   string // what the device shows, for the device flow
@@ -29,6 +31,7 @@ type ConsentView struct {
 	Businesses []BusinessView // that can be chosen; just one in the device flow
 	FixedTo    string         // business_id that cannot be changed: the device flow's
 	Unreviewed bool           // the app has not completed review
+	ReturnsTo  string         // host or scheme of the redirect URI; empty in the device flow
 	Action     string
 	Hidden     []HiddenField
 }
@@ -49,6 +52,7 @@ type HiddenField struct{ Name, Value string }
 // DeviceFormView is the form that takes a user code, named user_code.
 type DeviceFormView struct {
 	Service  string
+	Nonce    string // of <style> elements
 	UserCode string // pre-filled
 	Problem  string // with what was entered before
 	Action   string
@@ -58,6 +62,7 @@ type DeviceFormView struct {
 // DoneView is the end of the device flow in the browser.
 type DoneView struct {
 	Service  string
+	Nonce    string // of <style> elements
 	AppName  string
 	Business string
 	Approved bool
@@ -66,6 +71,7 @@ type DoneView struct {
 // ErrorView is a refusal. The status has been written already.
 type ErrorView struct {
 	Service string
+	Nonce   string // of <style> elements
 	Status  int
 	Message string
 }

@@ -98,11 +98,9 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 	var clientSecret secret.Secret
 	var secrets []ClientSecret
 	if m.AuthMethod != authNone {
-		app.Type, clientSecret = Confidential, secret.New(secret.ClientSecret)
-		secrets = []ClientSecret{{
-			ID: id.New(id.Secret, now), AppID: app.ID, Digest: clientSecret.Digest(),
-			Prefix: secretPrefix(clientSecret), CreatedAt: now,
-		}}
+		var record ClientSecret
+		clientSecret, record = newClientSecret(app.ID, now)
+		app.Type, secrets = Confidential, []ClientSecret{record}
 	}
 	app, err := s.cfg.Store.RegisterApp(ctx, app, secrets, by.token, now)
 	switch {
@@ -149,9 +147,6 @@ func bearer(r *http.Request) (token string, sent bool) {
 	}
 	return "", false
 }
-
-// secretPrefix is as much of a secret as tells it from its owner's others.
-func secretPrefix(s secret.Secret) string { return s.Reveal()[:len(secret.ClientSecret)+4] }
 
 func errRegistration() error {
 	return apierror.NewOAuth(apierror.InvalidClient, "registration needs a valid registration token")

@@ -152,6 +152,10 @@ func (c *Client) Send(req *http.Request) (*Response, error) {
 		return nil, c.explain(ctx, err)
 	}
 	defer func() { _ = res.Body.Close() }() // nothing was written that could be lost
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		// The connection is ours now, and no context would end a read of it.
+		return nil, &Error{Kind: KindResponse, Err: errors.New("the server switched protocols")}
+	}
 	return c.read(ctx, res), nil
 }
 

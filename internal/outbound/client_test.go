@@ -296,3 +296,27 @@ func send(t *testing.T, client *outbound.Client, url string) *outbound.Response 
 	}
 	return res
 }
+
+// DLV-07: a server that takes the connection over cannot hold the sender.
+func TestSendRefusesToSwitchProtocols(t *testing.T) {
+	t.Parallel()
+	url, config := server(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "x")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = conn.Close()
+	})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed *outbound.Error
+	if res, err := newClient(t, config).Send(req); !errors.As(err, &failed) || failed.Kind != outbound.KindResponse {
+		t.Errorf("answer %+v, error %v", res, err)
+	}
+}

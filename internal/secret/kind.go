@@ -16,12 +16,13 @@ const (
 	RegistrationToken Kind = "pk_reg_"
 	Session           Kind = "pk_ses_"
 	ConsentRequest    Kind = "pk_req_" // names one consent page to the browser that opened it
+	Browser           Kind = "pk_brw_" // tells the browser that opened a page from others
 	WebhookSecret     Kind = "whsec_"
 )
 
 var kinds = []Kind{
 	AccessToken, RefreshToken, AuthorizationCode, DeviceCode, ClientSecret,
-	RegistrationToken, Session, ConsentRequest, WebhookSecret,
+	RegistrationToken, Session, ConsentRequest, Browser, WebhookSecret,
 }
 
 // KindOf tells the kind of a presented text by its prefix. It is false for a text

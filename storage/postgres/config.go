@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -28,6 +29,9 @@ var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 func (c Config) withDefaults() (Config, error) {
 	if c.Schema != "" && !identifier.MatchString(c.Schema) {
 		return c, fmt.Errorf("postgres: Config.Schema %q: want lower-case letters, digits and _, at most 63", c.Schema)
+	}
+	if c.MaxConns < 0 {
+		return c, errors.New("postgres: Config.MaxConns is negative")
 	}
 	if c.MaxConns == 0 {
 		c.MaxConns = 10

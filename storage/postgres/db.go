@@ -26,6 +26,7 @@ type DB struct {
 	owned  bool   // we opened it, so we close it
 	name   string // host and database, for errors
 	closed atomic.Bool
+	ending chan struct{} // closed by Close
 }
 
 // NewDB uses a database that the host has opened and will close.
@@ -34,7 +35,7 @@ func NewDB(db *sql.DB, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{sql: db, cfg: cfg, name: "the host's database"}, nil
+	return &DB{sql: db, cfg: cfg, name: "the host's database", ending: make(chan struct{})}, nil
 }
 
 // Dialect implements [storage.DB].
@@ -58,6 +59,9 @@ func (db *DB) once(ctx context.Context, act storage.Act) error {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
+		if ctx.Err() != nil && errors.Is(err, sql.ErrTxDone) {
+			return ctx.Err() // database/sql rolled back when the context ended
+		}
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
@@ -155,7 +159,11 @@ func createSchema(ctx context.Context, tx storage.Tx, schema string) error {
 
 // Close ends the use of the database, and closes it when [Open] opened it.
 func (db *DB) Close() error {
-	if db.closed.Swap(true) || !db.owned {
+	if db.closed.Swap(true) {
+		return nil
+	}
+	close(db.ending)
+	if !db.owned {
 		return nil
 	}
 	return db.sql.Close()

@@ -35,6 +35,26 @@ func (db *DB) Listen(ctx context.Context, heard func(topic string)) error {
 	if db.closed.Load() {
 		return storage.ErrClosed
 	}
+	if db.sql.Stats().MaxOpenConnections == 1 {
+		return fmt.Errorf("%w: it would take the only connection", storage.ErrNoListen)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-db.ending:
+			cancel(storage.ErrClosed)
+		case <-ctx.Done():
+		}
+	}()
+	err := db.listenOn(ctx, heard)
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (db *DB) listenOn(ctx context.Context, heard func(topic string)) error {
 	conn, err := db.sql.Conn(ctx)
 	if err != nil {
 		return err
@@ -74,11 +94,11 @@ func (db *DB) listen(ctx context.Context, conn *pgx.Conn, heard func(topic strin
 
 // probe finds out whether announcements arrive here at all.
 func (db *DB) probe(ctx context.Context, conn *pgx.Conn) error {
-	if err := db.Announce(ctx, probeTopic); err != nil {
-		return err
-	}
 	waiting, cancel := context.WithTimeout(ctx, probeWait)
 	defer cancel()
+	if err := db.Announce(waiting, probeTopic); err != nil {
+		return err
+	}
 	for {
 		note, err := conn.WaitForNotification(waiting)
 		switch {

@@ -64,3 +64,31 @@ func TestNoListenWithAnotherDriver(t *testing.T) {
 		t.Errorf("an act through another driver: %v", err)
 	}
 }
+
+// With a single connection listening would stop everything else.
+func TestNoListenWithOneConnection(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	db := openDB(t, url, postgres.Config{Schema: schema, MaxConns: 1})
+	if err := db.Listen(t.Context(), func(string) {}); !errors.Is(err, storage.ErrNoListen) {
+		t.Errorf("listen: %v", err)
+	}
+}
+
+// Close ends listening.
+func TestListenEndsWithClose(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	db := openDB(t, url, postgres.Config{Schema: schema, MaxConns: 2})
+	listening := make(chan struct{})
+	ended := make(chan error, 1)
+	var once sync.Once
+	go func() { ended <- db.Listen(t.Context(), func(string) { once.Do(func() { close(listening) }) }) }()
+	<-listening
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("listen ended with %v", err)
+	}
+}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/partnerkit/partnerkit/storage"
 )
 
 // run executes the acts of the batch and commits them, and takes in those that
@@ -14,15 +12,19 @@ func (w *writer) run() {
 	if w.together() {
 		return
 	}
-	for _, j := range w.batch {
-		w.alone(j)
+	w.rollback() // whatever is left of it
+	for i, j := range w.batch {
+		if !w.alone(j) {
+			fail(w.batch[i:], j.err) // nobody else will get further
+			return
+		}
 	}
 }
 
 // together runs the acts in one transaction, so that each one still stands or
-// falls alone. It reports false when the transaction was lost with what the
-// acts had done: SQLite drops it on some errors, a full disk for one, and then
-// no act has happened and each is to run again, alone.
+// falls alone. It reports false when none of it happened and each act is to run
+// again, alone: SQLite drops a transaction on some errors, a full disk for one,
+// and a commit can fail because of one of its acts.
 func (w *writer) together() bool {
 	if err := w.begin(); err != nil {
 		fail(w.batch, err)
@@ -47,28 +49,32 @@ func (w *writer) together() bool {
 		return true
 	}
 	err := w.commit()
-	if isFull(err) && len(w.batch) > 1 {
-		w.log.Warn("sqlite: no space to commit, repeating the batch one by one", "acts", len(w.batch))
+	if isUndone(err) && len(w.batch) > 1 {
+		w.log.Warn("sqlite: commit refused, repeating the batch one by one", "acts", len(w.batch), "err", err)
 		return false
 	}
 	for _, j := range w.batch {
 		if j.err == nil {
 			j.err = err
 		}
+		j.settled = true
 	}
 	return true
 }
 
-// alone runs one act in a transaction of its own.
-func (w *writer) alone(j *job) {
+// alone runs one act in a transaction of its own. It reports false when there is
+// no transaction to be had.
+func (w *writer) alone(j *job) bool {
 	if j.err = w.begin(); j.err != nil {
-		return
+		return false
 	}
-	if j.err = w.act(j); j.err != nil {
+	if _, j.err = w.act(j); j.err == nil {
+		j.err = w.commit()
+	} else {
 		w.rollback()
-		return
 	}
-	j.err = w.commit()
+	j.settled = true
+	return true
 }
 
 func fail(batch []*job, err error) {
@@ -84,22 +90,23 @@ func fail(batch []*job, err error) {
 func (w *writer) guarded(j *job, first bool) (lost bool) {
 	switch {
 	case j.query != "":
-		j.err = w.act(j)
-		return j.err != nil && w.lost()
+		_, j.err = w.act(j)
+		return j.err != nil && !inTransaction(w.conn)
 	case first:
-		if j.err = w.act(j); j.err != nil {
-			w.rollback()
-			return w.begin() != nil
+		if lost, j.err = w.act(j); j.err == nil {
+			return false
 		}
-		return false
+		w.rollback()
+		return w.begin() != nil
 	}
 	if j.err = w.control("SAVEPOINT batched"); j.err != nil {
 		return true
 	}
-	if j.err = w.act(j); j.err != nil {
-		if w.control("ROLLBACK TO batched") != nil {
-			return true
-		}
+	if lost, j.err = w.act(j); lost {
+		return true
+	}
+	if j.err != nil && w.control("ROLLBACK TO batched") != nil {
+		return true
 	}
 	if err := w.control("RELEASE batched"); err != nil {
 		j.err = err
@@ -108,54 +115,28 @@ func (w *writer) guarded(j *job, first bool) (lost bool) {
 	return false
 }
 
-// act calls the act of a job, under a context that is not cancelled: modernc
-// interrupts a statement by rolling back all of its transaction, neighbours
-// included. So this is the last look at the caller's context. The transaction it hands out is dead when the act is over.
-func (w *writer) act(j *job) (err error) {
+// act calls the act of a job, under a context that is not cancelled; so this is
+// the last look at the caller's. It reports whether the transaction was lost,
+// which is an error whatever the act says.
+func (w *writer) act(j *job) (lost bool, err error) {
 	if err := j.ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	if j.query != "" {
 		j.changed, err = w.conn.Exec(uncancelled(j.ctx), j.query, j.args...)
-		return err
+		return false, err
 	}
-	tx := &actTx{conn: w.conn}
+	tx := &txn{conn: w.conn}
 	defer func() {
-		tx.over = true
 		// A panic belongs to the goroutine that brought the act.
 		if j.panicked = recover(); j.panicked != nil {
 			err = errors.New("sqlite: the act panicked")
 		}
+		if lost = tx.end(); lost && err == nil {
+			err = errors.New("sqlite: the transaction was lost during the act")
+		}
 	}()
-	return j.act(uncancelled(j.ctx), tx)
-}
-
-// actTx is the connection for the time of one act.
-type actTx struct {
-	conn *statements
-	over bool
-}
-
-func (t *actTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	if t.over {
-		return 0, storage.ErrTxDone
-	}
-	return t.conn.Exec(uncancelled(ctx), query, args...)
-}
-
-func (t *actTx) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
-	if t.over {
-		return nil, storage.ErrTxDone
-	}
-	return t.conn.Query(uncancelled(ctx), query, args...)
-}
-
-// uncancelled is for acts that use a context from outside of them.
-func uncancelled(ctx context.Context) context.Context {
-	if ctx.Done() == nil {
-		return ctx
-	}
-	return context.WithoutCancel(ctx)
+	return false, j.act(uncancelled(j.ctx), tx)
 }
 
 func (w *writer) begin() error { return w.control("BEGIN IMMEDIATE") }
@@ -171,16 +152,6 @@ func (w *writer) commit() error {
 
 // rollback ends the transaction; that SQLite has ended it already is no error.
 func (w *writer) rollback() { _ = w.control("ROLLBACK") }
-
-// lost tells whether SQLite has dropped the transaction: only then can another
-// one begin.
-func (w *writer) lost() bool {
-	if w.begin() != nil {
-		return false
-	}
-	w.rollback()
-	return true
-}
 
 func (w *writer) control(statement string) error {
 	_, err := w.conn.Exec(context.Background(), statement)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"log/slog"
 	"runtime"
 	"time"
@@ -27,7 +28,13 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-func (c Config) withDefaults() Config {
+func (c Config) withDefaults() (Config, error) {
+	switch {
+	case c.Path == "":
+		return c, errors.New("sqlite: Config.Path is empty; name a file, or sqlite.Memory")
+	case c.Readers < 0 || c.WriteWait < 0 || c.MaxBatch < 0:
+		return c, errors.New("sqlite: a number in Config is negative")
+	}
 	if c.Readers == 0 {
 		c.Readers = max(4, 2*runtime.GOMAXPROCS(0))
 	}
@@ -40,5 +47,5 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return c
+	return c, nil
 }

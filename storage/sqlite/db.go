@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	_ "modernc.org/sqlite" // the driver named "sqlite"
@@ -30,10 +31,10 @@ type DB struct {
 // OpenDB opens the file, creating it when it is absent, and takes its lock. It
 // does not look at the tables; [Open] does.
 func OpenDB(ctx context.Context, cfg Config) (*DB, error) {
-	if cfg.Path == "" {
-		return nil, errors.New("sqlite: Config.Path is empty; name a file, or sqlite.Memory")
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	cfg = cfg.withDefaults()
 	db := &DB{path: cfg.Path}
 	if err := db.open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, db.release())
@@ -49,6 +50,7 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		}
 		file = filepath.Join(db.temp, "memory.db")
 	}
+	file = realPath(file)
 	if db.lock, err = lockFor(file); err != nil {
 		return err
 	}
@@ -67,6 +69,18 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 	db.writer = newWriter(newStatements(db.conn), cfg)
 	db.readers = newStatements(reading)
 	return nil
+}
+
+// realPath follows links, so that two names of one file share one lock. Hard
+// links remain two files.
+func realPath(file string) string {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil { // a new file
+		return filepath.Join(dir, filepath.Base(file))
+	}
+	return file
 }
 
 // pool opens connections with what all of them need and one pragma more.
@@ -103,6 +117,14 @@ func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
 
 // Exec implements [storage.DB].
 func (db *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if strings.Contains(strings.TrimRight(query, "; \t\n"), ";") { // perhaps several: then not atomic by themselves
+		var n int64
+		err := db.Write(ctx, func(ctx context.Context, tx storage.Tx) (err error) {
+			n, err = tx.Exec(ctx, query, args...)
+			return err
+		})
+		return n, err
+	}
 	j := &job{ctx: ctx, query: query, args: args}
 	err := db.writer.write(j)
 	return j.changed, err

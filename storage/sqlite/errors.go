@@ -31,10 +31,18 @@ func explain(err error) error {
 // primary is the result code without the extension in its upper bytes.
 func primary(fault *sqlite.Error) int { return fault.Code() & 0xff }
 
-// isFull tells a commit that failed for want of space: it surely did not happen.
-func isFull(err error) bool {
+// isUndone tells a commit that surely did not happen from one whose outcome is
+// unknown.
+func isUndone(err error) bool {
 	var fault *sqlite.Error
-	return errors.As(err, &fault) && primary(fault) == sqlite3.SQLITE_FULL
+	if !errors.As(err, &fault) {
+		return false
+	}
+	switch primary(fault) {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_BUSY:
+		return true
+	}
+	return false
 }
 
 // hint says what a person can do about a database that would not open.

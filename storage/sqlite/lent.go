@@ -2,20 +2,17 @@ package sqlite
 
 import (
 	"context"
-	"sync"
 
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // lentTx is a transaction of BeginTx: the connection, lent between two batches.
-// Its statements run under a context that is not cancelled, for the reason that
-// writer.act gives; the context of BeginTx ends the transaction between them.
+// The context of BeginTx ends it, between statements.
 type lentTx struct {
+	txn
 	w    *writer
 	stop func() bool // no longer watch the context
-
-	mu   sync.Mutex
-	over bool
+	back bool        // the connection was given back
 }
 
 // lend waits for the connection and opens a transaction on it.
@@ -32,7 +29,7 @@ func (w *writer) lend(ctx context.Context) (*lentTx, error) {
 		w.pass()
 		return nil, err
 	}
-	tx := &lentTx{w: w}
+	tx := &lentTx{txn: txn{conn: w.conn}, w: w}
 	w.mu.Lock()
 	w.lent = tx
 	closed := w.closed
@@ -48,58 +45,52 @@ func (w *writer) lend(ctx context.Context) (*lentTx, error) {
 }
 
 func (t *lentTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.usable(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	return t.w.conn.Exec(uncancelled(ctx), query, args...)
+	return t.txn.Exec(ctx, query, args...)
 }
 
 func (t *lentTx) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.usable(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return t.w.conn.Query(uncancelled(ctx), query, args...)
-}
-
-func (t *lentTx) usable(ctx context.Context) error {
-	if t.over {
-		return storage.ErrTxDone
-	}
-	return ctx.Err()
+	return t.txn.Query(ctx, query, args...)
 }
 
 func (t *lentTx) Commit(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.over {
-		return storage.ErrTxDone
-	}
 	err := ctx.Err()
-	if err == nil {
-		err = t.w.commit()
-	} else {
-		t.w.rollback()
-	}
-	t.giveBack()
+	t.finish(func(over bool) {
+		switch {
+		case over:
+			t.w.rollback()
+			err = storage.ErrTxDone
+		case err != nil:
+			t.w.rollback()
+		default:
+			err = t.w.commit()
+		}
+	}, func() { err = storage.ErrTxDone })
 	return err
 }
 
 func (t *lentTx) Rollback() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.over {
-		t.w.rollback()
-		t.giveBack()
-	}
+	t.finish(func(bool) { t.w.rollback() }, func() {})
 	return nil
 }
 
-func (t *lentTx) giveBack() {
-	t.over = true
+// finish ends the transaction once; a later call gets too late. over says that
+// SQLite has dropped it by itself.
+func (t *lentTx) finish(end func(over bool), late func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.back {
+		late()
+		return
+	}
+	_ = t.closeRows()
+	end(t.over)
+	t.over, t.back = true, true
 	if t.stop != nil {
 		t.stop()
 	}

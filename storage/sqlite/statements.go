@@ -27,6 +27,7 @@ type statements struct {
 
 	mu       sync.RWMutex
 	prepared map[string]*sql.Stmt
+	closed   bool
 }
 
 func newStatements(on preparer) *statements {
@@ -37,18 +38,23 @@ func newStatements(on preparer) *statements {
 func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.mu.RLock()
 	stmt, ok := s.prepared[query]
-	full := len(s.prepared) >= maxPrepared
+	full, closed := len(s.prepared) >= maxPrepared, s.closed
 	s.mu.RUnlock()
-	if ok || full {
+	switch {
+	case closed:
+		return nil, storage.ErrClosed
+	case ok || full:
 		return stmt, nil
 	}
-	// A cancelled request must not leave a half-made statement behind.
-	stmt, err := s.on.PrepareContext(context.WithoutCancel(ctx), query)
+	stmt, err := s.on.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.Join(storage.ErrClosed, stmt.Close())
+	}
 	if first, ok := s.prepared[query]; ok {
 		return first, stmt.Close()
 	}
@@ -97,6 +103,6 @@ func (s *statements) close() error {
 	for _, stmt := range s.prepared {
 		errs = append(errs, stmt.Close())
 	}
-	s.prepared = nil
+	s.prepared, s.closed = nil, true
 	return errors.Join(errs...)
 }

@@ -47,6 +47,7 @@ type job struct {
 	leading bool          // appointed to lead; set under writer.mu
 	done    bool          // set before turn is signalled
 
+	settled  bool  // its outcome is final
 	changed  int64 // rows, by the one statement
 	err      error
 	panicked any // of the act; raised again in the goroutine that brought it
@@ -167,7 +168,8 @@ func (w *writer) lead() {
 	defer func() {
 		if !ended { // runtime.Goexit in an act: the goroutine ends here
 			w.rollback()
-			fail(w.batch, errors.New("sqlite: an act ended the goroutine of its batch"))
+			left := slices.DeleteFunc(slices.Clone(w.batch), func(j *job) bool { return j.settled })
+			fail(left, errors.New("sqlite: an act ended the goroutine of its batch"))
 		}
 		for _, j := range w.batch[1:] {
 			j.finish(j.err)

@@ -13,8 +13,12 @@ import (
 // come faster are told as one.
 const announceEvery = 50 * time.Millisecond
 
-// listenAgain is the pause after the line to the database broke.
-const listenAgain = time.Second
+// The pauses after the line to the database broke, and after it proved to carry
+// nothing, which a busy server can make it look like.
+const (
+	listenAgain = time.Second
+	listenLater = 10 * time.Minute
+)
 
 // hub passes hints on: that something was committed which a loop may be waiting
 // for. A hint carries no data and may be lost; who watches looks by itself from
@@ -116,11 +120,13 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := s.db.Listen(ctx, s.hub.hear)
-		if errors.Is(err, storage.ErrNoListen) {
-			s.log.InfoContext(ctx, "storage: no announcements between processes; loops look for news by themselves", "reason", err)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, storage.ErrClosed):
 			return
-		}
-		if ctx.Err() == nil {
+		case errors.Is(err, storage.ErrNoListen):
+			s.log.InfoContext(ctx, "storage: no announcements between processes; loops look for news by themselves", "reason", err)
+			pause(ctx, listenLater)
+		default:
 			s.log.WarnContext(ctx, "storage: lost the line for announcements, trying again", "err", err)
 			pause(ctx, listenAgain)
 		}

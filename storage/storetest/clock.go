@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -19,6 +20,10 @@ var clockCases = []testCase[*Env]{
 		if _, err := e.AdvanceClock(t.Context(), -time.Second); err == nil {
 			t.Error("the clock moved backwards")
 		}
+		if _, err := e.AdvanceClock(t.Context(), math.MaxInt64); err == nil {
+			t.Error("the clock moved out of bounds")
+		}
+		wantOffset(t, e, 8*time.Minute)
 	}},
 	{"Clock move tells those who watch", func(t *testing.T, e *Env) {
 		news, stop := e.Watch(sqlstore.TopicClock)

@@ -66,6 +66,12 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 	case fault == FaultCancel:
 		// An act that has begun may finish, as long as its answer is true.
 		f.Check(t, err == nil)
+		if err != nil {
+			if err := f.Act(t.Context()); err != nil {
+				t.Fatalf("again, after it was cancelled at statement %d: %v", n, err)
+			}
+			f.Check(t, true)
+		}
 	case fault == FaultLostCommit:
 		if !errors.Is(err, ErrInjected) {
 			t.Fatalf("lost answer to commit %d: the act returned %v", n, err)

@@ -1,0 +1,98 @@
+package oauthserver
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// Paths on the app host.
+const (
+	authorizePath = "/oauth/authorize"
+	devicePath    = "/device"
+)
+
+// AppHandler serves the pages of the app host: /oauth/authorize, where a person
+// connects an app, and /device, where they do so for a device. Every answer is a
+// page with a strict content policy, or a redirect to an app.
+func (s *Server) AppHandler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, serve := range map[string]apierror.Handler{
+		"GET " + authorizePath:  s.serveAuthorize,
+		"POST " + authorizePath: s.serveDecision,
+		"GET " + devicePath:     s.serveDeviceForm,
+		"POST " + devicePath:    s.serveDevice,
+	} {
+		mux.Handle(pattern, s.errors.Page(s.showFailure, serve))
+	}
+	pages := s.errors.PageMux(s.showFailure, mux)
+	sameSite := s.crossOriginProtection()
+	return withPageHeaders(s.errors.Page(s.showFailure, func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.limitPages(r); err != nil {
+			return err
+		}
+		if sameSite.Check(r) != nil {
+			return forbidden(textOrigin)
+		}
+		pages.ServeHTTP(w, r)
+		return nil
+	}))
+}
+
+// limitPages counts everything that one address asks of the pages.
+func (s *Server) limitPages(r *http.Request) error {
+	result, err := s.cfg.Limiter.Check(r.Context(), s.cfg.Clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
+		Key:   ratelimit.NewIPKey("app host pages", s.cfg.Proxies.ClientIP(r)),
+		Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP),
+	}}})
+	return limited(result, err)
+}
+
+// limited turns a limiter's answer into that of a page.
+func limited(result ratelimit.Result, err error) error {
+	switch {
+	case err != nil:
+		return apierror.Unavailable(err)
+	case !result.Allowed:
+		return apierror.TooManyRequests(result.Wait)
+	}
+	return nil
+}
+
+// crossOriginProtection lets forms of our two hosts pass, and what no browser
+// sent.
+func (s *Server) crossOriginProtection() *http.CrossOriginProtection {
+	protection := http.NewCrossOriginProtection()
+	for _, origin := range []string{s.apiOrigin, s.appOrigin} {
+		if err := protection.AddTrustedOrigin(origin); err != nil {
+			panic(err) // New has checked both
+		}
+	}
+	return protection
+}
+
+// showFailure renders a refusal, in the form that it is about if it is about one.
+func (s *Server) showFailure(w http.ResponseWriter, r *http.Request, f apierror.Failure) error {
+	if form, ok := errors.AsType[*deviceFormProblem](f.Err); ok {
+		return s.cfg.Pages.DeviceForm(w, r, s.deviceForm(r, form.typed, f.Message))
+	}
+	return s.cfg.Pages.Error(w, r, ErrorView{Service: s.cfg.Service, Nonce: nonce(r), Status: f.Status, Message: f.Message})
+}
+
+// signedIn returns the session. When nobody is signed in it has answered, and
+// reports false.
+func (s *Server) signedIn(w http.ResponseWriter, r *http.Request, returnTo string) (identity.Session, bool, error) {
+	session, ok, err := s.cfg.Host.Session(r)
+	if err != nil {
+		return identity.Session{}, false, err
+	}
+	if !ok {
+		dropPageHeaders(w.Header())
+		s.cfg.Host.SignIn(w, r, returnTo)
+		return identity.Session{}, false, nil
+	}
+	return session, true, nil
+}

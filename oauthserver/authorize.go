@@ -1,0 +1,135 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// requestField names a held request, in forms and in the address that a sign-in
+// returns to. It is not called request: that is a parameter of RFC 9101.
+const requestField = "request_id"
+
+// held is an authorization request that this browser has open, and its app.
+type held struct {
+	AuthorizationRequest
+	secret  secret.Secret
+	browser secret.Secret
+	app     App
+}
+
+func (h held) resumeAt() string {
+	return authorizePath + "?" + url.Values{requestField: {h.secret.Reveal()}}.Encode()
+}
+
+// serveAuthorize judges a new request and holds it, or goes on with one that is
+// held, and then asks the person who is signed in.
+func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
+	now := s.cfg.Clock.Now()
+	query, err := parseAuthorizeQuery(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	var request held
+	if query["client_id"] == nil && query[requestField] != nil {
+		request, err = s.resume(r, query, now)
+	} else {
+		request, err = s.hold(w, r, query, now)
+	}
+	if err != nil {
+		return err
+	}
+	session, ok, err := s.signedIn(w, r, request.resumeAt())
+	if err != nil || !ok {
+		return err
+	}
+	return s.showConsent(w, r, session, request)
+}
+
+// hold keeps a valid request for this browser. All of it is judged before anybody
+// signs in: client_id, then redirect_uri, then the rest.
+func (s *Server) hold(w http.ResponseWriter, r *http.Request, query authorizeQuery, now time.Time) (held, error) {
+	app, err := s.askingApp(r.Context(), query, s.cfg.Proxies.ClientIP(r))
+	if err != nil {
+		return held{}, err
+	}
+	request, err := s.judgeRequest(app, query)
+	if err != nil {
+		return held{}, err
+	}
+	h := held{AuthorizationRequest: request, secret: secret.New(secret.ConsentRequest), browser: s.knowBrowser(w, r), app: app}
+	h.ID = id.New(id.Authorization, now)
+	h.Digest = h.secret.Digest()
+	h.Browser = h.browser.Digest()
+	h.CreatedAt, h.ExpiresAt = now, now.Add(RequestLifetime)
+	return h, s.cfg.Store.HoldRequest(r.Context(), h.AuthorizationRequest)
+}
+
+// askingApp finds the app of a client_id, if it may connect at all.
+func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (App, error) {
+	if p := query["client_id"]; p != nil && len(p.values) > 1 {
+		return App{}, repeatedParameter("client_id")
+	}
+	clientID, err := query.one("client_id")
+	if err != nil || !isPrintable(clientID, maxClientID) {
+		return App{}, refused(textClient)
+	}
+	client, err := s.findClient(ctx, clientID, ip, forConsent)
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, errDocument):
+		return App{}, refused(textClient)
+	case err != nil:
+		return App{}, err
+	case !client.IsUsable():
+		return App{}, refused(textClient)
+	}
+	return client.App, nil
+}
+
+// resume goes on with a request that this browser opened before.
+func (s *Server) resume(r *http.Request, query authorizeQuery, now time.Time) (held, error) {
+	presented, err := query.one(requestField)
+	if err != nil {
+		return held{}, refused(textRequest)
+	}
+	return s.openRequest(r, presented, now)
+}
+
+// openRequest returns a request that can still be decided, in this browser and
+// for an app that may still have what it asked for.
+func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (held, error) {
+	named, err := secret.Parse(secret.ConsentRequest, presented)
+	if err != nil {
+		return held{}, refused(textRequest)
+	}
+	browser := s.browser(r)
+	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return held{}, refused(textRequest)
+	case err != nil:
+		return held{}, err
+	case !browser.Digest().Equal(request.Browser), !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
+		return held{}, refused(textRequest)
+	}
+	app, err := s.cfg.Store.App(r.Context(), request.AppID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return held{}, refused(textClient)
+	case err != nil:
+		return held{}, err
+	case !app.IsUsable():
+		return held{}, refused(textClient)
+	case !s.isRegistered(app, request.RedirectURI):
+		return held{}, refused(textRedirect)
+	case !s.mayAsk(app, request.Scopes):
+		return held{}, refused(textScopes)
+	}
+	return held{AuthorizationRequest: request, secret: named, browser: browser, app: app}, nil
+}

@@ -1,0 +1,124 @@
+package oauthserver
+
+import "github.com/partnerkit/partnerkit/identity"
+
+// judgeRequest judges all but the client_id. What it returns says what is asked
+// for, and not yet by whom.
+func (s *Server) judgeRequest(app App, query authorizeQuery) (AuthorizationRequest, error) {
+	none := AuthorizationRequest{}
+	redirectURI, err := s.judgeRedirect(app, query)
+	if err != nil {
+		return none, err
+	}
+	if err := query.repeated(); err != nil {
+		return none, err
+	}
+	if err := judgeResponseType(query); err != nil {
+		return none, err
+	}
+	scopes, err := s.judgeScopes(app, query)
+	if err != nil {
+		return none, err
+	}
+	challenge, err := judgeChallenge(app, query)
+	if err != nil {
+		return none, err
+	}
+	if err := s.judgeResource(query); err != nil {
+		return none, err
+	}
+	state, err := query.state()
+	if err != nil {
+		return none, err
+	}
+	return AuthorizationRequest{AppID: app.ID, RedirectURI: redirectURI, Scopes: scopes, State: state, CodeChallenge: challenge}, nil
+}
+
+func (s *Server) judgeRedirect(app App, query authorizeQuery) (string, error) {
+	if p := query["redirect_uri"]; p != nil && len(p.values) > 1 {
+		return "", repeatedParameter("redirect_uri")
+	}
+	redirectURI, err := query.one("redirect_uri")
+	if err != nil || !s.isRegistered(app, redirectURI) {
+		return "", refused(textRedirect)
+	}
+	return redirectURI, nil
+}
+
+// isRegistered reports whether the app may be answered at this URI.
+func (s *Server) isRegistered(app App, redirectURI string) bool {
+	return redirectURI != "" && matchRedirect(app.RedirectURIs, redirectURI, s.anyLoopbackPort(app))
+}
+
+func judgeResponseType(query authorizeQuery) error {
+	responseType, err := query.one("response_type")
+	switch {
+	case err != nil:
+		return err
+	case responseType == "":
+		return invalid("response_type", "is missing")
+	case responseType != "code":
+		return invalid("response_type", "must be code")
+	}
+	return nil
+}
+
+func (s *Server) judgeScopes(app App, query authorizeQuery) (identity.Scopes, error) {
+	text, err := query.one("scope")
+	if err != nil {
+		return identity.Scopes{}, err
+	}
+	if text == "" {
+		return identity.Scopes{}, invalid("scope", "is missing")
+	}
+	scopes, err := identity.ParseScopes(text)
+	if err != nil {
+		return identity.Scopes{}, invalid("scope", "is not a list of scopes with single spaces between them")
+	}
+	if !s.mayAsk(app, scopes) {
+		return identity.Scopes{}, refused(textScopes)
+	}
+	return scopes, nil
+}
+
+// mayAsk reports whether the app has registered the scopes, and they are ones
+// that can be put to a person in plain words.
+func (s *Server) mayAsk(app App, scopes identity.Scopes) bool {
+	return app.Scopes.HasAll(scopes) && s.cfg.Scopes.CheckRequestable(scopes) == nil
+}
+
+func judgeChallenge(app App, query authorizeQuery) (string, error) {
+	challenge, err := query.one("code_challenge")
+	if err != nil {
+		return "", err
+	}
+	method, err := query.one("code_challenge_method")
+	switch {
+	case err != nil:
+		return "", err
+	case challenge == "" && app.Type == Public:
+		return "", refused(textPKCE)
+	case challenge == "" && method == "":
+		return "", nil
+	case challenge == "":
+		return "", invalid("code_challenge", "is missing")
+	case method == "":
+		return "", invalid("code_challenge_method", "is missing")
+	case method != "S256":
+		return "", invalid("code_challenge_method", "must be S256")
+	case !isChallenge(challenge):
+		return "", invalid("code_challenge", "is not the base64url form of a SHA-256")
+	}
+	return challenge, nil
+}
+
+func (s *Server) judgeResource(query authorizeQuery) error {
+	values := query.all("resource")
+	switch {
+	case len(values) > 1 || len(values) == 1 && len(values[0]) > MaxResource:
+		return refused(textTargetLong)
+	case s.checkResource(values) != nil || len(values) == 1 && query["resource"].malformed:
+		return refused(textTarget)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package oauthserver
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// csrfField is the hidden field that proves that a form is one of ours.
+const csrfField = "csrf_token"
+
+// csrfBinding is all that a form belongs to. Its token is worth nothing in
+// another session, another browser or for another decision.
+type csrfBinding struct {
+	session identity.Session
+	browser secret.Secret
+	subject string // the request or the user code that is decided
+}
+
+// csrfToken makes the token of a form.
+func (s *Server) csrfToken(b csrfBinding) (string, error) {
+	key, err := s.cfg.Keyring.Derive(csrfPurpose)
+	if err != nil {
+		return "", fmt.Errorf("csrf key: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b.mac(key)), nil
+}
+
+// checkCSRF refuses a form that was not made for this binding. Any key of the
+// ring will do, so that rotating keys breaks no page that is open.
+func (s *Server) checkCSRF(b csrfBinding, presented string) error {
+	if presented == "" {
+		return invalid(csrfField, "is missing")
+	}
+	keys, err := s.cfg.Keyring.DeriveAll(csrfPurpose)
+	if err != nil {
+		return fmt.Errorf("csrf keys: %w", err)
+	}
+	got, err := base64.RawURLEncoding.Strict().DecodeString(presented)
+	for _, key := range keys {
+		if err == nil && !b.browser.IsZero() && hmac.Equal(got, b.mac(key)) {
+			return nil
+		}
+	}
+	return invalid(csrfField, "is not of this session; open the page again and decide there")
+}
+
+const csrfPurpose = "oauthserver decision forms"
+
+// mac writes each part behind its length, so that no two bindings look alike.
+func (b csrfBinding) mac(key []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	for _, part := range []string{b.session.ID, b.session.UserID, b.browser.Reveal(), b.subject} {
+		h.Write(binary.AppendUvarint(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	return h.Sum(nil)
+}

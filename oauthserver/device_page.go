@@ -1,0 +1,173 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+const (
+	userCodeField = "user_code"
+	maxTypedCode  = 64 // bytes of it that are shown again
+)
+
+// waiting is a device code that can be decided, and its app.
+type waiting struct {
+	DeviceCode
+	app App
+}
+
+// deviceFormProblem is a refusal that belongs into the form it is about.
+type deviceFormProblem struct{ typed string }
+
+func (*deviceFormProblem) Error() string { return "user code refused" }
+
+// problemWithCode shows the form again, with what is wrong.
+func problemWithCode(typed, problem string) error {
+	return apierror.Invalid(problem).WithCause(&deviceFormProblem{typed: typed})
+}
+
+// serveDeviceForm asks for the code that a device shows. One in the query is only
+// filled in: the person confirms that it is the one on their device.
+func (s *Server) serveDeviceForm(w http.ResponseWriter, r *http.Request) error {
+	typed := shownCode(r.URL.Query().Get(userCodeField))
+	session, ok, err := s.signedIn(w, r, deviceReturn(typed))
+	if err != nil || !ok {
+		return err
+	}
+	if err := s.checkGuessing(r, session, s.cfg.Clock.Now()); err != nil {
+		return err
+	}
+	return s.cfg.Pages.DeviceForm(w, r, s.deviceForm(r, typed, ""))
+}
+
+// serveDevice takes a code and asks for the decision, or takes the decision.
+func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
+	now := s.cfg.Clock.Now()
+	form, err := readPageForm(r)
+	if err != nil {
+		return err
+	}
+	typed := form.Get(userCodeField)
+	session, ok, err := s.signedIn(w, r, deviceReturn(shownCode(typed)))
+	if err != nil || !ok {
+		return err
+	}
+	if err := s.checkGuessing(r, session, now); err != nil {
+		return err
+	}
+	if form.Has(decisionField) {
+		return s.decideDevice(w, r, decision{session: session, form: form, now: now})
+	}
+	if typed == "" {
+		return problemWithCode("", "Enter the code that your device shows.")
+	}
+	device, err := s.openDevice(r.Context(), typed, now)
+	if _, wrong := errors.AsType[*deviceFormProblem](err); wrong {
+		if failed := s.cfg.Limiter.Fail(r.Context(), now, s.guessing(r, session)); failed != nil {
+			return apierror.Unavailable(failed)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.showDeviceConsent(w, r, session, device)
+}
+
+// openDevice finds the code that somebody typed, if it waits for a decision.
+func (s *Server) openDevice(ctx context.Context, typed string, now time.Time) (waiting, error) {
+	userCode, err := secret.NormalizeUserCode(typed)
+	if err != nil {
+		return waiting{}, problemWithCode(shownCode(typed), textUserCode)
+	}
+	device, err := s.cfg.Store.DeviceByUserCode(ctx, userCode)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return waiting{}, problemWithCode(userCode, textUserCode)
+	case err != nil:
+		return waiting{}, err
+	case device.Status != DevicePending, !now.Before(device.ExpiresAt):
+		return waiting{}, problemWithCode(userCode, textUserCode)
+	}
+	app, err := s.cfg.Store.App(ctx, device.AppID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return waiting{}, refused(textClient)
+	case err != nil:
+		return waiting{}, err
+	case !app.IsUsable():
+		return waiting{}, refused(textClient)
+	case !s.mayAsk(app, device.Scopes):
+		return waiting{}, refused(textScopes)
+	}
+	return waiting{DeviceCode: device, app: app}, nil
+}
+
+// showDeviceConsent asks whether the app may be connected to the business that
+// the person is signed into, and to no other.
+func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, session identity.Session, device waiting) error {
+	if session.BusinessID == "" {
+		return invalid(businessField, "is missing: choose the business to sign into first")
+	}
+	c, err := s.connection(r.Context(), device.app, session)
+	if err != nil {
+		return err
+	}
+	b, err := c.business(session.BusinessID)
+	if err != nil {
+		return err
+	}
+	token, err := s.csrfToken(csrfBinding{session: session, browser: s.knowBrowser(w, r), subject: device.UserCode})
+	if err != nil {
+		return err
+	}
+	view := s.consentView(r, device.app, device.Scopes)
+	view.UserCode = device.UserCode
+	view.Businesses = []BusinessView{businessView(b, true)}
+	view.FixedTo = b.ID
+	view.Action = devicePath
+	view.Hidden = []HiddenField{{userCodeField, device.UserCode}, {csrfField, token}}
+	return s.cfg.Pages.Consent(w, r, view)
+}
+
+// deviceForm is the form that takes a code.
+func (s *Server) deviceForm(r *http.Request, typed, problem string) DeviceFormView {
+	return DeviceFormView{Service: s.cfg.Service, Nonce: nonce(r), UserCode: typed, Problem: problem, Action: devicePath}
+}
+
+// checkGuessing refuses whoever has tried too many codes.
+func (s *Server) checkGuessing(r *http.Request, session identity.Session, now time.Time) error {
+	return limited(s.cfg.Limiter.Check(r.Context(), now, ratelimit.Request{Lockouts: s.guessing(r, session)}))
+}
+
+// guessing is under what wrong codes are counted.
+func (s *Server) guessing(r *http.Request, session identity.Session) ratelimit.Lockouts {
+	rule := ratelimit.UserCodeLockout()
+	return ratelimit.Lockouts{
+		{Key: ratelimit.NewKey("user codes of a session", session.ID, session.UserID), Rule: rule},
+		{Key: ratelimit.NewIPKey("user codes of an address", s.cfg.Proxies.ClientIP(r)), Rule: rule},
+	}
+}
+
+// shownCode is as much of a typed code as is worth repeating.
+func shownCode(typed string) string {
+	if len(typed) > maxTypedCode {
+		return ""
+	}
+	return typed
+}
+
+// deviceReturn is where a sign-in leads back to.
+func deviceReturn(typed string) string {
+	if typed == "" {
+		return devicePath
+	}
+	return devicePath + "?" + url.Values{userCodeField: {typed}}.Encode()
+}

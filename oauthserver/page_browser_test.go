@@ -1,0 +1,222 @@
+package oauthserver_test
+
+import (
+	"bytes"
+	"html"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// pageBrowser keeps cookies and follows nothing by itself.
+type pageBrowser struct {
+	t      testing.TB
+	e      *pageEnv
+	client *http.Client
+	ip     string
+	header http.Header // sent with every request
+}
+
+func (e *pageEnv) browser(t testing.TB) *pageBrowser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &pageBrowser{t: t, e: e, ip: "192.0.2.1", header: http.Header{}}
+	b.client = &http.Client{Jar: jar, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return b
+}
+
+// RoundTrip hands a request to the app host without a network.
+func (b *pageBrowser) RoundTrip(r *http.Request) (*http.Response, error) {
+	in := r.Clone(r.Context())
+	in.RemoteAddr = b.ip + ":4711"
+	in.Host = r.URL.Host
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	for name, values := range b.header {
+		in.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	b.e.http.ServeHTTP(w, in)
+	answer := w.Result()
+	answer.Request = r
+	return answer, nil
+}
+
+// signIn gives the browser a session of its own.
+func (b *pageBrowser) signIn(userID, businessID string) *pageBrowser {
+	b.t.Helper()
+	sid := id.New(id.Session, b.e.clock.Now())
+	b.e.host.set(sid, identity.Session{ID: sid, UserID: userID, BusinessID: businessID, SignedInAt: b.e.clock.Now()})
+	at, _ := url.Parse(pageApp)
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: "sid", Value: sid, Path: "/"}})
+	return b
+}
+
+// shownPage is what a browser got.
+type shownPage struct {
+	t        testing.TB
+	status   int
+	header   http.Header
+	body     string
+	location string
+}
+
+func (b *pageBrowser) do(r *http.Request) shownPage {
+	b.t.Helper()
+	answer, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(answer.Body); err != nil {
+		b.t.Fatal(err)
+	}
+	return shownPage{t: b.t, status: answer.StatusCode, header: answer.Header, body: body.String(), location: answer.Header.Get("Location")}
+}
+
+func (b *pageBrowser) get(path string) shownPage {
+	b.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, pageApp+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.do(r)
+}
+
+func (b *pageBrowser) post(path string, form url.Values) shownPage {
+	b.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, pageApp+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return b.do(r)
+}
+
+// submit posts a page's form with the decision, as its buttons do.
+func (b *pageBrowser) submit(p shownPage, decision string, change ...func(url.Values)) shownPage {
+	b.t.Helper()
+	action, form := p.form()
+	form.Set("decision", decision)
+	for _, c := range change {
+		c(form)
+	}
+	return b.post(action, form)
+}
+
+// ask opens the consent page for an app.
+func (b *pageBrowser) ask(app oauthserver.App, change ...func(url.Values)) shownPage {
+	b.t.Helper()
+	return b.get("/oauth/authorize?" + askQuery(app, change...).Encode())
+}
+
+func askQuery(app oauthserver.App, change ...func(url.Values)) url.Values {
+	query := url.Values{
+		"response_type": {"code"}, "client_id": {app.ClientID}, "redirect_uri": {app.RedirectURIs[0]}, "scope": {"invoices:read"},
+		"state": {"xyz"}, "code_challenge": {pageChallenge}, "code_challenge_method": {"S256"},
+	}
+	for _, c := range change {
+		c(query)
+	}
+	return query
+}
+
+func withParam(name string, values ...string) func(url.Values) {
+	return func(v url.Values) { v[name] = values }
+}
+
+func withoutParams(names ...string) func(url.Values) {
+	return func(v url.Values) {
+		for _, name := range names {
+			v.Del(name)
+		}
+	}
+}
+
+var (
+	pageFormTag   = regexp.MustCompile(`<form method="post" action="([^"]*)">`)
+	pageInputTag  = regexp.MustCompile(`<input type="([a-z]+)"([^>]*)>`)
+	pageAttribute = regexp.MustCompile(`([a-z_-]+)="([^"]*)"`)
+	pageAlertTag  = regexp.MustCompile(`<p class="alert" role="alert"[^>]*>([^<]*)</p>`)
+)
+
+// main is the body without its head.
+func (p shownPage) main() string {
+	_, main, _ := strings.Cut(p.body, "<main>")
+	return main
+}
+
+// form reads the one form of a page: what a browser would send.
+func (p shownPage) form() (action string, form url.Values) {
+	p.t.Helper()
+	found := pageFormTag.FindStringSubmatch(p.body)
+	if found == nil {
+		p.t.Fatalf("%d without a form:\n%s", p.status, p.main())
+	}
+	form = url.Values{}
+	for _, input := range pageInputTag.FindAllStringSubmatch(p.body, -1) {
+		attributes := map[string]string{}
+		for _, a := range pageAttribute.FindAllStringSubmatch(input[2], -1) {
+			attributes[a[1]] = html.UnescapeString(a[2])
+		}
+		if input[1] != "radio" || strings.HasSuffix(input[2], " checked") {
+			form.Set(attributes["name"], attributes["value"])
+		}
+	}
+	return html.UnescapeString(found[1]), form
+}
+
+// choices are the businesses that a page offers.
+func (p shownPage) choices() []string {
+	var ids []string
+	for _, input := range pageInputTag.FindAllStringSubmatch(p.body, -1) {
+		if input[1] == "radio" {
+			ids = append(ids, pageAttribute.FindAllStringSubmatch(input[2], -1)[1][2])
+		}
+	}
+	return ids
+}
+
+// wantRefusal says that nothing redirects and the page shows exactly this text.
+func (p shownPage) wantRefusal(status int, text string) {
+	p.t.Helper()
+	found := pageAlertTag.FindStringSubmatch(p.body)
+	if p.status != status || p.location != "" || found == nil || html.UnescapeString(found[1]) != text {
+		p.t.Errorf("%d %q to %q, want %d %q", p.status, found, p.location, status, text)
+	}
+}
+
+func (p shownPage) wantOK() shownPage {
+	p.t.Helper()
+	if p.status != http.StatusOK {
+		p.t.Fatalf("%d, want 200:\n%s", p.status, p.main())
+	}
+	return p
+}
+
+// wantCallback is the query with which an app was answered.
+func (p shownPage) wantCallback(redirectURI string) url.Values {
+	p.t.Helper()
+	query, ok := strings.CutPrefix(p.location, redirectURI+"?")
+	if p.status != http.StatusSeeOther || !ok {
+		p.t.Fatalf("%d to %q, want 303 to %s:\n%s", p.status, p.location, redirectURI, p.main())
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return values
+}

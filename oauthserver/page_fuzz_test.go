@@ -1,0 +1,83 @@
+package oauthserver_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// FuzzAuthorizeQuery: whatever the query is, the answer is a consent page, a page
+// that refuses or the way to sign-in; never a redirect to an app, never a fault. A
+// state that was accepted comes back so that it reads as it was sent.
+func FuzzAuthorizeQuery(f *testing.F) {
+	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
+	app := e.app(f)
+	base := askQuery(app, withoutParams("state")).Encode()
+	for _, seed := range []string{"", "state=a+b%20c", "state=%00%ff", "scope=x", "client_id=a&client_id=b", ";;&&==", "resource=https%3A%2F%2Fapi.example.com", "state=%", "request_id=pk_req_"} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	b := e.browser(f).signIn("usr_owner", "biz_bakery")
+	f.Fuzz(func(t *testing.T, raw string, complete bool) {
+		query := raw
+		if complete {
+			query = base + "&" + raw
+		}
+		b.t = t
+		p := b.do(&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: "app.example.com", Path: "/oauth/authorize", RawQuery: query}, Header: http.Header{}})
+		switch {
+		case p.status == http.StatusBadRequest && strings.Contains(p.body, `role="alert"`):
+			return
+		case p.status != http.StatusOK:
+			t.Fatalf("%d to %q", p.status, p.location)
+		}
+		denied := b.submit(p, "deny")
+		if denied.status != http.StatusSeeOther || !strings.HasPrefix(denied.location, pageCallback+"?error=access_denied") {
+			t.Fatalf("%d to %q", denied.status, denied.location)
+		}
+		if strings.ContainsFunc(denied.location, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			t.Fatalf("location %q", denied.location)
+		}
+		sent, got := rawState(query), rawState(denied.location[strings.Index(denied.location, "?")+1:])
+		if sent != got {
+			t.Errorf("state %q came back as %q", sent, got)
+		}
+	})
+}
+
+// rawState finds the state of a query and decodes it, by other means than the
+// server. Parameters that mean nothing may be malformed.
+func rawState(query string) string {
+	values, _ := url.ParseQuery(strings.ReplaceAll(query, ";", "%3B"))
+	return values.Get("state")
+}
+
+// FuzzUserCode: whatever is typed, the answer is a form, never a fault and never
+// somebody else's decision.
+func FuzzUserCode(f *testing.F) {
+	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
+	e.device(f, e.app(f))
+	for _, seed := range []string{"", "BCDF-GHJK", "bcdf ghjk", "<script>", "\x00", "\xff", "BCDF\u2010GHJK", strings.Repeat("B", 100)} {
+		f.Add(seed)
+	}
+	b := e.browser(f).signIn("usr_owner", "biz_bakery")
+	f.Fuzz(func(t *testing.T, typed string) {
+		b.t = t
+		for _, p := range []shownPage{b.enter(typed), b.get("/device?user_code=" + url.QueryEscape(typed))} {
+			if p.status != http.StatusOK && p.status != http.StatusBadRequest || p.location != "" || strings.Contains(p.body, "<script") {
+				t.Errorf("%d: %s", p.status, p.main())
+			}
+		}
+		r := httptest.NewRequest(http.MethodPost, "/device", strings.NewReader(typed))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		e.http.ServeHTTP(w, r)
+		if w.Code >= http.StatusInternalServerError {
+			t.Errorf("as a body: %d", w.Code)
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package oauthserver_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+func unb64(t testing.TB, text string) map[string]any {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	decoder.UseNumber()
+	var members map[string]any
+	if err := decoder.Decode(&members); err != nil {
+		t.Fatal(err)
+	}
+	return members
+}
+
+func b64(t testing.TB, members map[string]any) string {
+	t.Helper()
+	raw, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func forgeHeader(t testing.TB, header string, change func(map[string]any)) string {
+	t.Helper()
+	members := unb64(t, header)
+	change(members)
+	return b64(t, members)
+}
+
+// privateKey opens the key that signs, as only the host can.
+func (r *docRig) privateKey(t testing.TB) (*ecdsa.PrivateKey, string) {
+	t.Helper()
+	keys, err := r.env.SigningKeys(t.Context(), r.clock.Now())
+	if err != nil || len(keys) == 0 {
+		t.Fatal(len(keys), err)
+	}
+	raw, err := r.cfg.Keyring.Open(keyring.Place{Table: "partnerkit_signing_key", Row: keys[0].ID}, keys[0].Sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return private, keys[0].ID
+}
+
+// signRaw signs whatever bytes with ES256 under whatever header.
+func signRaw(t testing.TB, private *ecdsa.PrivateKey, header map[string]any, payload string) string {
+	t.Helper()
+	input := b64(t, header) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload))
+	digest := sha256Of(input)
+	a, b, err := ecdsa.Sign(rand.Reader, private, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := append(a.FillBytes(make([]byte, 32)), b.FillBytes(make([]byte, 32))...)
+	return input + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// TX-02, TX-07: exactly the claims and the header, a minute to live.
+func TestMintSessionToken_TX02_TX07(t *testing.T) {
+	t.Parallel()
+	r := newDocRig(t, nil)
+	app, m := r.embedded(t)
+	r.clock.Advance(700 * time.Millisecond) // times are whole seconds, rounded down
+	token := r.mint(t, r.Server, m)
+	parts := strings.Split(token, ".")
+	header := unb64(t, parts[0])
+	if diff := cmp.Diff(map[string]any{"alg": "ES256", "typ": "JWT", "kid": header["kid"]}, header); diff != "" {
+		t.Errorf("header (-want +got):\n%s", diff)
+	}
+	claims := unb64(t, parts[1])
+	jti, _ := claims["jti"].(string)
+	want := map[string]any{
+		"iss": "https://api.example.com", "aud": app.ClientID, "sub": "usr_1", "business_id": "biz_1", "sid": "ses_1", "jti": jti,
+		"iat": json.Number("1788264000"), "exp": json.Number("1788264060"),
+	}
+	if diff := cmp.Diff(want, claims); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
+	}
+	installation, err := r.env.ActiveInstallation(t.Context(), app.ID, "biz_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantToken := oauthserver.SessionToken{
+		ID: jti, UserID: "usr_1", BusinessID: "biz_1", SessionID: "ses_1", InstallationID: installation.ID, ExpiresAt: rigStart.Add(time.Minute),
+	}
+	if diff := cmp.Diff(wantToken, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if again := r.mint(t, r.Server, m); again == token || unb64(t, strings.Split(again, ".")[1])["jti"] == jti {
+		t.Error("two tokens share their jti")
+	}
+	byClient := m
+	byClient.AppID, byClient.ClientID, byClient.SessionID = "", app.ClientID, ""
+	got, err = r.SessionVerifier().VerifySessionToken(t.Context(), app, r.mint(t, r.Server, byClient), r.clock.Now())
+	if err != nil || !strings.HasPrefix(got.SessionID, "ses_") {
+		t.Errorf("by client_id, without a session: %+v, %v", got, err)
+	}
+}
+
+// TX-01, TX-05, TX-07: for whom none is minted.
+func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		setUp func(t *testing.T, r *docRig, app oauthserver.App, m *oauthserver.MintSession)
+		want  error
+	}{
+		{"nobody's app", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.AppID = "app_none" }, oauthserver.ErrNotFound},
+		{"no app", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.AppID = "" }, oauthserver.ErrNotFound},
+		{"public", func(t *testing.T, r *docRig, _ oauthserver.App, m *oauthserver.MintSession) {
+			public := r.app(t, func(a *oauthserver.App) { a.Type = oauthserver.Public })
+			r.install(t, public, "biz_1", "usr_1")
+			m.AppID = public.ID
+		}, oauthserver.ErrPublicApp},
+		{"suspended", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+			mustDo(t, r.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+		}, oauthserver.ErrAppNotUsable},
+		{"deactivated", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+			mustDo(t, r.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+		}, oauthserver.ErrAppNotUsable},
+		{"another business", func(_ *testing.T, r *docRig, _ oauthserver.App, m *oauthserver.MintSession) {
+			m.BusinessID = "biz_2"
+			r.host.join("biz_2", "usr_1")
+		}, oauthserver.ErrNotInstalled},
+		{"uninstalled", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+			mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1"))
+		}, oauthserver.ErrNotInstalled},
+		{"access revoked", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+			mustDo(t, r.RevokeAccess(t.Context(), app.ID, "biz_1"))
+		}, oauthserver.ErrNotInstalled},
+		{"suspended user", func(t *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
+			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserSuspended))
+		}, oauthserver.ErrUserNotActive},
+		{"restricted user", func(t *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
+			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserRestricted))
+		}, oauthserver.ErrUserNotActive},
+		{"no member", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.UserID = "usr_2" }, oauthserver.ErrNotMember},
+		{"the host fails", func(_ *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
+			r.host.set(errors.New("host is down"))
+		}, oauthserver.ErrFault},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newDocRig(t, nil)
+			app, m := r.embedded(t)
+			test.setUp(t, r, app, &m)
+			token, err := r.MintSessionToken(t.Context(), m)
+			if !errors.Is(err, test.want) || token != "" {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+			if test.want != oauthserver.ErrFault && errors.Is(err, oauthserver.ErrFault) {
+				t.Errorf("a refusal that is a fault: %v", err)
+			}
+		})
+	}
+	r := newDocRig(t, nil)
+	_, m := r.embedded(t)
+	m.SessionID = strings.Repeat("x", oauthserver.MaxSessionToken)
+	if token, err := r.MintSessionToken(t.Context(), m); err == nil || token != "" || strings.Contains(err.Error(), "xx") {
+		t.Errorf("a token that no verifier takes: %v", err)
+	}
+	m.UserID = ""
+	if _, err := r.MintSessionToken(t.Context(), m); err == nil {
+		t.Error("minted for nobody")
+	}
+}
+
+func mustDo(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TX-04: a store that fails is a fault, when minting and when verifying.
+func TestSessionTokenFaults_TX04(t *testing.T) {
+	t.Parallel()
+	r := newDocRig(t, nil)
+	app, m := r.embedded(t)
+	token := r.mint(t, r.Server, m)
+	for n := 1; ; n++ {
+		node := r.node(t, nil)
+		r.env.Tap.Arm(storetest.FaultError, n)
+		_, err := node.MintSessionToken(t.Context(), m)
+		if !r.env.Tap.Struck() {
+			if n < 4 {
+				t.Errorf("minting has %d statements", n-1)
+			}
+			break
+		}
+		if !errors.Is(err, oauthserver.ErrFault) {
+			t.Errorf("mint, statement %d: %v", n, err)
+		}
+	}
+	node := r.node(t, nil)
+	r.env.Tap.Arm(storetest.FaultError, 1)
+	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); !errors.Is(err, oauthserver.ErrFault) {
+		t.Errorf("verify: %v", err)
+	}
+	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
+		t.Errorf("verify, once it works again: %v", err)
+	}
+}
+
+// TX-04: a token minted under an installation that ended is refused, also when the
+// app is installed again before it expires; and one is used once.
+func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
+	t.Parallel()
+	r := newDocRig(t, nil)
+	app, m := r.embedded(t)
+	exchange := func(token string) oauthserver.Outcome {
+		t.Helper()
+		verified, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
+		mustDo(t, err)
+		minted, err := r.env.ExchangeSession(t.Context(), oauthserver.Exchange{
+			TokenID: verified.ID, ExpiresAt: verified.ExpiresAt, AppID: app.ID, BusinessID: verified.BusinessID,
+			UserID: verified.UserID, InstallationID: verified.InstallationID,
+		}, rigMint(r.clock.Now()))
+		mustDo(t, err)
+		return minted.Outcome
+	}
+	kept, old := r.mint(t, r.Server, m), r.mint(t, r.Server, m)
+	if got := exchange(kept); got != oauthserver.Issued {
+		t.Errorf("first use: %s", got)
+	}
+	if got := exchange(kept); got != oauthserver.Lost {
+		t.Errorf("second use: %s", got)
+	}
+	mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1"))
+	if got := exchange(old); got != oauthserver.Dead {
+		t.Errorf("after the uninstall: %s", got)
+	}
+	r.clock.Advance(time.Second)
+	r.install(t, app, "biz_1", "usr_1")
+	if got := exchange(r.mint(t, r.Server, m)); got != oauthserver.Issued {
+		t.Errorf("minted under the new one: %s", got)
+	}
+	if got := exchange(old); got == oauthserver.Issued {
+		t.Errorf("minted under the old one: %s", got)
+	}
+}

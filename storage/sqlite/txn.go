@@ -1,0 +1,142 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// txn is the connection for the time of one act or of one lent transaction. When
+// it is over, its rows are closed and nothing runs through it any more: what
+// comes later on the connection belongs to somebody else.
+type txn struct {
+	conn *statements
+
+	mu   sync.Mutex
+	rows *txnRows // being read
+	over bool
+	lost bool // SQLite has dropped the transaction by itself
+}
+
+func (t *txn) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.ready(); err != nil {
+		return 0, err
+	}
+	n, err := t.conn.Exec(uncancelled(ctx), query, args...)
+	t.look(err)
+	return n, err
+}
+
+func (t *txn) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.ready(); err != nil {
+		return nil, err
+	}
+	rows, err := t.conn.Query(uncancelled(ctx), query, args...)
+	if err != nil {
+		t.look(err)
+		return nil, err
+	}
+	t.rows = &txnRows{t: t, rows: rows}
+	return t.rows, nil
+}
+
+// ready closes rows that were left open before another statement runs.
+func (t *txn) ready() error {
+	if t.over {
+		return storage.ErrTxDone
+	}
+	return t.closeRows()
+}
+
+func (t *txn) closeRows() error {
+	if t.rows == nil {
+		return nil
+	}
+	rows := t.rows.rows
+	t.rows.cut, t.rows = true, nil
+	return rows.Close()
+}
+
+// look asks after a failed statement whether SQLite dropped the transaction with
+// it, as it does on a full disk. What followed would commit by itself.
+func (t *txn) look(err error) {
+	if err != nil && !inTransaction(t.conn) {
+		t.over, t.lost = true, true
+	}
+}
+
+// end closes what is open and lets nothing more through. It reports whether the
+// transaction was lost.
+func (t *txn) end() (lost bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_ = t.closeRows()
+	t.over = true
+	return t.lost
+}
+
+// inTransaction tells by trying to begin, which only works outside of one.
+func inTransaction(conn *statements) bool {
+	if _, err := conn.Exec(context.Background(), "BEGIN"); err != nil {
+		return true
+	}
+	_, _ = conn.Exec(context.Background(), "ROLLBACK")
+	return false
+}
+
+// uncancelled is ctx without its end: modernc interrupts a statement by rolling
+// back all of its transaction.
+func uncancelled(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// txnRows are the rows of a statement, for as long as their transaction lasts and
+// no other statement runs.
+type txnRows struct {
+	t    *txn
+	rows storage.Rows
+	cut  bool // closed from outside
+	done bool // closed by its reader
+}
+
+func (r *txnRows) Next() bool {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return !r.cut && !r.done && r.rows.Next()
+}
+
+func (r *txnRows) Scan(dest ...any) error {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	if r.cut {
+		return storage.ErrTxDone
+	}
+	return r.rows.Scan(dest...)
+}
+
+func (r *txnRows) Err() error {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	if r.cut {
+		return storage.ErrTxDone
+	}
+	return explain(r.rows.Err())
+}
+
+func (r *txnRows) Close() error {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	if r.cut || r.done {
+		return nil
+	}
+	r.done, r.t.rows = true, nil
+	return r.rows.Close()
+}

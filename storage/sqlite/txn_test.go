@@ -1,0 +1,197 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// Rows that somebody leaves open, or reads on after the end, harm nobody else.
+func TestRowsEndWithTheirTransaction(t *testing.T) {
+	t.Parallel()
+	const returning = "INSERT INTO rows_of (act, step) VALUES (50, 1), (50, 2), (50, 3) RETURNING step"
+	ends := map[string]func(t *testing.T, db *sqlite.DB) storage.Rows{
+		"an act": func(t *testing.T, db *sqlite.DB) (left storage.Rows) {
+			err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) (err error) {
+				left, err = tx.Query(ctx, returning)
+				left.Next()
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return left
+		},
+		"a commit": func(t *testing.T, db *sqlite.DB) storage.Rows {
+			tx, left := openRows(t, db, t.Context(), returning)
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return left
+		},
+		"a cancelled request": func(t *testing.T, db *sqlite.DB) storage.Rows {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, left := openRows(t, db, ctx, returning)
+			cancel()
+			return left
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, db *sqlite.DB) {
+				left := end(t, db)
+				for i, err := range batched(t, db, []storage.Act{threeSteps(1, nil), threeSteps(2, nil), threeSteps(3, nil)}) {
+					if err != nil {
+						t.Errorf("act %d afterwards: %v", i, err)
+					}
+				}
+				if left.Next() || !errors.Is(left.Err(), storage.ErrTxDone) {
+					t.Errorf("the rows read on: %v", left.Err())
+				}
+				if err := left.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func openRows(t *testing.T, db *sqlite.DB, ctx context.Context, query string) (storage.OpenTx, storage.Rows) {
+	t.Helper()
+	tx, err := db.BeginTx(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := tx.Query(ctx, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.Next()
+	return tx, rows
+}
+
+// A transaction that SQLite has dropped runs nothing more, rather than each
+// statement by itself.
+func TestLostTransactionIsOver(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, db *sqlite.DB) {
+		tx, err := db.BeginTx(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := insertStep(t.Context(), tx, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "INSERT OR ROLLBACK INTO rows_of (act, step) VALUES (1, 0)"); err == nil {
+			t.Fatal("a conflict succeeded")
+		}
+		if err := insertStep(t.Context(), tx, 1, 1); !errors.Is(err, storage.ErrTxDone) {
+			t.Errorf("a statement after the loss: %v", err)
+		}
+		if err := tx.Commit(t.Context()); !errors.Is(err, storage.ErrTxDone) {
+			t.Errorf("commit after the loss: %v", err)
+		}
+		wantRows(t, db, 1, 0)
+		err = db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+			_, _ = tx.Exec(ctx, "ROLLBACK")
+			_, _ = tx.Exec(ctx, "INSERT INTO absent VALUES (1)")
+			_ = insertStep(ctx, tx, 2, 0)
+			return nil // whatever it says
+		})
+		if err == nil {
+			t.Error("an act without its transaction succeeded")
+		}
+		wantRows(t, db, 2, 0)
+	})
+}
+
+// A commit that one act makes impossible costs the others nothing.
+func TestCommitRefusedByOneAct(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, db *sqlite.DB) {
+		if _, err := db.Exec(t.Context(), "CREATE TABLE child (parent BIGINT REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED); CREATE TABLE parent (id BIGINT PRIMARY KEY)"); err != nil {
+			t.Fatal(err)
+		}
+		orphan := func(ctx context.Context, tx storage.Tx) error {
+			_, err := tx.Exec(ctx, "INSERT INTO child VALUES (7)")
+			return err
+		}
+		for i, err := range batched(t, db, []storage.Act{threeSteps(0, nil), orphan, threeSteps(2, nil)}) {
+			if (err != nil) != (i == 1) {
+				t.Errorf("act %d: %v", i, err)
+			}
+		}
+		wantRows(t, db, 0, 3)
+		wantRows(t, db, 2, 3)
+	})
+}
+
+// Several statements in one text happen together or not at all.
+func TestSeveralStatementsInOneExec(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, db *sqlite.DB) {
+		if _, err := db.Exec(t.Context(), "INSERT INTO rows_of (act, step) VALUES (1, 1); INSERT INTO absent VALUES (1)"); err == nil {
+			t.Error("a statement on an absent table succeeded")
+		}
+		wantRows(t, db, 1, 0)
+	})
+}
+
+// Reading while the database is being closed is refused, not a panic.
+func TestQueryAgainstClose(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var once sync.Once
+		storetest.Race(8, func(i int) {
+			for n := range 20 {
+				if i == 0 && n == 10 {
+					once.Do(func() { _ = db.Close() })
+				}
+				var got int
+				_ = storage.One(t.Context(), db, fmt.Sprintf("SELECT %d", 100*i+n), nil, &got)
+			}
+		})
+	}
+}
+
+// A link to a file is the same file.
+func TestLinksShareTheLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "real.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	link := filepath.Join(dir, "link.db")
+	if err := os.Symlink(filepath.Join(dir, "real.db"), link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := sqlite.Open(t.Context(), sqlite.Config{Path: link}); !errors.Is(err, storage.ErrInUse) {
+		t.Errorf("open through a link: %v", err)
+	}
+}
+
+func TestNegativeConfig(t *testing.T) {
+	t.Parallel()
+	for _, cfg := range []sqlite.Config{{MaxBatch: -1}, {Readers: -1}, {WriteWait: -1}} {
+		cfg.Path = sqlite.Memory
+		if _, err := sqlite.OpenDB(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "negative") {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+}
