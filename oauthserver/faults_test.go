@@ -1,11 +1,14 @@
 package oauthserver_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -197,6 +200,33 @@ func (k *apiKit) postCtx(ctx context.Context, path string, change apiRequest, pa
 		form.Add(pairs[i], pairs[i+1])
 	}
 	k.sendCtx(ctx, http.MethodPost, path, form.Encode(), withHeader("Content-Type", "application/x-www-form-urlencoded"), change)
+}
+
+// TOK-09: the log of a fault has neither secrets nor codes nor tokens.
+func TestLogHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			k := newAPIKit(t, func(c *oauthserver.Config) {
+				c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			})
+			path, change, form := s.prepare(k)
+			for n := range s.statements {
+				k.store.Tap.Arm(storetest.FaultError, n+1)
+				k.post(path, change, form...)
+			}
+			if lines := strings.Count(log.String(), "request failed"); lines != s.statements || !strings.Contains(log.String(), "route="+path) {
+				t.Errorf("%d lines of %d faults:\n%s", lines, s.statements, log.String())
+			}
+			for i, value := range append([]string{"", apiSecret}, form...) {
+				if i%2 == 1 && len(value) >= 16 && !strings.HasPrefix(value, "urn:") && value != apiRedirect && strings.Contains(log.String(), value) {
+					t.Errorf("the log has %.8s…", value)
+				}
+			}
+		})
+	}
 }
 
 // REG-05 and OERR-04 for registration, whose success is a 201.

@@ -8,12 +8,10 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-var (
-	errNoVerifier  = errors.New("there is no verifier of session tokens")
-	errNoSessionID = errors.New("the verifier returned a session token without an id")
-)
+var errNoSessionID = errors.New("the verifier returned a session token without an id")
 
-// sessionVerifier verifies subject tokens.
+// sessionVerifier verifies subject tokens: those of the server's own format,
+// unless the host has another.
 func (s *Server) sessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }
 
 // grantExchange gives an embedded app an access token for the session token of
@@ -72,11 +70,7 @@ func (c call) exchangeSubject() (string, error) {
 // verifySubject asks the verifier. Whatever is wrong with the token is answered
 // in the same way; only a fault is something else.
 func (s *Server) verifySubject(ctx context.Context, c call, client authenticatedClient, subject string) (SessionToken, error) {
-	verifier := s.sessionVerifier()
-	if verifier == nil {
-		return SessionToken{}, fault("verify session token", errNoVerifier)
-	}
-	session, err := verifier.VerifySessionToken(ctx, client.app, subject, c.now)
+	session, err := s.sessionVerifier().VerifySessionToken(ctx, client.app, subject, c.now)
 	switch {
 	case errors.Is(err, ErrFault):
 		return SessionToken{}, fault("verify session token", err)

@@ -187,3 +187,31 @@ func TestExchangeOnce(t *testing.T) {
 	}
 	k.exchange(sessionToken("one")).dead("")
 }
+
+// TX-02, TX-07: the session tokens that the library mints are what it exchanges,
+// once and for 60 seconds.
+func TestExchangeMinted(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t, func(c *oauthserver.Config) { c.SessionTokens = nil })
+	k.install(confidentialID)
+	mint := func() string {
+		token, err := k.server.MintSessionToken(t.Context(), oauthserver.MintSession{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser})
+		k.must(err)
+		return token
+	}
+	token, late := mint(), mint()
+	k.clock.Advance(59 * time.Second)
+	got := k.exchange(token).ok("access_token expires_in issued_token_type scope token_type")
+	if !k.isLive(got.text("access_token")) {
+		t.Error("the access token is not live")
+	}
+	k.exchange(token).dead("")
+	k.clock.Advance(time.Second)
+	k.exchange(late).dead("")
+	k.exchange("x.y.z").dead("")
+	// Of an installation that ended, though the app is back.
+	token = mint()
+	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness))
+	k.install(confidentialID)
+	k.exchange(token).dead("")
+}

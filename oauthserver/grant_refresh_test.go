@@ -270,6 +270,19 @@ func TestRefreshRetry(t *testing.T) {
 		k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness))
 		k.refresh(confidentialID, refresh).dead("")
 	})
+	t.Run("lost answer", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIKit(t, retry)
+		_, refresh := k.tokens(publicID)
+		k.store.Tap.Arm(storetest.FaultLostCommit, 1)
+		k.refresh(publicID, refresh).refused(http.StatusInternalServerError, "server_error", "*")
+		k.store.Tap.Reset()
+		got := k.refresh(publicID, refresh).ok(tokenMembers)
+		if !k.isLive(got.text("access_token")) {
+			t.Error("the repeated token is not live")
+		}
+		k.refresh(publicID, got.text("refresh_token")).ok(tokenMembers)
+	})
 	t.Run("race", func(t *testing.T) {
 		t.Parallel()
 		k := newAPIKit(t, retry)

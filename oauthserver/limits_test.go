@@ -289,6 +289,18 @@ func TestWhatLocksOut(t *testing.T) {
 	}
 }
 
+// CIMD-02, LOCK-05: a metadata document that is not to be had is a 401, and no
+// failed guess.
+func TestDocumentOutageLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t, func(c *oauthserver.Config) { c.Documents.AllowLoopback = true })
+	for range 101 {
+		k.token(nil, "client_id", "https://127.0.0.1:1/client", "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "client authentication failed")
+	}
+	k.token(nil, "client_id", "https://127.0.0.1:1/client", "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "*")
+	k.token(k.as(publicID), "grant_type", "x").passed()
+}
+
 // LOCK-03: a caller that is locked out, or over its limit, costs no statement.
 func TestLockedOutCostsNothing(t *testing.T) {
 	t.Parallel()
