@@ -141,6 +141,10 @@ func TestDocumentAnswers_CIMD02(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "{")
 		}, false},
+		{"no JSON", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, "hello")
+		}, false},
 		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
 		{"an invalid document, cacheable", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

@@ -44,11 +44,6 @@ func (k *signingKeys) rotate(ctx context.Context, now time.Time) error {
 		return err
 	}
 	youngest := rows[len(rows)-1]
-	for _, row := range rows {
-		if row.RetireAt.IsZero() {
-			youngest = row
-		}
-	}
 	// Each key is younger than the last and signs later, also when two are made
 	// within one instant or by nodes whose clocks disagree.
 	created := laterOf(now, youngest.CreatedAt.Add(time.Millisecond))

@@ -50,7 +50,8 @@ type AppStore interface {
 	// SetAppStatus; [ErrNotFound], [ErrDeactivated].
 	SetAppStatus(ctx context.Context, id string, status AppStatus) error
 	// SaveDocumentApp adds the app of a metadata document, or brings the one
-	// with its client_id up to date; an app of another origin stays as it is.
+	// with its client_id up to date; an app of another origin stays as it is, and
+	// so does one whose document was fetched later.
 	// Status, Reviewed, OrganizationID and ID of one that exists stay.
 	SaveDocumentApp(ctx context.Context, app App) (App, error)
 }
@@ -300,8 +301,9 @@ type KeyStore interface {
 type JanitorStore interface {
 	// Purge deletes at most limit rows of what is dead for long enough (codes,
 	// requests and device codes a day, tokens 30 days after they expire, used
-	// session tokens when they have expired, registrations that nobody connected
-	// within 30 days) and returns how many.
+	// session tokens when they have expired, apps that registered themselves or
+	// have a document and that nobody connected within 30 days) and returns how
+	// many.
 	Purge(ctx context.Context, now time.Time, limit int) (int, error)
 	// RecordRedactions records business.redact for at most limit installations
 	// that ended and whose timer is due, unless the app was connected again, and

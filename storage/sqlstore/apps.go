@@ -154,8 +154,8 @@ func (s *Store) SaveDocumentApp(ctx context.Context, app oauthserver.App) (oauth
 		if err != nil {
 			return notFound(err)
 		}
-		if saved, err = row.value(); err != nil || saved.Origin != oauthserver.OriginDocument {
-			return err
+		if saved, err = row.value(); err != nil || saved.Origin != oauthserver.OriginDocument || app.DocumentFetchedAt.Before(saved.DocumentFetchedAt) {
+			return err // not a document's, or a slower node with an older one
 		}
 		saved.Name, saved.RedirectURIs, saved.Scopes, saved.Metadata = app.Name, app.RedirectURIs, app.Scopes, app.Metadata
 		saved.DocumentFetchedAt, saved.DocumentFreshUntil = app.DocumentFetchedAt, app.DocumentFreshUntil

@@ -13,7 +13,7 @@ import (
 // How long dead rows still answer by what they were.
 const (
 	keepAsked  = 24 * time.Hour      // requests, codes and device codes
-	keepTokens = 30 * 24 * time.Hour // tokens, families; registrations that nobody connected
+	keepTokens = 30 * 24 * time.Hour // tokens, families; apps that came by themselves and that nobody connected
 )
 
 // Purge implements oauthserver.JanitorStore. Each statement deletes a few rows
@@ -33,7 +33,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error
 		{"partnerkit_family", "id", "expires_at < $1", ms(now.Add(-keepTokens))},
 		{"partnerkit_used_session_token", "token_id", "expires_at < $1", ms(now)},
 		{"partnerkit_signing_key", "id", "retire_at < $1", ms(now)},
-		{"partnerkit_app", "id", `origin = 'registered' AND created_at < $1 AND NOT EXISTS (
+		{"partnerkit_app", "id", `origin <> 'console' AND created_at < $1 AND document_fetched_at < $1 AND NOT EXISTS (
 			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`, ms(now.Add(-keepTokens))},
 	}
 	total := 0

@@ -87,6 +87,11 @@ var oauthCases = []testCase[*Env]{
 		if saved.ID != first.ID || saved.Name != "two" || saved.Status != oauthserver.AppSuspended || saved.DocumentFetchedAt != noon.Add(time.Hour) {
 			t.Errorf("saved %+v", saved)
 		}
+		older := again
+		older.Name, older.DocumentFetchedAt = "late", noon
+		if kept := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), older)); kept.Name != "two" {
+			t.Errorf("an older document won: %+v", kept)
+		}
 		f := newOAuth(t, e)
 		again.ClientID = f.app.ClientID
 		if kept := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), again)); kept.Name != f.app.Name || kept.Origin != oauthserver.OriginConsole {
@@ -172,7 +177,7 @@ var oauthCases = []testCase[*Env]{
 		first, second := f.issued(t), mint(noon)
 		rotate := func(now time.Time) oauthserver.Minted {
 			m := mint(now)
-			if now == noon {
+			if now.Equal(noon) {
 				m = second
 			}
 			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
@@ -391,9 +396,12 @@ var oauthCases = []testCase[*Env]{
 	}},
 	{"Unconnected registrations are purged", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
-		for _, connected := range []bool{true, false} {
+		for i, connected := range []bool{true, false, false} {
 			app := f.app
 			app.ID, app.ClientID, app.Origin = id.New(id.App, noon), id.New(id.Client, noon), oauthserver.OriginRegistered
+			if i == 2 {
+				app.Origin, app.DocumentFetchedAt = oauthserver.OriginDocument, noon
+			}
 			must(t, e.CreateApp(t.Context(), app, nil))
 			g := *f
 			g.app = app

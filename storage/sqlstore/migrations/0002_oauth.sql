@@ -22,7 +22,7 @@ CREATE TABLE partnerkit_app (
   created_at BIGINT NOT NULL
 );
 CREATE INDEX pk_app_organization ON partnerkit_app (organization_id, id);
-CREATE INDEX pk_app_registered ON partnerkit_app (created_at) WHERE origin = 'registered';
+CREATE INDEX pk_app_by_itself ON partnerkit_app (created_at) WHERE origin <> 'console';
 
 CREATE TABLE partnerkit_client_secret (
   id TEXT PRIMARY KEY,
