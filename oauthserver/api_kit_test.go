@@ -141,7 +141,7 @@ func (k *apiKit) code(clientID, challenge string) string {
 	k.Helper()
 	now, code := k.clock.Now(), secret.New(secret.AuthorizationCode)
 	request := oauthserver.AuthorizationRequest{
-		ID: id.New(id.Request, now), Digest: secret.DigestOf(code.Reveal() + "request"), AppID: k.app(clientID).ID,
+		ID: id.New(id.Authorization, now), Digest: secret.DigestOf(code.Reveal() + "request"), AppID: k.app(clientID).ID,
 		RedirectURI: apiRedirect, Scopes: apiScopes(), CodeChallenge: challenge, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
 	}
 	k.must(k.store.HoldRequest(k.Context(), request))

@@ -93,7 +93,7 @@ func (w *writer) guarded(j *job, first bool) (lost bool) {
 		_, j.err = w.act(j)
 		return j.err != nil && !inTransaction(w.conn)
 	case first:
-		if lost, j.err = w.act(j); j.err == nil {
+		if _, j.err = w.act(j); j.err == nil {
 			return false
 		}
 		w.rollback()

@@ -172,7 +172,7 @@ var oauthCases = []testCase[*Env]{
 		first, second := f.issued(t), mint(noon)
 		rotate := func(now time.Time) oauthserver.Minted {
 			m := mint(now)
-			if now == noon {
+			if now.Equal(noon) {
 				m = second
 			}
 			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{

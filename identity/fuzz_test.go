@@ -1,0 +1,39 @@
+package identity_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// AZ-06: what is accepted has the syntax of RFC 6749 3.3, each scope once, in
+// the order in which they were given, and comes back when it is read again.
+func FuzzParseScopes(f *testing.F) {
+	for _, seed := range []string{"", " ", "invoices:read", "a b a", "a  b", " a", "a ", "a\tb", "a\"b", "a\\b", "ä", strings.Repeat("a ", 200), strings.Repeat("a", 200)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		scopes, err := identity.ParseScopes(text)
+		if err != nil {
+			return
+		}
+		position := 0
+		seen := map[string]bool{}
+		for name := range scopes.All() {
+			if seen[name] || name == "" || strings.ContainsAny(name, " \"\\") {
+				t.Fatalf("%q gave %q", text, scopes)
+			}
+			seen[name] = true
+			at := strings.Index(text[position:], name)
+			if at < 0 {
+				t.Fatalf("%q is not in order in %q", scopes, text)
+			}
+			position += at
+		}
+		again, err := identity.ParseScopes(scopes.String())
+		if err != nil || !again.Equal(scopes) || again.String() != scopes.String() {
+			t.Fatalf("%q read again: %q, %v", scopes, again, err)
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package oauthserver_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// INST-01, INST-03, INST-04, APP-01, TOK-07: whatever ends a connection counts
+// from the next request, in every grant and for every token.
+func TestWhatEndsAConnection(t *testing.T) {
+	t.Parallel()
+	const none, client = "", "invalid_client"
+	tests := map[string]struct {
+		end     func(k *apiKit, app oauthserver.App) error
+		refresh string // the description of a refresh's invalid_grant, or invalid_client
+		other   string // of the other grants'
+	}{
+		"uninstall":     {func(k *apiKit, a oauthserver.App) error { return k.server.Uninstall(k.Context(), a.ID, apiBusiness) }, none, none},
+		"revoke access": {func(k *apiKit, a oauthserver.App) error { return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness) }, "revoked", none},
+		"revoke consent": {func(k *apiKit, a oauthserver.App) error {
+			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
+		}, none, none},
+		"suspend": {func(k *apiKit, a oauthserver.App) error {
+			return k.server.SetAppStatus(k.Context(), a.ID, oauthserver.AppSuspended)
+		}, client, client},
+		"deactivate": {func(k *apiKit, a oauthserver.App) error {
+			return k.server.SetAppStatus(k.Context(), a.ID, oauthserver.AppDeactivated)
+		}, client, client},
+		"suspend the user": {func(k *apiKit, _ oauthserver.App) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+		}, none, none},
+		"restrict the user": {func(k *apiKit, _ oauthserver.App) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+		}, none, none},
+		"leave the business": {func(k *apiKit, _ oauthserver.App) error { k.host.leave(apiUser); return nil }, none, none},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			access, refresh := k.tokens(confidentialID)
+			code := k.code(confidentialID, apiChallenge)
+			device, userCode := k.newDevice(confidentialID)
+			k.approveDevice(userCode)
+			k.must(test.end(k, k.app(confidentialID)))
+
+			refused := func(got apiAnswer, with string) {
+				t.Helper()
+				if with == client {
+					got.refused(http.StatusUnauthorized, client, "*")
+					return
+				}
+				got.dead(with)
+			}
+			if k.isLive(access) {
+				t.Error("a call with the access token succeeds")
+			}
+			k.introspect(access).inactive()
+			k.introspect(refresh).inactive()
+			refused(k.refresh(confidentialID, refresh), test.refresh)
+			refused(k.redeem(confidentialID, code), test.other)
+			refused(k.poll(confidentialID, device), test.other)
+		})
+	}
+}
+
+// INST-02: connecting again wakes nothing up; INST-04: nor does consenting again.
+func TestTheDeadStayDead(t *testing.T) {
+	t.Parallel()
+	ends := map[string]func(k *apiKit, app oauthserver.App) error{
+		"uninstall": func(k *apiKit, a oauthserver.App) error { return k.server.Uninstall(k.Context(), a.ID, apiBusiness) },
+		"revoke consent": func(k *apiKit, a oauthserver.App) error {
+			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			old, oldRefresh := k.tokens(confidentialID)
+			k.must(end(k, k.app(confidentialID)))
+			fresh, _ := k.tokens(confidentialID)
+			if k.isLive(old) || !k.isLive(fresh) {
+				t.Errorf("old live: %v, new live: %v", k.isLive(old), k.isLive(fresh))
+			}
+			k.refresh(confidentialID, oldRefresh).dead("")
+		})
+	}
+}
+
+// API-03: a live token never gains a scope, whatever is widened later, and loses
+// what is taken away.
+func TestScopesOfALiveToken(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	access, _ := k.tokens(confidentialID)
+	scopes := func() string {
+		p, err := k.server.VerifyAccessToken(t.Context(), access)
+		k.must(err)
+		return p.Scopes.String()
+	}
+	set := func(names ...string) {
+		k.must(k.server.SetInstallationScopes(t.Context(), k.app(confidentialID).ID, apiBusiness, identity.MustScopes(names...)))
+	}
+	for _, step := range []struct{ granted, want string }{
+		{"invoices:read", "invoices:read"},
+		{"invoices:read customers:read payments:read", "invoices:read customers:read"},
+	} {
+		set(strings.Fields(step.granted)...)
+		if got := scopes(); got != step.want {
+			t.Errorf("with %q granted the token has %q, want %q", step.granted, got, step.want)
+		}
+	}
+}
+
+// CODE-06, REF-05, DEV-07 over HTTP: one answer of 200, none of 5xx.
+func TestOneWinnerOverHTTP(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	device, userCode := k.newDevice(confidentialID)
+	k.approveDevice(userCode)
+	_, refresh := k.tokens(confidentialID)
+	code := k.code(confidentialID, apiChallenge)
+	for name, try := range map[string]func() apiAnswer{
+		"code":    func() apiAnswer { return k.redeem(confidentialID, code) },
+		"refresh": func() apiAnswer { return k.refresh(confidentialID, refresh) },
+		"device":  func() apiAnswer { return k.poll(confidentialID, device) },
+	} {
+		var mu sync.Mutex
+		statuses := map[int]int{}
+		storetest.Race(32, func(int) {
+			got := try()
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[got.status]++
+		})
+		if statuses[http.StatusOK] != 1 || statuses[http.StatusBadRequest] != 31 {
+			t.Errorf("%s: statuses %v", name, statuses)
+		}
+	}
+}
+
+// minted finds what must never be in a log: everything that we make with a
+// prefix of its kind, and session tokens.
+var minted = regexp.MustCompile(`(pk_[a-z]+_|whsec_)[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
+
+// TOK-09: no secret, code or token is in a line of the log at its most talkative,
+// whether requests succeed, are refused or meet a fault.
+func TestNothingSecretIsLogged(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var log bytes.Buffer
+	k := newAPIKit(t, func(c *oauthserver.Config) {
+		c.SessionTokens = nil
+		c.Logger = slog.New(slog.NewTextHandler(lockedWriter{&mu, &log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	app := k.app(confidentialID)
+	story := func() {
+		code := k.code(confidentialID, apiChallenge)
+		got := k.redeem(confidentialID, code)
+		k.redeem(confidentialID, code)
+		next := k.refresh(confidentialID, got.text("refresh_token"))
+		k.refresh(confidentialID, got.text("refresh_token"))
+		k.introspect(next.text("access_token"))
+		_, _ = k.server.VerifyAccessToken(t.Context(), next.text("access_token"))
+		k.post("/oauth/revoke", k.as(confidentialID), "token", next.text("refresh_token"))
+		device, userCode := k.newDevice(confidentialID)
+		k.poll(confidentialID, device)
+		k.approveDevice(userCode)
+		k.poll(confidentialID, device)
+		k.token(withBasic(confidentialID, secret.New(secret.ClientSecret).Reveal()), "grant_type", "refresh_token", "refresh_token", got.text("refresh_token"))
+		session, err := k.server.MintSessionToken(t.Context(), oauthserver.MintSession{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser, SessionID: "ses_1"})
+		k.must(err)
+		k.exchange(session)
+		k.exchange(session)
+	}
+	story()
+	added, _, err := k.server.AddClientSecret(t.Context(), app.ID)
+	k.must(err)
+	for n := 1; n <= 12; n++ { // the same under faults
+		code, _ := k.code(confidentialID, apiChallenge), added
+		_, refresh := k.tokens(confidentialID)
+		k.store.Tap.Arm(storetest.FaultError, n)
+		k.redeem(confidentialID, code)
+		k.refresh(confidentialID, refresh)
+		k.introspect(refresh)
+		k.store.Tap.Reset()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if found := minted.FindString(log.String()); found != "" || strings.Contains(log.String(), apiSecret) {
+		t.Errorf("the log has %q", found)
+	}
+	if !strings.Contains(log.String(), storetest.ErrInjected.Error()) {
+		t.Error("no fault was logged: the test looked at nothing")
+	}
+	if sample := fmt.Sprint(added); !minted.MatchString(sample) {
+		t.Errorf("the pattern does not find a client secret")
+	}
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	w  *bytes.Buffer
+}
+
+func (l lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
