@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// maxVersion bounds a pinned version. What it says is not judged: that a pin may
+// name a version which does not exist is one of the things to try.
+const maxVersion = 64
+
+// devApp reads the body into in and finds the app of the path.
+func (s *server) devApp(r *http.Request, in any) (oauthserver.App, error) {
+	if err := apierror.DecodeJSON(r, in, apierror.JSONLimits{}); err != nil {
+		return oauthserver.App{}, err
+	}
+	return s.findApp(r, r.PathValue("clientId"))
+}
+
+func (s *server) findApp(r *http.Request, clientID string) (oauthserver.App, error) {
+	app, err := s.store.AppByClientID(r.Context(), clientID)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return app, apierror.NotFound("client " + clientID)
+	}
+	return app, err
+}
+
+func (s *server) devAppStatus(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Status oauthserver.AppStatus `json:"status"`
+	}
+	app, err := s.devApp(r, &in)
+	if err != nil {
+		return err
+	}
+	switch in.Status {
+	case oauthserver.AppActive, oauthserver.AppSuspended, oauthserver.AppDeactivated:
+	default:
+		return apierror.Invalid("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+	}
+	err = s.oauth.SetAppStatus(r.Context(), app.ID, in.Status)
+	if errors.Is(err, oauthserver.ErrDeactivated) {
+		final := apierror.Entry{Status: http.StatusConflict, Message: "client {p0} is deactivated, which is final", Params: 1}
+		return final.New(app.ClientID)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func (s *server) devAppReviewed(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Reviewed *bool `json:"reviewed"`
+	}
+	app, err := s.devApp(r, &in)
+	if err != nil {
+		return err
+	}
+	if in.Reviewed == nil {
+		return apierror.Invalid("reviewed is missing")
+	}
+	if err := s.oauth.SetReviewed(r.Context(), app.ID, *in.Reviewed); err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Scopes *scopeList `json:"scopes"`
+	}
+	app, err := s.devApp(r, &in)
+	if err != nil {
+		return err
+	}
+	if in.Scopes == nil {
+		return apierror.Invalid("scopes is missing")
+	}
+	if err := identity.DefaultScopes().CheckRequestable(in.Scopes.Scopes); err != nil {
+		return apierror.Invalid("scopes: " + err.Error())
+	}
+	return s.devChange(w, r, app, func(a *oauthserver.App) { a.Scopes = in.Scopes.Scopes })
+}
+
+func (s *server) devAppVersion(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		PinnedVersion optional `json:"pinnedVersion"` // null or empty: the current one
+	}
+	app, err := s.devApp(r, &in)
+	if err != nil {
+		return err
+	}
+	if len(in.PinnedVersion) > maxVersion {
+		return apierror.Invalid("pinnedVersion is longer than 64 characters")
+	}
+	return s.devChange(w, r, app, func(a *oauthserver.App) { a.PinnedVersion = string(in.PinnedVersion) })
+}
+
+func (s *server) devChange(w http.ResponseWriter, r *http.Request, app oauthserver.App, change func(*oauthserver.App)) error {
+	_, err := s.store.UpdateApp(r.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		change(&a)
+		return a, nil
+	})
+	if err != nil {
+		return err
+	}
+	return done(w)
+}

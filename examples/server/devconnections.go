@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// connection names an app in a business, and for some calls a user.
+type connection struct {
+	ClientID   string `json:"clientId"`
+	BusinessID string `json:"businessId"`
+}
+
+type userConnection struct {
+	ClientID   string `json:"clientId"`
+	BusinessID string `json:"businessId"`
+	UserID     string `json:"userId"`
+}
+
+func (s *server) devUninstall(w http.ResponseWriter, r *http.Request) error {
+	return s.devDisconnect(w, r, s.oauth.Uninstall)
+}
+
+func (s *server) devRevokeAccess(w http.ResponseWriter, r *http.Request) error {
+	return s.devDisconnect(w, r, s.oauth.RevokeAccess)
+}
+
+func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(ctx context.Context, appID, businessID string) error) error {
+	var in connection
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	app, err := s.findApp(r, in.ClientID)
+	if err != nil {
+		return err
+	}
+	err = end(r.Context(), app.ID, in.BusinessID)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return notInstalled(in.ClientID, in.BusinessID)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func notInstalled(clientID, businessID string) error {
+	return apierror.NotFound("an installation of client " + clientID + " in business " + businessID)
+}
+
+func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		ClientID   string     `json:"clientId"`
+		BusinessID string     `json:"businessId"`
+		Scopes     *scopeList `json:"scopes"`
+	}
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	if in.Scopes == nil {
+		return apierror.Invalid("scopes is missing")
+	}
+	if err := identity.DefaultScopes().CheckRequestable(in.Scopes.Scopes); err != nil {
+		return apierror.Invalid("scopes: " + err.Error())
+	}
+	app, err := s.findApp(r, in.ClientID)
+	if err != nil {
+		return err
+	}
+	err = s.oauth.SetInstallationScopes(r.Context(), app.ID, in.BusinessID, in.Scopes.Scopes)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return notInstalled(in.ClientID, in.BusinessID)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error {
+	var in userConnection
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	app, err := s.findApp(r, in.ClientID)
+	if err != nil {
+		return err
+	}
+	err = s.oauth.RevokeConsent(r.Context(), app.ID, in.BusinessID, in.UserID)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return apierror.NotFound("a consent of user " + in.UserID + " to client " + in.ClientID + " in business " + in.BusinessID)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
+	var in userConnection
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	if _, err := s.findApp(r, in.ClientID); err != nil {
+		return err
+	}
+	if err := s.checkUser(r.Context(), in.UserID); err != nil {
+		return err
+	}
+	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
+		return err
+	}
+	token, err := s.oauth.MintSessionToken(r.Context(), oauthserver.MintSession{
+		ClientID: in.ClientID, BusinessID: in.BusinessID, UserID: in.UserID,
+	})
+	if err != nil {
+		return sessionTokenRefusal(err)
+	}
+	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"sessionToken": token})
+}
+
+// devRecordEvent records an event by itself, as the books record theirs with
+// what they tell about.
+func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		BusinessID string          `json:"businessId"`
+		Type       string          `json:"type"`
+		Data       json.RawMessage `json:"data"`
+		ClientID   optional        `json:"clientId"`
+	}
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	if family, name, ok := strings.Cut(in.Type, "."); !ok || family == "" || name == "" {
+		return apierror.Invalid("type must be the name of an event, such as invoice.created")
+	}
+	if !strings.HasPrefix(string(in.Data), "{") {
+		return apierror.Invalid("data must be an object")
+	}
+	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	event := events.Event{ID: id.New(id.Event, now), Type: in.Type, BusinessID: in.BusinessID, Data: in.Data, CreatedAt: now}
+	if in.ClientID != "" {
+		app, err := s.findApp(r, string(in.ClientID))
+		if err != nil {
+			return err
+		}
+		event.AppID = app.ID
+	}
+	if err := s.store.RecordEvents(r.Context(), event); err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"id": event.ID})
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		UserID     string   `json:"userId"`
+		BusinessID optional `json:"businessId"`
+	}
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	if err := s.checkUser(r.Context(), in.UserID); err != nil {
+		return err
+	}
+	memberships, err := s.books.memberships(r.Context(), in.UserID)
+	if err != nil {
+		return err
+	}
+	business := string(in.BusinessID)
+	if business == "" && len(memberships) > 0 {
+		business = memberships[0].businessID
+	}
+	if business != "" && !slices.ContainsFunc(memberships, func(m membership) bool { return m.businessID == business }) {
+		return s.noMember(r.Context(), business, in.UserID)
+	}
+	cookie, err := s.sessions.start(r, in.UserID, business)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, cookie)
+	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"cookie": cookie.Name + "=" + cookie.Value})
+}
+
+func (s *server) devPermissions(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		BusinessID  string    `json:"businessId"`
+		UserID      string    `json:"userId"`
+		Permissions *[]string `json:"permissions"` // null: what the role gives
+	}
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	var own []string
+	if in.Permissions != nil {
+		own = append([]string{}, *in.Permissions...)
+	}
+	for _, name := range own {
+		if !slices.Contains(permissions, name) {
+			return apierror.Invalid("permissions: " + name + " is none of " + strings.Join(permissions, ", "))
+		}
+	}
+	err := s.books.setPermissions(r.Context(), in.BusinessID, in.UserID, own)
+	if errors.Is(err, errAbsent) {
+		return s.noMember(r.Context(), in.BusinessID, in.UserID)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func (s *server) devUserStatus(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Status oauthserver.UserStatus `json:"status"`
+	}
+	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	switch in.Status {
+	case oauthserver.UserActive, oauthserver.UserSuspended, oauthserver.UserRestricted:
+	default:
+		return apierror.Invalid("status must be ACTIVE, SUSPENDED or RESTRICTED")
+	}
+	userID := r.PathValue("id")
+	if err := s.checkUser(r.Context(), userID); err != nil {
+		return err
+	}
+	if err := s.oauth.SetUserStatus(r.Context(), userID, in.Status); err != nil {
+		return err
+	}
+	return done(w)
+}
+
+// checkUser refuses a user that the books do not have.
+func (s *server) checkUser(ctx context.Context, userID string) error {
+	_, err := s.books.user(ctx, userID)
+	if errors.Is(err, errAbsent) {
+		return apierror.NotFound("user " + userID)
+	}
+	return err
+}
+
+// checkBusiness refuses a business that the books do not have.
+func (s *server) checkBusiness(ctx context.Context, businessID string) error {
+	ok, err := s.books.hasBusiness(ctx, businessID)
+	if err == nil && !ok {
+		return apierror.NotFound("business " + businessID)
+	}
+	return err
+}
+
+// noMember says which of the two is wrong, or that they do not go together.
+func (s *server) noMember(ctx context.Context, businessID, userID string) error {
+	if err := s.checkUser(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.checkBusiness(ctx, businessID); err != nil {
+		return err
+	}
+	return apierror.Invalid("user " + userID + " is no member of business " + businessID)
+}

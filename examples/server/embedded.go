@@ -1,0 +1,93 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+type embeddedView struct {
+	Business, URL, Origin string
+	Tokens                string // where session tokens come from
+	Nonce                 string
+}
+
+// showEmbedded shows an app inside of ours: its App URL in a frame, which gets
+// session tokens by message.
+func (s *server) showEmbedded(w http.ResponseWriter, r *http.Request, p person) error {
+	app, err := s.store.AppByClientID(r.Context(), r.PathValue("clientId"))
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return apierror.NotFound("app")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.store.ActiveInstallation(r.Context(), app.ID, p.place.businessID)
+	if errors.Is(err, oauthserver.ErrNotFound) || p.place.businessID == "" {
+		return apierror.NotFound("an app of this business")
+	}
+	if err != nil {
+		return err
+	}
+	page, err := url.Parse(app.AppURL)
+	if err != nil || !isAppURL(app.AppURL) || app.Type != oauthserver.Confidential || !app.IsUsable() {
+		return apierror.NotFound("an embedded page of this app")
+	}
+	origin := page.Scheme + "://" + page.Host
+	if origin == s.apiURL || origin == s.appURL {
+		return apierror.Forbidden("An app cannot live on our own hosts") // it would share our cookies
+	}
+	data := embeddedView{
+		Business: p.place.business, URL: app.AppURL, Origin: origin, Nonce: rand.Text(),
+		Tokens: "/embedded/" + url.PathEscape(app.ClientID) + "/session-token",
+	}
+	w.Header().Set("Content-Security-Policy", strictPolicy+
+		"; script-src 'nonce-"+data.Nonce+"'; connect-src 'self'; frame-src "+origin)
+	return s.pages.show(w, http.StatusOK, "embedded", view{Title: app.Name, Person: p.user.name, Data: data})
+}
+
+// serveSessionToken mints a token for the app in the frame. It is for the
+// script of that page, so its failures are JSON.
+func (s *server) serveSessionToken(w http.ResponseWriter, r *http.Request) error {
+	p, ok, err := s.person(r)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return apierror.Unauthorized()
+	}
+	if p.place.businessID == "" {
+		return apierror.Forbidden("no business is chosen")
+	}
+	token, err := s.oauth.MintSessionToken(r.Context(), oauthserver.MintSession{
+		ClientID: r.PathValue("clientId"), BusinessID: p.place.businessID, UserID: p.user.id, SessionID: p.session.ID,
+	})
+	if err != nil {
+		return sessionTokenRefusal(err)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"sessionToken": token})
+}
+
+// sessionTokenRefusal says why no session token was minted; faults stay faults.
+func sessionTokenRefusal(err error) error {
+	for refusal, text := range map[error]string{
+		oauthserver.ErrPublicApp:     "clientId names a PUBLIC app, which cannot exchange session tokens",
+		oauthserver.ErrAppNotUsable:  "the app is suspended or deactivated",
+		oauthserver.ErrNotInstalled:  "the app is not installed in this business",
+		oauthserver.ErrUserNotActive: "the user is suspended or restricted",
+		oauthserver.ErrNotMember:     "the user is no member of this business",
+	} {
+		if errors.Is(err, refusal) {
+			return apierror.Invalid(text).WithCause(err)
+		}
+	}
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return apierror.NotFound("app")
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// loadable is fixtures with everything that is slow or random done: what is left
+// is rows.
+type loadable struct {
+	fixtures
+	now    time.Time
+	hashes []string // of the users' passwords
+}
+
+// prepare hashes passwords and makes the secrets that the fixtures leave out.
+func (f fixtures) prepare(now time.Time) *loadable {
+	l := &loadable{fixtures: f, now: now, hashes: make([]string, len(f.Users))}
+	var wg sync.WaitGroup
+	turn := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, u := range f.Users {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			l.hashes[i] = hashPassword(u.Password)
+		})
+	}
+	for i, a := range f.Apps {
+		if oauthserver.ClientType(a.Type) == oauthserver.Confidential && a.ClientSecret == "" {
+			l.Apps[i].ClientSecret = optional(secret.New(secret.ClientSecret).Reveal())
+		}
+	}
+	wg.Wait()
+	return l
+}
+
+// withFreshSecrets replaces passwords and client secrets, which everybody can
+// read in the demo, by random ones.
+func (f fixtures) withFreshSecrets() fixtures {
+	for i := range f.Users {
+		f.Users[i].Password = secret.New("").Reveal()
+	}
+	for i := range f.Apps {
+		f.Apps[i].ClientSecret = ""
+	}
+	return f
+}
+
+// load writes everything in the transaction; store has joined it.
+func (l *loadable) load(ctx context.Context, store *sqlstore.Store, tx storage.Tx) error {
+	if err := l.loadPeople(ctx, tx); err != nil {
+		return fmt.Errorf("load fixtures: %w", err)
+	}
+	for _, a := range l.Apps {
+		if err := l.loadApp(ctx, store, a); err != nil {
+			return fmt.Errorf("load fixtures: app %s: %w", a.ClientID, err)
+		}
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO books_setting (name, value) VALUES ('fixtures', $1)", l.origin)
+	return err
+}
+
+func (l *loadable) loadPeople(ctx context.Context, tx storage.Tx) error {
+	for i, u := range l.Users {
+		if _, err := tx.Exec(ctx, "INSERT INTO books_user (id, email, name, password_hash) VALUES ($1, $2, $3, $4)",
+			u.ID, normalEmail(u.Email), u.Name, l.hashes[i]); err != nil {
+			return fmt.Errorf("user %s: %w", u.ID, err)
+		}
+	}
+	for i, o := range l.Organizations {
+		if _, err := tx.Exec(ctx, "INSERT INTO books_organization (id, name, position) VALUES ($1, $2, $3)", o.ID, o.Name, i); err != nil {
+			return fmt.Errorf("organization %s: %w", o.ID, err)
+		}
+		for _, userID := range o.Members {
+			if _, err := tx.Exec(ctx, "INSERT INTO books_organization_member (organization_id, user_id) VALUES ($1, $2)", o.ID, userID); err != nil {
+				return fmt.Errorf("member %s of %s: %w", userID, o.ID, err)
+			}
+		}
+	}
+	for i, b := range l.Businesses {
+		if err := loadBusiness(ctx, tx, b, i); err != nil {
+			return fmt.Errorf("business %s: %w", b.ID, err)
+		}
+	}
+	return nil
+}
+
+func loadBusiness(ctx context.Context, tx storage.Tx, b fixtureBusiness, position int) error {
+	sandboxOf, plan, currency := b.OrganizationID, b.Plan, b.Currency
+	if b.Sandbox != nil && !*b.Sandbox {
+		sandboxOf = ""
+	}
+	if plan == "" {
+		plan = "PAID"
+	}
+	if currency == "" {
+		currency = "EUR"
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO books_business (id, name, sandbox_of, plan, invoice_limit, turnover_limit, currency, position)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		b.ID, b.Name, string(sandboxOf), string(plan), b.InvoiceLimit, b.TurnoverLimit, string(currency), position); err != nil {
+		return err
+	}
+	for _, m := range b.Members {
+		var own *string
+		if m.Permissions != nil {
+			text, err := json.Marshal(m.Permissions)
+			if err != nil {
+				return err
+			}
+			own = new(string(text))
+		}
+		if _, err := tx.Exec(ctx, "INSERT INTO books_member (business_id, user_id, role, permissions) VALUES ($1, $2, $3, $4)",
+			b.ID, m.UserID, string(m.Role), own); err != nil {
+			return fmt.Errorf("member %s: %w", m.UserID, err)
+		}
+	}
+	return nil
+}
+
+func (l *loadable) loadApp(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
+	app := oauthserver.App{
+		ID: a.ID, ClientID: a.ClientID, Type: oauthserver.ClientType(a.Type), Status: oauthserver.AppActive,
+		Origin: oauthserver.OriginConsole, Name: a.Name, OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
+		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes.Scopes, PinnedVersion: string(a.PinnedVersion),
+		AppURL: string(a.AppURL), CreatedAt: l.now,
+	}
+	var secrets []oauthserver.ClientSecret
+	if a.ClientSecret != "" {
+		secrets = []oauthserver.ClientSecret{{
+			ID: id.New(id.Secret, l.now), AppID: a.ID, Digest: secret.DigestOf(string(a.ClientSecret)), CreatedAt: l.now,
+		}}
+	}
+	return store.CreateApp(ctx, app, secrets)
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+const (
+	syncID, syncSecret = "ledgerlink-sync", "demo-secret-ledgerlink-sync"
+	syncCallback       = "http://localhost:9090/callback"
+)
+
+// token posts to an OAuth endpoint as the demo's confidential app.
+func (r *rig) oauth(endpoint string, form url.Values) answer {
+	r.t.Helper()
+	req := request(r.t, http.MethodPost, r.api+"/oauth/"+endpoint, "application/x-www-form-urlencoded", form.Encode())
+	req.SetBasicAuth(syncID, syncSecret)
+	return do(r.t, http.DefaultClient, req)
+}
+
+func (r *rig) authorizeURL(scope, verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return r.app + "/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {syncID}, "redirect_uri": {syncCallback}, "scope": {scope}, "state": {"a b&c"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+	}.Encode()
+}
+
+// connect goes through the consent page and returns the tokens.
+func (r *rig) connect(b *http.Client, businessID, scope string) map[string]any {
+	r.t.Helper()
+	verifier := strings.Repeat("v", 50)
+	page := get(r.t, b, r.authorizeURL(scope, verifier)).want(r.t, http.StatusOK)
+	form := page.form()
+	form.Set("business_id", businessID)
+	form.Set("decision", "allow")
+	a := post(r.t, b, r.app+"/oauth/authorize", form).want(r.t, http.StatusSeeOther)
+	back, err := url.Parse(a.Header.Get("Location"))
+	if err != nil || !strings.HasPrefix(back.String(), syncCallback+"?") || back.Query().Get("state") != "a b&c" {
+		r.t.Fatalf("Location %q: %v", a.Header.Get("Location"), err)
+	}
+	return r.oauth("token", url.Values{
+		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {syncCallback}, "code_verifier": {verifier},
+	}).want(r.t, http.StatusOK).json(r.t)
+}
+
+// The whole code flow from outside, sign-in included: AZ-01, AZ-10, AZ-13, TOK-02, REF-01.
+func TestCodeFlow(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	authorize := r.authorizeURL("invoices:read profile:read", strings.Repeat("v", 50))
+	a := get(t, b, authorize).want(t, http.StatusSeeOther)
+	login := get(t, b, r.app+a.Header.Get("Location")).want(t, http.StatusOK)
+	form := login.form()
+	form.Set("email", "ada@example.com")
+	form.Set("password", "demo-ada")
+	a = post(t, b, r.app+"/login", form).want(t, http.StatusSeeOther)
+	page := get(t, b, r.app+a.Header.Get("Location")).want(t, http.StatusOK)
+	for _, want := range []string{"Ledgerlink Sync", "Moreau Bakery", "See your invoices"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the consent page lacks %q", want)
+		}
+	}
+	tokens := r.connect(b, "biz_bakery", "invoices:read profile:read")
+	if tokens["scope"] != "invoices:read profile:read" || tokens["expires_in"] != float64(3600) {
+		t.Errorf("tokens %v", tokens)
+	}
+	active := r.oauth("introspect", url.Values{"token": {tokens["access_token"].(string)}}).want(t, http.StatusOK).json(t)
+	if active["active"] != true || active["sub"] != "usr_ada" {
+		t.Errorf("introspection %v", active)
+	}
+	r.dev("clock", `{"advanceSeconds": 3600}`).want(t, http.StatusOK)
+	if gone := r.oauth("introspect", url.Values{"token": {tokens["access_token"].(string)}}).json(t); gone["active"] != false {
+		t.Errorf("an hour later: %v", gone)
+	}
+	r.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens["refresh_token"].(string)}}).want(t, http.StatusOK)
+}
+
+// AZ-12: who may connect apps is the role's, or what replaces it.
+func TestPermissionToConnect(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.session("usr_cleo", "biz_bakery") // a member there, with apps.install at biz_cycles
+	page := get(t, b, r.authorizeURL("invoices:read", "")).want(t, http.StatusOK)
+	if strings.Contains(page.body, "biz_bakery") || !strings.Contains(page.body, "biz_cycles") {
+		t.Errorf("businesses offered to a member:\n%s", page.body)
+	}
+	r.dev("permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": ["apps.install"]}`).want(t, http.StatusOK)
+	if page := get(t, b, r.authorizeURL("invoices:read", "")); !strings.Contains(page.body, "biz_bakery") {
+		t.Errorf("with the permission:\n%s", page.body)
+	}
+	for _, business := range []string{"biz_bakery", "biz_cycles", "biz_papertrail_sandbox"} {
+		r.dev("permissions", `{"businessId": "`+business+`", "userId": "usr_cleo", "permissions": []}`).want(t, http.StatusOK)
+	}
+	get(t, b, r.authorizeURL("invoices:read", "")).want(t, http.StatusForbidden)
+}
+
+// The whole device flow from outside: DEV-02, DEV-04, DEV-05.
+func TestDeviceFlow(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	device := r.oauth("device/authorize", url.Values{"scope": {"invoices:read"}}).want(t, http.StatusOK).json(t)
+	poll := func() answer {
+		return r.oauth("token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {device["device_code"].(string)}})
+	}
+	if a := poll().want(t, http.StatusBadRequest); a.json(t)["error"] != "authorization_pending" {
+		t.Error(a.body)
+	}
+	b := r.session("usr_ben", "biz_cycles")
+	page := get(t, b, device["verification_uri_complete"].(string)).want(t, http.StatusOK)
+	form := page.form()
+	if form.Get("business_id") == "" { // the form with the code, pre-filled
+		form.Set("user_code", device["user_code"].(string))
+		page = post(t, b, r.app+"/device", form).want(t, http.StatusOK)
+		form = page.form()
+	}
+	if form.Get("business_id") != "biz_cycles" || !strings.Contains(page.body, "Okafor Cycles") {
+		t.Errorf("the page is for %q:\n%s", form.Get("business_id"), page.body)
+	}
+	form.Set("decision", "allow")
+	post(t, b, r.app+"/device", form).want(t, http.StatusOK)
+	if tokens := poll().want(t, http.StatusOK).json(t); tokens["scope"] != "invoices:read" {
+		t.Errorf("tokens %v", tokens)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	ada := r.session("usr_ada", "biz_bakery")
+	for path, description := range map[string]string{"revoke-access": "revoked", "uninstall": ""} {
+		tokens := r.connect(ada, "biz_bakery", "invoices:read")
+		page := get(t, ada, r.app+"/settings/apps").want(t, http.StatusOK)
+		for _, want := range []string{"Ledgerlink Sync", "See your invoices", "Connected since", "Revoke access", "Uninstall", "/embedded/ledgerlink-sync"} {
+			if !strings.Contains(page.body, want) {
+				t.Errorf("the page lacks %q:\n%s", want, page.body)
+			}
+		}
+		member := r.session("usr_cleo", "biz_bakery")
+		if body := get(t, member, r.app+"/settings/apps").want(t, http.StatusOK).body; strings.Contains(body, "<button aria") {
+			t.Errorf("a member sees buttons:\n%s", body)
+		}
+		button := url.Values{"client_id": {syncID}}
+		post(t, member, r.app+"/settings/apps/"+path, button).want(t, http.StatusForbidden)
+		refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens["refresh_token"].(string)}}
+		tokens = r.oauth("token", refresh).want(t, http.StatusOK).json(t)
+
+		post(t, ada, r.app+"/settings/apps/"+path, button).want(t, http.StatusSeeOther)
+		post(t, ada, r.app+"/settings/apps/"+path, button).want(t, http.StatusSeeOther) // twice does no harm
+		refresh.Set("refresh_token", tokens["refresh_token"].(string))
+		// INST-01, INST-03
+		if a := r.oauth("token", refresh).want(t, http.StatusBadRequest).json(t); a["error"] != "invalid_grant" || a["error_description"] != nilIfEmpty(description) {
+			t.Errorf("%s: %v", path, a)
+		}
+		if body := get(t, ada, r.app+"/settings/apps").body; strings.Contains(body, "Ledgerlink Sync") {
+			t.Errorf("%s: still connected", path)
+		}
+	}
+}
+
+func nilIfEmpty(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// TX-07: the embedded page hands out tokens that can be exchanged once.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.session("usr_ada", "biz_bakery")
+	get(t, b, r.app+"/embedded/"+syncID).want(t, http.StatusNotFound) // not installed
+	post(t, b, r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusBadRequest)
+	r.connect(b, "biz_bakery", "invoices:read")
+
+	page := get(t, b, r.app+"/embedded/"+syncID).want(t, http.StatusOK)
+	policy := page.Header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "frame-src http://localhost:9090") || !strings.Contains(policy, "script-src 'nonce-") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy %s", policy)
+	}
+	_, rest, _ := strings.Cut(policy, "'nonce-")
+	nonce, _, _ := strings.Cut(rest, "'")
+	if !strings.Contains(page.body, `nonce="`+nonce+`"`) || !strings.Contains(page.body, `src="http://localhost:9090/embedded"`) || !strings.Contains(page.body, `data-origin="http://localhost:9090"`) {
+		t.Error(page.body)
+	}
+	mint := request(t, http.MethodPost, r.app+"/embedded/"+syncID+"/session-token", "application/json", "{}")
+	mint.Header.Set("Origin", "https://evil.example")
+	do(t, b, mint).want(t, http.StatusForbidden)
+	post(t, browser(t), r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusUnauthorized)
+	token := post(t, b, r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusOK).json(t)["sessionToken"].(string)
+	exchange := func(token string) answer {
+		return r.oauth("token", url.Values{
+			"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "subject_token": {token},
+			"subject_token_type": {"urn:ietf:params:oauth:token-type:jwt"},
+		})
+	}
+	exchange(token).want(t, http.StatusOK)
+	exchange(token).want(t, http.StatusBadRequest) // TX-04
+	dev := r.dev("session-tokens", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery", "userId": "usr_ada"}`).want(t, http.StatusOK)
+	exchange(dev.json(t)["sessionToken"].(string)).want(t, http.StatusOK)
+}
+
+// The calls of /dev on an installation do what the business would do.
+func TestDevInstallations(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.session("usr_ada", "biz_bakery")
+	for _, test := range []struct{ call, body, description string }{
+		{"installations/uninstall", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, ""},
+		{"installations/revoke-access", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, "revoked"},
+		{"consents/revoke", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery", "userId": "usr_ada"}`, ""},
+		{"users/usr_ada/status", `{"status": "SUSPENDED"}`, ""},
+	} {
+		tokens := r.connect(b, "biz_bakery", "invoices:read profile:read")
+		r.dev(test.call, test.body).want(t, http.StatusOK)
+		a := r.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens["refresh_token"].(string)}}).want(t, http.StatusBadRequest).json(t)
+		if a["error"] != "invalid_grant" || a["error_description"] != nilIfEmpty(test.description) {
+			t.Errorf("%s: %v", test.call, a)
+		}
+	}
+	r.dev("users/usr_ada/status", `{"status": "ACTIVE"}`).want(t, http.StatusOK)
+	tokens := r.connect(b, "biz_bakery", "invoices:read profile:read")
+	r.dev("installations/scopes", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery", "scopes": ["profile:read"]}`).want(t, http.StatusOK)
+	if a := r.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens["refresh_token"].(string)}}).want(t, http.StatusOK).json(t); a["scope"] != "profile:read" {
+		t.Errorf("after narrowing: %v", a) // TOK-10
+	}
+	r.dev("apps/ledgerlink-sync/status", `{"status": "SUSPENDED"}`).want(t, http.StatusOK)
+	if page := get(t, b, r.authorizeURL("profile:read", "")).want(t, http.StatusBadRequest); !strings.Contains(page.body, "Invalid client_id") {
+		t.Error(page.body) // APP-01
+	}
+}
+
+// REG-05, AZ-11: in development mode anybody registers, for the first
+// organization of the fixtures, and connects in its sandbox.
+func TestAnonymousRegistration(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	register := func(host string) answer {
+		return do(t, http.DefaultClient, request(t, http.MethodPost, host+"/oauth/register", "application/json",
+			`{"client_name": "Mine", "redirect_uris": ["`+syncCallback+`"], "token_endpoint_auth_method": "none", "scope": "profile:read"}`))
+	}
+	client := register(r.api).want(t, http.StatusCreated).json(t)
+	authorize := strings.Replace(r.authorizeURL("profile:read", "v"), "client_id="+syncID, "client_id="+client["client_id"].(string), 1)
+	page := get(t, r.session("usr_ada", "biz_bakery"), authorize).want(t, http.StatusOK)
+	if !strings.Contains(page.body, "biz_ledgerlink_sandbox") || strings.Contains(page.body, "biz_bakery") {
+		t.Errorf("offered:\n%s", page.body)
+	}
+	register(start(t, "-dev=false", "-key", developmentKey).api).want(t, http.StatusUnauthorized)
+}

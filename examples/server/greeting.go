@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// sayReady writes the one line that programs wait for.
+func sayReady(s *server, stdout io.Writer) error {
+	line, err := json.Marshal(struct {
+		Ready bool   `json:"ready"`
+		API   string `json:"api"`
+		App   string `json:"app"`
+	}{true, s.apiURL, s.appURL})
+	if err != nil {
+		return err
+	}
+	_, err = stdout.Write(append(line, '\n'))
+	return err
+}
+
+// greet tells a person where things are and what to try first, and shows sign-ins
+// and secrets where there are some to show.
+func greet(s *server, shown *fixtures, stderr io.Writer) error {
+	var text strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
+	say("\n  API host  %s", s.apiURL)
+	say("  app host  %s", s.appURL)
+	if s.dev {
+		say("  development mode: /dev on the API host, the clock can be moved, registration is open")
+	}
+	if shown != nil {
+		greetWith(say, s, *shown)
+	}
+	_, err := io.WriteString(stderr, text.String()+"\n")
+	return err
+}
+
+func greetWith(say func(string, ...any), s *server, data fixtures) {
+	if data.origin == demoOrigin {
+		say("\n  Sign in at %s/login:", s.appURL)
+		for _, u := range data.Users {
+			say("    %-20s %-16s %s", u.Email, u.Password, u.Name)
+		}
+	}
+	say("\n  Apps:")
+	var device, web *fixtureApp
+	for i, a := range data.Apps {
+		review := "reviewed"
+		if !a.Reviewed {
+			review = "not reviewed"
+		}
+		secret := string(a.ClientSecret)
+		if secret == "" {
+			secret = "no secret"
+		}
+		say("    %-20s %-32s %s, %s, %s", a.ClientID, secret, a.Name, a.Type, review)
+		if device == nil && a.Type == string(oauthserver.Confidential) {
+			device = &data.Apps[i]
+		}
+		if web == nil && len(a.RedirectURIs) > 0 && a.Type == string(oauthserver.Confidential) {
+			web = &data.Apps[i]
+		}
+	}
+	if device != nil {
+		say("\n  Try this, and open the verification_uri_complete that it answers:")
+		say("    curl -u %s:%s -d '' %s/oauth/device/authorize", device.ClientID, device.ClientSecret, s.apiURL)
+	}
+	if web != nil {
+		query := url.Values{
+			"response_type": {"code"}, "client_id": {web.ClientID}, "redirect_uri": {web.RedirectURIs[0]},
+			"scope": {web.Scopes.String()}, "state": {"try"},
+		}
+		say("  or connect an app in the browser:")
+		say("    %s/oauth/authorize?%s", s.appURL, query.Encode())
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// endpoint is one of the two hosts: one or two sockets on one port.
+type endpoint struct {
+	flag    string
+	host    string // as it was asked for, without port
+	port    int
+	sockets []net.Listener
+}
+
+// listen opens the address of a flag. localhost means 127.0.0.1 and, where the
+// machine has it, ::1, so that whatever a client resolves it to is answered.
+func listen(ctx context.Context, flag, address string) (*endpoint, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s %q is not an address like localhost:8080", flag, address))
+	}
+	addresses := []string{host}
+	if strings.EqualFold(host, "localhost") {
+		addresses = []string{"127.0.0.1", "::1"}
+	}
+	sockets, err := listenAll(ctx, addresses, port)
+	// A port that is free on one address may be taken on the other.
+	for tries := 0; err != nil && port == "0" && errors.Is(err, syscall.EADDRINUSE) && tries < 20; tries++ {
+		sockets, err = listenAll(ctx, addresses, port)
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s %s: another program listens there (%w); stop it, or choose another port", flag, address, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	e := &endpoint{flag: flag, host: host, sockets: sockets}
+	if tcp, ok := sockets[0].Addr().(*net.TCPAddr); ok {
+		e.port = tcp.Port
+	}
+	return e, nil
+}
+
+func listenAll(ctx context.Context, addresses []string, port string) ([]net.Listener, error) {
+	var config net.ListenConfig
+	var sockets []net.Listener
+	var absent error
+	for _, address := range addresses {
+		socket, err := config.Listen(ctx, "tcp", net.JoinHostPort(address, port))
+		switch {
+		case err == nil:
+			sockets = append(sockets, socket)
+			if tcp, ok := socket.Addr().(*net.TCPAddr); ok {
+				port = strconv.Itoa(tcp.Port) // the next one has to have the same
+			}
+		case isAbsent(err):
+			absent = err
+		default:
+			closeAll(sockets)
+			return nil, err
+		}
+	}
+	if len(sockets) == 0 {
+		return nil, absent
+	}
+	return sockets, nil
+}
+
+// isAbsent reports that this machine does not have the address, as one without
+// IPv6 does not have ::1.
+func isAbsent(err error) bool {
+	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EPROTONOSUPPORT)
+}
+
+func closeAll(sockets []net.Listener) {
+	for _, socket := range sockets {
+		_ = socket.Close() // nobody has connected yet
+	}
+}
+
+// close is for a start that fails; afterwards the HTTP server closes sockets.
+func (e *endpoint) close() { closeAll(e.sockets) }
+
+// url is the origin under which the endpoint is reached: the public one where it
+// is given.
+func (e *endpoint) url(public string) (string, error) {
+	if public != "" {
+		return strings.TrimSuffix(public, "/"), nil
+	}
+	if e.host == "" || net.ParseIP(e.host).IsUnspecified() {
+		return "", usage(fmt.Errorf("%s listens on every address, so nobody can tell its public one; say it with %s-url", e.flag, e.flag))
+	}
+	return "http://" + net.JoinHostPort(e.host, strconv.Itoa(e.port)), nil
+}

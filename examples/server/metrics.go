@@ -1,0 +1,48 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are for Prometheus: the process, and requests by host, method and
+// status. Nothing that a client chooses freely becomes a label.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight *prometheus.GaugeVec
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "partnerkit_http_requests_total", Help: "Requests answered.",
+		}, []string{"host", "method", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "partnerkit_http_request_duration_seconds", Help: "How long answers took.", Buckets: prometheus.DefBuckets,
+		}, []string{"host"}),
+		inFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "partnerkit_http_requests_in_flight", Help: "Requests being answered.",
+		}, []string{"host"}),
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// count measures what next does. Unknown methods share a label.
+func (m *metrics) count(host string, next http.Handler) http.Handler {
+	label := prometheus.Labels{"host": host}
+	next = promhttp.InstrumentHandlerCounter(m.requests.MustCurryWith(label), next)
+	next = promhttp.InstrumentHandlerDuration(m.duration.MustCurryWith(label), next)
+	return promhttp.InstrumentHandlerInFlight(m.inFlight.With(label), next)
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

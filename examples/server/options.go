@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// errUsage marks errors in how the server was called.
+var errUsage = errors.New("see -help")
+
+// options are the flags, as they were given or by default.
+type options struct {
+	api, app       string
+	apiURL, appURL string
+	db, redis      string
+	key            string
+	fixtures       string
+	dev            *bool // nil: by what is loopback
+	cookieDomain   string
+	proxies        []netip.Prefix
+}
+
+// parseOptions reads flags, and environment variables for those not given:
+// PARTNERKIT_API_URL for -api-url.
+func parseOptions(args []string, getenv func(string) string, stderr io.Writer) (options, error) {
+	var o options
+	flags := o.flags(stderr)
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, usage(err)
+	}
+	if flags.NArg() > 0 {
+		return o, usage(fmt.Errorf("%q is not a flag", flags.Arg(0)))
+	}
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var problems []error
+	flags.VisitAll(func(f *flag.Flag) {
+		name := variable(f.Name)
+		value := getenv(name)
+		if given[f.Name] || value == "" {
+			return
+		}
+		if err := f.Value.Set(value); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", name, err))
+		}
+	})
+	if err := errors.Join(problems...); err != nil {
+		return o, usage(err)
+	}
+	return o, nil
+}
+
+func usage(err error) error { return fmt.Errorf("%w (%w)", err, errUsage) }
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "PARTNERKIT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+func (o *options) flags(stderr io.Writer) *flag.FlagSet {
+	flags := flag.NewFlagSet("server", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.api, "api", "localhost:8080", "`address` of the API host; port 0 picks one")
+	flags.StringVar(&o.app, "app", "localhost:8081", "`address` of the app host")
+	flags.StringVar(&o.apiURL, "api-url", "", "public `URL` of the API host, when a proxy stands in front")
+	flags.StringVar(&o.appURL, "app-url", "", "public `URL` of the app host, when a proxy stands in front")
+	flags.StringVar(&o.db, "db", "partnerkit.db", "an SQLite `file`, :memory:, or a postgres:// URL")
+	flags.StringVar(&o.redis, "redis", "", "redis:// `URL`: limits and lockouts are shared between nodes")
+	flags.StringVar(&o.key, "key", "", "base64 of 32 bytes that seal secrets and signing keys; several, separated by commas, to rotate; required outside development mode")
+	flags.StringVar(&o.fixtures, "fixtures", "", "JSON `file` with data for an empty database (default: the embedded demo)")
+	flags.BoolFunc("dev", "development mode (default: when both listeners and both public URLs are loopback and no proxy is trusted)", func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return errors.New("want true or false")
+		}
+		o.dev = &on
+		return nil
+	})
+	flags.StringVar(&o.cookieDomain, "cookie-domain", "", "`domain` of the session cookie, when the two hosts share a parent domain (default: the host alone)")
+	flags.Func("trusted-proxies", "`CIDRs`, separated by commas, whose X-Forwarded-For is believed", o.addProxies)
+	flags.Usage = func() {
+		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach flag has an environment variable too: PARTNERKIT_API for -api, PARTNERKIT_API_URL for -api-url.")
+		flags.PrintDefaults()
+	}
+	return flags
+}
+
+func (o *options) addProxies(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		prefix, err := netip.ParsePrefix(strings.TrimSpace(part))
+		if err != nil {
+			return fmt.Errorf("%q is not a network like 10.0.0.0/8", part)
+		}
+		o.proxies = append(o.proxies, prefix)
+	}
+	_, err := ratelimit.NewProxies(o.proxies)
+	return err
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func env(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+func TestOptionsComeFromFlagsAndEnvironment(t *testing.T) {
+	t.Parallel()
+	o, err := parseOptions([]string{"-api", "localhost:1"}, env(map[string]string{
+		"PARTNERKIT_API": "localhost:2", "PARTNERKIT_APP": "localhost:3",
+		"PARTNERKIT_API_URL": "https://api.example.com", "PARTNERKIT_APP_URL": "https://app.example.com",
+		"PARTNERKIT_DB": "x.db", "PARTNERKIT_REDIS": "redis://x", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
+		"PARTNERKIT_DEV": "false", "PARTNERKIT_COOKIE_DOMAIN": "example.com", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
+	}), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.redis, o.key, o.fixtures, o.cookieDomain}
+	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db redis://x k f.json example.com"
+	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 {
+		t.Errorf("options %+v", o)
+	}
+}
+
+func TestOptionsHaveDefaults(t *testing.T) {
+	t.Parallel()
+	o, err := parseOptions(nil, noEnv, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.api != "localhost:8080" || o.app != "localhost:8081" || o.db != "partnerkit.db" || o.dev != nil {
+		t.Errorf("options %+v", o)
+	}
+	if dev, err := o.development(); err != nil || !dev {
+		t.Errorf("development mode by default: %v, %v", dev, err)
+	}
+}
+
+// -help shows no value from the environment, a key least of all.
+func TestHelpKeepsTheKey(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	_, err := parseOptions([]string{"-help"}, env(map[string]string{"PARTNERKIT_KEY": "very-secret"}), &out)
+	if !errors.Is(err, flag.ErrHelp) || strings.Contains(out.String(), "very-secret") || !strings.Contains(out.String(), "trusted-proxies") {
+		t.Errorf("%v: %s", err, &out)
+	}
+}
+
+func TestOptionsThatAreWrong(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		{args: []string{"-nothing"}, want: "-nothing"},
+		{args: []string{"serve"}, want: `"serve" is not a flag`},
+		{args: []string{"-dev=perhaps"}, want: "true or false"},
+		{env: map[string]string{"PARTNERKIT_DEV": "perhaps"}, want: "PARTNERKIT_DEV"},
+		{args: []string{"-trusted-proxies", "10.0.0.1"}, want: "not a network"},
+		{args: []string{"-trusted-proxies", "0.0.0.0/0"}, want: "everybody"},
+	} {
+		_, err := parseOptions(test.args, env(test.env), io.Discard)
+		if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v %v: %v, want %q", test.args, test.env, err, test.want)
+		}
+	}
+}
+
+// SBX-01: development mode is only where everything is loopback.
+func TestDevelopmentMode(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		args    []string
+		dev     bool
+		refuses bool // when asked for
+	}{
+		{"defaults", nil, true, false},
+		{"loopback addresses", []string{"-api", "127.0.0.1:0", "-app", "[::1]:0"}, true, false},
+		{"loopback URLs", []string{"-api-url", "http://localhost:9", "-app-url", "http://127.0.0.1:9"}, true, false},
+		{"API on every address", []string{"-api", ":8080"}, false, true},
+		{"app on every address", []string{"-app", "0.0.0.0:8081"}, false, true},
+		{"mapped address", []string{"-app", "[::ffff:127.0.0.1]:8081"}, false, true},
+		{"a name", []string{"-api", "localhost.example.com:8080"}, false, true},
+		{"public API URL", []string{"-api-url", "https://api.example.com"}, false, true},
+		{"public app URL", []string{"-app-url", "https://app.example.com"}, false, true},
+		{"a URL that only looks so", []string{"-api-url", "http://localhost@evil.example"}, false, true},
+		{"a trusted proxy", []string{"-trusted-proxies", "127.0.0.0/8"}, false, true},
+	} {
+		o, err := parseOptions(test.args, noEnv, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dev, err := o.development(); dev != test.dev || err != nil {
+			t.Errorf("%s: %v, %v", test.name, dev, err)
+		}
+		asked, err := parseOptions(append(test.args, "-dev"), noEnv, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dev, err := asked.development(); dev == test.refuses || (err != nil) != test.refuses {
+			t.Errorf("%s, -dev: %v, %v", test.name, dev, err)
+		}
+		declined, err := parseOptions(append(test.args, "-dev=false"), noEnv, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dev, err := declined.development(); dev || err != nil {
+			t.Errorf("%s, -dev=false: %v, %v", test.name, dev, err)
+		}
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"development elsewhere", []string{"-dev", "-api-url", "https://api.example.com"}, "-dev refused: -api-url https://api.example.com is not loopback"},
+		{"no key", []string{"-dev=false"}, "-key is required outside development mode"},
+		{"short key", []string{"-key", "YWJj"}, "-key: keyring: key 1: has 3 bytes"},
+		{"no address", []string{"-api", "8080", "-key", developmentKey}, "not an address"},
+		{"no public URL", []string{"-api", "0.0.0.0:0", "-key", developmentKey}, "-api-url"},
+		{"plain http elsewhere", []string{"-api-url", "http://api.example.com", "-key", developmentKey}, "must be https"},
+		{"redis", []string{"-redis", "http://user:hidden@x"}, "-redis"},
+		{"postgres", []string{"-db", "postgres://u:hidden@127.0.0.1:1/x"}, "127.0.0.1:1"},
+		{"directory of the file", []string{"-db", "/nowhere/at/all.db"}, "/nowhere/at/all.db"},
+		{"fixtures", []string{"-fixtures", "/nowhere.json"}, "/nowhere.json"},
+	} {
+		why := fails(t, test.args...)
+		if !strings.Contains(why, test.want) || strings.Contains(why, "hidden") {
+			t.Errorf("%s: %q, want %q", test.name, why, test.want)
+		}
+	}
+}
+
+// Outside development mode nobody can sign in with what the source says.
+func TestDemoOutsideDevelopmentHasFreshSecrets(t *testing.T) {
+	t.Parallel()
+	r := start(t, "-dev=false", "-key", developmentKey)
+	if text := r.stderr.String(); strings.Contains(text, "demo-ada") || !strings.Contains(text, "ada@example.com") {
+		t.Errorf("greeting:\n%s", text)
+	}
+	post(t, browser(t), r.app+"/login", map[string][]string{"email": {"ada@example.com"}, "password": {"demo-ada"}}).want(t, 403)
+	r.dev("clock", `{"advanceSeconds": 1}`).want(t, 404)
+}

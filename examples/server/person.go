@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// person is who is signed in, and their place in the business signed into.
+type person struct {
+	session identity.Session
+	user    user
+	place   membership // zero when no business is chosen, or they left it
+}
+
+// personal makes a page for people who are signed in; others sign in first.
+func (s *server) personal(h func(w http.ResponseWriter, r *http.Request, p person) error) http.Handler {
+	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
+		p, ok, err := s.person(r)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			returnTo := "/"
+			if r.Method == http.MethodGet || r.Method == http.MethodHead {
+				returnTo = r.URL.RequestURI()
+			}
+			s.host.SignIn(w, r, returnTo)
+			return nil
+		}
+		return h(w, r, p)
+	})
+}
+
+func (s *server) person(r *http.Request) (p person, ok bool, err error) {
+	p.session, ok, err = s.sessions.find(r)
+	if err != nil || !ok {
+		return p, false, err
+	}
+	ctx := r.Context()
+	if p.user, err = s.books.user(ctx, p.session.UserID); err != nil {
+		return p, false, err
+	}
+	status, err := s.store.UserStatus(ctx, p.user.id)
+	if err != nil {
+		return p, false, err
+	}
+	if status == oauthserver.UserSuspended {
+		return p, false, apierror.Forbidden("This account is suspended")
+	}
+	p.place, err = s.books.membership(ctx, p.user.id, p.session.BusinessID)
+	if err != nil && !errors.Is(err, errAbsent) {
+		return p, false, err
+	}
+	return p, true, nil
+}
+
+type businessesView struct {
+	ReturnTo   string
+	Businesses []businessView
+}
+
+type businessView struct {
+	ID, Name          string
+	Sandbox, Selected bool
+}
+
+func (s *server) showBusinesses(w http.ResponseWriter, r *http.Request, p person) error {
+	data := businessesView{ReturnTo: r.URL.Query().Get("return_to")}
+	if !isOwnPath(data.ReturnTo) {
+		data.ReturnTo = ""
+	}
+	memberships, err := s.books.memberships(r.Context(), p.user.id)
+	if err != nil {
+		return err
+	}
+	for _, m := range memberships {
+		data.Businesses = append(data.Businesses, businessView{
+			ID: m.businessID, Name: m.business, Sandbox: m.sandboxOf != "", Selected: m.businessID == p.session.BusinessID,
+		})
+	}
+	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.name, Data: data})
+}
+
+func (s *server) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
+	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+	if err != nil {
+		return err
+	}
+	chosen, err := s.books.membership(r.Context(), p.user.id, form.Get("business_id"))
+	if errors.Is(err, errAbsent) {
+		return apierror.Forbidden("You are not a member of this business")
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.sessions.choose(r.Context(), p.session.ID, chosen.businessID); err != nil {
+		return err
+	}
+	returnTo := form.Get("return_to")
+	if !isOwnPath(returnTo) {
+		returnTo = "/settings/apps"
+	}
+	http.Redirect(w, r, returnTo, http.StatusSeeOther) //nolint:gosec // isOwnPath has looked at it
+	return nil
+}

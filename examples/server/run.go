@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// run is the whole program: it serves until ctx ends, and then returns nil.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
+	o, err := parseOptions(args, getenv, stderr)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	dev, err := o.development()
+	if err != nil {
+		return err
+	}
+	p := parts{dev: dev, cookieDomain: o.cookieDomain, log: log}
+	if p.ring, err = o.keyring(dev, log); err != nil {
+		return err
+	}
+	if p.proxies, err = ratelimit.NewProxies(o.proxies); err != nil {
+		return usage(err)
+	}
+	data, err := o.readFixtures(dev)
+	if err != nil {
+		return err
+	}
+
+	if p.store, err = openStore(ctx, o.db, log); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.store.Close()) }()
+	limiter, closeLimiter, err := openLimiter(ctx, o.redis, log)
+	if err != nil {
+		return err
+	}
+	defer closeLimiter()
+	p.limiter = limiter
+	if p.clock, err = newTimekeeper(ctx, p.store, log); err != nil {
+		return err
+	}
+	if p.books, err = openBooks(ctx, p.store); err != nil {
+		return err
+	}
+	shown, err := p.fill(ctx, data)
+	if err != nil {
+		return err
+	}
+
+	api, err := listen(ctx, "-api", o.api)
+	if err != nil {
+		return err
+	}
+	defer api.close()
+	app, err := listen(ctx, "-app", o.app)
+	if err != nil {
+		return err
+	}
+	defer app.close()
+	if p.apiURL, err = api.url(o.apiURL); err != nil {
+		return err
+	}
+	if p.appURL, err = app.url(o.appURL); err != nil {
+		return err
+	}
+	s, err := newServer(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := greet(s, shown, stderr); err != nil {
+		return err
+	}
+	if err := sayReady(s, stdout); err != nil {
+		return err
+	}
+	return s.run(ctx, api, app)
+}
+
+// fill loads the fixtures into an empty database, and returns those whose sign-ins
+// and secrets may be shown: just loaded, or the demo that everybody knows.
+func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err error) {
+	if ahead := p.clock.Ahead(); ahead > 0 {
+		p.log.WarnContext(ctx, "the clock of this database was moved", "ahead", ahead)
+	}
+	origin, err := fixturesOf(ctx, p.store)
+	if errors.Is(err, errAbsent) {
+		prepared := data.prepare(p.clock.Now())
+		loaded, err := p.books.load(ctx, prepared)
+		if err != nil {
+			return nil, err
+		}
+		if loaded {
+			data.warn(p.log)
+			return &prepared.fixtures, nil
+		}
+		origin, err = fixturesOf(ctx, p.store) // another node was faster
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err == nil && p.dev && origin == demoOrigin && data.origin == demoOrigin {
+		return &data, nil
+	}
+	return nil, err
+}
+
+// run serves both hosts and does what no request causes. It stops in order: the
+// listeners and the requests under way, the loops of the platform, the line to
+// other nodes.
+func (s *server) run(ctx context.Context, api, app *endpoint) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var lines sync.WaitGroup
+	lines.Go(func() { _ = s.store.Run(background) }) // it ends with its context, and by nothing else
+	if s.dev {
+		lines.Go(func() { s.clock.follow(background) })
+	}
+
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+	working, stopWork := context.WithCancel(background)
+	defer stopWork()
+	worked := make(chan error, 1)
+	go func() {
+		worked <- s.platform.Run(working)
+		stopServing() // without its loops the platform is not whole
+	}()
+
+	served := serve(serving, serveTimeouts,
+		site{newHTTPServer(s.api(), serveTimeouts, s.log), api},
+		site{newHTTPServer(s.app(), serveTimeouts, s.log), app})
+	s.log.Info("stopping: requests are done")
+	stopWork()
+	err := errors.Join(served, <-worked)
+	stop()
+	lines.Wait()
+	if err != nil {
+		return fmt.Errorf("stopped: %w", err)
+	}
+	s.log.Info("stopped")
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// service is what the accounting service calls itself.
+const service = "Service"
+
+// server is the accounting service: books of its own, and the platform.
+type server struct {
+	parts
+	errors   apierror.Writer
+	sessions *sessions
+	host     host
+	pages    *pages
+	csrf     *http.CrossOriginProtection
+	hashing  chan struct{} // bounds the passwords that are checked at a time
+	platform *partnerkit.Platform
+	oauth    *oauthserver.Server
+	metrics  *metrics
+}
+
+// parts are what a server is made of.
+type parts struct {
+	dev            bool
+	apiURL, appURL string
+	cookieDomain   string
+	log            *slog.Logger
+	ring           *keyring.Keyring
+	store          *sqlstore.Store
+	books          *books
+	clock          *timekeeper
+	limiter        ratelimit.Limiter
+	proxies        ratelimit.Proxies
+}
+
+func newServer(ctx context.Context, p parts) (*server, error) {
+	s := &server{
+		parts:   p,
+		errors:  apierror.Writer{Logger: p.log, Service: service},
+		csrf:    http.NewCrossOriginProtection(),
+		hashing: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		metrics: newMetrics(),
+	}
+	for _, origin := range []string{p.apiURL, p.appURL} {
+		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
+			return nil, usage(fmt.Errorf("%q is not an origin like https://api.example.com: %w", origin, err))
+		}
+	}
+	s.sessions = newSessions(p.books, p.clock, sessionCookie(p.appURL, p.cookieDomain), p.dev)
+	s.host = host{books: p.books, sessions: s.sessions}
+	var err error
+	if s.pages, err = newPages(s.errors); err != nil {
+		return nil, err
+	}
+	oauth := oauthserver.Config{}
+	if p.dev {
+		developmentPolicies(p.books, &oauth)
+	}
+	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
+		Store: p.store, Host: s.host, Keyring: p.ring, Pages: oauthpages.New(),
+		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
+		AppRoutes: s.appRoutes(),
+		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
+		OAuth: oauth,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.oauth = s.platform.OAuth()
+	return s, nil
+}
+
+// api serves the API host. Health, metrics and /dev stand in front of the
+// platform: no limit refuses them.
+func (s *server) api() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", s.errors.Standard(serveHealth))
+	mux.Handle("GET /readyz", s.errors.Standard(s.serveReady))
+	mux.Handle("GET /metrics", s.metrics.handler())
+	if s.dev {
+		mux.Handle("/dev/", s.development())
+	}
+	return s.metrics.count("api", inFront(mux, s.platform.API()))
+}
+
+// app serves the app host.
+func (s *server) app() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", s.errors.Standard(serveHealth))
+	mux.Handle("GET /readyz", s.errors.Standard(s.serveReady))
+	return s.metrics.count("app", inFront(mux, s.platform.App()))
+}
+
+// inFront asks mux first. It is not a pattern "/" in mux, which would redirect
+// paths that are not clean before next has seen them.
+func inFront(mux *http.ServeMux, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// appRoutes are the pages of the books.
+func (s *server) appRoutes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /login", s.pages.handle(s.showLogin))
+	mux.Handle("POST /login", s.pages.handle(s.signIn))
+	mux.Handle("POST /logout", s.pages.handle(s.signOut))
+	mux.Handle("GET /businesses", s.personal(s.showBusinesses))
+	mux.Handle("POST /businesses", s.personal(s.chooseBusiness))
+	mux.Handle("GET /settings/apps", s.personal(s.showApps))
+	mux.Handle("POST /settings/apps/revoke-access", s.disconnect(func(ctx context.Context, appID, businessID string) error {
+		return s.oauth.RevokeAccess(ctx, appID, businessID)
+	}))
+	mux.Handle("POST /settings/apps/uninstall", s.disconnect(func(ctx context.Context, appID, businessID string) error {
+		return s.oauth.Uninstall(ctx, appID, businessID)
+	}))
+	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
+	mux.Handle("POST /embedded/{clientId}/session-token", s.errors.Standard(s.serveSessionToken))
+	mux.HandleFunc("GET /assets/style.css", s.pages.serveStyle)
+	mux.Handle("GET /{$}", http.RedirectHandler("/settings/apps", http.StatusSeeOther))
+	routes := s.pages.mux(mux)
+	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.csrf.Check(r); err != nil {
+			return apierror.Forbidden("This request came from another site")
+		}
+		routes.ServeHTTP(w, r)
+		return nil
+	})
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, host := range []string{r.api, r.app} {
+		get(t, http.DefaultClient, host+"/healthz").want(t, http.StatusOK)
+		get(t, http.DefaultClient, host+"/readyz").want(t, http.StatusOK)
+	}
+	if body := get(t, http.DefaultClient, r.api+"/metrics").want(t, http.StatusOK).body; !strings.Contains(body, `partnerkit_http_requests_total{code="200",host="app",method="get"} 2`) {
+		t.Errorf("metrics do not count:\n%s", body)
+	}
+	get(t, http.DefaultClient, r.app+"/metrics").want(t, http.StatusNotFound)
+	for _, want := range []string{r.api, r.app, "ada@example.com", "demo-ada", "ledgerlink-sync", "demo-secret-ledgerlink-sync", "curl "} {
+		if !strings.Contains(r.stderr.String(), want) {
+			t.Errorf("the greeting lacks %q:\n%s", want, r.stderr)
+		}
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if r.stdout.String() != "" {
+		t.Errorf("more than the ready line on standard output: %q", r.stdout)
+	}
+}
+
+// localhost is whatever a client resolves it to.
+func TestLocalhostIsBothFamilies(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	u, err := url.Parse(r.api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u.Hostname() != "localhost" {
+		t.Errorf("api %s", r.api)
+	}
+	get(t, http.DefaultClient, "http://127.0.0.1:"+u.Port()+"/healthz").want(t, http.StatusOK)
+	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil {
+		probe.Close()
+		get(t, http.DefaultClient, "http://[::1]:"+u.Port()+"/healthz").want(t, http.StatusOK)
+	}
+}
+
+// ERR-02, LIM-05
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	a := get(t, http.DefaultClient, r.api+"/nothing").want(t, http.StatusNotFound)
+	if body := a.json(t); body["statusCode"] != float64(404) || body["error"] != "Not Found" {
+		t.Errorf("body %s", a.body)
+	}
+	page := get(t, http.DefaultClient, r.app+"/nothing").want(t, http.StatusNotFound)
+	if !strings.Contains(page.body, `role="alert"`) {
+		t.Errorf("page %s", page.body)
+	}
+	if a := do(t, http.DefaultClient, request(t, http.MethodDelete, r.app+"/login", "", "")).want(t, http.StatusMethodNotAllowed); a.Header.Get("Allow") == "" {
+		t.Error("a 405 without Allow")
+	}
+}
+
+func TestRestartKeepsDataAndClock(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "books.db")
+	first := start(t, "-db", db)
+	before := first.dev("clock", `{"advanceSeconds": 86400}`).want(t, http.StatusOK).json(t)["now"].(float64)
+	first.dev("apps/ledgerlink-cli/status", `{"status": "SUSPENDED"}`).want(t, http.StatusOK)
+	b := first.signIn("ada@example.com", "demo-ada")
+	old, err := url.Parse(first.app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookies := b.Jar.Cookies(old)
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	second := start(t, "-db", db)
+	after := get(t, http.DefaultClient, second.api+"/dev/clock").want(t, http.StatusOK).json(t)["now"].(float64)
+	if after < before || after < float64(time.Now().Add(23*time.Hour).Unix()) {
+		t.Errorf("the clock went back from %v to %v", before, after) // SBX-01
+	}
+	second.dev("apps/ledgerlink-cli/status", `{"status": "DEACTIVATED"}`).want(t, http.StatusOK)
+	r := request(t, http.MethodGet, second.app+"/settings/apps", "", "")
+	for _, cookie := range cookies {
+		r.AddCookie(cookie)
+	}
+	do(t, browser(t), r).want(t, http.StatusOK)
+	if !strings.Contains(second.stderr.String(), "demo-ada") {
+		t.Error("the second start does not show the demo's sign-ins")
+	}
+}
+
+func TestSecondServerOnOneFile(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "books.db")
+	start(t, "-db", db)
+	// DLV-05: the second process is refused and told what to do.
+	if why := fails(t, "-db", db); !strings.Contains(why, "belongs to another process") || !strings.Contains(why, "PostgreSQL") {
+		t.Error(why)
+	}
+}
+
+func TestPortIsTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if why := fails(t, "-app", taken.Addr().String()); !strings.Contains(why, "-app") || !strings.Contains(why, "another program") {
+		t.Error(why)
+	}
+}
+
+// The process ends with 0 after SIGTERM, and writes nothing but the ready line.
+func TestSignal(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), runAsServer+"=1", "PARTNERKIT_API=127.0.0.1:0", "PARTNERKIT_APP=127.0.0.1:0", "PARTNERKIT_DB=:memory:")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		decoder := json.NewDecoder(out)
+		var ready struct{ API string }
+		if err := decoder.Decode(&ready); err != nil {
+			t.Fatalf("%v: no ready line: %v\n%s", signal, err, &stderr)
+		}
+		get(t, http.DefaultClient, ready.API+"/healthz").want(t, http.StatusOK)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		rest, _ := io.ReadAll(io.MultiReader(decoder.Buffered(), out))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %v\n%s", signal, err, &stderr)
+		}
+		if text := strings.TrimSpace(string(rest)); text != "" {
+			t.Errorf("%v: standard output goes on: %q", signal, text)
+		}
+	}
+}
+
+// A stop waits for requests that are under way.
+func TestStopLetsRequestsFinish(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	under, goOn := make(chan struct{}), make(chan struct{})
+	slow := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(under)
+		<-goOn
+		_, _ = io.WriteString(w, "done")
+	})
+	e, err := listen(ctx, "-api", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := e.url("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, serveTimeouts, site{newHTTPServer(slow, serveTimeouts, discard()), e}) }()
+	answered := make(chan answer, 1)
+	go func() { answered <- get(t, browser(t), address) }()
+	<-under
+	cancel()
+	close(goOn)
+	if a := <-answered; a.body != "done" {
+		t.Errorf("answer %q", a.body)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that does not get on with its request is cut off.
+func TestSlowClientIsCutOff(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	short := timeouts{header: 50 * time.Millisecond, read: 50 * time.Millisecond, write: time.Second, idle: time.Second, shutdown: time.Second}
+	reads := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	e, err := listen(ctx, "-api", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, short, site{newHTTPServer(reads, short, discard()), e}) }()
+	for name, beginning := range map[string]string{
+		"half a header": "GET / HTTP/1.1\r\nHost: x\r\n",
+		"half a body":   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
+	} {
+		conn, err := net.Dial("tcp", e.sockets[0].Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, beginning); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(conn); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("%s: %v", name, err)
+		}
+		conn.Close()
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if serveTimeouts.header == 0 || serveTimeouts.read == 0 || serveTimeouts.write == 0 || serveTimeouts.idle == 0 {
+		t.Error("a timeout is missing")
+	}
+}
+
+func TestLongHeaderIsRefused(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	req := request(t, http.MethodGet, r.api+"/healthz", "", "")
+	req.Header.Set("X-Long", strings.Repeat("a", 2*maxHeader))
+	do(t, browser(t), req).want(t, http.StatusRequestHeaderFieldsTooLarge)
+}

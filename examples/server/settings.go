@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+type appsView struct {
+	Business  string
+	MayChange bool
+	Apps      []appView
+}
+
+type appView struct {
+	ID, ClientID, Name string
+	Embedded           string // its page, when it has one
+	Scopes             []string
+	Since              time.Time
+}
+
+// showApps lists what the business has connected.
+func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) error {
+	if p.place.businessID == "" {
+		http.Redirect(w, r, "/businesses", http.StatusSeeOther)
+		return nil
+	}
+	installations, err := s.store.BusinessInstallations(r.Context(), p.place.businessID)
+	if err != nil {
+		return err
+	}
+	data := appsView{Business: p.place.business, MayChange: p.place.may(mayInstallApps)}
+	for _, installation := range installations {
+		app, err := s.store.App(r.Context(), installation.AppID)
+		if err != nil {
+			return err
+		}
+		shown := appView{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Since: installation.CreatedAt, Scopes: inPlainWords(installation.Scopes)}
+		if app.AppURL != "" && app.Type == oauthserver.Confidential && app.IsUsable() {
+			shown.Embedded = "/embedded/" + url.PathEscape(app.ClientID)
+		}
+		data.Apps = append(data.Apps, shown)
+	}
+	return s.pages.show(w, http.StatusOK, "apps", view{Title: "Connected apps", Person: p.user.name, Data: data})
+}
+
+func inPlainWords(scopes identity.Scopes) []string {
+	catalog := identity.DefaultScopes()
+	words := make([]string, 0, scopes.Len())
+	for name := range scopes.All() {
+		if scope, ok := catalog.Lookup(name); ok {
+			name = scope.Description
+		}
+		words = append(words, name)
+	}
+	return words
+}
+
+// disconnect makes the handler of a button that ends an installation.
+func (s *server) disconnect(end func(ctx context.Context, appID, businessID string) error) http.Handler {
+	return s.personal(func(w http.ResponseWriter, r *http.Request, p person) error {
+		if !p.place.may(mayInstallApps) {
+			return apierror.Forbidden("You do not have permission to disconnect apps from this business")
+		}
+		form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+		if err != nil {
+			return err
+		}
+		app, err := s.store.AppByClientID(r.Context(), form.Get("client_id"))
+		if err == nil {
+			err = end(r.Context(), app.ID, p.place.businessID)
+		}
+		// Somebody else was faster: it is as they wanted it.
+		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
+			return err
+		}
+		http.Redirect(w, r, "/settings/apps", http.StatusSeeOther)
+		return nil
+	})
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func credentials(email, password, returnTo string) url.Values {
+	return url.Values{"email": {email}, "password": {password}, "return_to": {returnTo}}
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	page := get(t, b, r.app+"/login?return_to=/settings/apps").want(t, http.StatusOK)
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'",
+		"Cache-Control":           "no-store",
+		"X-Frame-Options":         "DENY",
+		"Content-Type":            "text/html; charset=utf-8",
+	} {
+		if !strings.Contains(page.Header.Get(name), want) {
+			t.Errorf("%s: %q", name, page.Header.Get(name))
+		}
+	}
+	if page.form().Get("return_to") != "/settings/apps" {
+		t.Errorf("form %v", page.form())
+	}
+	for _, wrong := range []url.Values{
+		credentials("ada@example.com", "demo-ben", ""),
+		credentials("nobody@example.com", "demo-ada", ""),
+		credentials("ada@example.com", "", ""),
+		credentials("", "", ""),
+		credentials("ada@example.com", strings.Repeat("x", maxPassword+1), ""),
+	} {
+		a := post(t, b, r.app+"/login", wrong).want(t, http.StatusForbidden)
+		if !strings.Contains(a.body, `role="alert"`) || len(a.Cookies()) > 0 {
+			t.Errorf("%v: %v %s", wrong, a.Cookies(), a.body)
+		}
+	}
+	a := post(t, b, r.app+"/login", credentials(" Ada@Example.com", "demo-ada", "/settings/apps")).want(t, http.StatusSeeOther)
+	if got := a.Header.Get("Location"); got != "/settings/apps" {
+		t.Errorf("Location %q", got)
+	}
+	cookie := a.Cookies()[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || cookie.Secure {
+		t.Errorf("cookie %+v", cookie)
+	}
+	if body := get(t, b, r.app+"/settings/apps").want(t, http.StatusOK).body; !strings.Contains(body, "Moreau Bakery") || !strings.Contains(body, "Ada Moreau") {
+		t.Error(body)
+	}
+
+	post(t, b, r.app+"/logout", nil).want(t, http.StatusSeeOther)
+	stale := request(t, http.MethodGet, r.app+"/settings/apps", "", "")
+	stale.AddCookie(cookie)
+	if a := do(t, browser(t), stale).want(t, http.StatusSeeOther); !strings.HasPrefix(a.Header.Get("Location"), "/login?return_to=%2Fsettings%2Fapps") {
+		t.Errorf("after sign-out: %s", a.Header.Get("Location"))
+	}
+}
+
+// A session that a browser brought to the sign-in does not live on.
+func TestSignInRotatesTheSession(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	first := post(t, b, r.app+"/login", credentials("ada@example.com", "demo-ada", "")).want(t, http.StatusSeeOther).Cookies()[0]
+	second := post(t, b, r.app+"/login", credentials("ada@example.com", "demo-ada", "")).want(t, http.StatusSeeOther).Cookies()[0]
+	for cookie, want := range map[*http.Cookie]int{first: http.StatusSeeOther, second: http.StatusOK} {
+		req := request(t, http.MethodGet, r.app+"/settings/apps", "", "")
+		req.AddCookie(cookie)
+		do(t, browser(t), req).want(t, want)
+	}
+}
+
+// The cookie of one host is the other's too: same name, other port.
+func TestSessionIsValidOnBothHosts(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.signIn("ada@example.com", "demo-ada")
+	for _, host := range []string{r.api, r.app} {
+		u, err := url.Parse(host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cookies := b.Jar.Cookies(u); len(cookies) != 1 {
+			t.Errorf("%s gets %d cookies", host, len(cookies))
+		}
+	}
+	// And one that the API host set is the app host's.
+	b = browser(t)
+	do(t, b, request(t, http.MethodPost, r.api+"/dev/sessions", "application/json", `{"userId": "usr_ben", "businessId": "biz_cycles"}`)).want(t, http.StatusOK)
+	if body := get(t, b, r.app+"/settings/apps").want(t, http.StatusOK).body; !strings.Contains(body, "Okafor Cycles") {
+		t.Error(body)
+	}
+}
+
+func TestSessionCookie(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		url, domain, name string
+		secure            bool
+	}{
+		{"http://localhost:8081", "", "books_session", false},
+		{"https://app.example.com", "", "__Host-books_session", true},
+		{"https://app.example.com", "example.com", "__Secure-books_session", true},
+	} {
+		c := sessionCookie(test.url, test.domain)
+		if c.Name != test.name || c.Secure != test.secure || c.Domain != test.domain || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
+			t.Errorf("%s %s: %+v", test.url, test.domain, c)
+		}
+	}
+}
+
+func TestReturnToStaysHere(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/":                               true,
+		"/settings/apps":                  true,
+		"/oauth/authorize?state=a%2F%2Fb": true,
+		"/device?user_code=ABCD-EFGH":     true,
+		"/x?u=https://example.com/":       true,
+		"":                                false,
+		"settings":                        false,
+		"//evil.example":                  false,
+		"/\\evil.example":                 false,
+		"\\evil.example":                  false,
+		"\\\\evil.example":                false,
+		"https://evil.example":            false,
+		"https:/evil.example":             false,
+		"javascript:alert(1)":             false,
+		"/\t/evil.example":                false,
+		"/\n/evil.example":                false,
+		"\t//evil.example":                false,
+		" //evil.example":                 false,
+		"/\x7f":                           false,
+		"/\u0085/evil.example":            false,
+		"/a\\..\\evil":                    false,
+		"/%zz":                            false,
+		"/" + strings.Repeat("a", 9000):   false,
+	} {
+		if got := isOwnPath(path); got != want {
+			t.Errorf("isOwnPath(%q) = %v", path, got)
+		}
+	}
+	r := start(t)
+	a := post(t, browser(t), r.app+"/login", credentials("dev@example.com", "demo-dev", "//evil.example")).want(t, http.StatusSeeOther)
+	if got := a.Header.Get("Location"); got != "/settings/apps" {
+		t.Errorf("Location %q", got)
+	}
+	if page := get(t, browser(t), r.app+"/login?return_to=//evil.example"); page.form().Get("return_to") != "" {
+		t.Errorf("form %v", page.form())
+	}
+}
+
+// CON-07: what another site's page sends does nothing.
+func TestCrossOriginPosts(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, test := range []struct {
+		name, origin, site string
+		want               int
+	}{
+		{"no browser", "", "", http.StatusSeeOther},
+		{"our page", r.app, "same-origin", http.StatusSeeOther},
+		{"our other host", r.api, "same-site", http.StatusSeeOther},
+		{"our page without a referrer", "null", "same-origin", http.StatusSeeOther},
+		{"an old browser on our page", r.app, "", http.StatusSeeOther},
+		{"another site", "https://evil.example", "cross-site", http.StatusForbidden},
+		{"another port", "http://localhost:1", "same-site", http.StatusForbidden},
+		{"another site in an old browser", "https://evil.example", "", http.StatusForbidden},
+		{"a sandboxed frame", "null", "cross-site", http.StatusForbidden},
+		{"a frame in an old browser", "null", "", http.StatusForbidden},
+	} {
+		b := r.session("usr_ada", "biz_bakery")
+		req := request(t, http.MethodPost, r.app+"/logout", "application/x-www-form-urlencoded", "")
+		for name, value := range map[string]string{"Origin": test.origin, "Sec-Fetch-Site": test.site} {
+			if value != "" {
+				req.Header.Set(name, value)
+			}
+		}
+		do(t, b, req).want(t, test.want)
+		still := http.StatusOK
+		if test.want == http.StatusSeeOther {
+			still = http.StatusSeeOther
+		}
+		if got := get(t, b, r.app+"/settings/apps").StatusCode; got != still {
+			t.Errorf("%s: afterwards %d", test.name, got)
+		}
+	}
+}
+
+// wrongPassword is so long that nobody hashes it.
+var wrongPassword = strings.Repeat("x", maxPassword+1)
+
+func TestWrongPasswordsCloseTheSignIn(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	for i := range wrongPerAccount + 1 {
+		email := "ada@example.com"
+		if i%2 == 0 {
+			email = "ADA@example.com " // the same account
+		}
+		post(t, b, r.app+"/login", credentials(email, wrongPassword, "")).want(t, http.StatusForbidden)
+	}
+	a := post(t, b, r.app+"/login", credentials("ada@example.com", "demo-ada", "")).want(t, http.StatusTooManyRequests)
+	if a.Header.Get("Retry-After") == "" || len(a.Cookies()) > 0 {
+		t.Errorf("%v", a.Header)
+	}
+	r.signIn("ben@example.com", "demo-ben") // others are not locked out
+	r.dev("clock", `{"advanceSeconds": 600}`).want(t, http.StatusOK)
+	r.signIn("ada@example.com", "demo-ada")
+}
+
+func TestWrongPasswordsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	for range wrongPerIP + 1 {
+		post(t, b, r.app+"/login", credentials(time.Now().Format("150405.000000000")+"@example.com", wrongPassword, "")).want(t, http.StatusForbidden)
+	}
+	post(t, b, r.app+"/login", credentials("ben@example.com", "demo-ben", "")).want(t, http.StatusTooManyRequests)
+}
+
+func TestBusinesses(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	a := post(t, b, r.app+"/login", credentials("ben@example.com", "demo-ben", "")).want(t, http.StatusSeeOther)
+	if a.Header.Get("Location") != "/businesses" {
+		t.Errorf("Location %q", a.Header.Get("Location"))
+	}
+	page := get(t, b, r.app+"/businesses?return_to=/device").want(t, http.StatusOK)
+	if !strings.Contains(page.body, `value="biz_bakery" required checked`) || !strings.Contains(page.body, "Okafor Cycles") || strings.Contains(page.body, "Sandbox") {
+		t.Error(page.body)
+	}
+	form := page.form()
+	form.Set("business_id", "biz_cycles")
+	if a := post(t, b, r.app+"/businesses", form).want(t, http.StatusSeeOther); a.Header.Get("Location") != "/device" {
+		t.Errorf("Location %q", a.Header.Get("Location"))
+	}
+	if body := get(t, b, r.app+"/settings/apps").body; !strings.Contains(body, "Okafor Cycles") {
+		t.Error(body)
+	}
+	post(t, b, r.app+"/businesses", url.Values{"business_id": {"biz_papertrail_sandbox"}}).want(t, http.StatusForbidden)
+}
+
+func TestSuspendedUserCannotSignIn(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.signIn("ada@example.com", "demo-ada")
+	r.dev("users/usr_ada/status", `{"status": "SUSPENDED"}`).want(t, http.StatusOK)
+	post(t, browser(t), r.app+"/login", credentials("ada@example.com", "demo-ada", "")).want(t, http.StatusForbidden)
+	get(t, b, r.app+"/settings/apps").want(t, http.StatusForbidden)
+	r.dev("users/usr_ada/status", `{"status": "ACTIVE"}`).want(t, http.StatusOK)
+	get(t, b, r.app+"/settings/apps").want(t, http.StatusOK)
+}

@@ -1,0 +1,128 @@
+package partnerkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// Store is all that the features keep. storage/sqlite and storage/postgres open
+// one that satisfies it.
+type Store interface {
+	oauthserver.Store
+}
+
+// Config of a [Platform]. Store, Host, Keyring, Pages and the two URLs are
+// required; the zero value of everything else is its default.
+type Config struct {
+	Store   Store
+	Host    oauthserver.Host
+	Keyring *keyring.Keyring
+	Pages   oauthserver.Pages // see oauthserver/pages
+
+	// APIURL and AppURL are the public origins of the two hosts, such as
+	// https://api.example.com. Nothing that a request says changes them.
+	APIURL, AppURL string
+	// Service names the service in challenges and on pages; empty means
+	// "Service".
+	Service string
+	// Scopes that the service knows; the zero value means
+	// identity.DefaultScopes.
+	Scopes identity.ScopeCatalog
+
+	// APIRoutes and AppRoutes are the host's own on each of the two hosts: they
+	// get what no feature takes. Nil means that there are none.
+	APIRoutes, AppRoutes http.Handler
+
+	Limiter ratelimit.Limiter // nil: in memory
+	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
+	Clock   clock.Movable     // nil: the real time
+	Logger  *slog.Logger      // nil: discards
+
+	// OAuth holds what only the OAuth server has a choice about. The fields
+	// that stand above as well are taken from there.
+	OAuth oauthserver.Config
+}
+
+// Platform is the features, put together. It is safe for concurrent use.
+type Platform struct {
+	cfg    Config
+	errors apierror.Writer
+	oauth  *oauthserver.Server
+	api    http.Handler
+	app    http.Handler
+}
+
+// New puts the features together and starts nothing: [Platform.Run] does the
+// work that no request causes. The errors say which field is wrong.
+func New(_ context.Context, cfg Config) (*Platform, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("partnerkit: Config.Store is nil; storage/sqlite and storage/postgres open one")
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{cfg: cfg, errors: apierror.Writer{
+		Logger: cfg.Logger, Service: cfg.Service,
+		ResourceMetadata: strings.TrimSuffix(cfg.APIURL, "/") + "/.well-known/oauth-protected-resource",
+	}}
+	if p.oauth, err = oauthserver.New(cfg.oauth()); err != nil {
+		return nil, fmt.Errorf("partnerkit: %w", err)
+	}
+	p.api = p.newAPI()
+	p.app = p.newApp()
+	return p, nil
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Service == "" {
+		c.Service = "Service"
+	}
+	if len(c.Scopes.All()) == 0 {
+		c.Scopes = identity.DefaultScopes()
+	}
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Limiter == nil {
+		// One for all features: they share the memory that it may take.
+		memory, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
+		if err != nil {
+			return c, fmt.Errorf("partnerkit: %w", err)
+		}
+		c.Limiter = memory
+	}
+	return c, nil
+}
+
+func (c Config) oauth() oauthserver.Config {
+	oauth := c.OAuth
+	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = c.Store, c.Host, c.Keyring, c.Pages
+	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
+	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger = c.Limiter, c.Proxies, c.Clock, c.Logger
+	return oauth
+}
+
+// API serves the API host.
+func (p *Platform) API() http.Handler { return p.api }
+
+// App serves the app host, where people are.
+func (p *Platform) App() http.Handler { return p.app }
+
+// OAuth is the OAuth server, for what the host does by itself: suspend an app,
+// uninstall it, mint a session token.
+func (p *Platform) OAuth() *oauthserver.Server { return p.oauth }

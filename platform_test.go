@@ -1,0 +1,188 @@
+package partnerkit_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+)
+
+// nobody is a host where nobody is signed in.
+type nobody struct{}
+
+func (nobody) Session(*http.Request) (identity.Session, bool, error) {
+	return identity.Session{}, false, nil
+}
+
+func (nobody) SignIn(w http.ResponseWriter, r *http.Request, _ string) {
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+func (nobody) Businesses(context.Context, string) ([]oauthserver.Business, error) { return nil, nil }
+
+func (nobody) IsMember(context.Context, string, string) (bool, error) { return false, nil }
+
+func config(t *testing.T) partnerkit.Config {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.Memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	key, err := keyring.NewKey("", []byte(strings.Repeat("k", keyring.KeySize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := keyring.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return partnerkit.Config{
+		Store: store, Host: nobody{}, Keyring: ring, Pages: pages.New(),
+		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
+		Clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
+	}
+}
+
+func platform(t *testing.T, cfg partnerkit.Config) *partnerkit.Platform {
+	t.Helper()
+	p, err := partnerkit.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func get(h http.Handler, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+func teapot(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+
+func TestPlatformRoutes(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	bare := platform(t, cfg)
+	cfg.APIRoutes, cfg.AppRoutes = http.HandlerFunc(teapot), http.HandlerFunc(teapot)
+	full := platform(t, cfg)
+	for _, test := range []struct {
+		name string
+		h    http.Handler
+		path string
+		want int
+	}{
+		{"metadata", bare.API(), "/.well-known/oauth-authorization-server", http.StatusOK},
+		{"token takes POST", bare.API(), "/oauth/token", http.StatusMethodNotAllowed},
+		{"authorize is a page", bare.App(), "/oauth/authorize", http.StatusBadRequest},
+		{"device needs a session", bare.App(), "/device", http.StatusSeeOther},
+		{"nothing on the API host", bare.API(), "/invoices", http.StatusNotFound},
+		{"nothing on the app host", bare.App(), "/home", http.StatusNotFound},
+		{"authorize is not on the API host", full.API(), "/oauth/authorize", http.StatusNotFound},
+		{"token is not on the app host", full.App(), "/oauth/token", http.StatusTeapot},
+		{"the host's own on the API host", full.API(), "/invoices", http.StatusTeapot},
+		{"the host's own on the app host", full.App(), "/home", http.StatusTeapot},
+		{"a path that only resembles ours", full.API(), "//oauth/token", http.StatusTeapot},
+	} {
+		if got := get(test.h, "http://x"+test.path).Code; got != test.want {
+			t.Errorf("%s: GET %s = %d, want %d", test.name, test.path, got, test.want)
+		}
+	}
+}
+
+// ERR-02: what is at no path has the standard shape.
+func TestUnknownPathHasTheStandardShape(t *testing.T) {
+	t.Parallel()
+	w := get(platform(t, config(t)).API(), "/nothing/here")
+	var body struct {
+		StatusCode int
+		Message    string
+		Error      string
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.StatusCode != 404 || body.Error != "Not Found" || body.Message == "" {
+		t.Errorf("body %s, %v", w.Body, err)
+	}
+}
+
+// LIM-05: whatever has no limit of its own shares 600 a minute for each address.
+func TestDefaultLimit(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	moving := clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))
+	cfg.Clock = moving
+	p := platform(t, cfg)
+	for i := range ratelimit.DefaultPerIP {
+		if i%2 == 0 {
+			get(p.API(), "/nothing")
+		} else if w := get(p.API(), "/.well-known/nothing"); w.Code != http.StatusNotFound {
+			t.Fatalf("request %d: %d", i+1, w.Code)
+		}
+	}
+	w := get(p.API(), "/nothing")
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"statusCode":429`) {
+		t.Errorf("the 601st: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if w := get(p.App(), "/nothing"); w.Code != http.StatusNotFound {
+		t.Errorf("the app host counts for itself: %d", w.Code)
+	}
+	moving.Advance(time.Minute)
+	if w := get(p.API(), "/nothing"); w.Code != http.StatusNotFound {
+		t.Errorf("a minute later: %d", w.Code)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(*partnerkit.Config)
+		want  string
+	}{
+		"no store":   {func(c *partnerkit.Config) { c.Store = nil }, "Config.Store"},
+		"no host":    {func(c *partnerkit.Config) { c.Host = nil }, "Config.Host"},
+		"no keyring": {func(c *partnerkit.Config) { c.Keyring = nil }, "Config.Keyring"},
+		"a path":     {func(c *partnerkit.Config) { c.APIURL = "https://api.example.com/v1" }, "Config.APIURL"},
+		"plain http": {func(c *partnerkit.Config) { c.AppURL = "http://app.example.com" }, "Config.AppURL"},
+	} {
+		cfg := config(t)
+		test.spoil(&cfg)
+		if _, err := partnerkit.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want an error that names %s", name, err, test.want)
+		}
+	}
+}
+
+// What stands in Config holds, whatever OAuth says.
+func TestSharedFieldsAreThoseOfConfig(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	cfg.OAuth.APIURL = "https://other.example.com"
+	w := get(platform(t, cfg).API(), "/.well-known/oauth-authorization-server")
+	if body := w.Body.String(); !strings.Contains(body, `"issuer":"https://api.example.com"`) {
+		t.Error(body)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	p := platform(t, config(t))
+	go func() { done <- p.Run(ctx) }()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,75 @@
+package partnerkit
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// The counters of requests that have no limit of their own, on each of the two
+// hosts. The OAuth server counts what it refuses under the same names: it is one
+// limit.
+const (
+	defaultAPI = "default ip"
+	defaultApp = "app host pages"
+)
+
+// newAPI routes the API host. A feature's paths come first; everything else is
+// the host's own and counts toward the default limit of its caller's address.
+func (p *Platform) newAPI() http.Handler {
+	oauth := p.oauth.APIHandler()
+	rest := p.limited(defaultAPI, p.orNotFound(p.cfg.APIRoutes))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
+			oauth.ServeHTTP(w, r)
+		default:
+			rest.ServeHTTP(w, r)
+		}
+	})
+}
+
+// newApp routes the app host.
+func (p *Platform) newApp() http.Handler {
+	oauth := p.oauth.AppHandler()
+	rest := p.limited(defaultApp, p.orNotFound(p.cfg.AppRoutes))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case path == "/oauth/authorize", path == "/device", strings.HasPrefix(path, "/device/"):
+			oauth.ServeHTTP(w, r)
+		default:
+			rest.ServeHTTP(w, r)
+		}
+	})
+}
+
+func (p *Platform) orNotFound(h http.Handler) http.Handler {
+	if h != nil {
+		return h
+	}
+	return p.errors.Standard(func(http.ResponseWriter, *http.Request) error { return apierror.NotFound("") })
+}
+
+// limited counts a request toward the default limit of its caller's address, and
+// refuses it when that is used up.
+func (p *Platform) limited(name string, next http.Handler) http.Handler {
+	return p.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
+		key := ratelimit.NewIPKey(name, p.cfg.Proxies.ClientIP(r))
+		result, err := p.cfg.Limiter.Check(r.Context(), p.cfg.Clock.Now(), ratelimit.Request{
+			Counters: ratelimit.Counters{{Key: key, Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP)}},
+		})
+		switch {
+		case errors.Is(err, ratelimit.ErrUnavailable):
+			return apierror.Unavailable(err)
+		case err != nil:
+			return err
+		case !result.Allowed:
+			return apierror.TooManyRequests(result.Wait)
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
