@@ -16,9 +16,9 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 	var scopes string
 	var generation, expires int64
 	var revoked sql.NullInt64
-	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation
+	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
 		FROM partnerkit_access_token x`+standingJoins+" LEFT JOIN partnerkit_family f ON f.id = x.family_id WHERE x.digest = $1", []any{digest.Bytes()},
-		append(standing.dest(), &token.ID, &scopes, &expires, &revoked, &standing.family, &generation, &standing.familyEnded, &standing.familyGenerated)...)
+		append(standing.dest(), &token.ID, &scopes, &expires, &revoked, &standing.family, &generation, &standing.familyEnded, &standing.familyGenerated, &token.PinnedVersion)...)
 	if err != nil {
 		return token, wrap("access token", notFound(err))
 	}
