@@ -72,7 +72,12 @@ func openMemory(t testing.TB) storage.DB {
 
 func newKit(t testing.TB, changes ...func(*guard.Config)) *kit {
 	t.Helper()
-	k := &kit{TB: t, store: storetest.NewEnv(t, openMemory), clock: clock.NewManual(start), host: &host{role: guard.Owner}, calls: &analytics{}}
+	return newKitOn(t, openMemory, changes...)
+}
+
+func newKitOn(t testing.TB, open storetest.Opener, changes ...func(*guard.Config)) *kit {
+	t.Helper()
+	k := &kit{TB: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), host: &host{role: guard.Owner}, calls: &analytics{}}
 	key, err := keyring.NewKey("test", make([]byte, keyring.KeySize))
 	k.must(err)
 	ring, err := keyring.New(key)
