@@ -55,7 +55,7 @@ func ParseScopes(text string) (Scopes, error) {
 // NewScopes makes a set of names, none at all included. Each must be a scope-token of
 // RFC 6749 3.3. Errors are [*ScopeError].
 func NewScopes(names ...string) (Scopes, error) {
-	var s Scopes
+	s := Scopes{names: slices.Grow([]string(nil), min(len(names), MaxScopes+1))}
 	for i, name := range names {
 		if problem := checkScope(name); problem != "" {
 			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("scope %d %s", i+1, problem)}
@@ -140,6 +140,9 @@ func (s *Scopes) UnmarshalJSON(data []byte) error {
 }
 
 func (s Scopes) keep(wanted func(name string) bool) Scopes {
+	if !slices.ContainsFunc(s.names, func(name string) bool { return !wanted(name) }) {
+		return s // which never changes: the usual case costs nothing
+	}
 	var kept Scopes
 	for _, name := range s.names {
 		if wanted(name) {
