@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -85,7 +88,13 @@ func BenchmarkGate(b *testing.B) {
 		reached++
 		return nil
 	}}))
-	token := k.token()
+	k.token() // the installation has more scopes than the token, and the app more than that
+	_, err = k.store.UpdateApp(b.Context(), k.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.Scopes = identity.DefaultScopes().Requestable()
+		return a, nil
+	})
+	k.must(err)
+	token := k.grant(business, identity.MustScopes("invoices:read", "customers:read", "profile:read")).token
 	k.send("GET /bench", bearer(token)).ok()
 
 	dest := make([]any, heard.columns)
@@ -107,18 +116,19 @@ func BenchmarkGate(b *testing.B) {
 	}
 
 	more := testing.AllocsPerRun(500, gate) - testing.AllocsPerRun(500, bare)
-	var bareTook, gateTook time.Duration
+	var bareTook, gateTook []time.Duration
 	for b.Loop() {
 		begun := time.Now()
 		bare()
 		between := time.Now()
 		gate()
-		bareTook += between.Sub(begun)
-		gateTook += time.Since(between)
+		ended := time.Now()
+		bareTook, gateTook = append(bareTook, between.Sub(begun)), append(gateTook, ended.Sub(between))
 	}
-	ratio := gateTook.Seconds() / bareTook.Seconds()
-	b.ReportMetric(float64(bareTook.Nanoseconds())/float64(b.N), "bare-ns")
-	b.ReportMetric(float64(gateTook.Nanoseconds())/float64(b.N), "gate-ns")
+	bareNS, gateNS := median(bareTook), median(gateTook)
+	ratio := gateNS / bareNS
+	b.ReportMetric(bareNS, "bare-ns")
+	b.ReportMetric(gateNS, "gate-ns")
 	b.ReportMetric(ratio, "gate/bare")
 	b.ReportMetric(more, "more-allocs")
 	if reached < b.N {
@@ -127,4 +137,10 @@ func BenchmarkGate(b *testing.B) {
 	if os.Getenv("PARTNERKIT_BARS") != "" && (ratio > 1.3 || more > 25) {
 		b.Error("a bar is missed: gate/bare 1.3, more-allocs 25")
 	}
+}
+
+// median is in nanoseconds; what a busy machine interrupted does not move it.
+func median(took []time.Duration) float64 {
+	slices.Sort(took)
+	return float64(took[len(took)/2].Nanoseconds())
 }

@@ -62,6 +62,7 @@ func (s *Surface) Handle(routes ...Route) error {
 type route struct {
 	Route
 	method, path string
+	hasWildcards bool             // there are values in the path
 	keyed        apierror.Handler // the handler, with idempotency where it writes
 }
 
@@ -71,6 +72,7 @@ func (s *Surface) handle(declared Route) (err error) {
 	}
 	checked := &route{Route: declared, keyed: declared.Handler}
 	checked.method, checked.path = splitPattern(declared.Pattern)
+	checked.hasWildcards = strings.Contains(checked.path, "{")
 	if checked.writes() && s.cfg.Idempotency != nil {
 		checked.keyed = s.cfg.Idempotency(declared.Handler)
 	}

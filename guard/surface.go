@@ -98,8 +98,12 @@ func (s *Surface) run(c *call, w http.ResponseWriter, r *http.Request) error {
 	if c.isSession() {
 		ctx, handler = identity.WithSession(ctx, c.session), c.route.Handler
 	}
+	r = r.WithContext(ctx)
+	if !c.route.hasWildcards {
+		return handler(w, r)
+	}
 	// Through the mux, which alone can set the values of the path.
 	to := &handover{ResponseWriter: w, route: c.route, handler: handler}
-	s.mux.ServeHTTP(to, r.WithContext(ctx))
+	s.mux.ServeHTTP(to, r)
 	return to.err
 }
