@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"database/sql"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,6 +54,26 @@ func (l *listening) Query(ctx context.Context, query string, args ...any) (stora
 	return rows, err
 }
 
+// dest is variables for a row of what was asked, of the types that are in it.
+func (l *listening) dest(t testing.TB) []any {
+	t.Helper()
+	found := make([]any, l.columns)
+	dest := make([]any, l.columns)
+	for i := range dest {
+		dest[i] = &found[i]
+	}
+	if err := storage.One(t.Context(), l.DB, l.query, l.args, dest...); err != nil {
+		t.Fatal(err)
+	}
+	for i, value := range found {
+		dest[i] = new(sql.NullString)
+		if _, isNumber := value.(int64); isNumber {
+			dest[i] = new(sql.NullInt64)
+		}
+	}
+	return dest
+}
+
 // unlimited allows everything, and counts it: the limits would end a benchmark.
 type unlimited struct{ *ratelimit.Memory }
 
@@ -97,11 +118,8 @@ func BenchmarkGate(b *testing.B) {
 	token := k.grant(business, identity.MustScopes("invoices:read", "customers:read", "profile:read")).token
 	k.send("GET /bench", bearer(token)).ok()
 
-	dest := make([]any, heard.columns)
-	for i := range dest {
-		dest[i] = new(any)
-	}
 	query, args := heard.query, heard.args
+	dest := heard.dest(b)
 	bare := func() {
 		if err := storage.One(b.Context(), heard.DB, query, args, dest...); err != nil {
 			b.Fatal(err)
