@@ -34,7 +34,7 @@ func (w *recorder) stamp() {
 	header := w.Header()
 	w.quota.WriteHeader(header)
 	if w.version.Name != "" {
-		header.Set(w.versionHeader, w.version.Name)
+		header[w.versionHeader] = []string{w.version.Name}
 		w.version.writeHeader(header, w.now)
 	}
 }
