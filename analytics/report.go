@@ -11,7 +11,8 @@ import (
 // days are kept.
 const MaxDays = int(Retention / day)
 
-// ErrPeriod: a report was asked for no time at all, or for more than [MaxDays].
+// ErrPeriod says that a report was asked for no time at all, or for more than
+// [MaxDays].
 var ErrPeriod = fmt.Errorf("analytics: a report covers 1 to %d days", MaxDays)
 
 // Report is the calls of an app, day by day, as the console shows them.

@@ -58,12 +58,11 @@ func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
 	return wrap("add calls", err)
 }
 
+// callValues are a bucket's in the order of callColumns.
 func callValues(b analytics.Bucket) []any {
-	values := []any{b.AppID, b.Hour.UnixMilli(), b.Calls, b.Errors, b.RateLimited}
-	for _, n := range b.Latency {
-		values = append(values, n)
-	}
-	return values
+	l := &b.Latency
+	return []any{b.AppID, b.Hour.UnixMilli(), b.Calls, b.Errors, b.RateLimited,
+		l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9], l[10], l[11]}
 }
 
 // Calls implements analytics.Store.
@@ -73,11 +72,9 @@ func (s *Store) Calls(ctx context.Context, appID string, from, to time.Time) ([]
 	err := storage.Each(ctx, s, query, []any{appID, from.UnixMilli(), to.UnixMilli()}, func(scan func(...any) error) error {
 		var b analytics.Bucket
 		var hour int64
-		dest := []any{&b.AppID, &hour, &b.Calls, &b.Errors, &b.RateLimited}
-		for i := range b.Latency {
-			dest = append(dest, &b.Latency[i])
-		}
-		err := scan(dest...)
+		l := &b.Latency
+		err := scan(&b.AppID, &hour, &b.Calls, &b.Errors, &b.RateLimited,
+			&l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7], &l[8], &l[9], &l[10], &l[11])
 		b.Hour = time.UnixMilli(hour).UTC()
 		buckets = append(buckets, b)
 		return err
