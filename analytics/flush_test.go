@@ -23,6 +23,9 @@ func TestFailedFlushKeepsCounts(t *testing.T) {
 			t.Fatalf("Flush = %v", err)
 		}
 	}
+	if n := r.observed(t, "buckets"); n != 2 { // one on its way, one for the rest
+		t.Errorf("%d buckets for one app and hour", n)
+	}
 	if _, err := r.Report(t.Context(), "app_1", 1); !errors.Is(err, errDown) {
 		t.Errorf("a report that lacks calls: %v", err)
 	}
