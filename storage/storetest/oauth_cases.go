@@ -38,6 +38,15 @@ var oauthCases = []testCase[*Env]{
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
 			}
 		}
+		for _, scopes := range []identity.Scopes{{}, identity.MustScopes("one"), identity.MustScopes("a&b", "<c>", "d,e", "[f]")} {
+			updated := get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+				a.Scopes = scopes
+				return a, nil
+			}))
+			if got := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)); !got.Scopes.Equal(scopes) || !updated.Scopes.Equal(scopes) {
+				t.Errorf("scopes %q came back as %q", scopes, got.Scopes)
+			}
+		}
 		if err := e.CreateApp(t.Context(), f.app, nil); !errors.Is(err, oauthserver.ErrTaken) {
 			t.Errorf("a second app with the client_id: %v", err)
 		}
