@@ -25,6 +25,8 @@
 //
 //   - [github.com/partnerkit/partnerkit/oauthserver]: apps, installations,
 //     consents, every grant and endpoint, the pages of consent
+//   - [github.com/partnerkit/partnerkit/guard]: calls made with a token: what is
+//     open to apps, by scope and permission; limits; versions
 //   - [github.com/partnerkit/partnerkit/events]: what apps get to know of
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
 //   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -40,14 +43,27 @@ type Config struct {
 	// identity.DefaultScopes.
 	Scopes identity.ScopeCatalog
 
+	// Routes are what apps may call on the API host, each with what they need
+	// for it. Whatever is not among them stays shut to them.
+	Routes []guard.Route
+	// Permissions is the second gate of routes that declare one; nil: none may.
+	Permissions guard.Permissions
+	// Versions of the API; zero: it has none.
+	Versions guard.Versions
+
 	// APIRoutes and AppRoutes are the host's own on each of the two hosts: they
-	// get what no feature takes. Nil means that there are none.
+	// get what no feature takes, on the API host from people with a session
+	// alone. Nil means that there are none. What anybody may reach on the API
+	// host, such as a health check, stands in front of [Platform.API].
 	APIRoutes, AppRoutes http.Handler
 
 	Limiter ratelimit.Limiter // nil: in memory
 	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
 	Clock   clock.Movable     // nil: the real time
 	Logger  *slog.Logger      // nil: discards
+
+	MeterProvider  metric.MeterProvider // nil: no metrics
+	TracerProvider trace.TracerProvider // nil: no spans
 
 	// OAuth holds what only the OAuth server has a choice about. The fields
 	// that stand above as well are taken from there.
@@ -59,6 +75,7 @@ type Platform struct {
 	cfg    Config
 	errors apierror.Writer
 	oauth  *oauthserver.Server
+	guard  *guard.Surface
 	api    http.Handler
 	app    http.Handler
 }
@@ -73,11 +90,11 @@ func New(_ context.Context, cfg Config) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{cfg: cfg, errors: apierror.Writer{
-		Logger: cfg.Logger, Service: cfg.Service,
-		ResourceMetadata: strings.TrimSuffix(cfg.APIURL, "/") + "/.well-known/oauth-protected-resource",
-	}}
+	p := &Platform{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service}}
 	if p.oauth, err = oauthserver.New(cfg.oauth()); err != nil {
+		return nil, fmt.Errorf("partnerkit: %w", err)
+	}
+	if p.guard, err = p.newSurface(); err != nil {
 		return nil, fmt.Errorf("partnerkit: %w", err)
 	}
 	p.api = p.newAPI()
@@ -115,6 +132,22 @@ func (c Config) oauth() oauthserver.Config {
 	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
 	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger = c.Limiter, c.Proxies, c.Clock, c.Logger
 	return oauth
+}
+
+// newSurface opens the host's routes to apps.
+func (p *Platform) newSurface() (*guard.Surface, error) {
+	c := p.cfg
+	surface, err := guard.New(guard.Config{
+		Tokens: p.oauth, Sessions: c.Host, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
+		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL},
+		Service: c.Service, ResourceMetadata: c.APIURL + "/.well-known/oauth-protected-resource",
+		Limiter: c.Limiter, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,
+		MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return surface, surface.Handle(c.Routes...)
 }
 
 // API serves the API host.

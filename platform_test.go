@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -33,6 +34,13 @@ func (nobody) SignIn(w http.ResponseWriter, r *http.Request, _ string) {
 func (nobody) Businesses(context.Context, string) ([]oauthserver.Business, error) { return nil, nil }
 
 func (nobody) IsMember(context.Context, string, string) (bool, error) { return false, nil }
+
+// somebody is a host where everybody is signed in, and nobody an admin.
+type somebody struct{ nobody }
+
+func (somebody) Session(*http.Request) (identity.Session, bool, error) {
+	return identity.Session{ID: "ses_1", UserID: "usr_1", BusinessID: "biz_1"}, true, nil
+}
 
 func config(t *testing.T) partnerkit.Config {
 	t.Helper()
@@ -79,6 +87,8 @@ func TestPlatformRoutes(t *testing.T) {
 	bare := platform(t, cfg)
 	cfg.APIRoutes, cfg.AppRoutes = http.HandlerFunc(teapot), http.HandlerFunc(teapot)
 	full := platform(t, cfg)
+	cfg.Host = somebody{}
+	signedIn := platform(t, cfg)
 	for _, test := range []struct {
 		name string
 		h    http.Handler
@@ -89,13 +99,14 @@ func TestPlatformRoutes(t *testing.T) {
 		{"token takes POST", bare.API(), "/oauth/token", http.StatusMethodNotAllowed},
 		{"authorize is a page", bare.App(), "/oauth/authorize", http.StatusBadRequest},
 		{"device needs a session", bare.App(), "/device", http.StatusSeeOther},
-		{"nothing on the API host", bare.API(), "/invoices", http.StatusNotFound},
+		{"nobody on the API host", bare.API(), "/invoices", http.StatusUnauthorized},
 		{"nothing on the app host", bare.App(), "/home", http.StatusNotFound},
 		{"authorize is not on the API host", full.API(), "/oauth/authorize", http.StatusNotFound},
 		{"token is not on the app host", full.App(), "/oauth/token", http.StatusTeapot},
-		{"the host's own on the API host", full.API(), "/invoices", http.StatusTeapot},
+		{"the host's own on the API host is not for everybody", full.API(), "/invoices", http.StatusUnauthorized},
+		{"the host's own on the API host", signedIn.API(), "/invoices", http.StatusTeapot},
 		{"the host's own on the app host", full.App(), "/home", http.StatusTeapot},
-		{"a path that only resembles ours", full.API(), "//oauth/token", http.StatusTeapot},
+		{"a path that only resembles ours", signedIn.API(), "//oauth/token", http.StatusTeapot},
 	} {
 		if got := get(test.h, "http://x"+test.path).Code; got != test.want {
 			t.Errorf("%s: GET %s = %d, want %d", test.name, test.path, got, test.want)
@@ -106,7 +117,9 @@ func TestPlatformRoutes(t *testing.T) {
 // ERR-02: what is at no path has the standard shape.
 func TestUnknownPathHasTheStandardShape(t *testing.T) {
 	t.Parallel()
-	w := get(platform(t, config(t)).API(), "/nothing/here")
+	cfg := config(t)
+	cfg.Host = somebody{}
+	w := get(platform(t, cfg).API(), "/nothing/here")
 	var body struct {
 		StatusCode int
 		Message    string
@@ -114,6 +127,41 @@ func TestUnknownPathHasTheStandardShape(t *testing.T) {
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.StatusCode != 404 || body.Error != "Not Found" || body.Message == "" {
 		t.Errorf("body %s, %v", w.Body, err)
+	}
+}
+
+// API-01, META-06: without credentials the answer says where the way begins.
+func TestChallenge(t *testing.T) {
+	t.Parallel()
+	w := get(platform(t, config(t)).API(), "/nothing/here")
+	const want = `Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"`
+	if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != want {
+		t.Errorf("%d, challenge %q", w.Code, got)
+	}
+}
+
+// API-05, API-07, VER-01: what Config says about the API reaches the surface.
+func TestSurface(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	cfg.Host = somebody{}
+	cfg.Service = "Books"
+	cfg.Versions = guard.Versions{Current: "2026-09-01", All: []guard.Version{{Name: "2026-09-01"}}}
+	cfg.Permissions = guard.DefaultRoles().Permissions(func(context.Context, string, string) (guard.Role, error) { return guard.Member, nil })
+	route := guard.Route{Pattern: "GET /mine", Scope: "invoices:read", SessionsAllowed: true, Handler: guard.HTTP(http.HandlerFunc(teapot))}
+	cfg.Routes = []guard.Route{route, {Pattern: "GET /ours", Scope: "invoices:read", Permission: guard.PostJournal, SessionsAllowed: true, Handler: route.Handler}}
+	p := platform(t, cfg)
+	if w := get(p.API(), "/mine"); w.Code != http.StatusTeapot || w.Header().Get("Books-Version") != "2026-09-01" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := get(p.API(), "/ours"); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "PERMISSION_REQUIRED") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	write := httptest.NewRequest(http.MethodPost, "/mine", nil)
+	write.Header.Set("Origin", "https://evil.example.com")
+	w := httptest.NewRecorder()
+	if p.API().ServeHTTP(w, write); w.Code != http.StatusForbidden {
+		t.Errorf("a write from elsewhere: %d", w.Code)
 	}
 }
 
@@ -139,7 +187,7 @@ func TestDefaultLimit(t *testing.T) {
 		t.Errorf("the app host counts for itself: %d", w.Code)
 	}
 	moving.Advance(time.Minute)
-	if w := get(p.API(), "/nothing"); w.Code != http.StatusNotFound {
+	if w := get(p.API(), "/nothing"); w.Code != http.StatusUnauthorized {
 		t.Errorf("a minute later: %d", w.Code)
 	}
 }
@@ -154,6 +202,8 @@ func TestNewRefuses(t *testing.T) {
 		"no host":    {func(c *partnerkit.Config) { c.Host = nil }, "Config.Host"},
 		"no keyring": {func(c *partnerkit.Config) { c.Keyring = nil }, "Config.Keyring"},
 		"a path":     {func(c *partnerkit.Config) { c.APIURL = "https://api.example.com/v1" }, "Config.APIURL"},
+		"a route":    {func(c *partnerkit.Config) { c.Routes = []guard.Route{{Pattern: "GET /x"}} }, "GET /x"},
+		"a version":  {func(c *partnerkit.Config) { c.Versions.Current = "2026-09-01" }, "2026-09-01"},
 		"plain http": {func(c *partnerkit.Config) { c.AppURL = "http://app.example.com" }, "Config.AppURL"},
 	} {
 		cfg := config(t)

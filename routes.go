@@ -9,25 +9,20 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// The counters of requests that have no limit of their own, on each of the two
-// hosts. The OAuth server counts what it refuses under the same names: it is one
-// limit.
-const (
-	defaultAPI = "default ip"
-	defaultApp = "app host pages"
-)
+// defaultApp counts requests of the app host that have no limit of their own. The
+// OAuth server counts what it refuses there under the same name: it is one limit.
+const defaultApp = "app host pages"
 
-// newAPI routes the API host. A feature's paths come first; everything else is
-// the host's own and counts toward the default limit of its caller's address.
+// newAPI routes the API host. The surface stands in front of everything that is not
+// a feature's own, and counts it.
 func (p *Platform) newAPI() http.Handler {
 	oauth := p.oauth.APIHandler()
-	rest := p.limited(defaultAPI, p.orNotFound(p.cfg.APIRoutes))
 	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
 			oauth.ServeHTTP(w, r)
 		default:
-			rest.ServeHTTP(w, r)
+			p.guard.ServeHTTP(w, r)
 		}
 	}))
 }

@@ -55,7 +55,12 @@ func ParseScopes(text string) (Scopes, error) {
 // NewScopes makes a set of names, none at all included. Each must be a scope-token of
 // RFC 6749 3.3. Errors are [*ScopeError].
 func NewScopes(names ...string) (Scopes, error) {
-	s := Scopes{names: make([]string, 0, min(len(names), MaxScopes))}
+	return collect(slices.Clone(names))
+}
+
+// collect is NewScopes for names that nobody else holds.
+func collect(names []string) (Scopes, error) {
+	s := Scopes{names: names[:0]} // what is kept never overtakes what is read
 	for i, name := range names {
 		if problem := checkScope(name); problem != "" {
 			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("scope %d %s", i+1, problem)}
@@ -68,6 +73,22 @@ func NewScopes(names ...string) (Scopes, error) {
 		}
 	}
 	return s, nil
+}
+
+// ParseScopeList reads the list that [Scopes.MarshalJSON] writes, as a store keeps it.
+// Each call of an API does that a few times, so where no name is escaped they are cut
+// out of the text. Errors are those of UnmarshalJSON.
+func ParseScopeList(text string) (Scopes, error) {
+	inner, isList := strings.CutPrefix(text, `["`)
+	inner, isWhole := strings.CutSuffix(inner, `"]`)
+	if isList && isWhole && !strings.Contains(inner, `\`) {
+		if s, err := collect(strings.Split(inner, `","`)); err == nil { // then no name has a quote
+			return s, nil
+		}
+	}
+	var s Scopes
+	err := s.UnmarshalJSON([]byte(text))
+	return s, err
 }
 
 // MustScopes is NewScopes for names in the source code; it panics on an error.
@@ -140,7 +161,10 @@ func (s *Scopes) UnmarshalJSON(data []byte) error {
 }
 
 func (s Scopes) keep(wanted func(name string) bool) Scopes {
-	kept := Scopes{names: make([]string, 0, len(s.names))}
+	if !slices.ContainsFunc(s.names, func(name string) bool { return !wanted(name) }) {
+		return s // which never changes: the usual case costs nothing
+	}
+	var kept Scopes
 	for _, name := range s.names {
 		if wanted(name) {
 			kept.names = append(kept.names, name)

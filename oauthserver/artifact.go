@@ -75,6 +75,8 @@ type AccessToken struct {
 	Scopes    identity.Scopes // as issued
 	ExpiresAt time.Time
 	Revoked   bool // by the app, or replaced by a refresh
+	// PinnedVersion is the app's; empty: the current version.
+	PinnedVersion string
 }
 
 // IsLive reports whether a call may be made with the token now.

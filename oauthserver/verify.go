@@ -13,7 +13,8 @@ import (
 var ErrInvalidToken = errors.New("invalid access token")
 
 // VerifyAccessToken returns on whose behalf a call with this access token is
-// made. Its Scopes are those that hold now; its Version is left to the caller.
+// made. Its Scopes are those that hold now; its Version is the one that the app has
+// pinned, empty for none: whoever knows the versions resolves it.
 //
 // Nothing is cached: it costs one statement and one question to the host, and a
 // revocation in any form counts from the next call. [ErrInvalidToken] is an
@@ -42,6 +43,6 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	return identity.Principal{
 		AppID: found.AppID, ClientID: found.ClientID, InstallationID: found.InstallationID,
 		BusinessID: found.BusinessID, UserID: found.UserID,
-		Scopes: found.EffectiveScopes(), SignIn: identity.SignInOAuth,
+		Scopes: found.EffectiveScopes(), Version: found.PinnedVersion, SignIn: identity.SignInOAuth,
 	}, nil
 }

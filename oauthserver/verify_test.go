@@ -34,6 +34,15 @@ func TestVerifyAccessToken(t *testing.T) {
 			t.Errorf("principal, %v (-want +got):\n%s", err, diff)
 		}
 	}
+	// VER-01: the app's pin comes with the same statement.
+	_, err = k.store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.PinnedVersion = "2026-01-15"
+		return a, nil
+	})
+	k.must(err)
+	if got, err := k.server.VerifyAccessToken(t.Context(), access); err != nil || got.Version != "2026-01-15" {
+		t.Errorf("version %q, %v", got.Version, err)
+	}
 	// A live token never gains a scope, and loses those that its app or its
 	// installation has lost.
 	k.must(k.setScopes(app.ID, "customers:read", "payments:read"))

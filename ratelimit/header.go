@@ -29,9 +29,12 @@ func (q Quota) WriteHeader(h http.Header) {
 	if q.Limit == 0 {
 		return
 	}
-	h.Set("RateLimit-Limit", strconv.Itoa(q.Limit))
-	h.Set("RateLimit-Remaining", strconv.Itoa(q.Remaining))
-	h.Set("RateLimit-Reset", strconv.Itoa(seconds(q.Reset)))
+	// By their canonical names, one allocation for the three: every answer of the
+	// API has them.
+	values := []string{strconv.Itoa(q.Limit), strconv.Itoa(q.Remaining), strconv.Itoa(seconds(q.Reset))}
+	h["Ratelimit-Limit"] = values[0:1:1]
+	h["Ratelimit-Remaining"] = values[1:2:2]
+	h["Ratelimit-Reset"] = values[2:3:3]
 }
 
 func seconds(d time.Duration) int {

@@ -138,7 +138,8 @@ func TestRoutes(t *testing.T) {
 		path, user string
 		want       int
 	}{
-		{p.API(), "/hello", "", http.StatusOK},
+		{p.API(), "/hello", "ann", http.StatusOK},
+		{p.API(), "/hello", "", http.StatusUnauthorized}, // the API host is for apps and for who is signed in
 		{p.API(), "/.well-known/oauth-authorization-server", "", http.StatusOK},
 		{p.App(), "/device", "ann", http.StatusOK},
 		{p.App(), "/device", "nobody", http.StatusSeeOther},

@@ -143,5 +143,5 @@ func TestDevIsNotLimited(t *testing.T) {
 	for range 610 {
 		get(t, http.DefaultClient, r.api+"/dev/clock").want(t, http.StatusOK)
 	}
-	get(t, http.DefaultClient, r.api+"/nothing").want(t, http.StatusNotFound)
+	get(t, http.DefaultClient, r.api+"/nothing").want(t, http.StatusUnauthorized)
 }

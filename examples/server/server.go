@@ -73,6 +73,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
 		Store: p.store, Host: s.host, Keyring: p.ring, Pages: oauthpages.New(),
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
+		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),
 		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
 		OAuth: oauth,

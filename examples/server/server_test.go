@@ -63,7 +63,8 @@ func TestLocalhostIsBothFamilies(t *testing.T) {
 func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	a := get(t, http.DefaultClient, r.api+"/nothing").want(t, http.StatusNotFound)
+	get(t, http.DefaultClient, r.api+"/nothing").want(t, http.StatusUnauthorized) // API-04
+	a := get(t, r.session("usr_ada", "biz_bakery"), r.api+"/nothing").want(t, http.StatusNotFound)
 	if body := a.json(t); body["statusCode"] != float64(404) || body["error"] != "Not Found" {
 		t.Errorf("body %s", a.body)
 	}

@@ -32,7 +32,7 @@ func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthse
 		return r, wrap("authorization request", notFound(err))
 	}
 	r.CreatedAt, r.ExpiresAt, r.UsedAt = fromMS(created), fromMS(expires), fromNullMS(used)
-	return r, decoded(map[*identity.Scopes]string{&r.Scopes: scopes})
+	return r, decoded(stored{scopes, &r.Scopes})
 }
 
 const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2 WHERE id = $1 AND used_at IS NULL AND expires_at > $2"

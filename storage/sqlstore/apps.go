@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -33,7 +32,7 @@ func (r *appRow) value() (oauthserver.App, error) {
 		return r.app, err
 	}
 	r.app.DocumentFetchedAt, r.app.DocumentFreshUntil, r.app.CreatedAt = fromMS(r.fetched), fromMS(r.freshUntil), fromMS(r.created)
-	return r.app, decoded(map[*identity.Scopes]string{&r.app.Scopes: r.scopes})
+	return r.app, decoded(stored{r.scopes, &r.app.Scopes})
 }
 
 // CreateApp implements oauthserver.AppStore.

@@ -27,7 +27,7 @@ func (r *installationRow) dest() []any {
 
 func (r *installationRow) value() (oauthserver.Installation, error) {
 	r.installation.CreatedAt, r.installation.EndedAt = fromMS(r.created), fromNullMS(r.ended)
-	return r.installation, decoded(map[*identity.Scopes]string{&r.installation.Scopes: r.scopes})
+	return r.installation, decoded(stored{r.scopes, &r.installation.Scopes})
 }
 
 const activeInstallation = "SELECT " + installationColumns + " FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE'"

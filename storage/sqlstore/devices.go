@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -53,7 +52,7 @@ func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (o
 	if !installed.Valid {
 		installed.String = "[]"
 	}
-	return d, decoded(map[*identity.Scopes]string{&d.AppScopes: appScopes, &d.InstallationScopes: installed.String, &d.Scopes: scopes})
+	return d, decoded(stored{appScopes, &d.AppScopes}, stored{installed.String, &d.InstallationScopes}, stored{scopes, &d.Scopes})
 }
 
 // PollDevice implements oauthserver.DeviceStore.

@@ -30,18 +30,16 @@ type standingRow struct {
 
 func (r *standingRow) dest() []any {
 	s := &r.standing
-	return []any{
+	return append(make([]any, 0, 24), // with room for what its artifact adds
 		&s.AppID, &s.ClientID, &s.AppStatus, &r.appScopes, &s.InstallationID, &s.BusinessID, &s.InstallationStatus, &r.installedScopes,
-		&r.grant, &r.grantEnded, &s.UserID, &s.UserStatus,
-	}
+		&r.grant, &r.grantEnded, &s.UserID, &s.UserStatus)
 }
 
-func (r *standingRow) value() (oauthserver.Standing, error) {
+// value is the standing; own are the scopes of the artifact itself, decoded with it.
+func (r *standingRow) value(own stored) (oauthserver.Standing, error) {
 	r.standing.GrantID, r.standing.GrantEnded = r.grant.String, r.grantEnded.Valid
 	r.standing.FamilyID, r.standing.FamilyEnded = r.family.String, r.familyEnded.Valid
-	return r.standing, decoded(map[*identity.Scopes]string{
-		&r.standing.AppScopes: r.appScopes, &r.standing.InstallationScopes: r.installedScopes,
-	})
+	return r.standing, decoded(stored{r.appScopes, &r.standing.AppScopes}, stored{r.installedScopes, &r.standing.InstallationScopes}, own)
 }
 
 // lineage names what a mint hangs on. It never changes, so it can be known from
@@ -86,7 +84,7 @@ func (t *tx) lock(ctx context.Context, l lineage) (locked, error) {
 		return state, notFound(err)
 	}
 	state.grantEnded = grantEnded.Valid
-	return state, decoded(map[*identity.Scopes]string{&state.appScopes: appScopes, &state.granted: granted})
+	return state, decoded(stored{appScopes, &state.appScopes}, stored{granted, &state.granted})
 }
 
 // verdict is what the state means for a mint of these scopes: Issued so far with

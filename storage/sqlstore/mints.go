@@ -24,10 +24,8 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 		return code, wrap("code", notFound(err))
 	}
 	code.ExpiresAt, code.Used = fromMS(expires), used.Valid
-	if code.Standing, err = standing.value(); err != nil {
-		return code, err
-	}
-	return code, decoded(map[*identity.Scopes]string{&code.Scopes: scopes})
+	code.Standing, err = standing.value(stored{scopes, &code.Scopes})
+	return code, err
 }
 
 // RedeemCode implements oauthserver.CodeStore: 5 statements.

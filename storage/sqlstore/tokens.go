@@ -9,25 +9,27 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// AccessToken implements oauthserver.TokenStore.
+// AccessToken implements oauthserver.TokenStore. It is part of every call of the
+// API, so all that it scans into is one allocation.
 func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
-	var token oauthserver.AccessToken
-	var standing standingRow
-	var scopes string
-	var generation, expires int64
-	var revoked sql.NullInt64
-	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation
+	var row struct {
+		standingRow
+		token               oauthserver.AccessToken
+		scopes              string
+		generation, expires int64
+		revoked             sql.NullInt64
+	}
+	token := &row.token
+	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
 		FROM partnerkit_access_token x`+standingJoins+" LEFT JOIN partnerkit_family f ON f.id = x.family_id WHERE x.digest = $1", []any{digest.Bytes()},
-		append(standing.dest(), &token.ID, &scopes, &expires, &revoked, &standing.family, &generation, &standing.familyEnded, &standing.familyGenerated)...)
+		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.revoked, &row.family, &row.generation, &row.familyEnded, &row.familyGenerated, &token.PinnedVersion)...)
 	if err != nil {
-		return token, wrap("access token", notFound(err))
+		return *token, wrap("access token", notFound(err))
 	}
-	replaced := standing.family.Valid && standing.familyGenerated.Int64 != generation
-	token.ExpiresAt, token.Revoked = fromMS(expires), revoked.Valid || replaced
-	if token.Standing, err = standing.value(); err != nil {
-		return token, err
-	}
-	return token, decoded(map[*identity.Scopes]string{&token.Scopes: scopes})
+	replaced := row.family.Valid && row.familyGenerated.Int64 != row.generation
+	token.ExpiresAt, token.Revoked = fromMS(row.expires), row.revoked.Valid || replaced
+	token.Standing, err = row.value(stored{row.scopes, &token.Scopes})
+	return *token, err
 }
 
 // RefreshToken implements oauthserver.TokenStore.
@@ -44,10 +46,8 @@ func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oa
 		return token, wrap("refresh token", notFound(err))
 	}
 	token.ExpiresAt, token.Used = fromMS(expires), used.Valid
-	if token.Standing, err = standing.value(); err != nil {
-		return token, err
-	}
-	return token, decoded(map[*identity.Scopes]string{&token.FamilyScopes: scopes})
+	token.Standing, err = standing.value(stored{scopes, &token.FamilyScopes})
+	return token, err
 }
 
 // RotateRefresh implements oauthserver.TokenStore: 6 statements.
@@ -102,7 +102,7 @@ func (t *tx) lockFamily(ctx context.Context, id string) (lockedFamily, error) {
 		return family, notFound(err)
 	}
 	family.ended = ended.Valid
-	return family, decoded(map[*identity.Scopes]string{&family.scopes: scopes})
+	return family, decoded(stored{scopes, &family.scopes})
 }
 
 // useRefresh is the one write that picks the winner.

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
@@ -58,7 +57,7 @@ func list(values []string) string {
 
 func scopeList(s identity.Scopes) string { return list(s.Names()) }
 
-// parseList and parseScopes read what list wrote.
+// parseList reads what list wrote; for scopes that is identity.ParseScopeList.
 func parseList(text string) ([]string, error) {
 	var values []string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
@@ -67,26 +66,30 @@ func parseList(text string) ([]string, error) {
 	return values, nil
 }
 
-// A scope has neither quotes nor backslashes, so that nearly every list can be
-// read without a JSON parser; tokens are verified all the time.
 func parseScopes(text string) (identity.Scopes, error) {
-	inner, ok := strings.CutPrefix(text, `["`)
-	inner, end := strings.CutSuffix(inner, `"]`)
-	if ok && end && !strings.Contains(inner, `\`) {
-		return identity.NewScopes(strings.Split(inner, `","`)...)
-	}
-	values, err := parseList(text)
+	s, err := identity.ParseScopeList(text)
 	if err != nil {
-		return identity.Scopes{}, err
+		return s, fmt.Errorf("stored scopes: %w", err)
 	}
-	return identity.NewScopes(values...)
+	return s, nil
 }
 
-// decoded parses several stored scope lists, stopping at the first bad one.
-func decoded(into map[*identity.Scopes]string) error {
-	for scopes, text := range into {
+// stored is a list of scopes as it is kept, and where it goes.
+type stored struct {
+	text string
+	to   *identity.Scopes
+}
+
+// decoded parses stored lists, stopping at the first bad one. What an app, its
+// installation and its token have is mostly the same, and then parsed once.
+func decoded(lists ...stored) error {
+	for i, list := range lists {
+		if i > 0 && list.text == lists[i-1].text {
+			*list.to = *lists[i-1].to
+			continue
+		}
 		var err error
-		if *scopes, err = parseScopes(text); err != nil {
+		if *list.to, err = parseScopes(list.text); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// apiVersions are those of the API. The first one is gone, so that partner authors
+// can see what that looks like.
+var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
+	{Name: "2025-06-01", Sunset: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC)},
+	{Name: "2026-01-15"},
+	{Name: "2026-09-01"},
+}}
+
+// apiRoutes are what apps may call.
+func (s *server) apiRoutes() []guard.Route {
+	return []guard.Route{
+		{Pattern: "GET /profile", Scope: "profile:read", Handler: s.serveProfile},
+	}
+}
+
+// HasPermission implements guard.Permissions, by the books as they are now.
+func (b *books) HasPermission(ctx context.Context, businessID, userID string, permission guard.Permission) (bool, error) {
+	m, err := b.membership(ctx, userID, businessID)
+	if errors.Is(err, errAbsent) {
+		return false, nil
+	}
+	return m.may(string(permission)), err
+}
+
+// named is somebody or something with a name.
+type named struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// serveProfile says for whom the app acts.
+func (s *server) serveProfile(w http.ResponseWriter, r *http.Request) error {
+	p, _ := identity.PrincipalFrom(r.Context())
+	u, err := s.books.user(r.Context(), p.UserID)
+	if err != nil {
+		return err
+	}
+	m, err := s.books.membership(r.Context(), p.UserID, p.BusinessID)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, map[string]named{
+		"user": {u.id, u.name}, "business": {m.businessID, m.business},
+	})
+}

@@ -1,0 +1,247 @@
+package guard_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// API-02, VER-01: the handler learns who calls, from the token alone.
+func TestPrincipalOfAToken(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.token()
+	installation, err := k.store.ActiveInstallation(t.Context(), k.app.ID, business)
+	k.must(err)
+	r := httptest.NewRequest(http.MethodDelete, "/payments/pay_1?business_id=biz_2&businessId=biz_2", strings.NewReader(`{"businessId": "biz_2"}`))
+	got := k.do(r, bearer(token), header("X-Business-Id", "biz_2"), header("Business-Id", "biz_2"), cookie("usr_2@biz_2")).ok()
+	want := map[string]any{
+		"app": k.app.ID, "client": k.app.ClientID, "installation": installation.ID, "business": business, "user": user,
+		"scopes": allScopes.String(), "version": "2026-09-01", "signIn": "oauth", "id": "pay_1", "pattern": "DELETE /payments/{id}",
+	}
+	if diff := cmp.Diff(want, got.body); diff != "" {
+		t.Errorf("principal (-want +got):\n%s", diff)
+	}
+}
+
+// What a session gives where it is allowed: a user and a business, and no app.
+func TestPrincipalOfASession(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	got := k.send("GET /profile", cookie(user+"@"+business), version("2026-01-15")).ok()
+	want := map[string]any{
+		"app": "", "client": "", "installation": "", "business": business, "user": user,
+		"scopes": "", "version": "2026-01-15", "signIn": "session", "id": "", "pattern": "GET /profile",
+	}
+	if diff := cmp.Diff(want, got.body); diff != "" {
+		t.Errorf("principal (-want +got):\n%s", diff)
+	}
+	if got := k.send("GET /invoices", cookie(user+"@"+business)).ok(); got.text("fallback") != user {
+		t.Errorf("the host's own handler got %s", got.raw)
+	}
+}
+
+// API-01: a token is taken from one Authorization header with the scheme Bearer,
+// and from nowhere else.
+func TestWhereATokenIsLookedFor(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.token()
+	authorization := func(value string) with { return header("Authorization", value) }
+	for name, test := range map[string]struct {
+		changes   []with
+		want      int
+		challenge string
+	}{
+		"bearer":                 {[]with{authorization("Bearer " + token)}, 200, ""},
+		"lower case":             {[]with{authorization("bearer " + token)}, 200, ""},
+		"upper case":             {[]with{authorization("BEARER " + token)}, 200, ""},
+		"two spaces":             {[]with{authorization("Bearer  " + token)}, 200, ""},
+		"spaces around":          {[]with{authorization(" Bearer " + token + " ")}, 200, ""},
+		"a cookie beside it":     {[]with{authorization("Bearer " + token), cookie(user + "@" + business)}, 200, ""},
+		"no value":               {[]with{authorization("Bearer")}, 401, invalidChallenge},
+		"no value but a space":   {[]with{authorization("Bearer ")}, 401, invalidChallenge},
+		"no value and a cookie":  {[]with{authorization("Bearer"), cookie(user + "@" + business)}, 401, invalidChallenge},
+		"two tokens":             {[]with{authorization("Bearer " + token + " " + token)}, 401, invalidChallenge},
+		"two headers":            {[]with{authorization("Bearer " + token), authorization("Bearer " + token)}, 401, invalidChallenge},
+		"two headers, one basic": {[]with{authorization("Basic eDp5"), authorization("Bearer " + token)}, 401, invalidChallenge},
+		"two headers, a cookie":  {[]with{authorization("Basic eDp5"), authorization("Basic eDp5"), cookie(user + "@" + business)}, 401, plainChallenge},
+		"a comma":                {[]with{authorization("Bearer " + token + ", Bearer " + token)}, 401, invalidChallenge},
+		"quotes":                 {[]with{authorization(`Bearer "` + token + `"`)}, 401, invalidChallenge},
+		"no scheme":              {[]with{authorization(token)}, 401, plainChallenge},
+		"basic":                  {[]with{authorization("Basic eDp5")}, 401, plainChallenge},
+		"basic beside a cookie":  {[]with{authorization("Basic eDp5"), cookie(user + "@" + business)}, 200, ""},
+		"empty":                  {[]with{authorization("")}, 401, plainChallenge},
+		"other prefix":           {[]with{authorization("Bearers " + token)}, 401, plainChallenge},
+		"a refresh token":        {[]with{authorization("Bearer " + secret.New(secret.RefreshToken).Reveal())}, 401, invalidChallenge},
+		"not ASCII":              {[]with{authorization("Bearer \xff\x00\u20ac")}, 401, invalidChallenge},
+		"very long":              {[]with{authorization("Bearer " + strings.Repeat("x", 100_000))}, 401, invalidChallenge},
+		"in the query":           {[]with{func(r *http.Request) { r.URL.RawQuery = "access_token=" + token }}, 401, plainChallenge},
+		"in another header":      {[]with{header("X-Access-Token", token)}, 401, plainChallenge},
+		"in a cookie":            {[]with{func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "access_token", Value: token}) }}, 401, plainChallenge},
+	} {
+		a := k.send("GET /invoices", test.changes...)
+		if a.status != test.want || a.header.Get("WWW-Authenticate") != test.challenge {
+			t.Errorf("%s: %d with the challenge %q, want %d %q", name, a.status, a.header.Get("WWW-Authenticate"), test.want, test.challenge)
+		}
+		if strings.Contains(a.raw, token) {
+			t.Errorf("%s: the answer repeats the token", name)
+		}
+	}
+	form := httptest.NewRequest(http.MethodPost, "/invoices", strings.NewReader("access_token="+token))
+	k.do(form, header("Content-Type", "application/x-www-form-urlencoded")).is(unauthorized(plainChallenge)(guard.Route{}))
+}
+
+// API-03: scopes are those that hold at the call, and nothing widens a live token.
+func TestScopesAtTheTimeOfTheCall(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	narrow := k.grant(business, identity.MustScopes("invoices:read")).token
+	wide := k.token() // widens the installation
+	k.send("POST /invoices", bearer(wide)).ok()
+	a := k.send("POST /invoices", bearer(narrow)).refused(http.StatusForbidden, apierror.InsufficientScope)
+	if a.text("message") != "Insufficient scope: this call needs invoices:write" {
+		t.Errorf("message %q", a.text("message"))
+	}
+	k.must(k.oauth.SetInstallationScopes(t.Context(), k.app.ID, business, identity.MustScopes("invoices:read")))
+	k.send("POST /invoices", bearer(wide)).refused(http.StatusForbidden, apierror.InsufficientScope)
+	k.send("GET /invoices", bearer(wide)).ok()
+}
+
+// API-04: with a token, whatever is not declared is not exposed, whether or not it
+// exists; without credentials it is a 401; with a session the host answers.
+func TestUndeclared(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.token()
+	for call, ofPeople := range map[string]int{
+		"GET /nothing":                 404,
+		"GET /":                        404,
+		"PUT /invoices":                405, // the host has the path
+		"DELETE /invoices":             405,
+		"OPTIONS /invoices":            405,
+		"PURGE /invoices":              405,
+		"POST /settings":               204, // the host has it
+		"GET /settings":                405,
+		"POST /events":                 404,
+		"GET /app-data":                404,
+		"GET /invoices/":               404,
+		"GET /invoices/inv_1/lines":    404,
+		"GET /Invoices":                404,
+		"GET //invoices":               307, // what is not clean leads the host's people to what is
+		"GET /x/../invoices":           307,
+		"GET /invoices%2Finv_1":        404,
+		"GET /oauth/token":             404,
+		"GET /invoices;x":              404,
+		"TRACE /invoices":              405,
+		"GET /payments/pay_1":          404,
+		"GET /./profile":               307,
+		"GET /app-data/adv_1":          404,
+		"HEAD /app-data":               404,
+		"POST /invoices/inv_1":         404,
+		"DELETE /payments/pay_1/x":     404,
+		"GET /developer/apps":          404,
+		"GET /.well-known/nothing":     404,
+		"PATCH /profile":               404,
+		"GET /panic/":                  404,
+		"GET /broken/../settings/../x": 307,
+	} {
+		method, _, _ := strings.Cut(call, " ")
+		a := k.send(call, bearer(token))
+		if method == http.MethodHead {
+			if a.status != http.StatusForbidden || !a.limited() {
+				t.Errorf("%s: %d", call, a.status)
+			}
+		} else if a.refused(http.StatusForbidden, apierror.EndpointNotExposed); a.text("message") != "endpoint not exposed to OAuth clients" || !a.limited() {
+			t.Errorf("%s: %s", call, a.raw)
+		}
+		if a := k.send(call); a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") != plainChallenge {
+			t.Errorf("%s without credentials: %d", call, a.status)
+		}
+		a = k.send(call, cookie(user+"@"+business))
+		if a.status != ofPeople {
+			t.Errorf("%s with a session: %d %s, want %d", call, a.status, a.header.Get("Location"), ofPeople)
+		}
+		if a.status >= 400 && method != http.MethodHead {
+			a.refused(ofPeople, "")
+		}
+	}
+	if a := k.send("HEAD /invoices", bearer(token)); a.status != http.StatusOK {
+		t.Errorf("HEAD of a GET: %d", a.status)
+	}
+}
+
+// ERR-02: a failure of the store or the host is a 5xx that shows nothing, whatever
+// the error would mean elsewhere.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.token()
+	detail := apierror.NotFound("secret detail")
+	for name, test := range map[string]struct {
+		breakIt func()
+		call    string
+		who     with
+	}{
+		"the store":   {func() { k.store.Tap.Arm("error", 1) }, "GET /invoices", bearer(token)},
+		"membership":  {func() { k.host.fault = detail }, "GET /invoices", bearer(token)},
+		"sessions":    {func() { k.host.broken = detail }, "GET /invoices", cookie(user + "@" + business)},
+		"permissions": {func() { k.host.broken = detail }, "DELETE /payments/pay_1", bearer(token)},
+		"a handler":   {func() {}, "GET /broken", bearer(token)},
+		"a panic":     {func() {}, "GET /panic", bearer(token)},
+	} {
+		test.breakIt()
+		a := k.send(test.call, test.who).refused(http.StatusInternalServerError, "")
+		k.host.fault, k.host.broken = nil, nil
+		k.store.Tap.Reset()
+		if strings.Contains(a.raw, "secret") || a.header.Get("X-Request-Id") == "" || !strings.Contains(a.text("message"), a.header.Get("X-Request-Id")) {
+			t.Errorf("%s: %s %v", name, a.raw, a.header)
+		}
+	}
+	if _, err := guard.New(guard.Config{}); err == nil || errors.Is(err, http.ErrAbortHandler) {
+		t.Errorf("a surface without tokens: %v", err)
+	}
+}
+
+// CON-07: a page of another site cannot write with somebody's cookie; programs and
+// our own pages can, and a token needs no such thing.
+func TestWritesOfOtherSites(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token, signedIn := k.token(), cookie(user+"@"+business)
+	for _, test := range []struct {
+		call, origin, site string
+		who                with
+		want               int
+	}{
+		{"POST /profile", "", "", signedIn, 200},
+		{"POST /profile", "https://app.example.com", "same-site", signedIn, 200},
+		{"POST /profile", "https://evil.example.com", "", signedIn, 403},
+		{"POST /profile", "https://evil.example.com", "cross-site", signedIn, 403},
+		{"POST /profile", "", "cross-site", signedIn, 403},
+		{"POST /settings", "https://evil.example.com", "cross-site", signedIn, 403},
+		{"POST /settings", "https://app.example.com", "same-site", signedIn, 204},
+		{"GET /profile", "https://evil.example.com", "cross-site", signedIn, 200},
+		{"POST /profile", "https://evil.example.com", "cross-site", bearer(token), 200},
+	} {
+		changes := []with{test.who}
+		if test.origin != "" {
+			changes = append(changes, header("Origin", test.origin))
+		}
+		if test.site != "" {
+			changes = append(changes, header("Sec-Fetch-Site", test.site))
+		}
+		if a := k.send(test.call, changes...); a.status != test.want {
+			t.Errorf("%s from %q, %q: %d, want %d", test.call, test.origin, test.site, a.status, test.want)
+		}
+	}
+}

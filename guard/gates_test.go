@@ -1,0 +1,264 @@
+package guard_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+const (
+	plainChallenge   = `Bearer resource_metadata="` + metadataURL + `"`
+	invalidChallenge = `Bearer error="invalid_token", resource_metadata="` + metadataURL + `"`
+)
+
+// outcome is what an answer must be.
+type outcome struct {
+	status    int
+	code      apierror.Code
+	challenge string
+	quota     bool // it carries the RateLimit headers
+	version   string
+}
+
+// passed is the answer of a route whose gates are all open.
+func passed(r guard.Route) outcome {
+	want := outcome{status: http.StatusOK, quota: true, version: "2026-09-01"}
+	if strings.HasSuffix(r.Pattern, "/panic") || strings.HasSuffix(r.Pattern, "/broken") {
+		want.status = http.StatusInternalServerError
+	}
+	return want
+}
+
+func (w outcome) refused(status int, code apierror.Code) outcome {
+	w.status, w.code = status, code
+	return w
+}
+
+// gate is a situation of a caller, and what a route then answers.
+type gate struct {
+	arrange func(k *kit) []with
+	want    func(r guard.Route) outcome
+}
+
+// unauthorized is for callers who are nobody.
+func unauthorized(challenge string) func(guard.Route) outcome {
+	return func(guard.Route) outcome {
+		return outcome{status: http.StatusUnauthorized, challenge: challenge}
+	}
+}
+
+// ending is a token that was fine until something happened.
+func ending(end func(k *kit, g grant) error) gate {
+	return gate{func(k *kit) []with {
+		g := k.grant(business, allScopes)
+		k.send("GET /invoices", bearer(g.token)).ok()
+		k.must(end(k, g))
+		return []with{bearer(g.token)}
+	}, unauthorized(invalidChallenge)}
+}
+
+// ofPeople is what somebody with a session gets.
+func ofPeople(r guard.Route) outcome {
+	switch {
+	case r.AppsOnly != "": // API-06
+		return outcome{status: http.StatusForbidden, code: r.AppsOnly}
+	case r.SessionsAllowed:
+		return outcome{status: http.StatusOK, version: "2026-09-01"}
+	case r.Pattern == "GET /invoices":
+		return outcome{status: http.StatusOK}
+	case r.Pattern == "POST /invoices":
+		return outcome{status: http.StatusMethodNotAllowed}
+	}
+	return outcome{status: http.StatusNotFound}
+}
+
+// API-01 to API-06, LIM-03, LIM-04, VER-02, ERR-01: every route in every situation.
+var gates = map[string]gate{
+	"all is well":     {func(k *kit) []with { return []with{bearer(k.token())} }, passed},
+	"no credentials":  {func(*kit) []with { return nil }, unauthorized(plainChallenge)},
+	"wrong token":     {func(*kit) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge)},
+	"malformed token": {func(*kit) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge)},
+	"expired": ending(func(k *kit, _ grant) error {
+		k.clock.Advance(oauthserver.AccessTokenLifetime)
+		return nil
+	}),
+	"revoked":      ending(func(k *kit, g grant) error { return k.store.RevokeAccessToken(k.Context(), g.tokenID, start) }),
+	"family ended": ending(func(k *kit, g grant) error { return k.store.EndFamily(k.Context(), g.family, start) }),
+	"app suspended": ending(func(k *kit, _ grant) error {
+		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppSuspended)
+	}),
+	"app deactivated": ending(func(k *kit, _ grant) error {
+		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
+	}),
+	"user suspended": ending(func(k *kit, _ grant) error {
+		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserSuspended)
+	}),
+	"user restricted": ending(func(k *kit, _ grant) error {
+		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
+	}),
+	"consent revoked": ending(func(k *kit, _ grant) error { return k.store.EndGrant(k.Context(), k.app.ID, business, user, start) }),
+	"uninstalled":     ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRemoved) }),
+	"access revoked":  ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRevoked) }),
+	"no longer a member": ending(func(k *kit, _ grant) error {
+		k.host.left = true
+		return nil
+	}),
+	"other business": {func(k *kit) []with {
+		return []with{bearer(k.grant("biz_2", allScopes).token), header("X-Business-Id", business)}
+	}, func(r guard.Route) outcome {
+		switch {
+		case r.Permission != "": // roles are per business
+			return passed(r).refused(http.StatusForbidden, apierror.PermissionRequired)
+		case strings.HasSuffix(r.Pattern, "/invoices/{id}"): // API-08
+			return passed(r).refused(http.StatusNotFound, "")
+		}
+		return passed(r)
+	}},
+	"missing scope": {func(k *kit) []with {
+		return []with{bearer(k.grant(business, identity.MustScopes("customers:read")).token)}
+	}, func(r guard.Route) outcome {
+		if r.Scope == guard.AnyScope {
+			return passed(r)
+		}
+		return passed(r).refused(http.StatusForbidden, apierror.InsufficientScope)
+	}},
+	"missing permission": {func(k *kit) []with {
+		k.host.role = guard.Member
+		return []with{bearer(k.token())}
+	}, func(r guard.Route) outcome {
+		if r.Permission != "" {
+			return passed(r).refused(http.StatusForbidden, apierror.PermissionRequired)
+		}
+		return passed(r)
+	}},
+	"bad version": {func(k *kit) []with { return []with{bearer(k.token()), version("2024-01-01")} }, func(guard.Route) outcome {
+		return outcome{status: http.StatusBadRequest, code: apierror.UnsupportedAPIVersion, quota: true}
+	}},
+	// The limit comes before version, scope and permission.
+	"over the limit": {func(k *kit) []with {
+		k.host.role = guard.Member
+		token := k.grant(business, identity.MustScopes("customers:read")).token
+		for range 300 {
+			k.send("GET /nothing", bearer(token))
+		}
+		return []with{bearer(token), version("2024-01-01")}
+	}, func(guard.Route) outcome {
+		return outcome{status: http.StatusTooManyRequests, code: apierror.AppRateLimited, quota: true}
+	}},
+	"session cookie": {func(*kit) []with { return []with{cookie(user + "@" + business)} }, ofPeople},
+	"session without permission": {func(k *kit) []with {
+		k.host.role = guard.Member
+		return []with{cookie(user + "@" + business)}
+	}, func(r guard.Route) outcome {
+		if r.SessionsAllowed && r.Permission != "" {
+			return outcome{status: http.StatusForbidden, code: apierror.PermissionRequired, version: "2026-09-01"}
+		}
+		return ofPeople(r)
+	}},
+	"session without a business": {func(*kit) []with { return []with{cookie(user + "@")} }, func(r guard.Route) outcome {
+		if r.SessionsAllowed {
+			return outcome{status: http.StatusForbidden, version: "2026-09-01"}
+		}
+		return ofPeople(r)
+	}},
+	"session cookie and a wrong token": {func(*kit) []with {
+		return []with{cookie(user + "@" + business), bearer("nothing")}
+	}, unauthorized(invalidChallenge)},
+}
+
+func TestEveryRouteInEverySituation(t *testing.T) {
+	t.Parallel()
+	for name, gate := range gates {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			changes := gate.arrange(k)
+			for _, route := range k.routes() {
+				a := k.send(strings.ReplaceAll(route.Pattern, "{id}", "inv_of_"+business), changes...)
+				a.is(gate.want(route))
+			}
+		})
+	}
+}
+
+// is holds an answer against all that is wanted of it.
+func (a answer) is(want outcome) {
+	a.Helper()
+	if want.status >= 400 {
+		a.refused(want.status, want.code)
+	} else if a.status != want.status {
+		a.Errorf("%s: %d %s, want %d", a.call, a.status, a.raw, want.status)
+	}
+	if got := a.header.Get("WWW-Authenticate"); got != want.challenge {
+		a.Errorf("%s: challenge %q, want %q", a.call, got, want.challenge)
+	}
+	if a.limited() != want.quota {
+		a.Errorf("%s: header %v, want RateLimit headers: %v", a.call, a.header, want.quota)
+	}
+	if got := a.header.Get("Service-Version"); got != want.version {
+		a.Errorf("%s: version %q, want %q", a.call, got, want.version)
+	}
+	isScope := strings.HasPrefix(a.text("message"), "Insufficient scope")
+	if isScope != (want.code == apierror.InsufficientScope) { // API-03, API-05
+		a.Errorf("%s: message %q", a.call, a.text("message"))
+	}
+}
+
+func (k *kit) end(status oauthserver.InstallationStatus) error {
+	_, err := k.store.EndInstallation(k.Context(), oauthserver.EndInstallation{
+		AppID: k.app.ID, BusinessID: business, Status: status, Now: k.clock.Now(), RedactAt: k.clock.Now().Add(time.Hour),
+		Record: func(oauthserver.Installation) []events.Event { return nil },
+	})
+	return err
+}
+
+// API-09: what ends a token on one node has ended it on the others.
+func TestRevocationOnEveryNode(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	other, err := guard.New(guard.Config{Tokens: k.oauth, Clock: k.clock})
+	k.must(err)
+	k.must(other.Handle(guard.Route{Pattern: "GET /invoices", Scope: "invoices:read", Handler: k.echo}))
+	g := k.grant(business, allScopes)
+	for _, node := range []http.Handler{k.surface, other} {
+		k.api = node
+		k.send("GET /invoices", bearer(g.token)).ok()
+	}
+	k.must(k.store.RevokeAccessToken(t.Context(), g.tokenID, k.clock.Now()))
+	for _, node := range []http.Handler{k.surface, other} {
+		k.api = node
+		k.send("GET /invoices", bearer(g.token)).refused(http.StatusUnauthorized, "")
+	}
+}
+
+// API-05: permissions are asked for at the time of the call, of the token's user
+// in the token's business.
+func TestPermissionsAtTheTimeOfTheCall(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.token()
+	for _, test := range []struct {
+		role guard.Role
+		want int
+	}{{guard.Owner, 200}, {guard.Member, 403}, {guard.Admin, 200}, {"", 403}, {"accountant", 403}} {
+		k.host.role = test.role
+		if a := k.send("DELETE /payments/pay_1", bearer(token)); a.status != test.want {
+			t.Errorf("%q: %d, want %d", test.role, a.status, test.want)
+		}
+	}
+	roles := guard.DefaultRoles()
+	roles[guard.Member] = []guard.Permission{guard.PostJournal}
+	for permission, want := range map[guard.Permission]bool{guard.PostJournal: true, guard.ManageAccounts: false, guard.DeletePayments: false, guard.InstallApps: false} {
+		if roles.Have(guard.Member, permission) != want || !roles.Have(guard.Owner, permission) || !roles.Have(guard.Admin, permission) {
+			t.Errorf("%s: member %v", permission, !want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package guard
+
+import (
+	"context"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// Permission is something that a user may do in a business.
+type Permission string
+
+// The permissions of an accounting service. A host can have others.
+const (
+	PostJournal    Permission = "journal.post"
+	ManageAccounts Permission = "accounts.manage"
+	DeletePayments Permission = "payments.delete"
+	InstallApps    Permission = "apps.install"
+
+	// AllPermissions stands for every one, in [Roles].
+	AllPermissions Permission = "*"
+)
+
+// Permissions is the second gate. It is asked about the user and the business of a
+// call, on routes that declare a permission, each time; an error is a fault.
+type Permissions interface {
+	HasPermission(ctx context.Context, businessID, userID string, permission Permission) (bool, error)
+}
+
+// Role is what a user is in a business; the names are the host's.
+type Role string
+
+// The roles of [DefaultRoles].
+const (
+	Owner  Role = "owner"
+	Admin  Role = "admin"
+	Member Role = "member"
+)
+
+// Roles says which permissions each role has. A role that is not there has none.
+type Roles map[Role][]Permission
+
+// DefaultRoles lets owners and admins do everything.
+func DefaultRoles() Roles {
+	return Roles{Owner: {AllPermissions}, Admin: {AllPermissions}, Member: {}}
+}
+
+// Have reports whether the role has the permission.
+func (r Roles) Have(role Role, permission Permission) bool {
+	return slices.Contains(r[role], permission) || slices.Contains(r[role], AllPermissions)
+}
+
+// RoleFunc returns the role of a user in a business at this moment; empty for
+// somebody who has none. An error is a fault.
+type RoleFunc func(ctx context.Context, businessID, userID string) (Role, error)
+
+// Permissions are those of the role that a user has.
+func (r Roles) Permissions(of RoleFunc) Permissions { return rolePermissions{r, of} }
+
+type rolePermissions struct {
+	roles Roles
+	of    RoleFunc
+}
+
+func (p rolePermissions) HasPermission(ctx context.Context, businessID, userID string, permission Permission) (bool, error) {
+	role, err := p.of(ctx, businessID, userID)
+	if err != nil {
+		return false, err
+	}
+	return p.roles.Have(role, permission), nil
+}
+
+// checkPermission is the second gate, for apps and people alike. It is about the
+// business of the call, so there must be one.
+func (s *Surface) checkPermission(ctx context.Context, c *call) error {
+	if c.isSession() && c.principal.BusinessID == "" {
+		return apierror.Forbidden("choose a business first")
+	}
+	if c.route.Permission == "" {
+		return nil
+	}
+	ok, err := s.cfg.Permissions.HasPermission(ctx, c.principal.BusinessID, c.principal.UserID, c.route.Permission)
+	if err != nil {
+		return fault("ask the host for permissions", err)
+	}
+	if !ok {
+		return apierror.New(apierror.PermissionRequired, c.route.Permission)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package guard
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// recorder remembers the status of an answer and puts onto it what every answer
+// of the call carries. It does so at the last moment, so that no handler, a proxy
+// to some other backend say, can lose or double those headers.
+type recorder struct {
+	http.ResponseWriter
+	now    time.Time // that everything about the call is judged by
+	status int       // zero until the answer has begun
+
+	quota         ratelimit.Quota // zero unless the call was made with a token
+	version       Version         // zero until it is resolved
+	versionHeader string
+}
+
+func (w *recorder) begin(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.stamp()
+	w.status = status
+}
+
+func (w *recorder) stamp() {
+	header := w.Header()
+	w.quota.WriteHeader(header)
+	if w.version.Name != "" {
+		header.Set(w.versionHeader, w.version.Name)
+		w.version.writeHeader(header, w.now)
+	}
+}
+
+// Unwrap is for http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	// 1xx answers precede the real one; 101 is the real one.
+	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
+		w.begin(status)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(p []byte) (int, error) {
+	w.begin(http.StatusOK)
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError sends the header, so it must not be left to Unwrap.
+func (w *recorder) FlushError() error {
+	w.begin(http.StatusOK)
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack takes the connection away; what is said on it is the handler's.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil && w.status == 0 {
+		w.status = http.StatusSwitchingProtocols
+	}
+	return conn, buffered, err
+}

@@ -1,0 +1,155 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// AnyScope is the Scope of a route that asks for none in particular: every valid
+// token may call it, and the handler decides what it gets to see.
+const AnyScope = "*"
+
+// Route is something that apps may call, and what they need for it.
+type Route struct {
+	// Pattern is that of http.ServeMux, with a method: "GET /invoices/{id}". A
+	// GET serves HEAD too. A trailing slash would open all that is below it and
+	// is refused; write {$}, or {rest...} where that is meant.
+	Pattern string
+	// Scope that the token must have, or [AnyScope]. It cannot be left out.
+	Scope string
+	// Permission that the user must have in the business, besides the scope;
+	// empty means none.
+	Permission Permission
+	// SessionsAllowed serves people with a session cookie too. They need the
+	// permission and no scope. Otherwise their requests go to the host's own
+	// handler.
+	SessionsAllowed bool
+	// AppsOnly is the code of the 403 that people with a session cookie get
+	// here; empty: their requests go to the host's own handler.
+	AppsOnly apierror.Code
+	// ReadOnly says that a method which usually writes does not: a search by
+	// POST. It takes no Idempotency-Key.
+	ReadOnly bool
+
+	Handler apierror.Handler // see [HTTP] for an http.Handler
+}
+
+// HTTP makes a handler of an http.Handler, for [Route].
+func HTTP(h http.Handler) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		h.ServeHTTP(w, r)
+		return nil
+	}
+}
+
+// Handle opens routes. The error names the route that is not declared as it should
+// be, or that clashes with another; those before it are open then.
+func (s *Surface) Handle(routes ...Route) error {
+	for _, route := range routes {
+		if err := s.handle(route); err != nil {
+			return fmt.Errorf("guard: route %q: %w", route.Pattern, err)
+		}
+	}
+	return nil
+}
+
+// route is a Route that was checked.
+type route struct {
+	Route
+	method, path string
+	hasWildcards bool             // there are values in the path
+	keyed        apierror.Handler // the handler, with idempotency where it writes
+}
+
+func (s *Surface) handle(declared Route) (err error) {
+	if err := s.check(declared); err != nil {
+		return err
+	}
+	checked := &route{Route: declared, keyed: declared.Handler}
+	checked.method, checked.path = splitPattern(declared.Pattern)
+	checked.hasWildcards = strings.Contains(checked.path, "{")
+	if checked.writes() && s.cfg.Idempotency != nil {
+		checked.keyed = s.cfg.Idempotency(declared.Handler)
+	}
+	defer func() { // by a panic the mux says what is wrong with a pattern
+		if value := recover(); value != nil {
+			err = fmt.Errorf("%v", value)
+		}
+	}()
+	s.mux.Handle(declared.Pattern, checked)
+	return nil
+}
+
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+func (s *Surface) check(r Route) error {
+	method, path := splitPattern(r.Pattern)
+	known := s.cfg.Scopes.Names()
+	switch {
+	case !slices.Contains(methods, method):
+		return errors.New("the pattern must begin with one of " + strings.Join(methods, ", "))
+	case strings.HasSuffix(path, "/"):
+		return errors.New("a trailing slash opens everything below it; write {$} or {rest...}")
+	case r.Handler == nil:
+		return errors.New("Handler is nil")
+	case r.Scope == "":
+		return errors.New("no Scope is declared; AnyScope opens it to every token")
+	case r.Scope != AnyScope && !known.IsEmpty() && !known.Has(r.Scope):
+		return fmt.Errorf("there is no scope %q", r.Scope)
+	case r.Permission != "" && s.cfg.Permissions == nil:
+		return errors.New("it needs a permission, and Config.Permissions is nil")
+	case r.Permission == AllPermissions:
+		return errors.New("Permission must name one")
+	case r.SessionsAllowed && r.AppsOnly != "":
+		return errors.New("SessionsAllowed and AppsOnly contradict each other")
+	}
+	if _, ok := apierror.Lookup(r.AppsOnly); !ok && r.AppsOnly != "" {
+		return fmt.Errorf("AppsOnly: there is no code %s", r.AppsOnly)
+	}
+	return nil
+}
+
+func splitPattern(pattern string) (method, path string) {
+	method, path, _ = strings.Cut(pattern, " ")
+	return method, strings.TrimLeft(path, " \t")
+}
+
+func (r *route) writes() bool {
+	return !r.ReadOnly && r.method != http.MethodGet && r.method != http.MethodHead
+}
+
+// find returns the route of a request; nil when its method and path are not
+// declared. What the mux would redirect, because the path is not clean, is not.
+func (s *Surface) find(r *http.Request) *route {
+	handler, _ := s.mux.Handler(r)
+	found, ok := handler.(*route)
+	if !ok {
+		return nil
+	}
+	r.Pattern = found.Pattern // for the log, which shows patterns only
+	return found
+}
+
+// handover carries a call through the mux: the handler to the route, and its error
+// back.
+type handover struct {
+	http.ResponseWriter
+	route   *route
+	handler apierror.Handler
+	err     error
+}
+
+// ServeHTTP implements http.Handler, for the mux.
+func (r *route) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	to := w.(*handover)
+	if to.route != r { // opened since the gates were passed, which were another's
+		to.err = apierror.Internal(errors.New("the routes changed during the call"))
+		return
+	}
+	to.err = to.handler(to.ResponseWriter, req)
+}

@@ -1,0 +1,196 @@
+package guard_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
+)
+
+// API-07: what is not declared as it should be cannot be registered.
+func TestHandleRefuses(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	fine := guard.Route{Pattern: "GET /fine", Scope: "invoices:read", Handler: k.echo}
+	for want, spoil := range map[string]func(*guard.Route){
+		"no Scope is declared":         func(r *guard.Route) { r.Scope = "" },
+		`no scope "invoices:raed"`:     func(r *guard.Route) { r.Scope = "invoices:raed" },
+		"Handler is nil":               func(r *guard.Route) { r.Handler = nil },
+		"must begin with one of GET":   func(r *guard.Route) { r.Pattern = "/fine" },
+		"with one of":                  func(r *guard.Route) { r.Pattern = "" },
+		"must begin with one":          func(r *guard.Route) { r.Pattern = "OPTIONS /fine" },
+		"begin with one of":            func(r *guard.Route) { r.Pattern = "get /fine" },
+		"opens everything below":       func(r *guard.Route) { r.Pattern = "GET /fine/" },
+		"opens everything":             func(r *guard.Route) { r.Pattern = "GET /" },
+		"parsing":                      func(r *guard.Route) { r.Pattern = "GET /{" },
+		"conflicts":                    func(r *guard.Route) { r.Pattern = "GET /invoices" },
+		"contradict":                   func(r *guard.Route) { r.SessionsAllowed, r.AppsOnly = true, apierror.EventLogForConnectedApps },
+		"there is no code NO_SUCH":     func(r *guard.Route) { r.AppsOnly = "NO_SUCH" },
+		"Permission must name one":     func(r *guard.Route) { r.Permission = guard.AllPermissions },
+		`route "PUT /app-data": `:      func(r *guard.Route) { r.Pattern = "PUT /app-data" },
+		`"GET /fine/{id}/{id}": parsi`: func(r *guard.Route) { r.Pattern = "GET /fine/{id}/{id}" },
+	} {
+		route := fine
+		spoil(&route)
+		if err := k.surface.Handle(route); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	k.must(k.surface.Handle(fine))
+	bare, err := guard.New(guard.Config{Tokens: k.oauth})
+	k.must(err)
+	route := guard.Route{Pattern: "GET /fine", Scope: "anything:goes", Permission: guard.PostJournal, Handler: k.echo}
+	if err := bare.Handle(route); err == nil || !strings.Contains(err.Error(), "Config.Permissions is nil") {
+		t.Error(err)
+	}
+	route.Permission = ""
+	k.must(bare.Handle(route)) // without a catalog
+	if _, err := guard.New(guard.Config{Tokens: k.oauth, Origins: []string{"app.example.com"}}); err == nil {
+		t.Error("an origin without a scheme")
+	}
+}
+
+// IDEM-01: idempotency stands behind all gates, for writes with a token alone.
+func TestIdempotencyIsTheLastGate(t *testing.T) {
+	t.Parallel()
+	var reached []string
+	k := newKit(t, func(c *guard.Config) {
+		c.Idempotency = func(next apierror.Handler) apierror.Handler {
+			return func(w http.ResponseWriter, r *http.Request) error {
+				reached = append(reached, r.Pattern)
+				if r.Header.Get("Idempotency-Key") == "taken" {
+					return apierror.New(apierror.IdempotencyConflict)
+				}
+				return next(w, r)
+			}
+		}
+	})
+	k.must(k.surface.Handle(guard.Route{Pattern: "POST /search", Scope: guard.AnyScope, ReadOnly: true, Handler: k.echo}))
+	token := k.token()
+	k.host.role = guard.Member
+	for _, call := range []string{"GET /invoices", "HEAD /invoices", "POST /search", "DELETE /payments/pay_1", "POST /nothing"} {
+		k.send(call, bearer(token))
+	}
+	k.send("POST /invoices", bearer(token), version("nothing"))
+	k.host.role = guard.Owner
+	k.send("POST /profile", cookie(user+"@"+business)).ok()
+	if len(reached) != 0 {
+		t.Errorf("reached by %v", reached)
+	}
+	k.send("POST /invoices", bearer(token)).ok()
+	if a := k.send("DELETE /payments/pay_1", bearer(token)).ok(); a.text("id") != "pay_1" {
+		t.Errorf("path value %s", a.raw)
+	}
+	k.send("PUT /app-data", bearer(token), header("Idempotency-Key", "taken")).refused(http.StatusConflict, apierror.IdempotencyConflict)
+	if got := strings.Join(reached, ", "); got != "POST /invoices, DELETE /payments/{id}, PUT /app-data" {
+		t.Errorf("reached by %s", got)
+	}
+}
+
+// LIM-04, VER-01: a handler of another make, such as a proxy, neither loses nor
+// doubles the headers of the call.
+func TestHeadersOfForeignHandlers(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	foreign := func(write func(w http.ResponseWriter)) apierror.Handler {
+		return guard.HTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Add("RateLimit-Limit", "7")
+			w.Header().Add("RateLimit-Remaining", "7")
+			w.Header().Add("Service-Version", "other")
+			write(w)
+		}))
+	}
+	ways := map[string]func(w http.ResponseWriter){
+		"nothing": func(http.ResponseWriter) {},
+		"header":  func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) },
+		"body":    func(w http.ResponseWriter) { _, _ = io.WriteString(w, "x") },
+		"flush":   func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() },
+		"early":   func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); w.WriteHeader(http.StatusOK) },
+	}
+	for name, write := range ways {
+		k.must(k.surface.Handle(guard.Route{Pattern: "GET /foreign/" + name, Scope: guard.AnyScope, Handler: foreign(write)}))
+	}
+	server := httptest.NewServer(k.surface)
+	defer server.Close()
+	token := k.token()
+	for name := range ways {
+		r, err := http.NewRequest(http.MethodGet, server.URL+"/foreign/"+name, nil)
+		k.must(err)
+		bearer(token)(r)
+		res, err := server.Client().Do(r)
+		k.must(err)
+		res.Body.Close()
+		a := answer{TB: t, call: name, status: res.StatusCode, header: res.Header}
+		if a.ok(); !a.limited() || a.number("RateLimit-Limit") != 300 || strings.Join(a.header.Values("Service-Version"), ",") != "2026-09-01" {
+			t.Errorf("%s: header %v", name, a.header)
+		}
+	}
+}
+
+// ERR-02: an answer that fails half-way is cut, and counts as an error.
+func TestCutAnswer(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.must(k.surface.Handle(guard.Route{Pattern: "GET /half", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, _ *http.Request) error {
+		_, _ = io.WriteString(w, "half")
+		panic("oh")
+	}}))
+	token := k.token()
+	func() {
+		defer func() {
+			if recover() != http.ErrAbortHandler {
+				t.Error("the connection was not cut")
+			}
+		}()
+		k.send("GET /half", bearer(token))
+	}()
+	if len(k.calls.calls) != 1 || k.calls.calls[0].status != http.StatusInternalServerError {
+		t.Errorf("counted %v", k.calls.calls)
+	}
+}
+
+// META-05: browsers may call the API, and a preflight needs no credentials.
+func TestCORS(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	origin, asks := header("Origin", "https://spa.example.com"), header("Access-Control-Request-Method", "POST")
+	for _, call := range []string{"OPTIONS /invoices", "OPTIONS /nothing"} {
+		a := k.send(call, origin, asks)
+		if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %d %v", call, a.status, a.header)
+		}
+		for _, name := range []string{"Authorization", "Content-Type", "Idempotency-Key", "Service-Version"} {
+			if !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), name) {
+				t.Errorf("%s: %s is not allowed", call, name)
+			}
+		}
+	}
+	token := k.token()
+	for call, changes := range map[string][]with{
+		"GET /invoices": {bearer(token)}, "GET /nothing": {bearer(token)}, "GET /panic": {bearer(token)}, "GET /events": nil,
+	} {
+		a := k.send(call, append(changes, origin)...)
+		if a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("%s: %v", call, a.header)
+		}
+		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "WWW-Authenticate", "Service-Version"} {
+			if !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), name) {
+				t.Errorf("%s: %s is not exposed", call, name)
+			}
+		}
+	}
+}
+
+// Nothing is behind the surface of a host without handlers or sessions of its own.
+func TestWithoutAHost(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, func(c *guard.Config) { c.Fallback = nil })
+	k.send("GET /invoices", cookie(user+"@"+business)).refused(http.StatusNotFound, "")
+	k = newKit(t, func(c *guard.Config) { c.Sessions, c.Analytics = nil, nil })
+	k.send("GET /invoices", cookie(user+"@"+business)).refused(http.StatusUnauthorized, "")
+	k.send("GET /invoices", bearer(k.token())).ok()
+}

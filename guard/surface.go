@@ -1,0 +1,109 @@
+package guard
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// ServeHTTP implements http.Handler. Preflights of browsers are answered without
+// looking at credentials, which they cannot have.
+func (s *Surface) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// call is one request, and what is known about it so far.
+type call struct {
+	recorder
+	started   time.Time // real time, to see how long it took
+	route     *route    // nil when the method and path are not declared
+	principal identity.Principal
+	session   identity.Session
+	refusedBy limitName // empty when no limit did
+}
+
+func (c *call) isOAuth() bool   { return c.principal.SignIn == identity.SignInOAuth }
+func (c *call) isSession() bool { return c.principal.SignIn == identity.SignInSession }
+
+// answer is the frame of every call: errors and panics get their shape, and what
+// came of it is counted.
+func (s *Surface) answer(w http.ResponseWriter, r *http.Request) {
+	c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now()}, started: time.Now(), route: s.find(r)}
+	ctx, span := s.telemetry.begin(r, c)
+	finished := false
+	defer func() { s.finish(ctx, r, c, span, finished) }()
+	if span != nil {
+		r = r.WithContext(ctx)
+	}
+	s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error { return s.serve(c, w, r) }).ServeHTTP(c, r)
+	c.begin(http.StatusOK) // a handler that wrote nothing meant this
+	finished = true
+}
+
+// serve is the order of the gates. Whoever is refused by one has not come to the
+// next.
+func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
+	nobody := s.identify(c, r)
+	if err := s.limit(c, r); err != nil {
+		return err
+	}
+	if nobody != nil {
+		return nobody // after the limit: who fails is counted too
+	}
+	if c.isSession() {
+		if err := s.checkOrigin(r); err != nil {
+			return err
+		}
+		if c.route == nil || !c.route.SessionsAllowed {
+			return s.serveElsewhere(c, w, r)
+		}
+	}
+	if err := s.resolveVersion(c, r); err != nil {
+		return err
+	}
+	if c.route == nil {
+		return apierror.New(apierror.EndpointNotExposed)
+	}
+	if err := c.checkScope(); err != nil {
+		return err
+	}
+	if err := s.checkPermission(r.Context(), c); err != nil {
+		return err
+	}
+	return s.run(c, w, r) // with idempotency, where a token writes
+}
+
+// serveElsewhere is for people on routes that are for apps: refused, if the route
+// says so, or the host's own.
+func (s *Surface) serveElsewhere(c *call, w http.ResponseWriter, r *http.Request) error {
+	if c.route != nil && c.route.AppsOnly != "" {
+		return apierror.New(c.route.AppsOnly)
+	}
+	s.cfg.Fallback.ServeHTTP(w, r.WithContext(identity.WithSession(r.Context(), c.session)))
+	return nil
+}
+
+// checkScope is the first gate of an app. People have no scopes.
+func (c *call) checkScope() error {
+	if c.isOAuth() && c.route.Scope != AnyScope && !c.principal.Scopes.Has(c.route.Scope) {
+		return apierror.New(apierror.InsufficientScope, c.route.Scope)
+	}
+	return nil
+}
+
+// run calls the route's handler.
+func (s *Surface) run(c *call, w http.ResponseWriter, r *http.Request) error {
+	ctx := identity.WithPrincipal(r.Context(), c.principal)
+	handler := c.route.keyed
+	if c.isSession() {
+		ctx, handler = identity.WithSession(ctx, c.session), c.route.Handler
+	}
+	r = r.WithContext(ctx)
+	if !c.route.hasWildcards {
+		return handler(w, r)
+	}
+	// Through the mux, which alone can set the values of the path.
+	to := &handover{ResponseWriter: w, route: c.route, handler: handler}
+	s.mux.ServeHTTP(to, r)
+	return to.err
+}

@@ -1,0 +1,115 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+const scopeName = "github.com/partnerkit/partnerkit/guard"
+
+// telemetry is what operators see. Metrics have nothing in them that a client
+// chooses freely; which app and business it was stands on the span.
+type telemetry struct {
+	tracer   trace.Tracer // nil: no spans
+	duration metric.Float64Histogram
+	refusals metric.Int64Counter // nil, like duration: no metrics
+}
+
+func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) (*telemetry, error) {
+	t := &telemetry{}
+	if tracers != nil {
+		t.tracer = tracers.Tracer(scopeName)
+	}
+	if meters == nil {
+		return t, nil
+	}
+	var errs [2]error
+	meter := meters.Meter(scopeName)
+	t.duration, errs[0] = meter.Float64Histogram("http.server.request.duration",
+		metric.WithUnit("s"), metric.WithDescription("Duration of calls of the API."),
+		metric.WithExplicitBucketBoundaries(0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10))
+	t.refusals, errs[1] = meter.Int64Counter("partnerkit.guard.rate_limited",
+		metric.WithUnit("{call}"), metric.WithDescription("Calls of the API that a rate limit refused."))
+	return t, errors.Join(errs[:]...)
+}
+
+// begin opens the span of a call; nil when there is none.
+func (t *telemetry) begin(r *http.Request, c *call) (context.Context, trace.Span) {
+	if t.tracer == nil {
+		return r.Context(), nil
+	}
+	name := methodName(r.Method)
+	if c.route != nil {
+		name += " " + c.route.path
+	}
+	return t.tracer.Start(r.Context(), name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(c.labels(r)...))
+}
+
+// finish counts what came of a call. A handler that did not come to its end has
+// cut its answer short, which is a failure whatever the status said.
+func (s *Surface) finish(ctx context.Context, r *http.Request, c *call, span trace.Span, finished bool) {
+	status, took := c.status, time.Since(c.started)
+	if !finished {
+		status = http.StatusInternalServerError
+	}
+	if s.cfg.Analytics != nil && c.isOAuth() {
+		s.cfg.Analytics.Count(c.principal.AppID, c.now, status, c.refusedBy != "", took)
+	}
+	s.telemetry.measure(ctx, r, c, status, took)
+	if span != nil {
+		describe(span, c, status)
+		span.End()
+	}
+}
+
+func (t *telemetry) measure(ctx context.Context, r *http.Request, c *call, status int, took time.Duration) {
+	if t.duration == nil {
+		return
+	}
+	class := attribute.String("http.response.status_class", strconv.Itoa(status/100)+"xx")
+	t.duration.Record(ctx, took.Seconds(), metric.WithAttributes(append(c.labels(r), class)...))
+	if c.refusedBy != "" {
+		t.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("limit", string(c.refusedBy))))
+	}
+}
+
+func describe(span trace.Span, c *call, status int) {
+	span.SetAttributes(attribute.Int("http.response.status_code", status))
+	if c.isOAuth() {
+		span.SetAttributes(attribute.String("partnerkit.app.id", c.principal.AppID))
+	}
+	if c.principal.BusinessID != "" {
+		span.SetAttributes(attribute.String("partnerkit.business.id", c.principal.BusinessID))
+	}
+	if status >= http.StatusInternalServerError {
+		span.SetAttributes(attribute.String("error.type", strconv.Itoa(status)))
+		span.SetStatus(codes.Error, "")
+	}
+}
+
+// labels are those of span and metric: a method that exists, a route that is
+// declared.
+func (c *call) labels(r *http.Request) []attribute.KeyValue {
+	labels := make([]attribute.KeyValue, 0, 3)
+	labels = append(labels, attribute.String("http.request.method", methodName(r.Method)))
+	if c.route != nil {
+		labels = append(labels, attribute.String("http.route", c.route.path))
+	}
+	return labels
+}
+
+func methodName(method string) string {
+	if slices.Contains(methods, method) || method == http.MethodOptions {
+		return method
+	}
+	return "_OTHER"
+}

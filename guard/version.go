@@ -1,0 +1,111 @@
+package guard
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// DeprecationNotice is how long before its sunset a version says that it goes.
+const DeprecationNotice = 90 * 24 * time.Hour
+
+// Versions are those of the API. The zero value means that it has none.
+type Versions struct {
+	// Current serves apps that ask for no version and have none pinned.
+	Current string
+	// All are the versions that exist, the current one among them, in any order.
+	All []Version
+}
+
+// Version of the API.
+type Version struct {
+	// Name is a date, such as 2026-09-01.
+	Name string
+	// Sunset is when the version is no longer served; zero: not decided. For
+	// [DeprecationNotice] before it, answers carry the headers Deprecation
+	// (RFC 9745) and Sunset (RFC 8594).
+	Sunset time.Time
+}
+
+func (v Version) isServed(now time.Time) bool { return v.Sunset.IsZero() || now.Before(v.Sunset) }
+
+// writeHeader says when the version goes, if that is near.
+func (v Version) writeHeader(h http.Header, now time.Time) {
+	deprecated := v.Sunset.Add(-DeprecationNotice)
+	if v.Sunset.IsZero() || now.Before(deprecated) {
+		return
+	}
+	h.Set("Deprecation", "@"+strconv.FormatInt(deprecated.Unix(), 10))
+	h.Set("Sunset", v.Sunset.UTC().Format(http.TimeFormat))
+}
+
+func (v Versions) index() (map[string]Version, error) {
+	known := make(map[string]Version, len(v.All))
+	for _, version := range v.All {
+		if _, err := time.Parse(time.DateOnly, version.Name); err != nil {
+			return nil, fmt.Errorf("guard: version %q is not a date such as 2026-09-01", version.Name)
+		}
+		if _, twice := known[version.Name]; twice {
+			return nil, fmt.Errorf("guard: version %s comes twice", version.Name)
+		}
+		known[version.Name] = version
+	}
+	if _, ok := known[v.Current]; !ok && (v.Current != "" || len(known) > 0) {
+		return nil, fmt.Errorf("guard: the current version %q is not among all of them", v.Current)
+	}
+	return known, nil
+}
+
+// resolveVersion decides in which version the call is served: the one that the
+// header asks for, else the app's pin, else the current one.
+func (s *Surface) resolveVersion(c *call, r *http.Request) error {
+	name := c.principal.Version
+	// Sent twice it is no name of a version, whatever the two are.
+	if asked := r.Header[s.versionHeader]; len(asked) > 1 || len(asked) == 1 && asked[0] != "" {
+		name = strings.Join(asked, ", ")
+	}
+	if name == "" {
+		name = s.cfg.Versions.Current
+	}
+	if name == "" {
+		return nil // an API without versions
+	}
+	version, ok := s.versions[name]
+	if !ok || !version.isServed(c.now) {
+		return apierror.New(apierror.UnsupportedAPIVersion, name)
+	}
+	c.principal.Version = name
+	c.version, c.versionHeader = version, s.versionHeader
+	return nil
+}
+
+// Since picks, from what was introduced with which version, that which a call in
+// this version gets: of the newest that is not after it. It reports false when
+// there was nothing yet.
+func Since[T any](version string, introduced map[string]T) (picked T, ok bool) {
+	newest := ""
+	for name, choice := range introduced {
+		if name <= version && name >= newest { // dates sort as text
+			newest, picked, ok = name, choice, true
+		}
+	}
+	return picked, ok
+}
+
+// ByVersion makes a handler of several, each from the version on that it was
+// introduced with. In versions before the first of them there is nothing: 404.
+func ByVersion(introduced map[string]apierror.Handler) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		principal, _ := identity.PrincipalFrom(r.Context())
+		handler, ok := Since(principal.Version, introduced)
+		if !ok {
+			return apierror.NotFound("")
+		}
+		return handler(w, r)
+	}
+}
