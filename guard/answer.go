@@ -58,13 +58,14 @@ type answering struct {
 	cfg    *IdempotencyConfig
 	owner  *KeyOwner // nil: the request has no key
 	header http.Header
+	keep   keeper
 
 	answer *KeyAnswer // the last that was decided
 	err    error      // why it could not be recorded
 }
 
 func (a *answering) encode(status int, body any) (KeyAnswer, error) {
-	answer := KeyAnswer{Status: status, Header: pick(a.header, a.cfg.KeepHeaders)}
+	answer := KeyAnswer{Status: status, Header: a.keep.pick(a.header)}
 	if body == nil {
 		return answer, nil
 	}

@@ -101,7 +101,7 @@ func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
 // serveWithout serves a write that has no key.
 func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next apierror.Handler) error {
 	recorder := &answerRecorder{below: w, isPassing: true}
-	call := &answering{cfg: &i.cfg, header: w.Header()}
+	call := &answering{cfg: &i.cfg, header: w.Header(), keep: i.keeper(r)}
 	if err := next(recorder, r.WithContext(context.WithValue(r.Context(), answeringKey{}, call))); err != nil {
 		return err
 	}
@@ -163,6 +163,11 @@ func replay(w http.ResponseWriter, answer KeyAnswer) error {
 
 func conflict() *apierror.Error {
 	return apierror.New(apierror.IdempotencyConflict).WithRetryAfter(conflictWait)
+}
+
+func (i *Idempotency) keeper(r *http.Request) keeper {
+	principal, _ := identity.PrincipalFrom(r.Context())
+	return keeper{names: i.cfg.KeepHeaders, versionHeader: i.cfg.VersionHeader, version: principal.Version}
 }
 
 // now is read once a request.

@@ -43,10 +43,16 @@ type IdempotencyConfig struct {
 	// gets 409 IDEMPOTENCY_ANSWER_NOT_KEPT.
 	MaxAnswer int
 
-	// KeepHeaders names headers of the answer that a repetition carries too, such
-	// as the one with the API version. Content-Type, Content-Encoding,
-	// Content-Language, Content-Disposition, Content-Location,
-	// X-Content-Type-Options, Location, Link, ETag and Last-Modified always are.
+	// VersionHeader names the header with the API version of an answer: a
+	// repetition carries the version that the first request was served in, since
+	// its body is that one's. Empty means that there is none.
+	VersionHeader string
+
+	// KeepHeaders names more headers of the answer that a repetition carries too.
+	// Content-Type, Content-Encoding, Content-Language, Content-Disposition,
+	// Content-Location, X-Content-Type-Options, Location, Link, ETag and
+	// Last-Modified always are among them. They are kept as they are when the
+	// answer begins.
 	KeepHeaders []string
 
 	// Logger hears of faults that no client sees; nil discards.

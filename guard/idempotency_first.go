@@ -26,8 +26,9 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 		}
 	}()
 
-	recorder := &answerRecorder{below: w, keep: i.cfg.KeepHeaders, limit: i.cfg.MaxAnswer}
-	call := &answering{cfg: &i.cfg, owner: &owner, header: w.Header()}
+	keep := i.keeper(r)
+	recorder := &answerRecorder{below: w, keep: keep, limit: i.cfg.MaxAnswer}
+	call := &answering{cfg: &i.cfg, owner: &owner, header: w.Header(), keep: keep}
 	err := next(recorder, r.WithContext(context.WithValue(ctx, answeringKey{}, call)))
 	if err == nil {
 		err = call.err // a handler that goes on after Answer failed has failed

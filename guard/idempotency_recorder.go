@@ -21,9 +21,9 @@ var keptHeaders = []string{
 // flushes, goes to the client as it is written.
 type answerRecorder struct {
 	below  http.ResponseWriter
-	keep   []string // names of headers
-	limit  int      // bytes held back
-	status int      // 0 until the answer begins
+	keep   keeper
+	limit  int // bytes held back
+	status int // 0 until the answer begins
 	header http.Header
 	body   bytes.Buffer
 
@@ -39,7 +39,7 @@ func (r *answerRecorder) Unwrap() http.ResponseWriter { return r.below }
 func (r *answerRecorder) WriteHeader(status int) {
 	isInterim := status < 200 && status != http.StatusSwitchingProtocols
 	if !isInterim && r.status == 0 {
-		r.status, r.header = status, pick(r.below.Header(), r.keep)
+		r.status, r.header = status, r.keep.pick(r.below.Header())
 		if !r.isPassing {
 			return
 		}
@@ -121,7 +121,7 @@ func (r *answerRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // with an empty 200.
 func (r *answerRecorder) answer() KeyAnswer {
 	if r.status == 0 {
-		r.status, r.header = http.StatusOK, pick(r.below.Header(), r.keep)
+		r.status, r.header = http.StatusOK, r.keep.pick(r.below.Header())
 	}
 	if r.isOmitted {
 		return KeyAnswer{Status: r.status, Header: r.header, IsOmitted: true}
@@ -150,12 +150,24 @@ func (a KeyAnswer) write(w http.ResponseWriter) {
 	}
 }
 
-func pick(from http.Header, names []string) http.Header {
+// keeper picks the headers of an answer that a repetition carries too.
+type keeper struct {
+	names []string
+
+	// The version that the body is written in stays with it, whatever version a
+	// repetition asks for.
+	versionHeader, version string
+}
+
+func (k keeper) pick(from http.Header) http.Header {
 	picked := http.Header{}
-	for _, name := range names {
+	for _, name := range k.names {
 		if values := from.Values(name); len(values) > 0 {
 			picked[name] = slices.Clone(values)
 		}
+	}
+	if k.versionHeader != "" && k.version != "" {
+		picked.Set(k.versionHeader, k.version)
 	}
 	return picked
 }
