@@ -16,9 +16,9 @@ import (
 // Idempotency-Key, every repetition within [KeyLifetime] gets it too, also when
 // the process died, or the handler failed, right after the commit.
 //
-// tx is what the handler writes with: a transaction of the store's BeginTx,
-// storage.SQL of a *sql.Tx, or postgres.Pgx of a pgx.Tx, on the database of the
-// store. On PostgreSQL make Answer the last statement before the commit:
+// tx is the transaction that the handler opened and writes with: of the store's
+// BeginTx, storage.SQL of a *sql.Tx, or postgres.Pgx of a pgx.Tx, on the database
+// of the store. On PostgreSQL make Answer the last statement before the commit:
 // repetitions that come in between wait for it. A transaction that is run again
 // calls Answer again; the last call counts.
 //

@@ -39,8 +39,8 @@ const (
 //   - the answer was larger than MaxAnswer: 409 IDEMPOTENCY_ANSWER_NOT_KEPT. The
 //     work was done and is not done again.
 //
-// Only an answer below 400 is kept. After any other the key is new again, so that
-// a corrected request can use it.
+// Only an answer below 400 is kept, as it was sent, for its lifetime. After any
+// other the key is new again, so that a corrected request can use it.
 //
 // A handler that decides its answer with [Answer] does its work exactly once,
 // whatever fails. One that writes its answer itself is recorded when it is done:
@@ -141,14 +141,14 @@ func (i *Idempotency) claim(r *http.Request, owner KeyOwner, body []byte) (KeyCl
 		KeyOwner: owner, Fingerprint: fingerprint(r, body), At: at,
 		ExpiresAt: at.Now.Add(KeyLifetime), LeaseEnds: at.Real.Add(i.cfg.Lease),
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		return claimed, nil
+	case errors.Is(err, storage.ErrBusy): // it never ran
+		return KeyClaimed{}, apierror.Unavailable(err).WithRetryAfter(conflictWait)
 	}
 	// The claim may have been committed all the same. Nobody has worked under it.
 	i.release(r.Context(), owner)
-	if errors.Is(err, storage.ErrBusy) {
-		return KeyClaimed{}, apierror.Unavailable(err).WithRetryAfter(conflictWait)
-	}
 	return KeyClaimed{}, fmt.Errorf("guard: claim the Idempotency-Key: %w", err)
 }
 

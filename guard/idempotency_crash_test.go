@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 // mortal is the store of a node that may die: nothing that it does after that
@@ -187,4 +188,28 @@ func TestLatePlainHandler(t *testing.T) {
 		s.serve(late, keyed("k", "hello")).is(http.StatusCreated, "")
 		s.serve(s.createPlain, keyed("k", "hello")).repeats(second)
 	})
+}
+
+// A database that is busy is a 503, and what never ran needs no release.
+func TestBusyDatabase(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, WriteWait: 10 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	})
+	tx, err := s.BeginTx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tap.Reset()
+	got := s.serve(s.create, keyed("k", "hello")).is(http.StatusServiceUnavailable, "")
+	if statements, _ := s.Tap.Counts(); statements != 1 || got.Header().Get("Retry-After") != "1" {
+		t.Errorf("%d statements, %v", statements, got.Header())
+	}
+	_ = tx.Rollback()
+	s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 }
