@@ -139,6 +139,24 @@ func TestLateOwnerIsFenced(t *testing.T) {
 	})
 }
 
+// The same while the request that took over is still at work: it alone answers.
+func TestLateOwnerIsFencedByOneThatRuns(t *testing.T) {
+	onBoth(t, func(s *shop) {
+		var second reply
+		late := func(w http.ResponseWriter, r *http.Request) (err error) {
+			s.endLeases()
+			second = s.serve(func(w2 http.ResponseWriter, r2 *http.Request) error {
+				err = s.create(w, r)
+				return s.create(w2, r2)
+			}, keyed("k", "hello")).is(http.StatusCreated, "")
+			return err
+		}
+		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(s.create, keyed("k", "hello")).repeats(second)
+		s.wantInvoices(1)
+	})
+}
+
 // createUnhurried is create without the steps that a test put into it.
 func (s *shop) createUnhurried(w http.ResponseWriter, r *http.Request) error {
 	other := *s

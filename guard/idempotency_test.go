@@ -68,6 +68,7 @@ func TestConflictWhileTheFirstRuns(t *testing.T) {
 		if got := during.Header().Get("Retry-After"); got != "1" {
 			s.Errorf("Retry-After: %q", got)
 		}
+		s.endLeases() // an answer needs none
 		s.serve(s.create, keyed("k", "hello")).repeats(first)
 		s.wantInvoices(1)
 	})
