@@ -55,7 +55,7 @@ func ParseScopes(text string) (Scopes, error) {
 // NewScopes makes a set of names, none at all included. Each must be a scope-token of
 // RFC 6749 3.3. Errors are [*ScopeError].
 func NewScopes(names ...string) (Scopes, error) {
-	var s Scopes
+	s := Scopes{names: make([]string, 0, min(len(names), MaxScopes))}
 	for i, name := range names {
 		if problem := checkScope(name); problem != "" {
 			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("scope %d %s", i+1, problem)}
@@ -140,7 +140,7 @@ func (s *Scopes) UnmarshalJSON(data []byte) error {
 }
 
 func (s Scopes) keep(wanted func(name string) bool) Scopes {
-	var kept Scopes
+	kept := Scopes{names: make([]string, 0, len(s.names))}
 	for _, name := range s.names {
 		if wanted(name) {
 			kept.names = append(kept.names, name)

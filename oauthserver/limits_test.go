@@ -101,6 +101,12 @@ func TestEndpointLimitsAreSeparate(t *testing.T) {
 	}
 	k.ip = "198.51.100.1"
 	k.token(k.as(confidentialID), "grant_type", "x").passed()
+	for range 30 {
+		k.post("/oauth/revoke", nil, "client_id", confidentialID).refused(http.StatusUnauthorized, "invalid_client", "*")
+	}
+	if passed := k.until(600, func(int) apiAnswer { return k.post("/oauth/revoke", k.as(confidentialID), "token", "x") }); passed != 600 {
+		t.Errorf("%d with the secret passed after 30 without, want 600", passed)
+	}
 }
 
 // OLIM-02: after the secret was proved, 600 per client from everywhere, at the

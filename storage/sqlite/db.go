@@ -151,8 +151,15 @@ func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 // Announce implements [storage.DB]; there is no other process to tell.
 func (db *DB) Announce(context.Context, string) error { return nil }
 
-// Listen implements [storage.DB].
-func (db *DB) Listen(context.Context, func(string)) error { return storage.ErrNoListen }
+// Listen implements [storage.DB]; there is no other process to hear.
+func (db *DB) Listen(ctx context.Context, _ func(string)) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.writer.idle: // closed
+		return storage.ErrClosed
+	}
+}
 
 // Close waits for the acts under way, rolls back a transaction that was left
 // open, and releases the file. A second Close does nothing.
