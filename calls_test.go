@@ -69,6 +69,7 @@ func TestCallsAreCountedAndRepeated(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.Host = members{}
+	cfg.Versions = guard.Versions{Current: "2026-09-01", All: []guard.Version{{Name: "2026-01-15"}, {Name: "2026-09-01"}}}
 	var worked atomic.Int64
 	cfg.Routes = []guard.Route{{
 		Pattern: "POST /invoices", Scope: "invoices:write",
@@ -79,14 +80,17 @@ func TestCallsAreCountedAndRepeated(t *testing.T) {
 	p := platform(t, cfg)
 	app, token := connected(t, p, cfg.Store)
 	var bodies []string
-	for range 3 {
+	for i := range 3 {
 		r := httptest.NewRequest(http.MethodPost, "/invoices", strings.NewReader("{}"))
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Idempotency-Key", "once")
+		if i == 2 { // a repeated answer stays in the version of the first
+			r.Header.Set("Service-Version", "2026-01-15")
+		}
 		w := httptest.NewRecorder()
 		p.API().ServeHTTP(w, r)
 		bodies = append(bodies, w.Body.String())
-		if w.Code != http.StatusCreated || w.Header().Get("RateLimit-Limit") != "300" {
+		if w.Code != http.StatusCreated || w.Header().Get("RateLimit-Limit") != "300" || w.Header().Get("Service-Version") != "2026-09-01" {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
 	}
