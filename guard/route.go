@@ -96,7 +96,7 @@ func (s *Surface) check(r Route) error {
 	case strings.HasSuffix(path, "/"):
 		return errors.New("a trailing slash opens everything below it; write {$} or {rest...}")
 	case r.Handler == nil:
-		return errors.New("Handler is nil")
+		return errors.New("it has no Handler")
 	case r.Scope == "":
 		return errors.New("no Scope is declared; AnyScope opens it to every token")
 	case r.Scope != AnyScope && !known.IsEmpty() && !known.Has(r.Scope):

@@ -19,7 +19,7 @@ func TestHandleRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(*guard.Route){
 		"no Scope is declared":         func(r *guard.Route) { r.Scope = "" },
 		`no scope "invoices:raed"`:     func(r *guard.Route) { r.Scope = "invoices:raed" },
-		"Handler is nil":               func(r *guard.Route) { r.Handler = nil },
+		"it has no Handler":            func(r *guard.Route) { r.Handler = nil },
 		"must begin with one of GET":   func(r *guard.Route) { r.Pattern = "/fine" },
 		"with one of":                  func(r *guard.Route) { r.Pattern = "" },
 		"must begin with one":          func(r *guard.Route) { r.Pattern = "OPTIONS /fine" },

@@ -44,7 +44,7 @@ func (o *observer) take() []string {
 func show(set attribute.Set) string {
 	var all []string
 	for _, kv := range set.ToSlice() {
-		all = append(all, string(kv.Key)+"="+kv.Value.Emit())
+		all = append(all, string(kv.Key)+"="+kv.Value.String())
 	}
 	return strings.Join(all, " ")
 }

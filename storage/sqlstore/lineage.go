@@ -18,9 +18,10 @@ const standingJoins = ` JOIN partnerkit_app a ON a.id = x.app_id
 	LEFT JOIN partnerkit_grant g ON g.id = x.grant_id
 	LEFT JOIN partnerkit_user_state u ON u.user_id = x.user_id`
 
-// standingRow is where a row of standingColumns is scanned to.
+// standingRow is where a row of standingColumns is scanned to. What needs no
+// decoding goes to its place at once.
 type standingRow struct {
-	standing                     oauthserver.Standing
+	to                           *oauthserver.Standing
 	appScopes, installedScopes   string
 	grant                        sql.NullString
 	grantEnded                   sql.NullInt64
@@ -29,17 +30,17 @@ type standingRow struct {
 }
 
 func (r *standingRow) dest() []any {
-	s := &r.standing
+	s := r.to
 	return append(make([]any, 0, 24), // with room for what its artifact adds
 		&s.AppID, &s.ClientID, &s.AppStatus, &r.appScopes, &s.InstallationID, &s.BusinessID, &s.InstallationStatus, &r.installedScopes,
 		&r.grant, &r.grantEnded, &s.UserID, &s.UserStatus)
 }
 
-// value is the standing; own are the scopes of the artifact itself, decoded with it.
-func (r *standingRow) value(own stored) (oauthserver.Standing, error) {
-	r.standing.GrantID, r.standing.GrantEnded = r.grant.String, r.grantEnded.Valid
-	r.standing.FamilyID, r.standing.FamilyEnded = r.family.String, r.familyEnded.Valid
-	return r.standing, decoded(stored{r.appScopes, &r.standing.AppScopes}, stored{r.installedScopes, &r.standing.InstallationScopes}, own)
+// decode completes the standing; own are the scopes of the artifact itself.
+func (r *standingRow) decode(own stored) error {
+	r.to.GrantID, r.to.GrantEnded = r.grant.String, r.grantEnded.Valid
+	r.to.FamilyID, r.to.FamilyEnded = r.family.String, r.familyEnded.Valid
+	return decoded(stored{r.appScopes, &r.to.AppScopes}, stored{r.installedScopes, &r.to.InstallationScopes}, own)
 }
 
 // lineage names what a mint hangs on. It never changes, so it can be known from

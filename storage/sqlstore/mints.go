@@ -13,7 +13,7 @@ import (
 // Code implements oauthserver.CodeStore.
 func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
 	var code oauthserver.Code
-	var standing standingRow
+	standing := standingRow{to: &code.Standing}
 	var scopes string
 	var expires int64
 	var used sql.NullInt64
@@ -24,7 +24,7 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 		return code, wrap("code", notFound(err))
 	}
 	code.ExpiresAt, code.Used = fromMS(expires), used.Valid
-	code.Standing, err = standing.value(stored{scopes, &code.Scopes})
+	err = standing.decode(stored{scopes, &code.Scopes})
 	return code, err
 }
 

@@ -20,6 +20,7 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 		revoked             sql.NullInt64
 	}
 	token := &row.token
+	row.to = &token.Standing
 	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
 		FROM partnerkit_access_token x`+standingJoins+" LEFT JOIN partnerkit_family f ON f.id = x.family_id WHERE x.digest = $1", []any{digest.Bytes()},
 		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.revoked, &row.family, &row.generation, &row.familyEnded, &row.familyGenerated, &token.PinnedVersion)...)
@@ -28,14 +29,14 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 	}
 	replaced := row.family.Valid && row.familyGenerated.Int64 != row.generation
 	token.ExpiresAt, token.Revoked = fromMS(row.expires), row.revoked.Valid || replaced
-	token.Standing, err = row.value(stored{row.scopes, &token.Scopes})
+	err = row.decode(stored{row.scopes, &token.Scopes})
 	return *token, err
 }
 
 // RefreshToken implements oauthserver.TokenStore.
 func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	var token oauthserver.RefreshToken
-	var standing standingRow
+	standing := standingRow{to: &token.Standing}
 	var scopes string
 	var expires int64
 	var used sql.NullInt64
@@ -46,7 +47,7 @@ func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oa
 		return token, wrap("refresh token", notFound(err))
 	}
 	token.ExpiresAt, token.Used = fromMS(expires), used.Valid
-	token.Standing, err = standing.value(stored{scopes, &token.FamilyScopes})
+	err = standing.decode(stored{scopes, &token.FamilyScopes})
 	return token, err
 }
 

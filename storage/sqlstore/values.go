@@ -83,15 +83,17 @@ type stored struct {
 // decoded parses stored lists, stopping at the first bad one. What an app, its
 // installation and its token have is mostly the same, and then parsed once.
 func decoded(lists ...stored) error {
-	for i, list := range lists {
-		if i > 0 && list.text == lists[i-1].text {
-			*list.to = *lists[i-1].to
+	var last stored
+	for _, list := range lists {
+		if last.to != nil && list.text == last.text {
+			*list.to = *last.to
 			continue
 		}
 		var err error
 		if *list.to, err = parseScopes(list.text); err != nil {
 			return err
 		}
+		last = list
 	}
 	return nil
 }
