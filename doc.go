@@ -28,6 +28,9 @@
 //   - [github.com/partnerkit/partnerkit/guard]: calls made with a token: what is
 //     open to apps, by scope and permission; limits; versions
 //   - [github.com/partnerkit/partnerkit/events]: what apps get to know of
+//   - [github.com/partnerkit/partnerkit/guard]: calls made with a token, and
+//     writes that are safe to repeat
+//   - [github.com/partnerkit/partnerkit/analytics]: how apps use the API
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
 //   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of
 //     processes

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/guard"
@@ -23,6 +24,8 @@ import (
 // one that satisfies it.
 type Store interface {
 	oauthserver.Store
+	guard.KeyStore
+	analytics.Store
 }
 
 // Config of a [Platform]. Store, Host, Keyring, Pages and the two URLs are
@@ -75,6 +78,8 @@ type Platform struct {
 	cfg    Config
 	errors apierror.Writer
 	oauth  *oauthserver.Server
+	keys   *guard.Idempotency
+	calls  *analytics.Counter
 	guard  *guard.Surface
 	api    http.Handler
 	app    http.Handler
@@ -134,12 +139,24 @@ func (c Config) oauth() oauthserver.Config {
 	return oauth
 }
 
-// newSurface opens the host's routes to apps.
-func (p *Platform) newSurface() (*guard.Surface, error) {
+// newSurface opens the host's routes to apps: counted, and safe to repeat.
+func (p *Platform) newSurface() (_ *guard.Surface, err error) {
 	c := p.cfg
+	p.keys, err = guard.NewIdempotency(guard.IdempotencyConfig{
+		Store: c.Store, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
+		VersionHeader: oauthserver.VersionHeader(c.Service),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
+	if err != nil {
+		return nil, err
+	}
 	surface, err := guard.New(guard.Config{
 		Tokens: p.oauth, Sessions: c.Host, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
 		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL},
+		Idempotency: p.keys.Wrap, Analytics: p.calls,
 		Service: c.Service, ResourceMetadata: c.APIURL + "/.well-known/oauth-protected-resource",
 		Limiter: c.Limiter, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,
 		MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
@@ -159,3 +176,6 @@ func (p *Platform) App() http.Handler { return p.app }
 // OAuth is the OAuth server, for what the host does by itself: suspend an app,
 // uninstall it, mint a session token.
 func (p *Platform) OAuth() *oauthserver.Server { return p.oauth }
+
+// Analytics tells how apps use the API.
+func (p *Platform) Analytics() *analytics.Counter { return p.calls }

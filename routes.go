@@ -17,28 +17,28 @@ const defaultApp = "app host pages"
 // a feature's own, and counts it.
 func (p *Platform) newAPI() http.Handler {
 	oauth := p.oauth.APIHandler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
 			oauth.ServeHTTP(w, r)
 		default:
 			p.guard.ServeHTTP(w, r)
 		}
-	})
+	}))
 }
 
 // newApp routes the app host.
 func (p *Platform) newApp() http.Handler {
 	oauth := p.oauth.AppHandler()
 	rest := p.limited(defaultApp, p.orNotFound(p.cfg.AppRoutes))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case path == "/oauth/authorize", path == "/device", strings.HasPrefix(path, "/device/"):
 			oauth.ServeHTTP(w, r)
 		default:
 			rest.ServeHTTP(w, r)
 		}
-	})
+	}))
 }
 
 func (p *Platform) orNotFound(h http.Handler) http.Handler {

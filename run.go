@@ -18,6 +18,8 @@ type part struct {
 func (p *Platform) parts() []part {
 	return []part{
 		{"oauth server", p.oauth.Run},
+		{"idempotency keys", p.keys.Run},
+		{"analytics", p.calls.Run},
 	}
 }
 

@@ -43,6 +43,7 @@ var table = []Entry{
 	{Code: PermissionRequired, Status: http.StatusForbidden, Params: 1, Message: "the user needs the permission {p0} in this business"},
 	{Code: IdempotencyConflict, Status: http.StatusConflict, Message: "a request with this Idempotency-Key is still running"},
 	{Code: IdempotencyMismatch, Status: http.StatusUnprocessableEntity, Message: "this Idempotency-Key was already used for a different request"},
+	{Code: AnswerNotKept, Status: http.StatusConflict, Message: "a request with this Idempotency-Key was done; its answer was too large to be kept and is not repeated"},
 	{Code: InvoiceLimitReached, Status: http.StatusForbidden, Params: 2, Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read"},
 
 	{Code: UnknownAppDataField, Status: http.StatusBadRequest, Params: 2, Message: "the app declares no field {p0} for {p1}"},

@@ -61,8 +61,8 @@ type Config struct {
 	// Origins are those whose pages may send writes with a session cookie, such
 	// as https://app.example.com. Others are refused, besides the API's own.
 	Origins []string
-	// Idempotency wraps the handlers of routes that write, for calls with a
-	// token; it runs after all gates. Nil means none.
+	// Idempotency wraps the handlers of routes that write; it runs after all
+	// gates. Nil means none; [Answer] needs one.
 	Idempotency Middleware
 	Analytics   Analytics // nil: nobody counts
 

@@ -21,4 +21,9 @@
 // Calls with a token count for the app in the business and for the app as a whole,
 // and their answers carry the RateLimit headers, whatever the answer is. Everything
 // else counts for its address.
+//
+// # Repeating
+//
+// [Idempotency] makes writes safe to repeat: a handler that calls [Answer] in the
+// transaction of its write does the work once, whatever happens in between.
 package guard

@@ -33,7 +33,8 @@ func (w *recorder) begin(status int) {
 func (w *recorder) stamp() {
 	header := w.Header()
 	w.quota.WriteHeader(header)
-	if w.version.Name != "" {
+	if replayed := header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != ""; w.version.Name != "" && !replayed {
+		// A repeated answer stays in the version of the first.
 		header[w.versionHeader] = []string{w.version.Name}
 		w.version.writeHeader(header, w.now)
 	}

@@ -101,16 +101,15 @@ func (c *call) checkScope() error {
 // run calls the route's handler.
 func (s *Surface) run(c *call, w http.ResponseWriter, r *http.Request) error {
 	ctx := identity.WithPrincipal(r.Context(), c.principal)
-	handler := c.route.keyed
 	if c.isSession() {
-		ctx, handler = identity.WithSession(ctx, c.session), c.route.Handler
+		ctx = identity.WithSession(ctx, c.session)
 	}
 	r = r.WithContext(ctx)
 	if !c.route.hasWildcards {
-		return handler(w, r)
+		return c.route.keyed(w, r)
 	}
 	// Through the mux, which alone can set the values of the path.
-	to := &handover{ResponseWriter: w, route: c.route, handler: handler}
+	to := &handover{ResponseWriter: w, route: c.route, handler: c.route.keyed}
 	s.mux.ServeHTTP(to, r)
 	return to.err
 }

@@ -53,7 +53,7 @@ func FuzzRedirectURI(f *testing.F) {
 		if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" || len(raw) > 512 || strings.ContainsAny(raw, "?#*@\\ \t\r\n<>\"") && !strings.Contains(u.Path, "@") {
 			t.Fatalf("accepted %q", raw)
 		}
-		loopback := u.Hostname() == "localhost"
+		loopback := strings.EqualFold(u.Hostname(), "localhost")
 		if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsLoopback() {
 			loopback = true
 		}

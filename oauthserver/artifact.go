@@ -12,6 +12,7 @@ type AuthorizationRequest struct {
 	ID            string
 	Digest        Digest
 	Browser       Digest // of the cookie of the browser that opened it
+	Session       Digest // of the session that opened it; zero when nobody was signed in
 	AppID         string
 	RedirectURI   string
 	Scopes        identity.Scopes

@@ -19,9 +19,8 @@ const requestField = "request_id"
 // held is an authorization request that this browser has open, and its app.
 type held struct {
 	AuthorizationRequest
-	secret  secret.Secret
-	browser secret.Secret
-	app     App
+	secret secret.Secret
+	app    App
 }
 
 func (h held) resumeAt() string {
@@ -32,15 +31,13 @@ func (h held) resumeAt() string {
 // held, and then asks the person who is signed in.
 func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	now := s.cfg.Clock.Now()
-	query, err := parseAuthorizeQuery(r.URL.RawQuery)
-	if err != nil {
-		return err
-	}
+	query, problem := parseAuthorizeQuery(r.URL.RawQuery)
 	var request held
+	var err error
 	if query["client_id"] == nil && query[requestField] != nil {
 		request, err = s.resume(r, query, now)
 	} else {
-		request, err = s.hold(w, r, query, now)
+		request, err = s.hold(w, r, asking{query, problem, now})
 	}
 	if err != nil {
 		return err
@@ -52,21 +49,33 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	return s.showConsent(w, r, session, request)
 }
 
+// asking is a new request, as it came.
+type asking struct {
+	query   authorizeQuery
+	problem error // with the query as a whole
+	now     time.Time
+}
+
 // hold keeps a valid request for this browser. All of it is judged before anybody
 // signs in: client_id, then redirect_uri, then the rest.
-func (s *Server) hold(w http.ResponseWriter, r *http.Request, query authorizeQuery, now time.Time) (held, error) {
-	app, err := s.askingApp(r.Context(), query, s.cfg.Proxies.ClientIP(r))
+func (s *Server) hold(w http.ResponseWriter, r *http.Request, a asking) (held, error) {
+	now := a.now
+	app, err := s.askingApp(r.Context(), a.query, s.cfg.Proxies.ClientIP(r))
 	if err != nil {
 		return held{}, err
 	}
-	request, err := s.judgeRequest(app, query)
+	request, err := s.judgeRequest(app, a)
 	if err != nil {
 		return held{}, err
 	}
-	h := held{AuthorizationRequest: request, secret: secret.New(secret.ConsentRequest), browser: s.knowBrowser(w, r), app: app}
+	session, _, err := s.cfg.Host.Session(r)
+	if err != nil {
+		return held{}, err
+	}
+	h := held{AuthorizationRequest: request, secret: secret.New(secret.ConsentRequest), app: app}
 	h.ID = id.New(id.Authorization, now)
 	h.Digest = h.secret.Digest()
-	h.Browser = h.browser.Digest()
+	h.Browser, h.Session = s.knowBrowser(w, r).Digest(), sessionDigest(session)
 	h.CreatedAt, h.ExpiresAt = now, now.Add(RequestLifetime)
 	return h, s.cfg.Store.HoldRequest(r.Context(), h.AuthorizationRequest)
 }
@@ -108,14 +117,20 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	if err != nil {
 		return held{}, refused(textRequest)
 	}
-	browser := s.browser(r)
 	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return held{}, refused(textRequest)
 	case err != nil:
 		return held{}, err
-	case !browser.Digest().Equal(request.Browser), !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
+	case !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
+		return held{}, refused(textRequest)
+	}
+	ours, err := s.isOpener(r, request)
+	switch {
+	case err != nil:
+		return held{}, err
+	case !ours:
 		return held{}, refused(textRequest)
 	}
 	app, err := s.cfg.Store.App(r.Context(), request.AppID)
@@ -131,5 +146,5 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	case !s.mayAsk(app, request.Scopes):
 		return held{}, refused(textScopes)
 	}
-	return held{AuthorizationRequest: request, secret: named, browser: browser, app: app}, nil
+	return held{AuthorizationRequest: request, secret: named, app: app}, nil
 }

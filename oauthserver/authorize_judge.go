@@ -4,11 +4,14 @@ import "github.com/partnerkit/partnerkit/identity"
 
 // judgeRequest judges all but the client_id. What it returns says what is asked
 // for, and not yet by whom.
-func (s *Server) judgeRequest(app App, query authorizeQuery) (AuthorizationRequest, error) {
-	none := AuthorizationRequest{}
+func (s *Server) judgeRequest(app App, a asking) (AuthorizationRequest, error) {
+	none, query := AuthorizationRequest{}, a.query
 	redirectURI, err := s.judgeRedirect(app, query)
 	if err != nil {
 		return none, err
+	}
+	if a.problem != nil {
+		return none, a.problem
 	}
 	if err := query.repeated(); err != nil {
 		return none, err

@@ -28,25 +28,28 @@ type authorizeQuery map[string]*parameter
 
 // parseAuthorizeQuery splits a raw query. It differs from url.ParseQuery in that
 // it forgets nothing: not how a value was encoded, not one that cannot be
-// decoded, and none with a semicolon, which separates nothing today.
-func parseAuthorizeQuery(raw string) (authorizeQuery, error) {
-	query := authorizeQuery{}
+// decoded, and none with a semicolon, which separates nothing today. problem is
+// what is wrong with the query as a whole, to be shown when client_id and
+// redirect_uri are right.
+func parseAuthorizeQuery(raw string) (query authorizeQuery, problem error) {
+	query = authorizeQuery{}
 	count := 0
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
 		if count++; count > maxParameters {
-			return nil, invalid("query", "has too many parameters")
+			return query, invalid("query", "has too many parameters")
 		}
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(rawName)
 		if err != nil {
-			return nil, invalid("query", "has a parameter whose name "+malformedEncode)
+			problem = invalid("query", "has a parameter whose name "+malformedEncode)
+			continue
 		}
 		query.add(name, rawValue)
 	}
-	return query, nil
+	return query, problem
 }
 
 func (q authorizeQuery) add(name, raw string) {

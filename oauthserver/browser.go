@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
@@ -44,4 +45,25 @@ func (s *Server) knowBrowser(w http.ResponseWriter, r *http.Request) secret.Secr
 		HttpOnly: true, Secure: s.isSecure(), SameSite: http.SameSiteLaxMode,
 	})
 	return made
+}
+
+// sessionDigest tells sessions apart; zero for nobody's.
+func sessionDigest(session identity.Session) Digest {
+	if session.ID == "" {
+		return Digest{}
+	}
+	return secret.DigestOf("session " + session.ID)
+}
+
+// isOpener reports whether a request came from here: the same browser, which
+// stays the same when somebody signs in, or the session that opened it.
+func (s *Server) isOpener(r *http.Request, request AuthorizationRequest) (bool, error) {
+	if browser := s.browser(r); !browser.IsZero() && browser.Digest().Equal(request.Browser) {
+		return true, nil
+	}
+	session, ok, err := s.cfg.Host.Session(r)
+	if err != nil || !ok || session.ID == "" {
+		return false, err
+	}
+	return sessionDigest(session).Equal(request.Session), nil
 }

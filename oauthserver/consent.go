@@ -86,7 +86,7 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session ide
 	if err != nil {
 		return err
 	}
-	token, err := s.csrfToken(csrfBinding{session: session, browser: request.browser, subject: request.secret.Reveal()})
+	token, err := s.csrfToken(csrfBinding{session: session, subject: request.secret.Reveal()})
 	if err != nil {
 		return err
 	}

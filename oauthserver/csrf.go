@@ -8,17 +8,15 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
 // csrfField is the hidden field that proves that a form is one of ours.
 const csrfField = "csrf_token"
 
 // csrfBinding is all that a form belongs to. Its token is worth nothing in
-// another session, another browser or for another decision.
+// another session or for another decision.
 type csrfBinding struct {
 	session identity.Session
-	browser secret.Secret
 	subject string // the request or the user code that is decided
 }
 
@@ -43,7 +41,7 @@ func (s *Server) checkCSRF(b csrfBinding, presented string) error {
 	}
 	got, err := base64.RawURLEncoding.Strict().DecodeString(presented)
 	for _, key := range keys {
-		if err == nil && !b.browser.IsZero() && hmac.Equal(got, b.mac(key)) {
+		if err == nil && hmac.Equal(got, b.mac(key)) {
 			return nil
 		}
 	}
@@ -55,7 +53,7 @@ const csrfPurpose = "oauthserver decision forms"
 // mac writes each part behind its length, so that no two bindings look alike.
 func (b csrfBinding) mac(key []byte) []byte {
 	h := hmac.New(sha256.New, key)
-	for _, part := range []string{b.session.ID, b.session.UserID, b.browser.Reveal(), b.subject} {
+	for _, part := range []string{b.session.ID, b.session.UserID, b.subject} {
 		h.Write(binary.AppendUvarint(nil, uint64(len(part))))
 		h.Write([]byte(part))
 	}

@@ -44,7 +44,7 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	binding := csrfBinding{session: session, browser: request.browser, subject: request.secret.Reveal()}
+	binding := csrfBinding{session: session, subject: request.secret.Reveal()}
 	if err := s.checkCSRF(binding, form.Get(csrfField)); err != nil {
 		return err
 	}
@@ -70,7 +70,11 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 // readPageForm reads a form of ours, in which nothing comes twice.
 func readPageForm(r *http.Request) (apierror.Form, error) {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
-	if err != nil {
+	var unreadable *apierror.Error
+	switch {
+	case errors.As(err, &unreadable) && unreadable.Status() < http.StatusInternalServerError:
+		return nil, refused("invalid_request: " + unreadable.Messages()[0])
+	case err != nil:
 		return nil, err
 	}
 	if names := form.Repeated(); len(names) > 0 {

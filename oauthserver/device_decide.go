@@ -15,7 +15,7 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d decision
 	if err != nil {
 		return invalid(userCodeField, "is not a code")
 	}
-	binding := csrfBinding{session: d.session, browser: s.browser(r), subject: userCode}
+	binding := csrfBinding{session: d.session, subject: userCode}
 	if err := s.checkCSRF(binding, d.form.Get(csrfField)); err != nil {
 		return err
 	}

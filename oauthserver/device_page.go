@@ -124,7 +124,7 @@ func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, sessi
 	if err != nil {
 		return err
 	}
-	token, err := s.csrfToken(csrfBinding{session: session, browser: s.knowBrowser(w, r), subject: device.UserCode})
+	token, err := s.csrfToken(csrfBinding{session: session, subject: device.UserCode})
 	if err != nil {
 		return err
 	}

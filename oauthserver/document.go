@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -65,9 +66,21 @@ func parseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) 
 		return App{}, err
 	}
 	return App{
-		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: *d.ClientName,
+		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: d.name(clientID),
 		RedirectURIs: uniqueRedirects(d.RedirectURIs), Scopes: scopes, Metadata: string(notes),
 	}, nil
+}
+
+// name is what people see; a document without one goes by its host.
+func (d document) name(clientID string) string {
+	if d.ClientName != nil {
+		return *d.ClientName
+	}
+	u, err := url.Parse(clientID)
+	if err != nil {
+		return clientID
+	}
+	return u.Host
 }
 
 // check judges everything but the scopes.
@@ -75,7 +88,7 @@ func (d document) check(clientID string) error {
 	switch {
 	case d.ClientID == nil || *d.ClientID != clientID:
 		return errors.New("client_id is not the URL of the document")
-	case d.ClientName == nil || !isDocumentName(*d.ClientName):
+	case d.ClientName != nil && !isDocumentName(*d.ClientName):
 		return fmt.Errorf("client_name must have 1 to %d characters and no control characters", maxDocumentName)
 	case d.AuthMethod != nil && *d.AuthMethod != "none":
 		return errors.New("token_endpoint_auth_method must be none")

@@ -109,7 +109,7 @@ func TestLastGoodDocument_CIMD02(t *testing.T) {
 	for name, broken := range map[string]func(*docSite){
 		"outage":           func(s *docSite) { s.fail(http.StatusBadGateway) },
 		"gone":             func(s *docSite) { s.fail(http.StatusNotFound) },
-		"invalid document": func(s *docSite) { s.serve(withMembers(goodDocument(s.URL), map[string]any{"client_name": nil}), nil) },
+		"invalid document": func(s *docSite) { s.serve(withMembers(goodDocument(s.URL), map[string]any{"client_name": ""}), nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -112,7 +112,7 @@ func TestDocumentRules_CIMD01_CIMD03(t *testing.T) {
 		{"client_id with a query", members{"client_id": deskURL + "?"}, false},
 		{"client_id in another case only", members{"client_id": nil, "Client_Id": deskURL}, false},
 		{"client_id a number", members{"client_id": 1}, false},
-		{"name absent", members{"client_name": nil}, false},
+		{"name absent", members{"client_name": nil}, true},
 		{"name empty", members{"client_name": ""}, false},
 		{"name blank", members{"client_name": " \t"}, false},
 		{"name of 120 characters", members{"client_name": strings.Repeat("ä", 120)}, true},

@@ -35,3 +35,6 @@ func (s *Server) KeySetHandler() http.Handler { return s.errors.Standard(s.serve
 
 // SessionVerifier is the verifier that the configuration named, or the default.
 func (s *Server) SessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }
+
+// IsChallenge is isChallenge.
+func IsChallenge(s string) bool { return isChallenge(s) }

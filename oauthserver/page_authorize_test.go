@@ -354,3 +354,51 @@ func TestResumeJudgesAgain_AZ14(t *testing.T) {
 		})
 	}
 }
+
+// AZ-14: who keeps only the session's cookie, and loses the browser's to another
+// tab, can decide what that session opened; no other session can.
+func TestDecisionBySessionAlone_AZ14(t *testing.T) {
+	t.Parallel()
+	e := newPageEnv(t)
+	app := e.app(t)
+	b := e.browser(t).signIn("usr_owner", "biz_bakery")
+	onlySession := func(other *pageBrowser) *pageBrowser {
+		at, _ := url.Parse(pageApp)
+		kept := e.browser(t)
+		for _, cookie := range other.client.Jar.Cookies(at) {
+			if cookie.Name == "sid" {
+				kept.client.Jar.SetCookies(at, []*http.Cookie{{Name: "sid", Value: cookie.Value, Path: "/"}})
+			}
+		}
+		return kept
+	}
+	p := b.ask(app)
+	stranger := e.browser(t).signIn("usr_owner", "biz_bakery")
+	stranger.submit(p, "allow").wantRefusal(400, notFoundOrExpired)
+	if got := onlySession(b).submit(p, "allow"); got.status != http.StatusSeeOther || !strings.Contains(got.location, "code=") {
+		t.Errorf("the session that opened it: %d %s", got.status, got.location)
+	}
+	device := e.device(t, app)
+	form := onlySession(b).get("/device?user_code=" + device.UserCode)
+	shown := onlySession(b).post("/device", url.Values{"user_code": {device.UserCode}})
+	if form.status != http.StatusOK {
+		t.Errorf("the form: %d", form.status)
+	}
+	onlySession(b).submit(shown, "allow").wantOK()
+	if got := e.deviceStatus(t, device.UserCode); got != oauthserver.DeviceApproved {
+		t.Errorf("the device is %s", got)
+	}
+}
+
+// AZ-07: any 43 characters of base64url are a challenge, right or not.
+func TestChallengeSyntax_AZ07(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		strings.Repeat("a", 43): true, strings.Repeat("A", 43): true, strings.Repeat("_", 43): true, apiChallenge: true,
+		strings.Repeat("a", 42): false, strings.Repeat("a", 44): false, strings.Repeat("+", 43): false, strings.Repeat("=", 43): false, "": false,
+	} {
+		if got := oauthserver.IsChallenge(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

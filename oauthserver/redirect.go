@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -67,15 +68,29 @@ func checkWeb(u *url.URL) error {
 	switch {
 	case u.Opaque != "" || host == "" || strings.HasSuffix(u.Host, ":"):
 		return errors.New("has no host")
+	case !isPort(u.Port()):
+		return errors.New("has no valid port")
+	case strings.HasPrefix(host, ".") || strings.HasPrefix(host, "-") || strings.Contains(host, ".."):
+		return errors.New("has no valid host")
 	case u.Scheme == "http" && !isLoopback(host):
 		return errors.New("is not https, nor http on loopback")
 	}
 	return nil
 }
 
+// isPort reports whether a URL's port, when it has one, is one that a browser can
+// go to.
+func isPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
+}
+
 // isLoopback reports whether a host name without port names this very machine.
 func isLoopback(host string) bool {
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"syscall"
@@ -91,10 +92,33 @@ func (e *endpoint) close() { closeAll(e.sockets) }
 // is given.
 func (e *endpoint) url(public string) (string, error) {
 	if public != "" {
-		return strings.TrimSuffix(public, "/"), nil
+		return normalOrigin(strings.TrimSuffix(public, "/")), nil
 	}
 	if e.host == "" || net.ParseIP(e.host).IsUnspecified() {
 		return "", usage(fmt.Errorf("%s listens on every address, so nobody can tell its public one; say it with %s-url", e.flag, e.flag))
 	}
 	return "http://" + net.JoinHostPort(e.host, strconv.Itoa(e.port)), nil
+}
+
+// normalOrigin spells an origin as browsers do: lower case, no default port. What
+// is no URL stays as it is, for others to refuse.
+func normalOrigin(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := u.Port(); u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	return u.String()
+}
+
+// addresses are where it really listens.
+func (e *endpoint) addresses() string {
+	all := make([]string, 0, len(e.sockets))
+	for _, socket := range e.sockets {
+		all = append(all, socket.Addr().String())
+	}
+	return strings.Join(all, " ")
 }

@@ -27,6 +27,8 @@ func exitCode() int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return 0 // asked to stop before it was ready
 	case errors.Is(err, errUsage):
 		_, _ = fmt.Fprintln(os.Stderr, "server:", err)
 		return 2

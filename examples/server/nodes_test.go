@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// Two nodes on one PostgreSQL and one Redis are one service.
-func TestTwoNodes(t *testing.T) {
+// Nodes that start together on one empty PostgreSQL and one Redis are one service.
+func TestSeveralNodes(t *testing.T) {
 	t.Parallel()
 	db, schema := testenv.Postgres(t)
 	limits := testenv.Redis(t)
@@ -28,10 +29,8 @@ func TestTwoNodes(t *testing.T) {
 		separator = "&"
 	}
 	args := []string{"-db", db + separator + "search_path=" + schema, "-redis", limits}
-	var nodes []*rig
-	for range 2 {
-		nodes = append(nodes, start(t, args...))
-	}
+	nodes := make([]*rig, 3)
+	storetest.Race(len(nodes), func(i int) { nodes[i] = start(t, args...) }) // one of them loads the demo
 	a, b := nodes[0], nodes[1]
 
 	person := a.signIn("ada@example.com", "demo-ada")

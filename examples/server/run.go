@@ -71,6 +71,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if p.appURL, err = app.url(o.appURL); err != nil {
 		return err
 	}
+	p.log.InfoContext(ctx, "listening", "api", api.addresses(), "app", app.addresses())
 	s, err := newServer(ctx, p)
 	if err != nil {
 		return err
@@ -93,18 +94,15 @@ func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err er
 	origin, err := fixturesOf(ctx, p.store)
 	if errors.Is(err, errAbsent) {
 		prepared := data.prepare(p.clock.Now())
-		loaded, err := p.books.load(ctx, prepared)
-		if err != nil {
-			return nil, err
+		loaded, loading := p.books.load(ctx, prepared)
+		if loading != nil {
+			return nil, loading
 		}
 		if loaded {
 			data.warn(p.log)
 			return &prepared.fixtures, nil
 		}
 		origin, err = fixturesOf(ctx, p.store) // another node was faster
-		if err != nil {
-			return nil, err
-		}
 	}
 	if err == nil && p.dev && origin == demoOrigin && data.origin == demoOrigin {
 		return &data, nil

@@ -95,7 +95,7 @@ func (s *server) api() http.Handler {
 	if s.dev {
 		mux.Handle("/dev/", s.development())
 	}
-	return s.metrics.count("api", inFront(mux, s.platform.API()))
+	return s.metrics.count("api", s.errors.ValidPath(inFront(mux, s.platform.API())))
 }
 
 // app serves the app host.

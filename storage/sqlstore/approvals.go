@@ -13,9 +13,9 @@ import (
 // HoldRequest implements oauthserver.RequestStore.
 func (s *Store) HoldRequest(ctx context.Context, r oauthserver.AuthorizationRequest) error {
 	_, err := s.exec(ctx, `INSERT INTO partnerkit_authorization_request
-			(id, digest, browser, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.AppID, r.RedirectURI, scopeList(r.Scopes), r.State, r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt))
+			(id, digest, browser, session, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, scopeList(r.Scopes), r.State, r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt))
 	return wrap("hold request", err)
 }
 
@@ -25,9 +25,9 @@ func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthse
 	var scopes string
 	var created, expires int64
 	var used sql.NullInt64
-	err := s.read(ctx, `SELECT id, browser, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at, used_at
+	err := s.read(ctx, `SELECT id, browser, session, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at, used_at
 		FROM partnerkit_authorization_request WHERE digest = $1`, []any{digest.Bytes()},
-		&r.ID, &r.Browser, &r.AppID, &r.RedirectURI, &scopes, &r.State, &r.CodeChallenge, &created, &expires, &used)
+		&r.ID, &r.Browser, &r.Session, &r.AppID, &r.RedirectURI, &scopes, &r.State, &r.CodeChallenge, &created, &expires, &used)
 	if err != nil {
 		return r, wrap("authorization request", notFound(err))
 	}

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -36,6 +35,15 @@ var oauthCases = []testCase[*Env]{
 			got, err := find()
 			if diff := cmp.Diff(f.app, got, cmp.Comparer(identity.Scopes.Equal)); err != nil || diff != "" {
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
+			}
+		}
+		for _, scopes := range []identity.Scopes{{}, identity.MustScopes("one"), identity.MustScopes("a&b", "<c>", "d,e", "[f]")} {
+			updated := get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+				a.Scopes = scopes
+				return a, nil
+			}))
+			if got := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)); !got.Scopes.Equal(scopes) || !updated.Scopes.Equal(scopes) {
+				t.Errorf("scopes %q came back as %q", scopes, got.Scopes)
 			}
 		}
 		if err := e.CreateApp(t.Context(), f.app, nil); !errors.Is(err, oauthserver.ErrTaken) {
@@ -146,104 +154,6 @@ var oauthCases = []testCase[*Env]{
 		must(t, e.DenyRequest(t.Context(), request.ID, request.ExpiresAt.Add(-time.Millisecond)))
 		if got := get[oauthserver.Approved](t)(e.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())); got.Outcome != oauthserver.ApprovalNotOpen {
 			t.Errorf("a denied request: %q", got.Outcome)
-		}
-	}},
-	// REF-01, REF-02: the chain, and its end.
-	{"A family's chain", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		first, second := f.issued(t), mint(noon)
-		token := f.refreshToken(t, first)
-		minted := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
-		if minted.Outcome != oauthserver.Issued || !minted.Scopes.Equal(identity.MustScopes("events:read")) {
-			t.Errorf("rotation: %+v", minted)
-		}
-		f.wantLive(t, first, false)
-		f.wantLive(t, second, true)
-		if next := f.refreshToken(t, second); !next.FamilyScopes.Equal(allScopes) {
-			t.Errorf("the family has %v", next.FamilyScopes)
-		}
-		token = f.refreshToken(t, first) // used by now
-		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != oauthserver.Lost {
-			t.Errorf("a replay: %q", minted.Outcome)
-		}
-		f.wantLive(t, second, false)
-		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, mint(noon))); minted.Outcome != oauthserver.Revoked {
-			t.Errorf("after the burn: %q", minted.Outcome)
-		}
-	}},
-	// REF-08: within the window the same answer, never a second branch.
-	{"A retry of a refresh", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		first, second := f.issued(t), mint(noon)
-		rotate := func(now time.Time) oauthserver.Minted {
-			m := mint(now)
-			if now.Equal(noon) {
-				m = second
-			}
-			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
-				Token: f.refreshToken(t, first), Answer: []byte("sealed"), Retry: 10 * time.Second,
-			}, m))
-		}
-		if got := rotate(noon); got.Outcome != oauthserver.Issued {
-			t.Fatalf("rotation: %q", got.Outcome)
-		}
-		if got := rotate(noon.Add(10*time.Second - time.Millisecond)); got.Outcome != oauthserver.Repeated || string(got.Answer) != "sealed" || !got.Scopes.Equal(allScopes) {
-			t.Errorf("within the window: %+v", got)
-		}
-		f.wantLive(t, second, true)
-		if got := rotate(noon.Add(10 * time.Second)); got.Outcome != oauthserver.Lost {
-			t.Errorf("after the window: %q", got.Outcome)
-		}
-		f.wantLive(t, second, false)
-	}},
-	{"A retry after the successor was used is a replay", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		first, second, third := f.issued(t), mint(noon), mint(noon)
-		for _, step := range []struct {
-			from oauthserver.Mint
-			to   oauthserver.Mint
-			want oauthserver.Outcome
-		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, mint(noon), oauthserver.Lost}} {
-			got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
-				Token: f.refreshToken(t, step.from), Answer: []byte("sealed"), Retry: 10 * time.Second,
-			}, step.to))
-			if got.Outcome != step.want {
-				t.Errorf("outcome %q, want %q", got.Outcome, step.want)
-			}
-		}
-		f.wantLive(t, third, false)
-	}},
-	// CODE-02: a replay ends what the code gave.
-	{"A replayed code", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		code, m := f.code(t), mint(noon)
-		must(t, e.ReplayCode(t.Context(), code.ID, noon)) // it gave nothing yet
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); got.Outcome != oauthserver.Issued {
-			t.Fatalf("redemption: %q", got.Outcome)
-		}
-		f.wantLive(t, m, true)
-		must(t, e.ReplayCode(t.Context(), code.ID, noon))
-		f.wantLive(t, m, false)
-	}},
-	// TOK-10: no scope beyond what app and installation hold at issue time.
-	{"Scopes at issue time", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		code, m := f.code(t), mint(noon)
-		get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
-			a.Scopes = identity.MustScopes("invoices:read", "events:read")
-			return a, nil
-		}))
-		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("invoices:read", "invoices:write"),
-			func(before, after oauthserver.Installation) []events.Event {
-				return f.event(events.AppScopesUpdated, noon)
-			}))
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); !got.Scopes.Equal(identity.MustScopes("invoices:read")) {
-			t.Errorf("issued %v", got.Scopes)
-		}
-		none := func(before, after oauthserver.Installation) []events.Event { return nil }
-		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
-		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, mint(noon))); got.Outcome != oauthserver.Dead {
-			t.Errorf("with no scope left: %q", got.Outcome)
 		}
 	}},
 	// INST-02: the dead never wake up.
@@ -414,131 +324,4 @@ var oauthCases = []testCase[*Env]{
 			}
 		}
 	}},
-}
-
-// faultCases: each act under a fault at each of its statements and with a lost
-// answer to its commit.
-var faultCases = []testCase[*Env]{
-	{"Approve under faults", func(t *testing.T, e *Env) {
-		var f *oauthFixture
-		var request oauthserver.AuthorizationRequest
-		var code oauthserver.NewCode
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newOAuth(t, e); request, code = f.hold(t, allScopes), newCode() },
-			Act: func(ctx context.Context) error {
-				approved, err := e.ApproveRequest(ctx, f.approval(request.ID, noon), code)
-				return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
-			},
-			Check: func(t *testing.T, happened bool) {
-				_, codeErr := e.Code(t.Context(), code.Digest)
-				_, installErr := e.ActiveInstallation(t.Context(), f.app.ID, f.business)
-				if (codeErr == nil) != happened || (installErr == nil) != happened || (f.recorded(t, events.AppInstalled) == 1) != happened {
-					t.Errorf("happened %v: code %v, installation %v", happened, codeErr, installErr)
-				}
-			},
-		})
-	}},
-	{"Redeem under faults", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		var code oauthserver.Code
-		var m oauthserver.Mint
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { code, m = f.code(t), mint(noon) },
-			Act: func(ctx context.Context) error {
-				minted, err := e.RedeemCode(ctx, code, m)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
-			},
-			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
-		})
-	}},
-	// REF-07: never a half-rotated family.
-	{"Refresh under faults", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		var before, after oauthserver.Mint
-		var token oauthserver.RefreshToken
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
-			Act: func(ctx context.Context) error {
-				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
-			},
-			Check: func(t *testing.T, happened bool) {
-				f.wantLive(t, before, !happened)
-				f.wantLive(t, after, happened)
-			},
-		})
-	}},
-	{"Burn under faults", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		var live oauthserver.Mint
-		var used oauthserver.RefreshToken
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				first := f.issued(t)
-				live = mint(noon)
-				get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, live))
-				used = f.refreshToken(t, first)
-			},
-			Act: func(ctx context.Context) error {
-				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: used}, mint(noon))
-				return outcome(err, minted.Outcome == oauthserver.Lost)
-			},
-			Check: func(t *testing.T, happened bool) { f.wantLive(t, live, !happened) },
-		})
-	}},
-	{"Collect under faults", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		var device oauthserver.DeviceCode
-		var m oauthserver.Mint
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { device, m = f.device(t, true), mint(noon) },
-			Act: func(ctx context.Context) error {
-				minted, err := e.CollectDevice(ctx, device, m)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
-			},
-			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
-		})
-	}},
-	{"Exchange under faults", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		f.code(t)
-		var x oauthserver.Exchange
-		var m oauthserver.Mint
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { x, m = f.exchange(), mint(noon) },
-			Act: func(ctx context.Context) error {
-				minted, err := e.ExchangeSession(ctx, x, m)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
-			},
-			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
-		})
-	}},
-	{"Uninstall under faults", func(t *testing.T, e *Env) {
-		var f *oauthFixture
-		var m oauthserver.Mint
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newOAuth(t, e); m = f.issued(t) },
-			Act: func(ctx context.Context) error {
-				_, err := e.EndInstallation(ctx, oauthserver.EndInstallation{
-					AppID: f.app.ID, BusinessID: f.business, Status: oauthserver.InstallationRemoved, Now: noon, RedactAt: noon.Add(time.Hour),
-					Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
-				})
-				return err
-			},
-			Check: func(t *testing.T, happened bool) {
-				f.wantLive(t, m, !happened)
-				if (f.recorded(t, events.AppUninstalled) == 1) != happened {
-					t.Errorf("happened %v, and the event does not say so", happened)
-				}
-			},
-		})
-	}},
-}
-
-// outcome is an error for an act that ended other than expected.
-func outcome(err error, expected bool) error {
-	if err == nil && !expected {
-		return errors.New("storetest: the act ended otherwise")
-	}
-	return err
 }

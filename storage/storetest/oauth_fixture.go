@@ -66,7 +66,7 @@ func get[T any](t *testing.T) func(T, error) T {
 func (f *oauthFixture) hold(t *testing.T, scopes identity.Scopes) oauthserver.AuthorizationRequest {
 	t.Helper()
 	r := oauthserver.AuthorizationRequest{
-		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), AppID: f.app.ID,
+		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), Session: secret.DigestOf("session"), AppID: f.app.ID,
 		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.RequestLifetime),
 	}
 	must(t, f.HoldRequest(t.Context(), r))

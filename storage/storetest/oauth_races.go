@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -74,28 +76,11 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			request := f.hold(t, allScopes)
-			done := 0
-			var mu sync.Mutex
-			Race(contenders, func(i int) {
-				won := false
-				if i%2 == 0 {
-					won = f.DenyRequest(t.Context(), request.ID, noon) == nil
-				} else {
-					approved, err := f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
-					if err != nil {
-						t.Error(err)
-					}
-					won = approved.Outcome == oauthserver.ApprovalDone
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if won {
-					done++
-				}
-			})
-			if done != 1 {
-				t.Fatalf("%d decisions of one request", done)
-			}
+			f.raceToDecide(t,
+				func() error { return f.DenyRequest(t.Context(), request.ID, noon) },
+				func() (oauthserver.Approved, error) {
+					return f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
+				})
 		}
 	}},
 	// DEV-06: a code decided once cannot be decided again.
@@ -103,28 +88,9 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, false)
-			done := 0
-			var mu sync.Mutex
-			Race(contenders, func(i int) {
-				won := false
-				if i%2 == 0 {
-					won = f.DenyDevice(t.Context(), device.ID, noon) == nil
-				} else {
-					approved, err := f.ApproveDevice(t.Context(), f.approval(device.ID, noon))
-					if err != nil {
-						t.Error(err)
-					}
-					won = approved.Outcome == oauthserver.ApprovalDone
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if won {
-					done++
-				}
-			})
-			if done != 1 {
-				t.Fatalf("%d decisions of one device code", done)
-			}
+			f.raceToDecide(t,
+				func() error { return f.DenyDevice(t.Context(), device.ID, noon) },
+				func() (oauthserver.Approved, error) { return f.ApproveDevice(t.Context(), f.approval(device.ID, noon)) })
 		}
 	}},
 	// AZ-13: approvals at the same time make one installation and one consent.
@@ -179,6 +145,34 @@ func (f *oauthFixture) race(t *testing.T, try func(oauthserver.Mint) (oauthserve
 		t.Fatalf("outcomes %v", outcomes)
 	}
 	return winner
+}
+
+// raceToDecide lets half of the contenders deny and half approve, and wants one
+// decision.
+func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve func() (oauthserver.Approved, error)) {
+	t.Helper()
+	var decided atomic.Int64
+	Race(contenders, func(i int) {
+		if i%2 == 0 {
+			switch err := deny(); {
+			case err == nil:
+				decided.Add(1)
+			case !errors.Is(err, oauthserver.ErrNotFound):
+				t.Error(err)
+			}
+			return
+		}
+		approved, err := approve()
+		if err != nil {
+			t.Error(err)
+		}
+		if approved.Outcome == oauthserver.ApprovalDone {
+			decided.Add(1)
+		}
+	})
+	if decided.Load() != 1 {
+		t.Fatalf("%d decisions", decided.Load())
+	}
 }
 
 // killCases: whatever ends a token, racing with what makes one, leaves none

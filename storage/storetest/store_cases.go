@@ -1,7 +1,7 @@
 package storetest
 
 // storeCases are the cases of every feature's store.
-var storeCases = joinCases(clockCases, joiningCases, oauthCases, raceCases, killCases, lockCases, faultCases)
+var storeCases = joinCases(clockCases, joiningCases, oauthCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
 	var all []testCase[S]

@@ -69,6 +69,7 @@ CREATE TABLE partnerkit_authorization_request (
   id TEXT PRIMARY KEY,
   digest BYTEA NOT NULL UNIQUE,
   browser BYTEA NOT NULL,
+  session BYTEA NOT NULL,
   app_id TEXT NOT NULL,
   redirect_uri TEXT NOT NULL,
   scopes TEXT NOT NULL,

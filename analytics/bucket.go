@@ -1,0 +1,63 @@
+package analytics
+
+import "time"
+
+// Counts is what is counted. A call that a rate limit refused counts in all
+// three.
+type Counts struct {
+	Calls       int64 `json:"calls"`
+	Errors      int64 `json:"errors"` // answered with status 400 or above
+	RateLimited int64 `json:"rateLimited"`
+}
+
+// Add adds others to these.
+func (c *Counts) Add(others Counts) {
+	c.Calls += others.Calls
+	c.Errors += others.Errors
+	c.RateLimited += others.RateLimited
+}
+
+// Latency counts calls by how long they took: element i those of at most
+// [LatencyBounds] i and of more than the bound before, the last one those of
+// more than every bound. Each call is in one element.
+type Latency [12]int64
+
+// latencyBounds are also the names of columns: changing them takes a migration.
+var latencyBounds = [len(Latency{}) - 1]time.Duration{
+	5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second,
+}
+
+// LatencyBounds are the upper bounds of the elements of [Latency] but the last:
+// 5, 10, 25, 50, 100, 250 and 500 ms, 1, 2.5, 5 and 10 s, all inclusive.
+func LatencyBounds() [len(Latency{}) - 1]time.Duration { return latencyBounds }
+
+func (l *Latency) count(took time.Duration) {
+	for i, bound := range latencyBounds {
+		if took <= bound {
+			l[i]++
+			return
+		}
+	}
+	l[len(l)-1]++
+}
+
+// Bucket is the calls of one app in one hour.
+type Bucket struct {
+	AppID string
+	Hour  time.Time // its beginning, in UTC
+	Counts
+	Latency Latency
+}
+
+func (b *Bucket) count(status int, rateLimited bool, took time.Duration) {
+	b.Calls++
+	if status >= 400 || rateLimited {
+		b.Errors++
+	}
+	if rateLimited {
+		b.RateLimited++
+	}
+	b.Latency.count(took)
+}

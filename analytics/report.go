@@ -1,0 +1,106 @@
+package analytics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// MaxDays is how far back a report goes, today included: as long as all of its
+// days are kept.
+const MaxDays = int(Retention / day)
+
+// ErrPeriod says that a report was asked for no time at all, or for more than
+// [MaxDays].
+var ErrPeriod = fmt.Errorf("analytics: a report covers 1 to %d days", MaxDays)
+
+// Report is the calls of an app, day by day, as the console shows them.
+type Report struct {
+	Totals Counts `json:"totals"`
+	Days   []Day  `json:"days"` // oldest first, the last one is today
+}
+
+// Day is a UTC day of a [Report].
+type Day struct {
+	Date string `json:"date"` // YYYY-MM-DD
+	Counts
+}
+
+// Hour is a UTC hour of a chart.
+type Hour struct {
+	Start time.Time `json:"start"`
+	Counts
+	Latency Latency `json:"latency"` // see LatencyBounds
+}
+
+// Report returns the calls of an app on the last days, today included; days
+// without calls are there as zeros. It contains every call that this node has
+// counted; what other nodes still hold in memory is missing.
+//
+// It is [ErrPeriod] when days is out of bounds. Other errors are the store's.
+func (c *Counter) Report(ctx context.Context, appID string, days int) (Report, error) {
+	if days < 1 || days > MaxDays {
+		return Report{}, ErrPeriod
+	}
+	today := startOfDay(c.cfg.Clock.Now())
+	first := today.AddDate(0, 0, 1-days)
+	buckets, err := c.read(ctx, appID, first, today.AddDate(0, 0, 1))
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Days: make([]Day, days)}
+	for i := range r.Days {
+		r.Days[i].Date = first.AddDate(0, 0, i).Format(time.DateOnly)
+	}
+	for _, b := range buckets {
+		r.Totals.Add(b.Counts)
+		r.Days[b.Hour.Sub(first)/day].Add(b.Counts)
+	}
+	return r, nil
+}
+
+// Hours returns the calls of an app in each hour that has a part in the time from
+// from to to, oldest first; hours without calls are there as zeros. What it
+// contains and its errors are those of [Counter.Report].
+func (c *Counter) Hours(ctx context.Context, appID string, from, to time.Time) ([]Hour, error) {
+	first := time.Unix(hourOf(from), 0).UTC()
+	end := time.Unix(hourOf(to.Add(time.Hour-1)), 0).UTC()
+	if !from.Before(to) || end.Sub(first) > Retention {
+		return nil, ErrPeriod
+	}
+	buckets, err := c.read(ctx, appID, first, end)
+	if err != nil {
+		return nil, err
+	}
+	hours := make([]Hour, end.Sub(first)/time.Hour)
+	for i := range hours {
+		hours[i].Start = first.Add(time.Duration(i) * time.Hour)
+	}
+	for _, b := range buckets {
+		h := &hours[b.Hour.Sub(first)/time.Hour]
+		h.Counts, h.Latency = b.Counts, b.Latency
+	}
+	return hours, nil
+}
+
+// read flushes first, so that a developer sees the call just made: only the
+// app's own buckets, lest whoever reads often makes the node write all the time.
+func (c *Counter) read(ctx context.Context, appID string, from, to time.Time) ([]Bucket, error) {
+	if appID == "" {
+		return nil, errors.New("analytics: a report is about an app")
+	}
+	if err := c.flush(ctx, func() []Bucket { return c.takeOf(appID) }); err != nil {
+		return nil, err
+	}
+	buckets, err := c.cfg.Store.Calls(ctx, appID, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("analytics: %w", err)
+	}
+	return buckets, nil
+}
+
+func startOfDay(t time.Time) time.Time {
+	year, month, date := t.UTC().Date()
+	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
+}

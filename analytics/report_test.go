@@ -1,0 +1,158 @@
+package analytics_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/analytics"
+)
+
+// AN-02: what the console shows, as it is sent. Days are filled in, oldest first
+// and today last; what lies before the first day is not in the totals.
+func TestAN02Report(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{})
+	first := noon.AddDate(0, 0, -3).Add(-12 * time.Hour) // May 29, midnight
+	r.Count("app_1", first.Add(-time.Second), 200, false, 0)
+	r.Count("app_1", first, 404, false, 0)
+	r.Count("app_1", noon.AddDate(0, 0, -1), 200, false, 0)
+	r.Count("app_1", noon, 429, true, 0)
+	r.Count("app_1", noon.Add(12*time.Hour-1), 200, false, 0)
+	r.Count("app_1", noon.Add(12*time.Hour), 200, false, 0) // another node's clock is ahead
+	r.Count("app_2", noon, 200, false, 0)
+
+	report, err := r.Report(t.Context(), "app_1", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(report, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+ "totals": {
+  "calls": 4,
+  "errors": 2,
+  "rateLimited": 1
+ },
+ "days": [
+  {
+   "date": "2026-05-29",
+   "calls": 1,
+   "errors": 1,
+   "rateLimited": 0
+  },
+  {
+   "date": "2026-05-30",
+   "calls": 0,
+   "errors": 0,
+   "rateLimited": 0
+  },
+  {
+   "date": "2026-05-31",
+   "calls": 1,
+   "errors": 0,
+   "rateLimited": 0
+  },
+  {
+   "date": "2026-06-01",
+   "calls": 2,
+   "errors": 1,
+   "rateLimited": 1
+  }
+ ]
+}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A day ends at midnight UTC: the second before is still yesterday's today.
+func TestReportFollowsTheClock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{})
+	for _, step := range []struct {
+		by   time.Duration
+		want string
+	}{{12*time.Hour - time.Second, "2026-06-01"}, {time.Second, "2026-06-02"}} {
+		r.clock.Advance(step.by)
+		report, err := r.Report(t.Context(), "app_1", 1)
+		if err != nil || report.Days[0].Date != step.want {
+			t.Errorf("at %v: %+v, %v; want %s", r.clock.Now(), report, err, step.want)
+		}
+	}
+}
+
+func TestReportDays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{})
+	for _, days := range []int{-1, 0, analytics.MaxDays + 1} {
+		if _, err := r.Report(t.Context(), "app_1", days); !errors.Is(err, analytics.ErrPeriod) {
+			t.Errorf("%d days: %v", days, err)
+		}
+	}
+	report, err := r.Report(t.Context(), "app_1", analytics.MaxDays)
+	if err != nil || len(report.Days) != analytics.MaxDays || report.Days[0].Date != "2025-04-28" {
+		t.Errorf("the longest report: %v, %d days", err, len(report.Days))
+	}
+	if _, err := r.Report(t.Context(), "", 1); err == nil {
+		t.Error("a report about no app")
+	}
+}
+
+// A reader makes the node write that reader's counts and nobody else's.
+func TestReportFlushesItsAppOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{})
+	for range 2 {
+		r.call("app_1")
+		r.call("app_2")
+		if _, err := r.Report(t.Context(), "app_1", 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if one, two := r.storedCalls(t, "app_1"), r.storedCalls(t, "app_2"); one != 2 || two != 0 {
+		t.Errorf("%d and %d calls are stored", one, two)
+	}
+	r.flush(t)
+	if two := r.storedCalls(t, "app_2"); two != 2 {
+		t.Errorf("%d calls of the other", two)
+	}
+}
+
+// AN-02: for a chart, every hour that has a part in the time.
+func TestAN02Hours(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{})
+	r.Count("app_1", noon.Add(-time.Second), 200, false, 0)
+	r.Count("app_1", noon, 500, false, 30*time.Millisecond)
+	r.Count("app_1", noon.Add(2*time.Hour), 200, false, time.Minute)
+	r.Count("app_1", noon.Add(3*time.Hour), 200, false, 0)
+	want := []analytics.Hour{
+		{Start: noon, Counts: analytics.Counts{Calls: 1, Errors: 1}, Latency: analytics.Latency{3: 1}},
+		{Start: noon.Add(time.Hour)},
+		{Start: noon.Add(2 * time.Hour), Counts: analytics.Counts{Calls: 1}, Latency: analytics.Latency{11: 1}},
+	}
+	for _, period := range [][2]time.Duration{{0, 3 * time.Hour}, {59 * time.Minute, 2*time.Hour + 1}} {
+		got, err := r.Hours(t.Context(), "app_1", noon.Add(period[0]), noon.Add(period[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: %s", period, diff)
+		}
+	}
+	for _, period := range [][2]time.Time{{noon, noon}, {noon, noon.Add(-1)}, {noon, noon.Add(analytics.Retention + 1)}, {{}, noon}} {
+		if _, err := r.Hours(t.Context(), "app_1", period[0], period[1]); !errors.Is(err, analytics.ErrPeriod) {
+			t.Errorf("%v: %v", period, err)
+		}
+	}
+	if got, err := json.Marshal(want[0]); err != nil ||
+		string(got) != `{"start":"2026-06-01T12:00:00Z","calls":1,"errors":1,"rateLimited":0,"latency":[0,0,0,1,0,0,0,0,0,0,0,0]}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}

@@ -1,0 +1,93 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Retention is how long buckets are kept: a year that can be compared with the
+// one before it, for more than a month.
+const Retention = 400 * day
+
+const (
+	day = 24 * time.Hour
+
+	purgeEvery = time.Hour
+	purgeBatch = 200
+
+	// lastFlush is how long the flush at the end may take, in real time.
+	lastFlush = 10 * time.Second
+)
+
+// Run writes what was counted, every [Config.FlushEvery] and once more when ctx
+// has ended, and purges what is older than [Retention]. Any number of nodes may
+// run it. A flush that fails is logged and tried again at the next turn.
+//
+// End ctx after the last call was counted. Run then returns the error of ctx, or
+// the error of the last flush: what it could not write is lost if the process
+// ends too.
+func (c *Counter) Run(ctx context.Context) error {
+	var purgeAt time.Time
+	for ctx.Err() == nil {
+		now := c.cfg.Clock.Now()
+		if err := c.Flush(ctx); err != nil && ctx.Err() == nil {
+			c.cfg.Logger.ErrorContext(ctx, "analytics: counts stay in memory", "buckets", c.waiting.Load(), "err", err)
+		}
+		if !now.Before(purgeAt) {
+			c.purge(ctx, now)
+			purgeAt = now.Add(purgeEvery)
+		}
+		c.wait(ctx, now.Add(c.cfg.FlushEvery))
+	}
+	return c.finish(ctx)
+}
+
+// wait returns when the clock shows due, memory fills up, or ctx ends.
+func (c *Counter) wait(ctx context.Context, due time.Time) {
+	for {
+		changed := c.cfg.Clock.Changed()
+		left := due.Sub(c.cfg.Clock.Now())
+		if left <= 0 {
+			return
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-changed:
+			timer.Stop()
+		case <-c.full:
+			timer.Stop()
+			return
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// finish flushes under a context of its own, since ctx has ended.
+func (c *Counter) finish(ctx context.Context) error {
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
+	defer cancel()
+	if err := c.Flush(own); err != nil {
+		return fmt.Errorf("%d buckets of calls are not written: %w", c.waiting.Load(), err)
+	}
+	return ctx.Err()
+}
+
+// purge goes on as long as batches come back full. A fault is logged and left
+// for the next hour. It takes whole days, so that no report begins with a piece
+// of one.
+func (c *Counter) purge(ctx context.Context, now time.Time) {
+	before := startOfDay(now).Add(-Retention)
+	for ctx.Err() == nil {
+		n, err := c.cfg.Store.PurgeCalls(ctx, before, purgeBatch)
+		if err != nil && ctx.Err() == nil {
+			c.cfg.Logger.ErrorContext(ctx, "analytics: purge", "err", err)
+		}
+		if err != nil || n < purgeBatch {
+			return
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package guard
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// ReplayedHeader marks an answer that was given before.
+const ReplayedHeader = "Idempotency-Replayed"
+
+const (
+	// conflictWait is what a repetition is told to wait while the first request
+	// runs: most are done by then.
+	conflictWait = time.Second
+	// settleTimeout bounds what is written about a key after its handler is done,
+	// when the client may be gone.
+	settleTimeout = 5 * time.Second
+)
+
+// Idempotency makes writes safe to repeat: of the requests of one app in one
+// business that carry the same Idempotency-Key, one does the work and the others
+// get its answer. Make it with [NewIdempotency]. It is safe for concurrent use.
+//
+// What a request with a key gets:
+//
+//   - the key is new: its handler runs;
+//   - the same method, path, query and body were answered within [KeyLifetime]:
+//     that answer again, the same bytes, with Idempotency-Replayed: true;
+//   - they are still under way: 409 IDEMPOTENCY_CONFLICT with Retry-After;
+//   - the key was used for something else: 422 IDEMPOTENCY_MISMATCH;
+//   - the answer was larger than MaxAnswer: 409 IDEMPOTENCY_ANSWER_NOT_KEPT. The
+//     work was done and is not done again.
+//
+// Only an answer below 400 is kept, as it was sent, for its lifetime. After any
+// other the key is new again, so that a corrected request can use it.
+//
+// A handler that decides its answer with [Answer] does its work exactly once,
+// whatever fails. One that writes its answer itself is recorded when it is done:
+// should the process die between its commit and the record, the work is done
+// again when the lease has ended and the client repeats the request.
+//
+// A write with a key costs one statement and one commit beside its handler's own,
+// and one statement in the handler's transaction with [Answer], or one statement
+// and one commit more without. A repetition costs two statements and one commit
+// that changes nothing. A write without a key costs nothing.
+type Idempotency struct {
+	cfg     IdempotencyConfig
+	metrics keyMetrics
+}
+
+// NewIdempotency checks cfg and starts nothing: [Idempotency.Run] removes old keys.
+func NewIdempotency(cfg IdempotencyConfig) (*Idempotency, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("guard: idempotency: %w", err)
+	}
+	metrics, err := newKeyMetrics(cfg.MeterProvider)
+	if err != nil {
+		return nil, fmt.Errorf("guard: idempotency: %w", err)
+	}
+	return &Idempotency{cfg: cfg, metrics: metrics}, nil
+}
+
+// Wrap makes a handler's writes safe to repeat. It stands behind whatever decides
+// that the call is allowed, and reads the [identity.Principal] there. The key
+// counts on POST, PUT, PATCH and DELETE of apps; people with a session, and
+// reads, pass without one.
+//
+// A handler behind it may use [Answer]. Its body is in memory already when there
+// is a key, and its own answer is held back up to MaxAnswer bytes, unless it
+// flushes. Its context ends when the key was lost to another request.
+func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if !isWrite(r.Method) {
+			return next(w, r)
+		}
+		principal, ok := identity.PrincipalFrom(r.Context())
+		if !ok || principal.SignIn != identity.SignInOAuth {
+			return i.serveWithout(w, r, next)
+		}
+		key, err := idempotencyKey(r)
+		if err != nil {
+			return err
+		}
+		if key == "" {
+			return i.serveWithout(w, r, next)
+		}
+		owner := KeyOwner{AppID: principal.AppID, BusinessID: principal.BusinessID, Key: key, Owner: rand.Text()}
+		return i.serveWith(w, r, next, owner)
+	}
+}
+
+// serveWithout serves a write that has no key.
+func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next apierror.Handler) error {
+	recorder := &answerRecorder{below: w, isPassing: true}
+	call := &answering{cfg: &i.cfg, header: w.Header(), keep: i.keeper(r)}
+	if err := next(recorder, r.WithContext(context.WithValue(r.Context(), answeringKey{}, call))); err != nil {
+		return err
+	}
+	if call.answer != nil {
+		recorder.replace(*call.answer)
+	}
+	return nil
+}
+
+// serveWith claims the key and does what the key asks for.
+func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner KeyOwner) error {
+	r, body, err := buffered(r, i.cfg.MaxBody)
+	if err != nil {
+		return err
+	}
+	claimed, err := i.claim(r, owner, body)
+	if err != nil {
+		return err
+	}
+	switch claimed.State {
+	case KeyOwned:
+		return i.serveFirst(w, r, next, owner)
+	case KeyAnswered:
+		i.metrics.replays.Add(r.Context(), 1)
+		return replay(w, claimed.Answer)
+	case KeyMismatch:
+		i.metrics.mismatches.Add(r.Context(), 1)
+		return apierror.New(apierror.IdempotencyMismatch)
+	}
+	i.metrics.conflicts.Add(r.Context(), 1)
+	return conflict()
+}
+
+func (i *Idempotency) claim(r *http.Request, owner KeyOwner, body []byte) (KeyClaimed, error) {
+	at := i.now()
+	claimed, err := i.cfg.Store.ClaimKey(r.Context(), KeyClaim{
+		KeyOwner: owner, Fingerprint: fingerprint(r, body), At: at,
+		ExpiresAt: at.Now.Add(KeyLifetime), LeaseEnds: at.Real.Add(i.cfg.Lease),
+	})
+	switch {
+	case err == nil:
+		return claimed, nil
+	case errors.Is(err, storage.ErrBusy): // it never ran
+		return KeyClaimed{}, apierror.Unavailable(err).WithRetryAfter(conflictWait)
+	}
+	// The claim may have been committed all the same. Nobody has worked under it.
+	i.release(r.Context(), owner)
+	return KeyClaimed{}, fmt.Errorf("guard: claim the Idempotency-Key: %w", err)
+}
+
+func replay(w http.ResponseWriter, answer KeyAnswer) error {
+	if answer.IsOmitted {
+		return apierror.New(apierror.AnswerNotKept)
+	}
+	w.Header().Set(ReplayedHeader, "true")
+	answer.write(w)
+	return nil
+}
+
+func conflict() *apierror.Error {
+	return apierror.New(apierror.IdempotencyConflict).WithRetryAfter(conflictWait)
+}
+
+func (i *Idempotency) keeper(r *http.Request) keeper {
+	principal, _ := identity.PrincipalFrom(r.Context())
+	return keeper{names: i.cfg.KeepHeaders, versionHeader: i.cfg.VersionHeader, version: principal.Version}
+}
+
+// now is read once a request.
+func (i *Idempotency) now() KeyTime { return KeyTime{Now: i.cfg.Clock.Now(), Real: time.Now()} }

@@ -1,0 +1,82 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// serveFirst runs the handler of a request that owns its key, and settles the
+// key: answered when the work was done, new again when it was not.
+func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner KeyOwner) error {
+	ctx, lose := context.WithCancelCause(r.Context())
+	defer lose(nil)
+	endLease := i.holdLease(ctx, owner, lose)
+
+	// Released unless the work was done: after a failure, and after a panic,
+	// which goes on to whoever recovers. The store leaves a key alone that has
+	// its answer, so a failure after the commit of Answer releases nothing.
+	isDone := false
+	defer func() {
+		endLease()
+		if !isDone {
+			i.release(r.Context(), owner)
+		}
+	}()
+
+	keep := i.keeper(r)
+	recorder := &answerRecorder{below: w, keep: keep, limit: i.cfg.MaxAnswer}
+	call := &answering{cfg: &i.cfg, owner: &owner, header: w.Header(), keep: keep}
+	err := next(recorder, r.WithContext(context.WithValue(ctx, answeringKey{}, call)))
+	if err == nil {
+		err = call.err // a handler that goes on after Answer failed has failed
+	}
+	switch {
+	case err != nil:
+		return lostMeansConflict(ctx, err)
+	case recorder.hasFailed():
+		recorder.deliver()
+		return nil
+	case call.answer != nil:
+		isDone = true
+		recorder.replace(*call.answer)
+		return nil
+	}
+	isDone = true
+	endLease()
+	i.record(r.Context(), owner, recorder.answer())
+	recorder.deliver()
+	return nil
+}
+
+// lostMeansConflict tells a client whose request was fenced to come back for the
+// answer of the request that took over.
+func lostMeansConflict(ctx context.Context, err error) error {
+	if errors.Is(err, ErrKeyLost) || errors.Is(context.Cause(ctx), ErrKeyLost) {
+		return conflict().WithCause(err)
+	}
+	return err
+}
+
+// record finishes the key of a handler that did not use Answer. Its work is done,
+// so the client gets its answer even if this fails.
+func (i *Idempotency) record(ctx context.Context, owner KeyOwner, answer KeyAnswer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if err := i.cfg.Store.FinishKey(ctx, nil, owner, answer); err != nil {
+		i.cfg.Logger.ErrorContext(ctx, "idempotency: the answer of a write is not recorded, a repetition may do it again",
+			"app_id", owner.AppID, "business_id", owner.BusinessID, "err", err)
+	}
+}
+
+// release makes the key new again, also for a client that has left.
+func (i *Idempotency) release(ctx context.Context, owner KeyOwner) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if err := i.cfg.Store.ReleaseKey(ctx, owner); err != nil {
+		i.cfg.Logger.WarnContext(ctx, "idempotency: a key is not released, it is free when its lease ends",
+			"app_id", owner.AppID, "business_id", owner.BusinessID, "err", err)
+	}
+}

@@ -1,0 +1,50 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// renewals is how often a lease is renewed within its own length, so that two
+// renewals may fail before it ends.
+const renewals = 3
+
+// holdLease renews the lease of a key for as long as its handler runs, in real
+// time, and calls lose when another request has taken the key. The function that
+// it returns ends that, and returns when nothing of it is running any more. Most
+// handlers are done before the first renewal.
+func (i *Idempotency) holdLease(ctx context.Context, owner KeyOwner, lose context.CancelCauseFunc) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(i.cfg.Lease / renewals)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if !i.renew(ctx, owner) {
+				lose(ErrKeyLost)
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// renew reports whether the key may still be the owner's. A fault says nothing
+// about that; the next renewal will.
+func (i *Idempotency) renew(ctx context.Context, owner KeyOwner) bool {
+	err := i.cfg.Store.RenewKey(ctx, owner, time.Now().Add(i.cfg.Lease))
+	if err != nil && !errors.Is(err, ErrKeyLost) && ctx.Err() == nil {
+		i.cfg.Logger.WarnContext(ctx, "idempotency: a lease is not renewed", "app_id", owner.AppID, "business_id", owner.BusinessID, "err", err)
+	}
+	return !errors.Is(err, ErrKeyLost)
+}

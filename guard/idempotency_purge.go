@@ -1,0 +1,48 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/partnerkit/partnerkit/clock"
+)
+
+// Old keys are looked for once a minute and removed a few at a time, so that
+// nobody waits for it. A key that is not removed yet is new all the same.
+const (
+	purgeEvery = time.Minute
+	purgeBatch = 200
+)
+
+// Run removes the keys that are older than [KeyLifetime], until ctx ends, and
+// returns its error. Any number of nodes may run it. A fault is logged and left
+// for the next minute.
+func (i *Idempotency) Run(ctx context.Context) error {
+	for {
+		now := i.cfg.Clock.Now()
+		if _, err := i.Purge(ctx); err != nil && ctx.Err() == nil {
+			i.cfg.Logger.ErrorContext(ctx, "idempotency: old keys are not removed", "err", err)
+		}
+		if err := clock.Wait(ctx, i.cfg.Clock, now.Add(purgeEvery)); err != nil {
+			return err
+		}
+	}
+}
+
+// Purge removes the keys that are older than [KeyLifetime] now, in batches, and
+// returns how many: for hosts with a janitor of their own.
+func (i *Idempotency) Purge(ctx context.Context) (int, error) {
+	at, total := i.now(), 0
+	for ctx.Err() == nil {
+		n, err := i.cfg.Store.PurgeKeys(ctx, at, purgeBatch)
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("guard: remove old keys: %w", err)
+		}
+		if n < purgeBatch {
+			return total, nil
+		}
+	}
+	return total, ctx.Err()
+}

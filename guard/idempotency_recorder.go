@@ -1,0 +1,177 @@
+package guard
+
+import (
+	"bufio"
+	"bytes"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+)
+
+// keptHeaders say what the body is or where its thing is to be found; the other
+// headers are about one exchange and are made anew for a repetition.
+var keptHeaders = []string{
+	"Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Content-Location",
+	"X-Content-Type-Options", "Location", "Link", "Etag", "Last-Modified",
+}
+
+// answerRecorder holds an answer back until its handler is done, so that the key
+// can be finished first. An answer that outgrows the limit, or that its handler
+// flushes, goes to the client as it is written.
+type answerRecorder struct {
+	below  http.ResponseWriter
+	keep   keeper
+	limit  int // bytes held back
+	status int // 0 until the answer begins
+	header http.Header
+	body   bytes.Buffer
+
+	isPassing bool // what is written goes to the client
+	isOmitted bool // body is not the whole answer
+}
+
+func (r *answerRecorder) Header() http.Header { return r.below.Header() }
+
+// Unwrap lets http.ResponseController find deadlines and full duplex.
+func (r *answerRecorder) Unwrap() http.ResponseWriter { return r.below }
+
+func (r *answerRecorder) WriteHeader(status int) {
+	isInterim := status < 200 && status != http.StatusSwitchingProtocols
+	if !isInterim && r.status == 0 {
+		r.status, r.header = status, r.keep.pick(r.below.Header())
+		if !r.isPassing {
+			return
+		}
+	}
+	if isInterim || r.isPassing {
+		r.below.WriteHeader(status)
+	}
+}
+
+func (r *answerRecorder) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	if !mayHaveBody(r.status) {
+		return 0, http.ErrBodyNotAllowed
+	}
+	if !r.isOmitted && r.body.Len()+len(p) > r.limit {
+		if err := r.pass(); err != nil {
+			return 0, err
+		}
+		r.isOmitted, r.body = true, bytes.Buffer{}
+	}
+	if !r.isOmitted {
+		r.body.Write(p)
+	}
+	if !r.isPassing {
+		return len(p), nil
+	}
+	return r.below.Write(p)
+}
+
+// pass sends what was held back; what follows goes straight through.
+func (r *answerRecorder) pass() error {
+	if r.isPassing {
+		return nil
+	}
+	r.isPassing = true
+	if r.status == 0 {
+		return nil
+	}
+	r.below.WriteHeader(r.status)
+	if r.body.Len() == 0 {
+		return nil
+	}
+	_, err := r.below.Write(r.body.Bytes())
+	return err
+}
+
+// deliver sends what was held back; a client that has left is no fault of ours.
+func (r *answerRecorder) deliver() { _ = r.pass() }
+
+// Flush is for handlers that ask for an http.Flusher.
+func (r *answerRecorder) Flush() { _ = r.FlushError() }
+
+// FlushError sends what there is, as an answer that is streamed wants it.
+func (r *answerRecorder) FlushError() error {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	if err := r.pass(); err != nil {
+		return err
+	}
+	return http.NewResponseController(r.below).Flush()
+}
+
+// Hijack takes the connection away: what is said on it is not recorded.
+func (r *answerRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffer, err := http.NewResponseController(r.below).Hijack()
+	if err == nil {
+		r.isPassing, r.isOmitted = true, true
+		if r.status == 0 {
+			r.status = http.StatusSwitchingProtocols
+		}
+	}
+	return conn, buffer, err
+}
+
+// answer is what the handler answered; a handler that wrote nothing answered
+// with an empty 200.
+func (r *answerRecorder) answer() KeyAnswer {
+	if r.status == 0 {
+		r.status, r.header = http.StatusOK, r.keep.pick(r.below.Header())
+	}
+	if r.isOmitted {
+		return KeyAnswer{Status: r.status, Header: r.header, IsOmitted: true}
+	}
+	return KeyAnswer{Status: r.status, Header: r.header, Body: r.body.Bytes()}
+}
+
+// hasFailed reports whether the handler itself wrote that it did not do its work.
+func (r *answerRecorder) hasFailed() bool { return r.status >= http.StatusBadRequest }
+
+// replace answers with something else than what the handler wrote, unless that
+// has gone out already.
+func (r *answerRecorder) replace(answer KeyAnswer) {
+	if r.isPassing && r.status != 0 {
+		return
+	}
+	answer.write(r.below)
+}
+
+func (a KeyAnswer) write(w http.ResponseWriter) {
+	w.Header().Del("Content-Length") // of a body that is not sent
+	maps.Copy(w.Header(), a.Header.Clone())
+	w.WriteHeader(a.Status)
+	if len(a.Body) > 0 {
+		_, _ = w.Write(a.Body) // see deliver
+	}
+}
+
+// keeper picks the headers of an answer that a repetition carries too.
+type keeper struct {
+	names []string
+
+	// The version that the body is written in stays with it, whatever version a
+	// repetition asks for.
+	versionHeader, version string
+}
+
+func (k keeper) pick(from http.Header) http.Header {
+	picked := http.Header{}
+	for _, name := range k.names {
+		if values := from.Values(name); len(values) > 0 {
+			picked[name] = slices.Clone(values)
+		}
+	}
+	if k.versionHeader != "" && k.version != "" {
+		picked.Set(k.versionHeader, k.version)
+	}
+	return picked
+}
+
+func mayHaveBody(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}

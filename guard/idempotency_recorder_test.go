@@ -1,0 +1,243 @@
+package guard_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
+)
+
+const answerLimit = 10 << 10
+
+func limitAnswers(cfg *guard.IdempotencyConfig) { cfg.MaxAnswer = answerLimit }
+
+// writing is a handler that does its work and writes these parts.
+func (s *shop) writing(parts ...[]byte) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.createPlain(httptest.NewRecorder(), r); err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.WriteHeader(http.StatusAccepted)
+		for _, part := range parts {
+			if n, err := w.Write(part); n != len(part) || err != nil {
+				s.Errorf("wrote %d of %d: %v", n, len(part), err)
+			}
+		}
+		return nil
+	}
+}
+
+// Binary answers are repeated byte for byte, up to the limit itself. A larger one
+// reaches its client; a repetition is told that it is not kept, and the work is
+// not done again.
+func TestLargeAnswers(t *testing.T) {
+	onBoth(t, func(s *shop) {
+		binary := make([]byte, answerLimit+1)
+		for i := range binary {
+			binary[i] = byte(i * 31)
+		}
+		half := len(binary) / 2
+		for name, test := range map[string]struct {
+			parts  [][]byte
+			isKept bool
+		}{
+			"at the limit":             {[][]byte{binary[:answerLimit]}, true},
+			"at the limit, in parts":   {[][]byte{binary[:half], binary[half:answerLimit]}, true},
+			"over the limit":           {[][]byte{binary}, false},
+			"over the limit, in parts": {[][]byte{binary[:half], binary[half:answerLimit], binary[answerLimit:], binary}, false},
+		} {
+			before := len(s.invoices())
+			h := s.writing(test.parts...)
+			first := s.serve(h, keyed(name, "hello"))
+			if first.Code != http.StatusAccepted || !bytes.Equal(first.Body.Bytes(), bytes.Join(test.parts, nil)) {
+				s.Errorf("%s: answered %d with %d bytes", name, first.Code, first.Body.Len())
+			}
+			again := s.serve(h, keyed(name, "hello"))
+			if test.isKept {
+				again.repeats(first)
+			} else {
+				again.is(http.StatusConflict, apierror.AnswerNotKept)
+			}
+			s.wantInvoices(before + 1)
+		}
+	}, limitAnswers)
+}
+
+// The same for Answer: the JSON of a text has two quotes more.
+func TestLargeAnswersInTransactions(t *testing.T) {
+	onBoth(t, func(s *shop) {
+		for _, size := range []int{answerLimit - 2, answerLimit - 1} {
+			done := 0
+			h := func(_ http.ResponseWriter, r *http.Request) error {
+				tx, err := s.BeginTx(r.Context())
+				if err != nil {
+					return err
+				}
+				defer tx.Rollback()
+				done++
+				if err := guard.Answer(r.Context(), tx, http.StatusOK, string(bytes.Repeat([]byte("x"), size))); err != nil {
+					return err
+				}
+				return tx.Commit(r.Context())
+			}
+			key := string(rune('a' + size%2))
+			first := s.serve(h, keyed(key, "hello")).is(http.StatusOK, "")
+			if first.Body.Len() != size+2 {
+				s.Errorf("answered %d bytes", first.Body.Len())
+			}
+			again := s.serve(h, keyed(key, "hello"))
+			if size+2 <= answerLimit {
+				again.repeats(first)
+			} else {
+				again.is(http.StatusConflict, apierror.AnswerNotKept)
+			}
+			if done != 1 {
+				s.Errorf("done %d times", done)
+			}
+		}
+	}, limitAnswers)
+}
+
+// Answers of other kinds: nothing at all, a redirect, a body that may not be, a
+// second status.
+func TestPlainAnswers(t *testing.T) {
+	onBoth(t, func(s *shop) {
+		for name, h := range map[string]http.HandlerFunc{
+			"200": func(http.ResponseWriter, *http.Request) {},
+			"303": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusSeeOther) },
+			"204": func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusNoContent)
+				if _, err := w.Write([]byte("x")); err != http.ErrBodyNotAllowed {
+					s.Errorf("a body for 204: %v", err)
+				}
+			},
+			"202": func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusEarlyHints)
+				w.WriteHeader(http.StatusAccepted)
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, "x")
+			},
+		} {
+			done := 0
+			counted := func(w http.ResponseWriter, r *http.Request) error {
+				done++
+				h(w, r)
+				return nil
+			}
+			server := httptest.NewServer(asCaller(apierror.Writer{}.Standard(s.keys.Wrap(counted))))
+			var answers []string
+			for range 2 {
+				answers = append(answers, post(s, server, name))
+			}
+			if done != 1 || answers[0] != answers[1] || answers[0][:3] != name {
+				s.Errorf("%s: done %d times, answered %q", name, done, answers)
+			}
+			server.Close()
+		}
+	})
+}
+
+// asCaller is what stands before the keys in a real server.
+func asCaller(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, as(r, caller)) })
+}
+
+// post sends a request with a key and returns what matters of the answer.
+func post(s *shop, server *httptest.Server, key string) string {
+	s.Helper()
+	response := send(s, server, key)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return response.Status + " " + response.Header.Get("Location") + " " + response.Header.Get("Content-Type") + " " + string(body)
+}
+
+func send(s *shop, server *httptest.Server, key string) *http.Response {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, server.URL, http.NoBody)
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Idempotency-Key", key)
+	response, err := server.Client().Transport.RoundTrip(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return response
+}
+
+// A handler that flushes is heard while it runs, and repeated afterwards.
+func TestStreamedAnswer(t *testing.T) {
+	onBoth(t, func(s *shop) {
+		heard := make(chan struct{})
+		h := func(w http.ResponseWriter, r *http.Request) error {
+			_, _ = io.WriteString(w, "first ")
+			w.(http.Flusher).Flush()
+			<-heard
+			_, err := io.WriteString(w, "second")
+			return err
+		}
+		server := httptest.NewServer(asCaller(apierror.Writer{}.Standard(s.keys.Wrap(h))))
+		defer server.Close()
+		response := send(s, server, "k")
+		defer response.Body.Close()
+		part := make([]byte, 6)
+		if _, err := io.ReadFull(response.Body, part); err != nil || string(part) != "first " {
+			s.Fatalf("%q, %v", part, err)
+		}
+		close(heard)
+		if rest, err := io.ReadAll(response.Body); err != nil || string(rest) != "second" {
+			s.Errorf("%q, %v", rest, err)
+		}
+		again := send(s, server, "k")
+		defer again.Body.Close()
+		if body, err := io.ReadAll(again.Body); err != nil || string(body) != "first second" || again.Header.Get("Idempotency-Replayed") != "true" {
+			s.Errorf("again: %q, %v, %v", body, again.Header, err)
+		}
+	})
+}
+
+// A handler that takes the connection has done its work; what it said is not kept.
+func TestHijackedAnswer(t *testing.T) {
+	onBoth(t, func(s *shop) {
+		h := func(w http.ResponseWriter, r *http.Request) error {
+			conn, buffer, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			_, _ = io.WriteString(buffer, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+			return buffer.Flush()
+		}
+		handled := make(chan struct{}, 2)
+		server := httptest.NewServer(asCaller(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() { handled <- struct{}{} }()
+			apierror.Writer{}.Standard(s.keys.Wrap(h)).ServeHTTP(w, r)
+		})))
+		defer server.Close()
+		conn, err := (&net.Dialer{}).DialContext(s.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			s.Fatal(err)
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n")
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || line != "HTTP/1.1 200 OK\r\n" {
+			s.Errorf("%q, %v", line, err)
+		}
+		<-handled
+		response := send(s, server, "k")
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusConflict || response.Header.Get("Retry-After") != "" {
+			s.Errorf("again: %s", response.Status)
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package guard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// IdempotencyKeyHeader names a write, so that sending it again does not do it
+// again.
+const IdempotencyKeyHeader = "Idempotency-Key"
+
+// maxKeyLength is in characters, which are all of one byte.
+const maxKeyLength = 255
+
+// isWrite reports whether the method takes an Idempotency-Key.
+func isWrite(method string) bool {
+	switch method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+// idempotencyKey returns the key of a request, empty when it sends none. The
+// key goes into the database as text, and two programs must read it alike, so it
+// is printable ASCII.
+func idempotencyKey(r *http.Request) (string, error) {
+	values := r.Header.Values(IdempotencyKeyHeader)
+	switch {
+	case len(values) == 0:
+		return "", nil
+	case len(values) > 1:
+		return "", apierror.Invalid("Idempotency-Key is given more than once")
+	case len(values[0]) < 1 || len(values[0]) > maxKeyLength || !isPrintable(values[0]):
+		return "", apierror.Invalid("Idempotency-Key must have 1 to 255 printable ASCII characters")
+	}
+	return values[0], nil
+}
+
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// buffered reads the body and returns it with a request that has it still to be
+// read. A body over limit is a 413.
+func buffered(r *http.Request, limit int64) (*http.Request, []byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r, nil, nil
+	}
+	if r.ContentLength > limit {
+		return nil, nil, apierror.TooLarge(limit)
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, nil, apierror.TooLarge(tooLarge.Limit)
+	}
+	if err != nil {
+		return nil, nil, apierror.Invalid("the body could not be read to its end").WithCause(err)
+	}
+	if int64(len(body)) > limit {
+		return nil, nil, apierror.TooLarge(limit)
+	}
+	again := *r
+	again.Body = reread{bytes.NewReader(body), r.Body}
+	return &again, body, nil
+}
+
+// reread is a body that was read before; closing it closes the real one.
+type reread struct {
+	io.Reader
+	io.Closer
+}
+
+// fingerprint is the same for two requests that ask for the same: method, path,
+// query and body, as they were sent. Each part goes in with its length, so that
+// none can pass for the beginning of the next.
+func fingerprint(r *http.Request, body []byte) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, part := range [][]byte{[]byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), body} {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		hash.Write(length[:])
+		hash.Write(part)
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}

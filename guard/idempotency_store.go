@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// KeyLifetime is how long a key repeats its answer, counted from the request that
+// gave it. At exactly this age the key is new again.
+const KeyLifetime = 24 * time.Hour
+
+// ErrKeyLost says that a request no longer owns its key: its lease ended and
+// another request took the key over, or the key has its answer already. Whatever
+// the request wrote in a transaction must not be committed.
+var ErrKeyLost = errors.New("the Idempotency-Key belongs to another request or has its answer")
+
+// KeyStore keeps idempotency keys. storage/sqlstore implements it. All methods
+// are safe for concurrent use.
+//
+// A key is absent, running (it has an owner and a lease), or answered. It is
+// owned by one request at a time, which the store picks with one conditional
+// write; every later act of that request is fenced by its owner token.
+type KeyStore interface {
+	// ClaimKey makes the key the caller's when it is absent, when it is older
+	// than its lifetime, or when the lease of the same request has ended.
+	// Otherwise it changes nothing and says what the key is.
+	ClaimKey(ctx context.Context, claim KeyClaim) (KeyClaimed, error)
+
+	// RenewKey moves the end of the lease. [ErrKeyLost] when the key is another's.
+	RenewKey(ctx context.Context, owner KeyOwner, leaseEnds time.Time) error
+
+	// FinishKey gives the key its answer, once, inside tx; a nil tx means an act
+	// of its own. [ErrKeyLost] when the key is another's or has an answer.
+	FinishKey(ctx context.Context, tx storage.Tx, owner KeyOwner, answer KeyAnswer) error
+
+	// ReleaseKey makes the key absent, if it is the owner's and has no answer;
+	// otherwise it does nothing.
+	ReleaseKey(ctx context.Context, owner KeyOwner) error
+
+	// PurgeKeys deletes at most limit keys that are older than their lifetime
+	// and that nobody is running, and returns how many.
+	PurgeKeys(ctx context.Context, at KeyTime, limit int) (int, error)
+}
+
+// KeyOwner is one request's hold on a key. The key belongs to an app in a
+// business: others may use the same text.
+type KeyOwner struct {
+	AppID, BusinessID, Key string
+
+	// Owner is random, and another one for every request.
+	Owner string
+}
+
+// KeyTime is one moment on both clocks: lifetimes are judged by the platform's,
+// which can be moved, leases by the machine's.
+type KeyTime struct {
+	Now  time.Time // the platform's clock
+	Real time.Time // the machine's
+}
+
+// KeyClaim is a request that wants to own a key.
+type KeyClaim struct {
+	KeyOwner
+	Fingerprint [sha256.Size]byte // what is asked for: method, path, query and body
+	At          KeyTime
+	ExpiresAt   time.Time // on the platform's clock
+	LeaseEnds   time.Time // on the machine's
+}
+
+// KeyState is how a claim ended.
+type KeyState string
+
+// The ends of a claim.
+const (
+	KeyOwned    KeyState = "owned"    // the key is the caller's
+	KeyRunning  KeyState = "running"  // the same request is under way
+	KeyAnswered KeyState = "answered" // the same request has this answer
+	KeyMismatch KeyState = "mismatch" // the key is another request's
+)
+
+// KeyClaimed is the result of a claim.
+type KeyClaimed struct {
+	State  KeyState
+	Answer KeyAnswer // when State is KeyAnswered
+}
+
+// KeyAnswer is what a request was answered with.
+type KeyAnswer struct {
+	Status int
+	Header http.Header // those that matter to whoever reads the body
+	Body   []byte
+
+	// IsOmitted says that the body was too large to be kept.
+	IsOmitted bool
+}

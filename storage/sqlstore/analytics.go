@@ -1,0 +1,95 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+var _ analytics.Store = (*Store)(nil)
+
+const callColumns = `app_id, hour_at, calls, errors, rate_limited,
+	ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over`
+
+const addCalls = "INSERT INTO partnerkit_calls (" + callColumns + `)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+	ON CONFLICT (app_id, hour_at) DO UPDATE SET
+		calls = partnerkit_calls.calls + excluded.calls,
+		errors = partnerkit_calls.errors + excluded.errors,
+		rate_limited = partnerkit_calls.rate_limited + excluded.rate_limited,
+		ms_5 = partnerkit_calls.ms_5 + excluded.ms_5,
+		ms_10 = partnerkit_calls.ms_10 + excluded.ms_10,
+		ms_25 = partnerkit_calls.ms_25 + excluded.ms_25,
+		ms_50 = partnerkit_calls.ms_50 + excluded.ms_50,
+		ms_100 = partnerkit_calls.ms_100 + excluded.ms_100,
+		ms_250 = partnerkit_calls.ms_250 + excluded.ms_250,
+		ms_500 = partnerkit_calls.ms_500 + excluded.ms_500,
+		ms_1000 = partnerkit_calls.ms_1000 + excluded.ms_1000,
+		ms_2500 = partnerkit_calls.ms_2500 + excluded.ms_2500,
+		ms_5000 = partnerkit_calls.ms_5000 + excluded.ms_5000,
+		ms_10000 = partnerkit_calls.ms_10000 + excluded.ms_10000,
+		ms_over = partnerkit_calls.ms_over + excluded.ms_over`
+
+// AddCalls implements analytics.Store. The writer's row comes first: a batch that
+// comes again while its first attempt is still under way waits there for it.
+func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
+	// In one order, so that of two writers none waits for the other in a circle.
+	buckets := slices.SortedFunc(slices.Values(batch.Buckets), func(a, b analytics.Bucket) int {
+		return cmp.Or(cmp.Compare(a.AppID, b.AppID), a.Hour.Compare(b.Hour))
+	})
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		n, err := tx.exec(ctx, `INSERT INTO partnerkit_calls_writer (id, number, added_at) VALUES ($1, $2, $3)
+			ON CONFLICT (id) DO UPDATE SET number = excluded.number, added_at = excluded.added_at
+			WHERE partnerkit_calls_writer.number < excluded.number`, batch.Writer, batch.Number, ms(batch.At))
+		if err != nil || n == 0 { // none: it is in already
+			return err
+		}
+		for _, b := range buckets {
+			if _, err := tx.exec(ctx, addCalls, callValues(b)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap("add calls", err)
+}
+
+// callValues are a bucket's in the order of callColumns.
+func callValues(b analytics.Bucket) []any {
+	l := &b.Latency
+	return []any{b.AppID, b.Hour.UnixMilli(), b.Calls, b.Errors, b.RateLimited,
+		l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9], l[10], l[11]}
+}
+
+// Calls implements analytics.Store.
+func (s *Store) Calls(ctx context.Context, appID string, from, to time.Time) ([]analytics.Bucket, error) {
+	var buckets []analytics.Bucket
+	query := s.sql.of("SELECT " + callColumns + " FROM partnerkit_calls WHERE app_id = $1 AND hour_at >= $2 AND hour_at < $3 ORDER BY hour_at")
+	err := storage.Each(ctx, s, query, []any{appID, from.UnixMilli(), to.UnixMilli()}, func(scan func(...any) error) error {
+		var b analytics.Bucket
+		var hour int64
+		l := &b.Latency
+		err := scan(&b.AppID, &hour, &b.Calls, &b.Errors, &b.RateLimited,
+			&l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7], &l[8], &l[9], &l[10], &l[11])
+		b.Hour = time.UnixMilli(hour).UTC()
+		buckets = append(buckets, b)
+		return err
+	})
+	return buckets, wrap("calls", err)
+}
+
+// PurgeCalls implements analytics.Store.
+func (s *Store) PurgeCalls(ctx context.Context, before time.Time, limit int) (int, error) {
+	calls, err := s.exec(ctx, `DELETE FROM partnerkit_calls WHERE (app_id, hour_at) IN (
+		SELECT app_id, hour_at FROM partnerkit_calls WHERE hour_at < $1 LIMIT $2)`, before.UnixMilli(), limit)
+	if err != nil {
+		return 0, wrap("purge calls", err)
+	}
+	writers, err := s.exec(ctx, `DELETE FROM partnerkit_calls_writer WHERE id IN (
+		SELECT id FROM partnerkit_calls_writer WHERE added_at < $1 LIMIT $2)`, before.UnixMilli(), limit)
+	return int(calls + writers), wrap("purge calls", err)
+}

@@ -1,0 +1,135 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+var _ guard.KeyStore = (*Store)(nil)
+
+// maxClaims is how often a claim is made again when the key that stood in its way
+// was gone at the second look.
+const maxClaims = 3
+
+// ClaimKey implements guard.KeyStore. One conditional write picks the owner; only
+// who did not win looks at what is there. Between the two the key may have moved
+// on, and then what it has become is the answer.
+func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
+	for range maxClaims {
+		n, err := s.exec(ctx, `INSERT INTO partnerkit_idempotency_key AS k (app_id, business_id, name, fingerprint, owner, lease_ends, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (app_id, business_id, name) DO UPDATE SET
+				fingerprint = excluded.fingerprint, owner = excluded.owner, lease_ends = excluded.lease_ends, expires_at = excluded.expires_at,
+				status = NULL, header = NULL, body = NULL, is_omitted = NULL
+			WHERE (k.expires_at <= $8 AND (k.status IS NOT NULL OR k.lease_ends <= $9))
+				OR (k.status IS NULL AND k.lease_ends <= $9 AND k.fingerprint = excluded.fingerprint)`,
+			c.AppID, c.BusinessID, c.Key, c.Fingerprint[:], c.Owner, ms(c.LeaseEnds), ms(c.ExpiresAt), ms(c.At.Now), ms(c.At.Real))
+		if err != nil {
+			return guard.KeyClaimed{}, wrap("claim key", err)
+		}
+		if n == 1 {
+			return guard.KeyClaimed{State: guard.KeyOwned}, nil
+		}
+		claimed, err := s.takenKey(ctx, c)
+		if !errors.Is(err, storage.ErrNoRows) {
+			return claimed, wrap("claim key", err)
+		}
+	}
+	// Others come and go under this key; the next request finds it settled.
+	return guard.KeyClaimed{State: guard.KeyRunning}, nil
+}
+
+// takenKey says what a key is that a claim did not get.
+func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
+	var (
+		fingerprint, body []byte
+		status            sql.NullInt64
+		header            sql.NullString
+		isOmitted         sql.NullBool
+	)
+	err := s.read(ctx, `SELECT fingerprint, status, header, body, is_omitted FROM partnerkit_idempotency_key
+		WHERE app_id = $1 AND business_id = $2 AND name = $3`, []any{c.AppID, c.BusinessID, c.Key}, &fingerprint, &status, &header, &body, &isOmitted)
+	switch {
+	case err != nil:
+		return guard.KeyClaimed{}, err
+	case !bytes.Equal(fingerprint, c.Fingerprint[:]):
+		return guard.KeyClaimed{State: guard.KeyMismatch}, nil
+	case !status.Valid:
+		return guard.KeyClaimed{State: guard.KeyRunning}, nil
+	}
+	answer := guard.KeyAnswer{Status: int(status.Int64), Body: body, IsOmitted: isOmitted.Bool}
+	if err := json.Unmarshal([]byte(header.String), &answer.Header); err != nil {
+		return guard.KeyClaimed{}, fmt.Errorf("stored header: %w", err)
+	}
+	return guard.KeyClaimed{State: guard.KeyAnswered, Answer: answer}, nil
+}
+
+// RenewKey implements guard.KeyStore. A key that has its answer meanwhile is
+// still its owner's.
+func (s *Store) RenewKey(ctx context.Context, o guard.KeyOwner, leaseEnds time.Time) error {
+	n, err := s.exec(ctx, `UPDATE partnerkit_idempotency_key SET lease_ends = $5
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.AppID, o.BusinessID, o.Key, o.Owner, ms(leaseEnds))
+	return wrap("renew key", lostWhenNone(n, err))
+}
+
+// FinishKey implements guard.KeyStore. In a transaction of the host's it runs
+// without a savepoint: when it fails, the host's work must fail with it, so
+// there is nothing to save.
+func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyAnswer) error {
+	header, err := encodeHeader(a.Header)
+	if err != nil {
+		return wrap("finish key", err)
+	}
+	const finish = `UPDATE partnerkit_idempotency_key SET status = $5, header = $6, body = $7, is_omitted = $8
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`
+	args := []any{o.AppID, o.BusinessID, o.Key, o.Owner, a.Status, header, a.Body, a.IsOmitted}
+	var n int64
+	if tx == nil {
+		n, err = s.exec(ctx, finish, args...)
+	} else {
+		n, err = tx.Exec(ctx, s.sql.of(finish), args...)
+	}
+	return wrap("finish key", lostWhenNone(n, err))
+}
+
+func encodeHeader(h http.Header) (string, error) {
+	if h == nil {
+		h = http.Header{}
+	}
+	text, err := json.Marshal(h)
+	return string(text), err
+}
+
+// ReleaseKey implements guard.KeyStore.
+func (s *Store) ReleaseKey(ctx context.Context, o guard.KeyOwner) error {
+	_, err := s.exec(ctx, `DELETE FROM partnerkit_idempotency_key
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`, o.AppID, o.BusinessID, o.Key, o.Owner)
+	return wrap("release key", err)
+}
+
+// PurgeKeys implements guard.KeyStore. The condition stands twice: a key that is
+// claimed anew between the choice and the deletion stays.
+func (s *Store) PurgeKeys(ctx context.Context, at guard.KeyTime, limit int) (int, error) {
+	const isOld = "expires_at <= $1 AND (status IS NOT NULL OR lease_ends <= $2)"
+	n, err := s.exec(ctx, "DELETE FROM partnerkit_idempotency_key WHERE "+isOld+` AND (app_id, business_id, name) IN (
+		SELECT app_id, business_id, name FROM partnerkit_idempotency_key WHERE `+isOld+` ORDER BY expires_at LIMIT $3)`,
+		ms(at.Now), ms(at.Real), limit)
+	return int(n), wrap("purge keys", err)
+}
+
+// lostWhenNone turns an update of nothing into the answer that it is.
+func lostWhenNone(n int64, err error) error {
+	if err == nil && n == 0 {
+		return guard.ErrKeyLost
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/guard"
+)
+
+// lease is how long a claim of the cases holds, on the machine's clock, which
+// the cases make up as well.
+const lease = 30 * time.Second
+
+// claim is a request for an action under a new owner.
+func claim(key, action string, at guard.KeyTime) guard.KeyClaim {
+	return guard.KeyClaim{
+		KeyOwner:    guard.KeyOwner{AppID: "app_1", BusinessID: "biz_1", Key: key, Owner: fmt.Sprintf("owner_%d", serial.Add(1))},
+		Fingerprint: sha256.Sum256([]byte(action)), At: at, ExpiresAt: at.Now.Add(guard.KeyLifetime), LeaseEnds: at.Real.Add(lease),
+	}
+}
+
+func newKey() string { return fmt.Sprintf("key %d", serial.Add(1)) }
+
+// start is noon on both clocks; the real one is moved by its own.
+var start = guard.KeyTime{Now: noon, Real: noon}
+
+func later(now, real time.Duration) guard.KeyTime {
+	return guard.KeyTime{Now: noon.Add(now), Real: noon.Add(real)}
+}
+
+var created = guard.KeyAnswer{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
+
+func (e *Env) wantKey(t *testing.T, c guard.KeyClaim, want guard.KeyClaimed) {
+	t.Helper()
+	got, err := e.ClaimKey(t.Context(), c)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("claim: %v, (-want +got)\n%s", err, diff)
+	}
+}
+
+var (
+	owned    = guard.KeyClaimed{State: guard.KeyOwned}
+	running  = guard.KeyClaimed{State: guard.KeyRunning}
+	mismatch = guard.KeyClaimed{State: guard.KeyMismatch}
+	answered = guard.KeyClaimed{State: guard.KeyAnswered, Answer: created}
+)
+
+// keyCases are the acts on idempotency keys.
+var keyCases = []testCase[*Env]{
+	// IDEM-01.
+	{"A key runs, then repeats its answer", func(t *testing.T, e *Env) {
+		first := claim("k", "work", start)
+		e.wantKey(t, first, owned)
+		e.wantKey(t, claim("k", "work", start), running)
+		e.wantKey(t, claim("k", "other work", start), mismatch)
+		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
+		e.wantKey(t, claim("k", "work", start), answered)
+		e.wantKey(t, claim("k", "other work", start), mismatch)
+		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
+			t.Errorf("a second answer: %v", err)
+		}
+		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
+		e.wantKey(t, claim("k", "work", start), answered)
+	}},
+	// IDEM-01: the key belongs to app and business.
+	{"A key is one app's in one business", func(t *testing.T, e *Env) {
+		for _, owner := range []guard.KeyOwner{{AppID: "a", BusinessID: "b"}, {AppID: "a", BusinessID: "c"}, {AppID: "d", BusinessID: "b"}} {
+			c := claim("k", owner.AppID+owner.BusinessID, start)
+			c.AppID, c.BusinessID = owner.AppID, owner.BusinessID
+			e.wantKey(t, c, owned)
+		}
+	}},
+	{"Answers come back as they were", func(t *testing.T, e *Env) {
+		large := make([]byte, 1<<20)
+		for i := range large {
+			large[i] = byte(i * 7)
+		}
+		for name, answer := range map[string]guard.KeyAnswer{
+			"nothing but a status": {Status: 204, Header: http.Header{}},
+			"large and binary":     {Status: 200, Header: http.Header{"Content-Type": {"application/octet-stream"}}, Body: large},
+			"omitted":              {Status: 200, Header: http.Header{}, IsOmitted: true},
+		} {
+			c := claim(newKey(), "work", start)
+			e.wantKey(t, c, owned)
+			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, answer))
+			c.Owner = "another"
+			got := get[guard.KeyClaimed](t)(e.ClaimKey(t.Context(), c))
+			if len(got.Answer.Body) == 0 {
+				got.Answer.Body = nil
+			}
+			if diff := cmp.Diff(guard.KeyClaimed{State: guard.KeyAnswered, Answer: answer}, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+	}},
+	// IDEM-02: what was not done leaves a key that anything can use.
+	{"A released key is new", func(t *testing.T, e *Env) {
+		first := claim("k", "wrong", start)
+		e.wantKey(t, first, owned)
+		other := first.KeyOwner
+		other.Owner = "another"
+		must(t, e.ReleaseKey(t.Context(), other))
+		e.wantKey(t, claim("k", "wrong", start), running)
+		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
+		e.wantKey(t, claim("k", "corrected", start), owned)
+	}},
+	// IDEM-02: a crash frees the key for the same request, and fences the dead.
+	{"A lease that ended is taken over", func(t *testing.T, e *Env) {
+		first := claim("k", "work", start)
+		e.wantKey(t, first, owned)
+		e.wantKey(t, claim("k", "work", later(time.Hour, lease-time.Millisecond)), running)
+		e.wantKey(t, claim("k", "other work", later(0, lease)), mismatch)
+		second := claim("k", "work", later(0, lease))
+		e.wantKey(t, second, owned)
+		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
+			t.Errorf("the first owner's answer: %v", err)
+		}
+		if err := e.RenewKey(t.Context(), first.KeyOwner, noon.Add(time.Hour)); !errors.Is(err, guard.ErrKeyLost) {
+			t.Errorf("the first owner's renewal: %v", err)
+		}
+		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
+		must(t, e.FinishKey(t.Context(), nil, second.KeyOwner, created))
+		e.wantKey(t, claim("k", "work", later(0, time.Hour)), answered)
+	}},
+	{"A renewed lease holds", func(t *testing.T, e *Env) {
+		first := claim("k", "work", start)
+		e.wantKey(t, first, owned)
+		must(t, e.RenewKey(t.Context(), first.KeyOwner, noon.Add(2*lease)))
+		e.wantKey(t, claim("k", "work", later(0, lease)), running)
+		e.wantKey(t, claim("k", "work", later(0, 2*lease)), owned)
+	}},
+	// IDEM-01: 24 hours on the platform's clock, to the second.
+	{"A key ends after its lifetime", func(t *testing.T, e *Env) {
+		const day = guard.KeyLifetime
+		first := claim("k", "work", start)
+		e.wantKey(t, first, owned)
+		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
+		e.wantKey(t, claim("k", "work", later(day-time.Second, 0)), answered)
+		e.wantKey(t, claim("k", "other work", later(day-time.Second, 0)), mismatch)
+		wantPurged(t, e, later(day-time.Second, day), 0)
+		second := claim("k", "other work", later(day, 0))
+		e.wantKey(t, second, owned)
+
+		// What runs is not taken away by a clock that was moved.
+		e.wantKey(t, claim("k", "other work", later(2*day, lease-time.Second)), running)
+		wantPurged(t, e, later(2*day, lease-time.Second), 0)
+		wantPurged(t, e, later(2*day-time.Second, lease), 0)
+		wantPurged(t, e, later(2*day, lease), 1)
+		if err := e.FinishKey(t.Context(), nil, second.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
+			t.Errorf("the answer of a key that is gone: %v", err)
+		}
+	}},
+	{"Old keys go in batches", func(t *testing.T, e *Env) {
+		for range 5 {
+			c := claim(newKey(), "work", start)
+			e.wantKey(t, c, owned)
+			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, created))
+		}
+		at := later(guard.KeyLifetime, 0)
+		for _, want := range []int{2, 2, 1, 0} {
+			if n := get[int](t)(e.PurgeKeys(t.Context(), at, 2)); n != want {
+				t.Errorf("purged %d, want %d", n, want)
+			}
+		}
+	}},
+	{"Of those who claim a key at once one owns it", func(t *testing.T, e *Env) {
+		for _, at := range []guard.KeyTime{start, later(0, lease), later(guard.KeyLifetime, 2*lease)} {
+			owners := make(chan string, 16)
+			Race(16, func(int) {
+				c := claim("k", "work", at)
+				got, err := e.ClaimKey(t.Context(), c)
+				if err != nil {
+					t.Error(err)
+				}
+				if got.State == guard.KeyOwned {
+					owners <- c.Owner
+				} else if got.State != guard.KeyRunning {
+					t.Errorf("a loser saw %q", got.State)
+				}
+			})
+			if len(owners) != 1 {
+				t.Errorf("%d owners at %v", len(owners), at)
+			}
+		}
+	}},
+	{"An answer commits with its host", func(t *testing.T, e *Env) {
+		for _, commits := range []bool{false, true} {
+			c := claim(newKey(), "work", start)
+			e.wantKey(t, c, owned)
+			tx, err := e.BeginTx(t.Context())
+			must(t, err)
+			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
+			want := running
+			if commits {
+				want = answered
+				must(t, tx.Commit(t.Context()))
+			}
+			must(t, tx.Rollback())
+			c.Owner = "another"
+			e.wantKey(t, c, want)
+		}
+	}},
+	{"A joined store finishes a key", func(t *testing.T, e *Env) {
+		c := claim("k", "work", start)
+		e.wantKey(t, c, owned)
+		tx, err := e.BeginTx(t.Context())
+		must(t, err)
+		defer tx.Rollback()
+		must(t, e.WithTx(tx).FinishKey(t.Context(), nil, c.KeyOwner, created))
+		must(t, tx.Commit(t.Context()))
+		e.wantKey(t, claim("k", "work", start), answered)
+	}},
+}
+
+func wantPurged(t *testing.T, e *Env, at guard.KeyTime, want int) {
+	t.Helper()
+	if n := get[int](t)(e.PurgeKeys(t.Context(), at, 10)); n != want {
+		t.Errorf("purged %d, want %d", n, want)
+	}
+}

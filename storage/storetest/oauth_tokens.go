@@ -1,0 +1,112 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// tokenCases are what becomes of codes and tokens, one at a time.
+var tokenCases = []testCase[*Env]{
+	// REF-01, REF-02: the chain, and its end.
+	{"A family's chain", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second := f.issued(t), mint(noon)
+		token := f.refreshToken(t, first)
+		minted := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
+		if minted.Outcome != oauthserver.Issued || !minted.Scopes.Equal(identity.MustScopes("events:read")) {
+			t.Errorf("rotation: %+v", minted)
+		}
+		f.wantLive(t, first, false)
+		f.wantLive(t, second, true)
+		if next := f.refreshToken(t, second); !next.FamilyScopes.Equal(allScopes) {
+			t.Errorf("the family has %v", next.FamilyScopes)
+		}
+		token = f.refreshToken(t, first) // used by now
+		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != oauthserver.Lost {
+			t.Errorf("a replay: %q", minted.Outcome)
+		}
+		f.wantLive(t, second, false)
+		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, mint(noon))); minted.Outcome != oauthserver.Revoked {
+			t.Errorf("after the burn: %q", minted.Outcome)
+		}
+	}},
+	// REF-08: within the window the same answer, never a second branch.
+	{"A retry of a refresh", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second := f.issued(t), mint(noon)
+		rotate := func(now time.Time) oauthserver.Minted {
+			m := mint(now)
+			if now.Equal(noon) {
+				m = second
+			}
+			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+				Token: f.refreshToken(t, first), Answer: []byte("sealed"), Retry: 10 * time.Second,
+			}, m))
+		}
+		if got := rotate(noon); got.Outcome != oauthserver.Issued {
+			t.Fatalf("rotation: %q", got.Outcome)
+		}
+		if got := rotate(noon.Add(10*time.Second - time.Millisecond)); got.Outcome != oauthserver.Repeated || string(got.Answer) != "sealed" || !got.Scopes.Equal(allScopes) {
+			t.Errorf("within the window: %+v", got)
+		}
+		f.wantLive(t, second, true)
+		if got := rotate(noon.Add(10 * time.Second)); got.Outcome != oauthserver.Lost {
+			t.Errorf("after the window: %q", got.Outcome)
+		}
+		f.wantLive(t, second, false)
+	}},
+	{"A retry after the successor was used is a replay", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second, third := f.issued(t), mint(noon), mint(noon)
+		for _, step := range []struct {
+			from oauthserver.Mint
+			to   oauthserver.Mint
+			want oauthserver.Outcome
+		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, mint(noon), oauthserver.Lost}} {
+			got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+				Token: f.refreshToken(t, step.from), Answer: []byte("sealed"), Retry: 10 * time.Second,
+			}, step.to))
+			if got.Outcome != step.want {
+				t.Errorf("outcome %q, want %q", got.Outcome, step.want)
+			}
+		}
+		f.wantLive(t, third, false)
+	}},
+	// CODE-02: a replay ends what the code gave.
+	{"A replayed code", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, m := f.code(t), mint(noon)
+		must(t, e.ReplayCode(t.Context(), code.ID, noon)) // it gave nothing yet
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); got.Outcome != oauthserver.Issued {
+			t.Fatalf("redemption: %q", got.Outcome)
+		}
+		f.wantLive(t, m, true)
+		must(t, e.ReplayCode(t.Context(), code.ID, noon))
+		f.wantLive(t, m, false)
+	}},
+	// TOK-10: no scope beyond what app and installation hold at issue time.
+	{"Scopes at issue time", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, m := f.code(t), mint(noon)
+		get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			a.Scopes = identity.MustScopes("invoices:read", "events:read")
+			return a, nil
+		}))
+		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("invoices:read", "invoices:write"),
+			func(before, after oauthserver.Installation) []events.Event {
+				return f.event(events.AppScopesUpdated, noon)
+			}))
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); !got.Scopes.Equal(identity.MustScopes("invoices:read")) {
+			t.Errorf("issued %v", got.Scopes)
+		}
+		none := func(before, after oauthserver.Installation) []events.Event { return nil }
+		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
+		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, mint(noon))); got.Outcome != oauthserver.Dead {
+			t.Errorf("with no scope left: %q", got.Outcome)
+		}
+	}},
+}
