@@ -91,7 +91,8 @@ type Surface struct {
 	origins       *http.CrossOriginProtection
 	telemetry     *telemetry
 	mux           *http.ServeMux
-	handler       http.Handler
+	gates         http.Handler // serve, with the shape of errors
+	handler       http.Handler // gates, with all that is around them
 }
 
 // New checks the configuration and returns a surface without routes: a token gets
@@ -128,6 +129,7 @@ func New(cfg Config) (*Surface, error) {
 	case *http.ServeMux:
 		s.cfg.Fallback = s.errors.StandardMux(own)
 	}
+	s.gates = s.errors.Standard(s.serve)
 	s.handler = oauthserver.CORS(cfg.Service, http.HandlerFunc(s.answer))
 	return s, nil
 }

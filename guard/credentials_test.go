@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -243,5 +244,34 @@ func TestWritesOfOtherSites(t *testing.T) {
 		if a := k.send(test.call, changes...); a.status != test.want {
 			t.Errorf("%s from %q, %q: %d, want %d", test.call, test.origin, test.site, a.status, test.want)
 		}
+	}
+}
+
+// anyToken takes every token, and fails when it is told to.
+type anyToken struct {
+	asked []string
+	fault error
+}
+
+func (a *anyToken) VerifyAccessToken(_ context.Context, token string) (identity.Principal, error) {
+	a.asked = append(a.asked, token)
+	return identity.Principal{AppID: "app_1", BusinessID: business, UserID: user, Scopes: allScopes}, a.fault
+}
+
+// API-01, ERR-02: whoever verifies tokens is asked about tokens alone, and whatever
+// its error would mean elsewhere, it is a fault.
+func TestTokensOfAHost(t *testing.T) {
+	t.Parallel()
+	verifier := &anyToken{}
+	k := newKit(t, func(c *guard.Config) { c.Tokens = verifier })
+	for _, value := range []string{"Bearer", "Bearer ", "Basic eDp5", ""} {
+		k.send("GET /invoices", header("Authorization", value)).refused(http.StatusUnauthorized, "")
+	}
+	k.send("GET /invoices", bearer("a"), bearer("b")).refused(http.StatusUnauthorized, "")
+	k.send("GET /invoices", bearer("mine")).ok()
+	verifier.fault = apierror.NotFound("secret detail")
+	k.send("GET /invoices", bearer("mine")).refused(http.StatusInternalServerError, "")
+	if diff := cmp.Diff([]string{"mine", "mine"}, verifier.asked); diff != "" {
+		t.Errorf("asked about (-want +got):\n%s", diff)
 	}
 }

@@ -35,7 +35,7 @@ func (w *recorder) stamp() {
 	w.quota.WriteHeader(header)
 	if replayed := header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != ""; w.version.Name != "" && !replayed {
 		// A repeated answer stays in the version of the first.
-		header.Set(w.versionHeader, w.version.Name)
+		header[w.versionHeader] = []string{w.version.Name}
 		w.version.writeHeader(header, w.now)
 	}
 }

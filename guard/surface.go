@@ -25,6 +25,12 @@ type call struct {
 func (c *call) isOAuth() bool   { return c.principal.SignIn == identity.SignInOAuth }
 func (c *call) isSession() bool { return c.principal.SignIn == identity.SignInSession }
 
+// callOf finds the call again below the writer that apierror has put around it. So
+// one handler serves all calls; a closure for each would cost more than the gates.
+func callOf(w http.ResponseWriter) *call {
+	return w.(interface{ Unwrap() http.ResponseWriter }).Unwrap().(*call)
+}
+
 // answer is the frame of every call: errors and panics get their shape, and what
 // came of it is counted.
 func (s *Surface) answer(w http.ResponseWriter, r *http.Request) {
@@ -35,14 +41,15 @@ func (s *Surface) answer(w http.ResponseWriter, r *http.Request) {
 	if span != nil {
 		r = r.WithContext(ctx)
 	}
-	s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error { return s.serve(c, w, r) }).ServeHTTP(c, r)
+	s.gates.ServeHTTP(c, r)
 	c.begin(http.StatusOK) // a handler that wrote nothing meant this
 	finished = true
 }
 
 // serve is the order of the gates. Whoever is refused by one has not come to the
 // next.
-func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
+func (s *Surface) serve(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(w)
 	nobody := s.identify(c, r)
 	if err := s.limit(c, r); err != nil {
 		return err

@@ -22,10 +22,10 @@ func CORS(service string, next http.Handler) http.Handler {
 		"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "WWW-Authenticate", version,
 	}, ", ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Access-Control-Allow-Origin", "*")
+		header, values := w.Header(), []string{"*", exposed} // one allocation: every answer has them
+		header["Access-Control-Allow-Origin"] = values[0:1:1]
 		if !isPreflight(r) {
-			header.Set("Access-Control-Expose-Headers", exposed)
+			header["Access-Control-Expose-Headers"] = values[1:2:2]
 			next.ServeHTTP(w, r)
 			return
 		}

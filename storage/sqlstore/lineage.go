@@ -32,8 +32,10 @@ type standingRow struct {
 func (r *standingRow) dest() []any {
 	s := r.to
 	return append(make([]any, 0, 24), // with room for what its artifact adds
-		&s.AppID, &s.ClientID, &s.AppStatus, &r.appScopes, &s.InstallationID, &s.BusinessID, &s.InstallationStatus, &r.installedScopes,
-		&r.grant, &r.grantEnded, &s.UserID, &s.UserStatus)
+		// Statuses as plain strings: database/sql would convert them by reflection.
+		&s.AppID, &s.ClientID, (*string)(&s.AppStatus), &r.appScopes,
+		&s.InstallationID, &s.BusinessID, (*string)(&s.InstallationStatus), &r.installedScopes,
+		&r.grant, &r.grantEnded, &s.UserID, (*string)(&s.UserStatus))
 }
 
 // decode completes the standing; own are the scopes of the artifact itself.
