@@ -135,7 +135,7 @@ func (c Config) oauth() oauthserver.Config {
 	oauth := c.OAuth
 	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = c.Store, c.Host, c.Keyring, c.Pages
 	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
-	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger = c.Limiter, c.Proxies, c.Clock, c.Logger
+	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger, oauth.MeterProvider = c.Limiter, c.Proxies, c.Clock, c.Logger, c.MeterProvider
 	return oauth
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
@@ -38,6 +40,8 @@ type Config struct {
 	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
 	Clock   clock.Movable     // nil: the real time
 	Logger  *slog.Logger      // nil: discards
+
+	MeterProvider metric.MeterProvider // nil: no metrics
 
 	// OmitDeprecatedMessage drops the message member of OAuth errors.
 	OmitDeprecatedMessage bool
@@ -124,6 +128,9 @@ func New(cfg Config) (*Server, error) {
 		if cfg.Limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{}); err != nil {
 			return nil, err
 		}
+	}
+	if cfg.Limiter, err = countRefusals(cfg.Limiter, cfg.MeterProvider); err != nil {
+		return nil, fmt.Errorf("oauthserver: %w", err)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}

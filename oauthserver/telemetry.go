@@ -1,0 +1,38 @@
+package oauthserver
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// countedLimiter tells operators how often limits and lockouts refuse somebody.
+type countedLimiter struct {
+	ratelimit.Limiter
+	refusals metric.Int64Counter
+}
+
+func countRefusals(limiter ratelimit.Limiter, meters metric.MeterProvider) (ratelimit.Limiter, error) {
+	if meters == nil {
+		return limiter, nil
+	}
+	refusals, err := meters.Meter("github.com/partnerkit/partnerkit/oauthserver").Int64Counter("partnerkit.oauth.refusals",
+		metric.WithUnit("{request}"), metric.WithDescription("Requests of the OAuth server that a limit or a lockout refused."))
+	if err != nil {
+		return nil, err
+	}
+	return countedLimiter{limiter, refusals}, nil
+}
+
+// Check implements ratelimit.Limiter.
+func (l countedLimiter) Check(ctx context.Context, now time.Time, req ratelimit.Request) (ratelimit.Result, error) {
+	result, err := l.Limiter.Check(ctx, now, req)
+	if err == nil && !result.Allowed {
+		l.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("by", string(result.Refusal))))
+	}
+	return result, err
+}
