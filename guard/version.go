@@ -22,6 +22,15 @@ type Versions struct {
 	All []Version
 }
 
+// OfApp is the version of what an app gets without asking for one, such as the
+// bodies of its webhooks: the one that it has pinned, or the current one.
+func (v Versions) OfApp(pinned string) string {
+	if pinned != "" {
+		return pinned
+	}
+	return v.Current
+}
+
 // Version of the API.
 type Version struct {
 	// Name is a date, such as 2026-09-01.
@@ -64,13 +73,10 @@ func (v Versions) index() (map[string]Version, error) {
 // resolveVersion decides in which version the call is served: the one that the
 // header asks for, else the app's pin, else the current one.
 func (s *Surface) resolveVersion(c *call, r *http.Request) error {
-	name := c.principal.Version
+	name := s.cfg.Versions.OfApp(c.principal.Version)
 	// Sent twice it is no name of a version, whatever the two are.
 	if asked := r.Header[s.versionHeader]; len(asked) > 1 || len(asked) == 1 && asked[0] != "" {
 		name = strings.Join(asked, ", ")
-	}
-	if name == "" {
-		name = s.cfg.Versions.Current
 	}
 	if name == "" {
 		return nil // an API without versions

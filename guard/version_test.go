@@ -155,3 +155,18 @@ func TestByVersion(t *testing.T) {
 		t.Error("something before it was introduced")
 	}
 }
+
+// VER-03: what an app gets without asking is in its pinned version, or in the
+// current one.
+func TestVersionOfAnApp(t *testing.T) {
+	t.Parallel()
+	versions := guard.Versions{Current: "2026-09-01", All: []guard.Version{{Name: "2026-01-15"}, {Name: "2026-09-01"}}}
+	for pinned, want := range map[string]string{"": "2026-09-01", "2026-01-15": "2026-01-15"} {
+		if got := versions.OfApp(pinned); got != want {
+			t.Errorf("pinned %q: %q", pinned, got)
+		}
+	}
+	if got := (guard.Versions{}).OfApp(""); got != "" {
+		t.Errorf("without versions: %q", got)
+	}
+}
