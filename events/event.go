@@ -1,4 +1,3 @@
-// Package events holds what happened in a business, as apps get to know of it.
 package events
 
 import (
@@ -12,6 +11,7 @@ const (
 	AppUninstalled   = "app.uninstalled"
 	AppScopesUpdated = "app.scopes_updated"
 	BusinessRedact   = "business.redact"
+	AppDataUpdated   = "app_data.updated"
 )
 
 // Event is something that happened in a business. It is recorded in the
@@ -23,4 +23,8 @@ type Event struct {
 	AppID      string          // the only app that may see it; empty for the business's events
 	Data       json.RawMessage // a JSON object
 	CreatedAt  time.Time
+
+	// Number is its place among the events of its business. A committed event
+	// has none, 0, until somebody numbers it: see [Store].
+	Number int64
 }

@@ -1,0 +1,57 @@
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Audience is who gets to know of an event.
+type Audience string
+
+// The audiences. Events of a business and privacy notices go to apps that are
+// installed there and hold the event's scope; those of an app go to that app alone,
+// installed or not.
+const (
+	AudienceBusiness Audience = "business"
+	AudienceApp      Audience = "app"
+	AudiencePrivacy  Audience = "privacy"
+)
+
+// Definition is one kind of event.
+type Definition struct {
+	Name        string
+	Audience    Audience
+	Scope       string // that gates it; empty for AudienceApp
+	Description string
+	// Sample is the data of a typical event, a JSON object, in the newest shape.
+	Sample json.RawMessage
+	// Older are the shapes that the data had in earlier versions of the API,
+	// newest first. Events are recorded in the newest shape.
+	Older []Shape
+}
+
+// Shape is how the data of an event looked before a version of the API.
+type Shape struct {
+	// Before is the version that replaced this shape, a date.
+	Before string
+	// Down turns data of the next newer shape into this one. It must be pure.
+	Down func(data json.RawMessage) (json.RawMessage, error)
+}
+
+// DataIn is an event's data as a version of the API shows it. An empty version
+// means the newest.
+func (d Definition) DataIn(version string, data json.RawMessage) (json.RawMessage, error) {
+	if version == "" {
+		return data, nil
+	}
+	for _, shape := range d.Older {
+		if version >= shape.Before { // dates sort as text
+			break
+		}
+		var err error
+		if data, err = shape.Down(data); err != nil {
+			return nil, fmt.Errorf("data of %s before %s: %w", d.Name, shape.Before, err)
+		}
+	}
+	return data, nil
+}

@@ -1,0 +1,40 @@
+package events
+
+import "github.com/partnerkit/partnerkit/identity"
+
+// Viewer is an app before an event of some business, as both stand right now.
+type Viewer struct {
+	AppID     string
+	AppScopes identity.Scopes
+	// IsInstalled reports an ACTIVE installation in the event's business.
+	IsInstalled        bool
+	InstallationScopes identity.Scopes
+}
+
+// Verdict is whether an app may see an event, or why not.
+type Verdict string
+
+// The verdicts.
+const (
+	Visible      Verdict = "visible"
+	NotTheirs    Verdict = "not theirs"    // an event of another app's life
+	NotInstalled Verdict = "not installed" // no ACTIVE installation in the business
+	ScopeMissing Verdict = "scope missing" // the app or the installation lacks the event's scope
+)
+
+// Judge decides who may see what, for the Events API, for the planning of
+// deliveries and for the look before each send: appID is the event's only app, if
+// it has one.
+func (d Definition) Judge(appID string, v Viewer) Verdict {
+	switch {
+	case d.Audience == AudienceApp && appID != v.AppID:
+		return NotTheirs
+	case d.Audience == AudienceApp:
+		return Visible
+	case !v.IsInstalled:
+		return NotInstalled
+	case !v.AppScopes.Has(d.Scope) || !v.InstallationScopes.Has(d.Scope):
+		return ScopeMissing
+	}
+	return Visible
+}

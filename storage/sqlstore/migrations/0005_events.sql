@@ -1,0 +1,14 @@
+-- minimum: 1
+-- Events get their numbers after they have committed, under the row of their
+-- business's counter, and are planned: turned into deliveries.
+ALTER TABLE partnerkit_event ADD COLUMN number BIGINT;
+ALTER TABLE partnerkit_event ADD COLUMN planned BOOLEAN NOT NULL DEFAULT FALSE;
+
+CREATE TABLE partnerkit_event_counter (
+  business_id TEXT PRIMARY KEY,
+  last BIGINT NOT NULL
+);
+
+CREATE INDEX pk_event_unnumbered ON partnerkit_event (business_id, id) WHERE number IS NULL;
+CREATE INDEX pk_event_unplanned ON partnerkit_event (id) WHERE planned = FALSE;
+CREATE INDEX pk_event_seen ON partnerkit_event (business_id, type, app_id, number);

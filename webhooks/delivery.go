@@ -1,0 +1,48 @@
+package webhooks
+
+import "time"
+
+// Status is where a delivery stands.
+type Status string
+
+// The statuses of a delivery.
+const (
+	Queued    Status = "queued"
+	Retrying  Status = "retrying"
+	Delivered Status = "delivered"
+	Failed    Status = "failed"
+)
+
+// Delivery is one event on its way to one webhook. Its id and body stay the same
+// over every attempt and redelivery.
+type Delivery struct {
+	ID         string // dlv_…, sorted by time
+	WebhookID  string
+	AppID      string
+	EventID    string // empty for a test
+	EventType  string
+	BusinessID string
+	Body       []byte
+
+	Status        Status
+	Attempts      int       // since it was queued
+	ResponseCode  int       // of the last attempt; 0: it got no answer
+	LastError     string    // empty when there was none
+	NextAttemptAt time.Time // zero unless queued or retrying
+	CreatedAt     time.Time
+}
+
+// IsTest reports whether the delivery was fired from the console.
+func (d Delivery) IsTest() bool { return d.EventID == "" }
+
+// Attempt is one try to send a delivery.
+type Attempt struct {
+	ID           string // att_…, sorted by time
+	Number       int    // 1 to 6
+	Signature    string // the header that was sent
+	StartedAt    time.Time
+	Duration     time.Duration
+	ResponseCode int    // 0: no answer
+	Error        string // empty after a 2xx
+	Answer       []byte // the beginning of the answer's body
+}

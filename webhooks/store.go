@@ -1,0 +1,213 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// ErrNotFound: there is no such webhook or delivery of this app.
+var ErrNotFound = errors.New("not found")
+
+// Store is all that webhooks keep. Every method that changes something is one act.
+type Store interface {
+	EndpointStore
+	DeliveryStore
+	PlanStore
+	ShardStore
+	QueueStore
+	// PurgeDeliveries deletes at most limit deliveries that were created before a
+	// time, with their attempts and whatever their state, then webhooks deleted
+	// before it; it returns how many.
+	PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// EndpointStore keeps webhooks. Deleted ones are not found.
+type EndpointStore interface {
+	// CreateWebhook adds one; [ErrNotFound] when there is no such app.
+	CreateWebhook(ctx context.Context, w Webhook) error
+	// Webhook returns one of an app; [ErrNotFound].
+	Webhook(ctx context.Context, appID, webhookID string) (Webhook, error)
+	// Webhooks lists those of an app, oldest first.
+	Webhooks(ctx context.Context, appID string) ([]Webhook, error)
+	// UpdateWebhook changes one in one transaction: change gets it as it stands,
+	// locked, and returns it as it should be; its error is returned and nothing
+	// is changed. ID, AppID and CreatedAt stay. [ErrNotFound].
+	UpdateWebhook(ctx context.Context, appID, webhookID string, change func(Webhook) (Webhook, error)) (Webhook, error)
+	// DeleteWebhook deletes one; [ErrNotFound].
+	DeleteWebhook(ctx context.Context, appID, webhookID string, now time.Time) error
+}
+
+// DeliveryStore is what the console sees and does.
+type DeliveryStore interface {
+	// Deliveries lists those of a webhook, newest first, without their bodies;
+	// [ErrNotFound] when the app has no such webhook.
+	Deliveries(ctx context.Context, appID, webhookID string, limit int) ([]Delivery, error)
+	// Delivery returns one and its attempts, oldest first; [ErrNotFound].
+	Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error)
+	// QueueTest adds a test delivery that is due at once. judge looks at the
+	// webhook's standing under the locks; its error is returned and nothing is
+	// added. [ErrNotFound].
+	QueueTest(ctx context.Context, d Delivery, judge func(Standing) error) error
+	// Redeliver queues a failed delivery again, due at once, with no attempts.
+	// judge looks at it and its standing under the locks, also when it has not
+	// failed; its error is returned and nothing is changed. Of several at once
+	// one wins; the others see it queued. [ErrNotFound].
+	Redeliver(ctx context.Context, r Redelivery) (Delivery, error)
+}
+
+// Redelivery is the wish to send a failed delivery again.
+type Redelivery struct {
+	AppID, WebhookID, DeliveryID string
+	Now                          time.Time
+	Judge                        func(Delivery, Standing) error
+}
+
+// PlanStore turns events into deliveries.
+type PlanStore interface {
+	// UnplannedEvents returns at most limit events that nobody has planned, by
+	// id, greater than after, and the webhooks that may be interested.
+	UnplannedEvents(ctx context.Context, after string, limit int) (Unplanned, error)
+	// SavePlan marks events planned, numbers them and queues their deliveries,
+	// which are due at once. An event that was planned meanwhile is left out with
+	// its deliveries. It returns how many deliveries it queued.
+	SavePlan(ctx context.Context, p Plan) (int, error)
+}
+
+// Unplanned is what planning looks at.
+type Unplanned struct {
+	Events []events.Event
+	// Subscribers by business are webhooks of apps that are installed there now;
+	// by app, those of the app that an event is for.
+	ByBusiness map[string][]Subscriber
+	ByApp      map[string][]Subscriber
+}
+
+// Subscriber is an enabled webhook, its app and, by business, the installation.
+type Subscriber struct {
+	WebhookID          string
+	Events             []string
+	CreatedAt          time.Time
+	AppID              string
+	AppScopes          identity.Scopes
+	PinnedVersion      string
+	InstalledAt        time.Time // zero by app
+	InstallationScopes identity.Scopes
+}
+
+// Plan is the deliveries of some events.
+type Plan struct {
+	Events     []events.Event // as they were returned unplanned
+	Deliveries []Delivery
+}
+
+// ShardStore says who works on what. Dispatchers share the shards among them: each
+// is held by one at a time, under a lease in real time and with an epoch that grows
+// with each change of hands.
+type ShardStore interface {
+	// Beat says that a dispatcher lives until a time, renews its shards and
+	// returns who else lives and who holds what.
+	Beat(ctx context.Context, node string, now, until time.Time) (Fleet, error)
+	// TakeShard takes a shard that nobody holds, or whose lease has ended, with
+	// the epoch that it was seen with. It reports false when somebody was faster.
+	TakeShard(ctx context.Context, node string, seen Shard, now, until time.Time) (bool, error)
+	// ReleaseShard gives one up; it is no error when it was lost already.
+	ReleaseShard(ctx context.Context, node string, shard int) error
+	// Leave gives up everything and says that the dispatcher has stopped.
+	Leave(ctx context.Context, node string) error
+}
+
+// Fleet is the dispatchers on one database.
+type Fleet struct {
+	Nodes  int // that live
+	Shards []Shard
+}
+
+// Shard is a part of the work.
+type Shard struct {
+	ID        int
+	Holder    string // empty: nobody
+	Epoch     int64
+	LeaseEnds time.Time
+}
+
+// QueueStore is the queue of deliveries. Its order within a webhook is by due time.
+type QueueStore interface {
+	// DueWebhooks returns webhooks of some shards that have deliveries due after
+	// one time and up to another, each with the earliest of these.
+	DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]DueWebhook, error)
+	// QueuedWebhooks returns every webhook that has deliveries queued, with the
+	// earliest due time. It costs a few index probes a webhook.
+	QueuedWebhooks(ctx context.Context) ([]DueWebhook, error)
+	// DueDeliveries returns deliveries that are due, with all that is needed to
+	// send them. It changes nothing: who holds the shard of a webhook is the only
+	// one to send.
+	DueDeliveries(ctx context.Context, c Claim) ([]Due, error)
+	// FinishAttempts records outcomes of shards that the node still holds, and
+	// renews its leases. One that was recorded before changes nothing, so that
+	// it may be called again after a fault.
+	FinishAttempts(ctx context.Context, f Finish) (Finished, error)
+}
+
+// DueWebhook is a webhook that has work.
+type DueWebhook struct {
+	WebhookID string
+	Due       time.Time
+}
+
+// Claim asks for due deliveries.
+type Claim struct {
+	Webhooks []WebhookClaim
+	Now      time.Time
+	// IsTaken reports a delivery that is being sent, or was and is not recorded.
+	IsTaken func(deliveryID string) bool
+}
+
+// WebhookClaim asks for due deliveries of one webhook.
+type WebhookClaim struct {
+	WebhookID string
+	From      time.Time // due then or later
+	Limit     int       // how many
+	Taken     int       // how many of them IsTaken, and come on top
+}
+
+// Due is a delivery to be sent.
+type Due struct {
+	Delivery
+	DueAt    time.Time // its key in the queue
+	URL      string
+	Secrets  Secrets
+	Standing Standing
+}
+
+// Finish is the outcomes of attempts, and of deliveries that were dropped.
+type Finish struct {
+	Node     string
+	Now      time.Time // of the platform
+	Until    time.Time // in real time: to when the leases are renewed
+	Outcomes []Outcome
+}
+
+// Outcome is what became of a due delivery.
+type Outcome struct {
+	Due   Due
+	Epoch int64 // of its shard when it was claimed
+
+	Status        Status
+	Attempts      int
+	ResponseCode  int
+	LastError     string
+	NextAttemptAt time.Time // for Retrying
+	Attempt       *Attempt  // nil: it was not sent
+}
+
+// Finished is what FinishAttempts did.
+type Finished struct {
+	Held []Shard // the shards that the node holds
+	// Warn are webhooks of which a delivery has failed for good after all its
+	// attempts, for the first time in a while: see WarnEvery.
+	Warn []string
+}
