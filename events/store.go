@@ -9,6 +9,9 @@ import (
 // ErrNotFound: the business has no such event.
 var ErrNotFound = errors.New("event not found")
 
+// TopicRecorded has news when events were recorded.
+const TopicRecorded = "events"
+
 // Recorder takes events. A store does, by itself, and one that its WithTx
 // returned does in the host's transaction.
 type Recorder interface {

@@ -9,6 +9,9 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
+// TopicQueued has news when deliveries were queued.
+const TopicQueued = "deliveries"
+
 // ErrNotFound: there is no such webhook or delivery of this app.
 var ErrNotFound = errors.New("not found")
 
@@ -19,6 +22,9 @@ type Store interface {
 	PlanStore
 	ShardStore
 	QueueStore
+	// Watch returns a channel that receives a hint after something was committed
+	// on a topic, [TopicQueued] or [events.TopicRecorded]. Hints may be lost.
+	Watch(topic string) (news <-chan struct{}, stop func())
 	// PurgeDeliveries deletes at most limit deliveries that were created before a
 	// time, with their attempts and whatever their state, then webhooks deleted
 	// before it; it returns how many.

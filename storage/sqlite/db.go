@@ -99,7 +99,7 @@ func (db *DB) pool(file, pragma string, size int) (*sql.DB, error) {
 }
 
 // Dialect implements [storage.DB].
-func (db *DB) Dialect() storage.Dialect { return storage.Dialect{Name: "sqlite"} }
+func (db *DB) Dialect() storage.Dialect { return storage.Dialect{Name: "sqlite", IsOneProcess: true} }
 
 // Write implements [storage.DB]: the act shares its commit with those that wait
 // at the same time. The context is looked at until the act begins, not after.

@@ -6,9 +6,6 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 )
 
-// TopicEvents has news when events were recorded.
-const TopicEvents = "events"
-
 // record adds events in the transaction of what they tell about.
 func (t *tx) record(ctx context.Context, recorded []events.Event) error {
 	for _, e := range recorded {
@@ -17,7 +14,7 @@ func (t *tx) record(ctx context.Context, recorded []events.Event) error {
 		if err != nil {
 			return err
 		}
-		t.hint(TopicEvents)
+		t.hint(events.TopicRecorded)
 	}
 	return nil
 }

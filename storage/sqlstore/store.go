@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Config of a [Store]. The zero value is right for most.
@@ -24,7 +25,12 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-var _ oauthserver.Store = (*Store)(nil)
+var (
+	_ oauthserver.Store   = (*Store)(nil)
+	_ webhooks.PlanStore  = (*Store)(nil)
+	_ webhooks.ShardStore = (*Store)(nil)
+	_ webhooks.QueueStore = (*Store)(nil)
+)
 
 // Store is every feature's store. It is safe for concurrent use.
 type Store struct {
@@ -43,12 +49,18 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Migrations == nil {
+	ours := cfg.Migrations == nil
+	if ours {
 		cfg.Migrations = Migrations()
 	}
 	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect().Schema), hub: newHub()}
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
+	}
+	if ours && db.Dialect().IsOneProcess {
+		if err := s.freeShards(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }

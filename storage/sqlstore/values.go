@@ -43,6 +43,14 @@ func nullText(s string) any {
 	return s
 }
 
+// nullInt is NULL for 0.
+func nullInt(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
 // list encodes strings as JSON text.
 func list(values []string) string {
 	if len(values) == 0 {

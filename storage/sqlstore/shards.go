@@ -1,0 +1,119 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// forever is a lease on a database that nobody else has open.
+const forever = 100 * 365 * 24 * time.Hour
+
+// freeShards takes the shards from dispatchers of a process that had the database
+// before: it is gone.
+func (s *Store) freeShards(ctx context.Context) error {
+	_, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder <> ''")
+	if err == nil {
+		_, err = s.exec(ctx, "DELETE FROM partnerkit_dispatcher")
+	}
+	return wrap("free shards", err)
+}
+
+// Beat implements webhooks.ShardStore. Where nobody else can be it writes once.
+func (s *Store) Beat(ctx context.Context, node string, now, until time.Time) (webhooks.Fleet, error) {
+	var fleet webhooks.Fleet
+	if s.db.Dialect().IsOneProcess {
+		until = now.Add(forever)
+		var known sql.NullInt64
+		err := s.read(ctx, "SELECT lease_ends FROM partnerkit_dispatcher WHERE id = $1", []any{node}, &known)
+		if err == nil {
+			fleet, err = s.fleet(ctx, s, now)
+			return fleet, wrap("fleet", err)
+		}
+		if !errors.Is(err, storage.ErrNoRows) {
+			return fleet, wrap("fleet", err)
+		}
+	}
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		_, err := tx.exec(ctx, `INSERT INTO partnerkit_dispatcher (id, lease_ends) VALUES ($1, $2)
+			ON CONFLICT (id) DO UPDATE SET lease_ends = excluded.lease_ends`, node, ms(until))
+		if err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE lease_ends <= $1", ms(now)); err != nil {
+			return err
+		}
+		if _, err := tx.renewShards(ctx, node, until); err != nil {
+			return err
+		}
+		fleet, err = s.fleet(ctx, tx.on, now)
+		return err
+	})
+	return fleet, wrap("beat", err)
+}
+
+func (s *Store) fleet(ctx context.Context, from storage.Querier, now time.Time) (webhooks.Fleet, error) {
+	var fleet webhooks.Fleet
+	if err := storage.One(ctx, from, s.sql.of("SELECT COUNT(*) FROM partnerkit_dispatcher WHERE lease_ends > $1"), []any{ms(now)}, &fleet.Nodes); err != nil {
+		return fleet, err
+	}
+	err := storage.Each(ctx, from, s.sql.of("SELECT id, holder, epoch, lease_ends FROM partnerkit_shard ORDER BY id"), nil, func(scan func(...any) error) error {
+		var shard webhooks.Shard
+		var ends int64
+		err := scan(&shard.ID, &shard.Holder, &shard.Epoch, &ends)
+		shard.LeaseEnds = fromMS(ends)
+		fleet.Shards = append(fleet.Shards, shard)
+		return err
+	})
+	return fleet, err
+}
+
+// renewShards renews the leases of a node and returns its shards with their epochs.
+// On PostgreSQL it also keeps others from taking them until the act has ended.
+func (t *tx) renewShards(ctx context.Context, node string, until time.Time) (map[int]int64, error) {
+	if t.dialect.IsOneProcess {
+		until = until.Add(forever)
+	}
+	held := map[int]int64{}
+	err := storage.Each(ctx, t.on, t.sql.of("UPDATE partnerkit_shard SET lease_ends = $2 WHERE holder = $1 RETURNING id, epoch"), []any{node, ms(until)},
+		func(scan func(...any) error) error {
+			var shard int
+			var epoch int64
+			err := scan(&shard, &epoch)
+			held[shard] = epoch
+			return err
+		})
+	return held, err
+}
+
+// TakeShard implements webhooks.ShardStore.
+func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard, now, until time.Time) (bool, error) {
+	if s.db.Dialect().IsOneProcess {
+		until = now.Add(forever)
+	}
+	n, err := s.exec(ctx, `UPDATE partnerkit_shard SET holder = $2, epoch = epoch + 1, lease_ends = $4
+		WHERE id = $1 AND epoch = $3 AND (holder = '' OR lease_ends <= $5)`, seen.ID, node, seen.Epoch, ms(until), ms(now))
+	return n == 1, wrap("take shard", err)
+}
+
+// ReleaseShard implements webhooks.ShardStore.
+func (s *Store) ReleaseShard(ctx context.Context, node string, shard int) error {
+	_, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE id = $1 AND holder = $2", shard, node)
+	return wrap("release shard", err)
+}
+
+// Leave implements webhooks.ShardStore.
+func (s *Store) Leave(ctx context.Context, node string) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if _, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
+		return err
+	})
+	return wrap("leave", err)
+}
