@@ -1,0 +1,67 @@
+package signature
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+const secretPrefix = "whsec_"
+
+// key is a secret, ready to sign. It is safe for concurrent use.
+type key struct {
+	// A function, so that no printer gets to see the secret.
+	newState func() *state
+	// idle is a keyed state that nobody uses right now. One is enough: signing
+	// takes a microsecond, and whoever finds none makes another. A sync.Pool for
+	// each of many webhooks would burden every garbage collection.
+	idle atomic.Pointer[state]
+}
+
+// state is an HMAC and the scratch space that it would otherwise allocate.
+type state struct {
+	mac  hash.Hash
+	text [24]byte // any t and a dot
+	sum  [sha256.Size]byte
+}
+
+// newKeys refuses what is no whole secret: with an empty one anybody could sign,
+// and one that was cut, or has a line break behind it, matches nothing. Errors name
+// a secret by its position and never show it.
+func newKeys(secrets []string) ([]*key, error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("signature: no secret")
+	}
+	keys := make([]*key, len(secrets))
+	for i, secret := range secrets {
+		if !strings.HasPrefix(secret, secretPrefix) || secret == secretPrefix {
+			return nil, fmt.Errorf("signature: secret %d does not begin with %s; give all of it", i+1, secretPrefix)
+		}
+		if strings.TrimSpace(secret) != secret {
+			return nil, fmt.Errorf("signature: secret %d ends with a space or line break", i+1)
+		}
+		keys[i] = &key{newState: func() *state { return &state{mac: hmac.New(sha256.New, []byte(secret))} }}
+	}
+	return keys, nil
+}
+
+// sign makes the HMAC of "<t>.<body>".
+func (k *key) sign(t int64, body []byte) [sha256.Size]byte {
+	s := k.idle.Swap(nil)
+	if s == nil {
+		s = k.newState()
+	} else {
+		s.mac.Reset()
+	}
+	s.mac.Write(append(strconv.AppendInt(s.text[:0], t, 10), '.'))
+	s.mac.Write(body)
+	s.mac.Sum(s.sum[:0])
+	sum := s.sum
+	k.idle.Store(s)
+	return sum
+}
