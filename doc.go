@@ -20,6 +20,8 @@
 //   - [github.com/partnerkit/partnerkit/clock]: time that tests can move
 //   - [github.com/partnerkit/partnerkit/storage]: the contract between features
 //     and a database
+//   - [github.com/partnerkit/partnerkit/webhooks/signature]: signing webhooks,
+//     and all that their receivers need
 //
 // Above them stand the features, and above those the databases:
 //
