@@ -3,11 +3,15 @@ FUZZTIME ?= 30s
 
 .PHONY: help
 help: ## Say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: test
 test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
 	go test -race -shuffle=on ./...
+
+.PHONY: e2e
+e2e: ## Against other people's software, in a module of its own
+	cd e2e && go test ./...
 
 .PHONY: ci
 ci: ## What CI does, services included (Debian, root)
