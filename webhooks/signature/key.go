@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 )
 
-const secretPrefix = "whsec_"
-
 // key is a secret, ready to sign. It is safe for concurrent use.
 type key struct {
 	// A function, so that no printer gets to see the secret.
@@ -31,19 +29,19 @@ type state struct {
 }
 
 // newKeys refuses what is no whole secret: with an empty one anybody could sign,
-// and one that was cut, or has a line break behind it, matches nothing. Errors name
-// a secret by its position and never show it.
+// and one that has a line break behind it matches nothing. Errors name a secret by
+// its position and never show it.
 func newKeys(secrets []string) ([]*key, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("signature: no secret")
 	}
 	keys := make([]*key, len(secrets))
 	for i, secret := range secrets {
-		if !strings.HasPrefix(secret, secretPrefix) || secret == secretPrefix {
-			return nil, fmt.Errorf("signature: secret %d does not begin with %s; give all of it", i+1, secretPrefix)
+		if strings.TrimPrefix(secret, "whsec_") == "" {
+			return nil, fmt.Errorf("signature: secret %d is empty", i+1)
 		}
 		if strings.TrimSpace(secret) != secret {
-			return nil, fmt.Errorf("signature: secret %d ends with a space or line break", i+1)
+			return nil, fmt.Errorf("signature: secret %d has a space or line break around it", i+1)
 		}
 		keys[i] = &key{newState: func() *state { return &state{mac: hmac.New(sha256.New, []byte(secret))} }}
 	}
