@@ -38,12 +38,14 @@ type Store interface {
 	PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// Query asks for events of a business.
+// Query asks for events of a business, of some types. Those that are for one app
+// alone are asked for by themselves.
 type Query struct {
 	BusinessID string
-	AppID      string   // whose own events are returned
-	Types      []string // only these; none: no event
-	After      int64    // only greater numbers
-	Since      time.Time
+	Types      []string // of events that have no AppID
+	AppID      string
+	AppTypes   []string  // of events that have this AppID
+	After      int64     // only greater numbers
+	Since      time.Time // recorded then or later
 	Limit      int
 }

@@ -27,7 +27,7 @@ const (
 // it has one.
 func (d Definition) Judge(appID string, v Viewer) Verdict {
 	switch {
-	case d.Audience == AudienceApp && appID != v.AppID:
+	case (d.Audience == AudienceApp || appID != "") && appID != v.AppID:
 		return NotTheirs
 	case d.Audience == AudienceApp:
 		return Visible

@@ -24,6 +24,10 @@ var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPaddin
 // length is that of 128 bits in base 32, without the prefix.
 const length = 26
 
+// Resolution is how far apart two instants must be for their ids to sort: a little
+// over 1/4096 of a millisecond.
+const Resolution = 245 * time.Nanosecond
+
 // New makes an id for a record created at now, which must not be before 1970.
 //
 // Ids sort by now down to 1/4096 of a millisecond. Those made for the same instant

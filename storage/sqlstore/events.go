@@ -2,25 +2,106 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
 )
+
+var _ events.Store = (*Store)(nil)
 
 // record adds events in the transaction of what they tell about.
 func (t *tx) record(ctx context.Context, recorded []events.Event) error {
-	for _, e := range recorded {
-		_, err := t.exec(ctx, `INSERT INTO partnerkit_event (id, type, business_id, app_id, data, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6)`, e.ID, e.Type, e.BusinessID, nullText(e.AppID), string(e.Data), ms(e.CreatedAt))
-		if err != nil {
-			return err
-		}
+	rows := make([][]any, len(recorded))
+	for i, e := range recorded {
+		rows[i] = []any{e.ID, e.Type, e.BusinessID, nullText(e.AppID), string(e.Data), ms(e.CreatedAt)}
 		t.hint(events.TopicRecorded)
 	}
-	return nil
+	return t.insertMany(ctx, "INSERT INTO partnerkit_event (id, type, business_id, app_id, data, created_at) VALUES", rows)
 }
 
-// RecordEvents records events by themselves or, on a store that WithTx returned,
-// in the host's transaction.
+// RecordEvents implements events.Recorder: by itself or, on a store that WithTx
+// returned, in the host's transaction.
 func (s *Store) RecordEvents(ctx context.Context, recorded ...events.Event) error {
-	return s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.record(ctx, recorded) })
+	return wrap("record events", s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.record(ctx, recorded) }))
+}
+
+const eventColumns = "id, type, business_id, app_id, data, created_at, number"
+
+// Event implements events.Store.
+func (s *Store) Event(ctx context.Context, businessID, eventID string) (events.Event, error) {
+	var row eventRow
+	err := s.read(ctx, "SELECT "+eventColumns+" FROM partnerkit_event WHERE id = $1 AND business_id = $2", []any{eventID, businessID}, row.dest()...)
+	if errors.Is(err, storage.ErrNoRows) {
+		err = events.ErrNotFound
+	}
+	return row.value(), wrap("event", err)
+}
+
+// Events implements events.Store. Each type is looked up by itself, in an index
+// that has its events by number, and no further than the page goes: what a page
+// costs depends on how many types there are, and not on how many events.
+func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, error) {
+	args := []any{q.BusinessID, q.After, ms(q.Since), q.Limit}
+	place := func(value any) string {
+		args = append(args, value)
+		return fmt.Sprint("$", len(args))
+	}
+	var branches []string
+	branch := func(where, name string) {
+		branches = append(branches, "SELECT * FROM (SELECT "+eventColumns+` FROM partnerkit_event
+			WHERE business_id = $1 AND `+where+" AND type = "+place(name)+` AND number > $2 AND created_at >= $3
+			ORDER BY number LIMIT $4) AS some`)
+	}
+	for _, name := range q.Types {
+		branch("app_id IS NULL", name)
+	}
+	if len(q.AppTypes) > 0 {
+		app := place(q.AppID)
+		for _, name := range q.AppTypes {
+			branch("app_id = "+app, name)
+		}
+	}
+	if len(branches) == 0 {
+		return nil, nil
+	}
+	var found []events.Event
+	err := storage.Each(ctx, s, s.sql.of(strings.Join(branches, " UNION ALL ")+" ORDER BY number LIMIT $4"), args, func(scan func(...any) error) error {
+		var row eventRow
+		err := scan(row.dest()...)
+		found = append(found, row.value())
+		return err
+	})
+	return found, wrap("events", err)
+}
+
+// PurgeEvents implements events.Store.
+func (s *Store) PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.exec(ctx, "DELETE FROM partnerkit_event WHERE id IN (SELECT id FROM partnerkit_event WHERE id < $1 ORDER BY id LIMIT $2)",
+		id.Floor(id.Event, before), limit)
+	return int(n), wrap("purge events", err)
+}
+
+// eventRow is one of partnerkit_event.
+type eventRow struct {
+	event   events.Event
+	appID   sql.NullString
+	data    string
+	created int64
+	number  sql.NullInt64
+}
+
+func (r *eventRow) dest() []any {
+	return []any{&r.event.ID, &r.event.Type, &r.event.BusinessID, &r.appID, &r.data, &r.created, &r.number}
+}
+
+func (r *eventRow) value() events.Event {
+	r.event.AppID, r.event.Data = r.appID.String, []byte(r.data)
+	r.event.CreatedAt, r.event.Number = fromMS(r.created), r.number.Int64
+	return r.event
 }

@@ -17,10 +17,12 @@ import (
 func (s *Store) UnplannedEvents(ctx context.Context, after string, limit int) (webhooks.Unplanned, error) {
 	u := webhooks.Unplanned{ByBusiness: map[string][]webhooks.Subscriber{}, ByApp: map[string][]webhooks.Subscriber{}}
 	businesses, apps := map[string]bool{}, map[string]bool{}
-	err := storage.Each(ctx, s, s.sql.of(`SELECT id, type, business_id, app_id, data, created_at, number FROM partnerkit_event
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+eventColumns+` FROM partnerkit_event
 			WHERE planned = FALSE AND id > $1 ORDER BY id LIMIT $2`), []any{after, limit},
 		func(scan func(...any) error) error {
-			e, err := scanEvent(scan)
+			var row eventRow
+			err := scan(row.dest()...)
+			e := row.value()
 			u.Events = append(u.Events, e)
 			if e.AppID != "" {
 				apps[e.AppID] = true
@@ -44,19 +46,6 @@ func (s *Store) UnplannedEvents(ctx context.Context, after string, limit int) (w
 			WHERE a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND a.id IN`),
 		slices.Sorted(maps.Keys(apps)), collectSubscribers(u.ByApp))
 	return u, wrap("subscribers of apps", err)
-}
-
-func scanEvent(scan func(...any) error) (events.Event, error) {
-	var (
-		e       events.Event
-		app     sql.NullString
-		data    string
-		created int64
-		number  sql.NullInt64
-	)
-	err := scan(&e.ID, &e.Type, &e.BusinessID, &app, &data, &created, &number)
-	e.AppID, e.Data, e.CreatedAt, e.Number = app.String, []byte(data), fromMS(created), number.Int64
-	return e, err
 }
 
 // collectSubscribers reads rows whose first column is the key that they go under.

@@ -11,4 +11,8 @@ CREATE TABLE partnerkit_event_counter (
 
 CREATE INDEX pk_event_unnumbered ON partnerkit_event (business_id, id) WHERE number IS NULL;
 CREATE INDEX pk_event_unplanned ON partnerkit_event (id) WHERE planned = FALSE;
-CREATE INDEX pk_event_seen ON partnerkit_event (business_id, type, app_id, number);
+
+-- Two, since PostgreSQL does not see that rows WHERE app_id IS NULL come out of an
+-- index over app_id in the order of what follows it.
+CREATE INDEX pk_event_seen ON partnerkit_event (business_id, type, number) WHERE app_id IS NULL AND number IS NOT NULL;
+CREATE INDEX pk_event_own ON partnerkit_event (business_id, app_id, type, number) WHERE app_id IS NOT NULL AND number IS NOT NULL;

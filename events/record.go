@@ -1,0 +1,101 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+// MaxData is how large the data of an event may be, in bytes of JSON.
+const MaxData = 256 << 10
+
+// ErrInvalidDraft: an event was not recorded, for its type, its ids or its data are
+// not what they should be. The error around it says which and why.
+var ErrInvalidDraft = errors.New("the event cannot be recorded")
+
+// Draft is an event to be recorded.
+type Draft struct {
+	Type       string // in the catalog
+	BusinessID string
+	AppID      string // of events whose audience is one app, and of no others
+	// Data is a json.RawMessage or whatever else encodes to a JSON object, of at
+	// most [MaxData] bytes: usually the record as the API shows it, in its newest
+	// version.
+	Data any
+}
+
+// Record records events, all or none: into the store, by themselves, or into
+// store.WithTx(tx), in the transaction of what they tell about. It takes no lock
+// that another transaction could wait for.
+//
+// Events of one call keep their order. It returns them as they were recorded, with
+// their ids; [ErrInvalidDraft] when nothing was, because of what they are. Any other
+// error is the store's.
+func (l *Log) Record(ctx context.Context, into Recorder, drafts ...Draft) ([]Event, error) {
+	if into == nil {
+		return nil, errors.New("events: nothing to record into: pass the store, or what its WithTx returns")
+	}
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	now := l.cfg.Clock.Now()
+	recorded := make([]Event, len(drafts))
+	for i, d := range drafts {
+		data, err := l.check(d)
+		if err != nil {
+			return nil, fmt.Errorf("events: draft %d, %q: %w: %w", i+1, d.Type, ErrInvalidDraft, err)
+		}
+		at := now.Add(time.Duration(i) * id.Resolution) // in the order of their ids
+		recorded[i] = Event{
+			ID: id.New(id.Event, at), Type: d.Type, BusinessID: d.BusinessID, AppID: d.AppID,
+			Data: data, CreatedAt: at.Truncate(time.Millisecond),
+		}
+	}
+	if err := into.RecordEvents(ctx, recorded...); err != nil {
+		return nil, fmt.Errorf("events: %w", err)
+	}
+	return recorded, nil
+}
+
+// check returns the data as it will be kept.
+func (l *Log) check(d Draft) (json.RawMessage, error) {
+	definition, ok := l.cfg.Catalog.Lookup(d.Type)
+	switch {
+	case !ok:
+		return nil, errors.New("there is no such event in the catalog")
+	case d.BusinessID == "":
+		return nil, errors.New("BusinessID is empty")
+	case !isStorable(d.BusinessID):
+		return nil, errors.New("BusinessID is not valid UTF-8 without NUL")
+	case definition.Audience == AudienceApp && d.AppID == "":
+		return nil, errors.New("it is for one app alone, and AppID is empty")
+	case definition.Audience != AudienceApp && d.AppID != "":
+		return nil, errors.New("it is not for one app alone, and AppID is set")
+	case !isStorable(d.AppID):
+		return nil, errors.New("AppID is not valid UTF-8 without NUL")
+	}
+	data, err := apierror.EncodeJSON(d.Data) // in the bytes that the API would send
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Data: %w", err)
+	case !isObject(data):
+		return nil, errors.New("Data is not a JSON object")
+	case len(data) > MaxData:
+		return nil, fmt.Errorf("Data has %d bytes, more than %d", len(data), MaxData)
+	case !utf8.Valid(data):
+		return nil, errors.New("Data is not valid UTF-8")
+	}
+	return data, nil
+}
+
+// isStorable refuses what PostgreSQL does.
+func isStorable(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
