@@ -22,8 +22,8 @@ type Recorder interface {
 //
 // A committed event gets its number afterwards, under a lock of its business, so
 // that no transaction of the host's waits for another: numbers are given in rounds,
-// each to all events of the business that have committed by then, by id within a
-// round. What commits later gets a greater number; there may be gaps.
+// each to all events of the business that have committed by then, by time and id
+// within a round. What commits later gets a greater number; there may be gaps.
 type Store interface {
 	Recorder
 	// NumberEvents gives numbers to all committed events of a business that have

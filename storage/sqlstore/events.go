@@ -56,7 +56,7 @@ func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, err
 	branch := func(where, name string) {
 		branches = append(branches, "SELECT * FROM (SELECT "+eventColumns+` FROM partnerkit_event
 			WHERE business_id = $1 AND `+where+" AND type = "+place(name)+` AND number > $2 AND created_at >= $3
-			ORDER BY number LIMIT $4) AS some`)
+			ORDER BY number LIMIT $4) AS seen`)
 	}
 	for _, name := range q.Types {
 		branch("app_id IS NULL", name)

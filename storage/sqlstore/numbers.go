@@ -15,8 +15,8 @@ const numberAtOnce = 500
 // NumberEvents implements events.Store. It looks first: mostly there is nothing to
 // do, and reading then writes nothing.
 func (s *Store) NumberEvents(ctx context.Context, businessID string) error {
-	var one int
-	err := s.read(ctx, "SELECT 1 FROM partnerkit_event WHERE business_id = $1 AND number IS NULL LIMIT 1", []any{businessID}, &one)
+	var first string
+	err := s.read(ctx, "SELECT id FROM partnerkit_event WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT 1", []any{businessID}, &first)
 	if errors.Is(err, storage.ErrNoRows) {
 		return nil
 	}
@@ -40,8 +40,8 @@ func (s *Store) numberSome(ctx context.Context, businessID string) (numbered int
 			return err
 		}
 		n, err := tx.exec(ctx, `UPDATE partnerkit_event SET number = $2 + unnumbered.place FROM (
-				SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS place FROM partnerkit_event
-				WHERE business_id = $1 AND number IS NULL ORDER BY id LIMIT `+strconv.Itoa(numberAtOnce)+`
+				SELECT id, ROW_NUMBER() OVER (ORDER BY created_at, id) AS place FROM partnerkit_event
+				WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT `+strconv.Itoa(numberAtOnce)+`
 			) AS unnumbered
 			WHERE partnerkit_event.id = unnumbered.id AND partnerkit_event.number IS NULL`, businessID, last-numberAtOnce)
 		numbered = int(n)

@@ -1,0 +1,278 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+)
+
+// EVT-05: whoever follows the pages from any cursor gets every event that it may
+// see exactly once, in one order, while transactions of any length commit and roll
+// back.
+var eventOrderCases = []testCase[*Env]{
+	{"Paging while others write", func(t *testing.T, e *Env) {
+		p := newOrderProof(t, e)
+		var writers, readers sync.WaitGroup
+		for i := range 16 {
+			writers.Go(func() { p.write(t, i) })
+		}
+		for _, business := range p.businesses {
+			for app := range p.apps {
+				readers.Go(func() { p.follow(t, business, app, "") })
+			}
+		}
+		for i := range 12 {
+			readers.Go(func() { p.followFromAnywhere(t, i) })
+		}
+		writers.Wait()
+		p.written.Store(true)
+		readers.Wait()
+		p.check(t)
+	}},
+}
+
+type orderProof struct {
+	*Env
+	log        *events.Log
+	clock      *clock.Manual
+	businesses []string
+	apps       map[string]identity.Scopes
+	written    atomic.Bool // all of it
+
+	mu         sync.Mutex
+	committed  map[string][][]events.Event // by business, the calls of all writers
+	rolledBack []events.Event
+	seen       map[string][]string // by business, whatever a reader got
+	readings   []reading
+}
+
+// reading is what a reader got from a cursor to the end.
+type reading struct {
+	business, app, after string
+	ids                  []string
+}
+
+func newOrderProof(t *testing.T, e *Env) *orderProof {
+	t.Helper()
+	p := &orderProof{
+		Env: e, clock: clock.NewManual(noon), businesses: []string{newBusiness(), newBusiness()},
+		apps: map[string]identity.Scopes{
+			"app_1": identity.MustScopes("invoices:read", "customers:read"),
+			"app_2": identity.MustScopes("customers:read"),
+		},
+		committed: map[string][][]events.Event{}, seen: map[string][]string{},
+	}
+	p.log = get[*events.Log](t)(events.New(events.Config{Store: e, Clock: p.clock}))
+	return p
+}
+
+// write commits transactions, and gives up some.
+func (p *orderProof) write(t *testing.T, writer int) {
+	random := rand.New(rand.NewPCG(1, uint64(writer)))
+	for range testenv.Rounds(8, 150) {
+		if random.IntN(3) == 0 { // without a transaction of the host's
+			if made, err := p.record(t.Context(), p.Store, random); err != nil {
+				t.Error(err)
+			} else {
+				p.note(made)
+			}
+			continue
+		}
+		if err := p.transact(t.Context(), random); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (p *orderProof) transact(ctx context.Context, random *rand.Rand) error {
+	tx, err := p.BeginTx(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var calls [][]events.Event
+	isLong := random.IntN(3) == 0
+	for range 1 + random.IntN(3) {
+		made, err := p.record(ctx, p.WithTx(tx), random)
+		if err != nil {
+			return err
+		}
+		calls = append(calls, made)
+		if isLong {
+			time.Sleep(rand.N(5 * time.Millisecond))
+		}
+	}
+	if random.IntN(4) == 0 {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.rolledBack = append(p.rolledBack, slices.Concat(calls...)...)
+		return tx.Rollback()
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	p.note(calls...)
+	return nil
+}
+
+// record makes some events in one business.
+func (p *orderProof) record(ctx context.Context, into events.Recorder, random *rand.Rand) ([]events.Event, error) {
+	business := p.businesses[random.IntN(len(p.businesses))]
+	drafts := make([]events.Draft, 1+random.IntN(4))
+	for i := range drafts {
+		drafts[i] = events.Draft{Type: "invoice.created", BusinessID: business, Data: struct{}{}}
+		switch random.IntN(3) {
+		case 0:
+			drafts[i].Type = "customer.created"
+		case 1:
+			drafts[i].Type, drafts[i].AppID = events.AppScopesUpdated, fmt.Sprint("app_", 1+random.IntN(2))
+		}
+	}
+	p.clock.Advance(time.Millisecond)
+	return p.log.Record(ctx, into, drafts...)
+}
+
+func (p *orderProof) note(calls ...[]events.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, made := range calls {
+		p.committed[made[0].BusinessID] = append(p.committed[made[0].BusinessID], made)
+	}
+}
+
+// follow pages until everything is written and read.
+func (p *orderProof) follow(t *testing.T, business, app, after string) {
+	got := reading{business: business, app: app, after: after}
+	for cursor := after; ; {
+		wasWritten := p.written.Load()
+		limit := 1 + rand.N(7)
+		ids, hasMore, err := p.read(t.Context(), business, app, cursor, limit)
+		if err != nil || hasMore && len(ids) != limit || len(ids) > limit {
+			t.Errorf("a page of %d: %d events, more: %v, %v", limit, len(ids), hasMore, err)
+			return
+		}
+		if len(ids) > 0 {
+			cursor = ids[len(ids)-1]
+		}
+		got.ids = append(got.ids, ids...)
+		p.mu.Lock()
+		p.seen[business] = append(p.seen[business], ids...)
+		p.mu.Unlock()
+		if wasWritten && !hasMore {
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.readings = append(p.readings, got)
+}
+
+// followFromAnywhere begins at cursors that were handed out, perhaps to others, who
+// may see what this app may not.
+func (p *orderProof) followFromAnywhere(t *testing.T, reader int) {
+	business := p.businesses[reader%len(p.businesses)]
+	for {
+		time.Sleep(rand.N(50 * time.Millisecond))
+		p.mu.Lock()
+		cursors := slices.Clone(p.seen[business])
+		p.mu.Unlock()
+		if len(cursors) > 0 {
+			p.follow(t, business, fmt.Sprint("app_", 1+reader%2), cursors[rand.N(len(cursors))])
+			return
+		}
+	}
+}
+
+// read is a call of the Events API.
+func (p *orderProof) read(ctx context.Context, business, app, after string, limit int) (ids []string, hasMore bool, err error) {
+	target := fmt.Sprint("/events?limit=", limit)
+	if after != "" {
+		target += "&after=" + after
+	}
+	r := httptest.NewRequestWithContext(identity.WithPrincipal(ctx, identity.Principal{
+		AppID: app, BusinessID: business, Scopes: p.apps[app],
+	}), "GET", target, nil)
+	w := httptest.NewRecorder()
+	if err := p.log.List(w, r); err != nil {
+		return nil, false, err
+	}
+	var page struct {
+		Events  []struct{ ID string }
+		HasMore bool
+	}
+	err = json.Unmarshal(w.Body.Bytes(), &page)
+	for _, e := range page.Events {
+		ids = append(ids, e.ID)
+	}
+	return ids, page.HasMore, err
+}
+
+func (p *orderProof) check(t *testing.T) {
+	t.Helper()
+	for _, business := range p.businesses {
+		order := p.order(t, business)
+		for _, got := range p.readings {
+			if got.business == business {
+				if diff := cmp.Diff(p.expected(order, got), got.ids); diff != "" {
+					t.Errorf("%s read %s after %q (-want +got)\n%s", got.app, business, got.after, diff)
+				}
+			}
+		}
+	}
+	for _, made := range p.rolledBack {
+		if _, err := p.Event(t.Context(), made.BusinessID, made.ID); !errors.Is(err, events.ErrNotFound) {
+			t.Errorf("an event that was rolled back: %v", err)
+		}
+	}
+	t.Logf("%d calls of Record, %d readings", len(p.committed[p.businesses[0]]), len(p.readings))
+}
+
+// order is the committed events of a business by their numbers, which are unique
+// and keep the order within each call.
+func (p *orderProof) order(t *testing.T, business string) []events.Event {
+	t.Helper()
+	var order []events.Event
+	numbers := map[int64]bool{0: true}
+	for _, made := range p.committed[business] {
+		last := int64(0)
+		for _, e := range made {
+			got := get[events.Event](t)(p.Event(t.Context(), business, e.ID))
+			if numbers[got.Number] || got.Number <= last {
+				t.Fatalf("%s has the number %d after %d", e.ID, got.Number, last)
+			}
+			last, numbers[got.Number] = got.Number, true
+			order = append(order, got)
+		}
+	}
+	slices.SortFunc(order, func(a, b events.Event) int { return int(a.Number - b.Number) })
+	return order
+}
+
+// expected is what a reader should have got, given the order.
+func (p *orderProof) expected(order []events.Event, got reading) []string {
+	var want []string
+	from := slices.IndexFunc(order, func(e events.Event) bool { return e.ID == got.after }) + 1
+	for _, e := range order[from:] {
+		definition, _ := p.log.Catalog().Lookup(e.Type)
+		viewer := events.Viewer{AppID: got.app, AppScopes: p.apps[got.app], IsInstalled: true, InstallationScopes: p.apps[got.app]}
+		if definition.Judge(e.AppID, viewer) == events.Visible {
+			want = append(want, e.ID)
+		}
+	}
+	return want
+}
