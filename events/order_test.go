@@ -1,0 +1,49 @@
+package events_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+// EVT-05: a reader sees its own writes, and what commits after a page comes after
+// it, whenever it was recorded.
+func TestOrderIsThatOfCommits(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	late := events.Event{ID: id.New(id.Event, start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
+	first := k.record("biz_1", "invoice.created", "invoice.paid")
+	cursor := k.call(token, "/events").shows(first...).Events[1].ID
+	k.must(k.store.RecordEvents(t.Context(), late))
+	k.call(token, "/events?after="+cursor).shows(late)
+	k.call(token, "/events").shows(append(first, late)...)
+	k.call(token, "/events?after="+late.ID).shows()
+}
+
+// EVT-03, EVT-06: 30 days, to the millisecond, whether the row is still there or not.
+func TestThirtyDays(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	old := k.record("biz_1", "invoice.created")[0]
+	k.clock.Advance(time.Second)
+	fresh := k.record("biz_1", "invoice.paid")[0]
+	k.clock.Advance(old.CreatedAt.Add(events.Retention).Sub(k.clock.Now()))
+
+	k.call(token, "/events").shows(old, fresh)
+	k.call(token, "/events?after="+old.ID).shows(fresh)
+	if got := k.call(token, "/events/"+old.ID); got.status != http.StatusOK {
+		t.Errorf("at 30 days: %d %s", got.status, got.raw)
+	}
+	k.clock.Advance(time.Millisecond)
+	k.call(token, "/events").shows(fresh)
+	k.call(token, "/events?after="+old.ID).refused(http.StatusBadRequest, apierror.UnknownCursor)
+	k.call(token, "/events/"+old.ID).refused(http.StatusNotFound, apierror.EventNotFound)
+	k.call(token, "/events?after="+fresh.ID).shows()
+}

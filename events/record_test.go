@@ -1,0 +1,122 @@
+package events_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// Events of one call keep their order, though the clock stands still, and come back
+// as they are in the store.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.clock.Advance(123456 * time.Nanosecond)
+	drafts := make([]events.Draft, 5000) // longer than a millisecond of ids
+	for i := range drafts {
+		drafts[i] = events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]int{"n": i}}
+	}
+	drafts[7] = events.Draft{Type: events.AppDataUpdated, BusinessID: "biz_1", AppID: "app_1", Data: json.RawMessage(` {"text": "<a> & \u0000"} `)}
+	recorded, err := k.log.Record(t.Context(), k.store, drafts...)
+	k.must(err)
+	if !slices.IsSortedFunc(recorded, func(a, b events.Event) int { return strings.Compare(a.ID, b.ID) }) {
+		t.Error("the ids are not in order")
+	}
+	for i, e := range recorded {
+		if i%500 != 7 {
+			continue
+		}
+		got, err := k.store.Event(t.Context(), "biz_1", e.ID)
+		if diff := cmp.Diff(e, got); diff != "" || err != nil {
+			t.Errorf("%v (-recorded +stored)\n%s", err, diff)
+		}
+	}
+	if got := recorded[7]; got.AppID != "app_1" || string(got.Data) != `{"text":"<a> & \u0000"}` {
+		t.Errorf("recorded %+v", got)
+	}
+	if got := recorded[0].CreatedAt; !got.Equal(start) {
+		t.Errorf("created at %v", got)
+	}
+}
+
+func TestRecordRefuses(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	type draft = events.Draft
+	object := struct{}{}
+	large := map[string]string{"text": strings.Repeat("x", events.MaxData-len(`{"text":""}`)+1)}
+	for want, d := range map[string]draft{
+		`draft 2, "x": the event cannot be recorded: there is no such event in the catalog`:                            {Type: "x", BusinessID: "b", Data: object},
+		`draft 2, "": the event cannot be recorded: there is no such event in the catalog`:                             {BusinessID: "b", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is empty`:                                   {Type: "invoice.paid", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:             {Type: "invoice.paid", BusinessID: "b\x00", Data: object},
+		`draft 2, "invoice.sent": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:             {Type: "invoice.sent", BusinessID: "\xff", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: it is not for one app alone, and AppID is set`:         {Type: "invoice.paid", BusinessID: "b", AppID: "a", Data: object},
+		`draft 2, "customer.redact": the event cannot be recorded: it is not for one app alone, and AppID is set`:      {Type: "customer.redact", BusinessID: "b", AppID: "a", Data: object},
+		`draft 2, "app.installed": the event cannot be recorded: it is for one app alone, and AppID is empty`:          {Type: "app.installed", BusinessID: "b", Data: object},
+		`draft 2, "app.installed": the event cannot be recorded: AppID is not valid UTF-8 without NUL`:                 {Type: "app.installed", BusinessID: "b", AppID: "a\x00", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: Data is not a JSON object`:                             {Type: "invoice.paid", BusinessID: "b"},
+		`draft 2, "invoice.sent": the event cannot be recorded: Data is not a JSON object`:                             {Type: "invoice.sent", BusinessID: "b", Data: []byte("{}")},
+		`draft 2, "invoice.viewed": the event cannot be recorded: Data is not a JSON object`:                           {Type: "invoice.viewed", BusinessID: "b", Data: json.RawMessage(`["{}"]`)},
+		`draft 2, "invoice.paid": the event cannot be recorded: Data is not valid UTF-8`:                               {Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage("{\"a\":\"\xff\"}")},
+		`draft 2, "invoice.paid": the event cannot be recorded: Data has 262145 bytes, more than 262144`:               {Type: "invoice.paid", BusinessID: "b", Data: large},
+		`draft 2, "invoice.paid": the event cannot be recorded: Data: encode answer: json: unsupported type: chan int`: {Type: "invoice.paid", BusinessID: "b", Data: make(chan int)},
+	} {
+		_, err := k.log.Record(t.Context(), k.store, draft{Type: "invoice.created", BusinessID: "biz_1", Data: object}, d)
+		if !errors.Is(err, events.ErrInvalidDraft) || err.Error() != "events: "+want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+	if found := k.list("biz_1", "", "invoice.created"); len(found) != 0 {
+		t.Errorf("%d events were recorded all the same", len(found))
+	}
+	for _, broken := range []string{"{", "{} {}", "{\"a\":\"\x00\"}", "{}\x00"} {
+		if _, err := k.log.Record(t.Context(), k.store, draft{Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage(broken)}); !errors.Is(err, events.ErrInvalidDraft) {
+			t.Errorf("%q: %v", broken, err)
+		}
+	}
+	large["text"] = large["text"][1:]
+	if _, err := k.log.Record(t.Context(), k.store, draft{Type: "invoice.paid", BusinessID: "b", Data: large}); err != nil {
+		t.Errorf("data of MaxData bytes: %v", err)
+	}
+	if _, err := k.log.Record(t.Context(), nil, draft{}); err == nil || errors.Is(err, events.ErrInvalidDraft) {
+		t.Errorf("into nothing: %v", err)
+	}
+	if recorded, err := k.log.Record(t.Context(), k.store); len(recorded) != 0 || err != nil {
+		t.Errorf("nothing: %v, %v", recorded, err)
+	}
+}
+
+// An event is there exactly when the host's transaction is.
+func TestRecordInTheHostsTransaction(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	record := func(into events.Recorder) error {
+		_, err := k.log.Record(t.Context(), into, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}})
+		return err
+	}
+	for _, commits := range []bool{false, true} {
+		tx, err := k.store.BeginTx(t.Context())
+		k.must(err)
+		k.must(record(k.store.WithTx(tx)))
+		if commits {
+			k.must(tx.Commit(t.Context()))
+		}
+		k.must(tx.Rollback())
+		if n := len(k.list("biz_1", "", "invoice.paid")); (n == 1) != commits {
+			t.Errorf("%d events, commits: %v", n, commits)
+		}
+	}
+	k.store.Tap.Arm(storetest.FaultError, 1)
+	if err := record(k.store); !errors.Is(err, storetest.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
+		t.Errorf("a fault of the store: %v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package events_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// EVT-06: once an hour what is older than 30 days goes, in batches. A fault is
+// logged and left for the next hour.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storetest.NewEnv(t, openMemory)
+		now, text := clock.NewManual(start), &strings.Builder{}
+		log, err := events.New(events.Config{Store: store, Clock: now, Logger: slog.New(slog.NewTextHandler(text, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drafts := slices.Repeat([]events.Draft{{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}}}, 450)
+		for _, later := range []time.Duration{0, 2 * time.Hour} {
+			now.Advance(later)
+			if _, err := log.Record(t.Context(), store, drafts...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- log.Run(ctx) }()
+		left := func() int {
+			synctest.Wait()
+			if err := store.NumberEvents(context.WithoutCancel(t.Context()), "biz_1"); err != nil {
+				t.Fatal(err)
+			}
+			found, err := store.Events(t.Context(), events.Query{BusinessID: "biz_1", Types: []string{"invoice.paid"}, Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(found)
+		}
+		now.Advance(events.Retention - 2*time.Hour) // the first ones are as old as that now
+		if n := left(); n != 900 {
+			t.Errorf("%d left after 30 days", n)
+		}
+		now.Advance(59 * time.Minute)
+		if n := left(); n != 900 {
+			t.Errorf("%d left within the hour", n)
+		}
+		store.Tap.Arm(storetest.FaultError, 1)
+		now.Advance(time.Minute)
+		if n := left(); n != 900 || strings.Count(text.String(), "events: old ones are not removed") != 1 {
+			t.Errorf("%d left after a fault, log %s", n, text)
+		}
+		store.Tap.Reset()
+		now.Advance(time.Hour)
+		if n := left(); n != 450 {
+			t.Errorf("%d left an hour later", n)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
