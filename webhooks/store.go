@@ -12,8 +12,15 @@ import (
 // TopicQueued has news when deliveries were queued.
 const TopicQueued = "deliveries"
 
-// ErrNotFound: there is no such webhook or delivery of this app.
-var ErrNotFound = errors.New("not found")
+var (
+	// ErrNotFound: there is no such webhook or delivery of this app, or no such
+	// app.
+	ErrNotFound = errors.New("not found")
+	// ErrTooMany: the app has as many webhooks as it may have.
+	ErrTooMany = errors.New("too many webhooks")
+	// ErrTaken: a webhook, deleted or not, has this id already.
+	ErrTaken = errors.New("the id is taken")
+)
 
 // Store is all that webhooks keep. Every method that changes something is one act.
 type Store interface {
@@ -25,16 +32,19 @@ type Store interface {
 	// Watch returns a channel that receives a hint after something was committed
 	// on a topic, [TopicQueued] or [events.TopicRecorded]. Hints may be lost.
 	Watch(topic string) (news <-chan struct{}, stop func())
-	// PurgeDeliveries deletes at most limit deliveries that were created before a
-	// time, with their attempts and whatever their state, then webhooks deleted
-	// before it; it returns how many.
+	// PurgeDeliveries deletes deliveries that were created before a time, oldest
+	// first, with their attempts and whatever their state, then webhooks that
+	// were deleted before it and have no deliveries left: at most limit of both
+	// together. It returns how many.
 	PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // EndpointStore keeps webhooks. Deleted ones are not found.
 type EndpointStore interface {
-	// CreateWebhook adds one; [ErrNotFound] when there is no such app.
-	CreateWebhook(ctx context.Context, w Webhook) error
+	// CreateWebhook adds one, unless the app has limit of them. Of several at
+	// once no more than fit are added. [ErrNotFound] when there is no such app,
+	// [ErrTooMany], [ErrTaken].
+	CreateWebhook(ctx context.Context, w Webhook, limit int) error
 	// Webhook returns one of an app; [ErrNotFound].
 	Webhook(ctx context.Context, appID, webhookID string) (Webhook, error)
 	// Webhooks lists those of an app, oldest first.
@@ -54,15 +64,23 @@ type DeliveryStore interface {
 	Deliveries(ctx context.Context, appID, webhookID string, limit int) ([]Delivery, error)
 	// Delivery returns one and its attempts, oldest first; [ErrNotFound].
 	Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error)
-	// QueueTest adds a test delivery that is due at once. judge looks at the
-	// webhook's standing under the locks; its error is returned and nothing is
-	// added. [ErrNotFound].
-	QueueTest(ctx context.Context, d Delivery, judge func(Standing) error) error
-	// Redeliver queues a failed delivery again, due at once, with no attempts.
-	// judge looks at it and its standing under the locks, also when it has not
-	// failed; its error is returned and nothing is changed. Of several at once
-	// one wins; the others see it queued. [ErrNotFound].
+	// QueueTest adds a test delivery that is due at once. fire looks at the
+	// webhook under the locks and returns the delivery; its error is returned
+	// and nothing is added. It may be called more than once. [ErrNotFound].
+	QueueTest(ctx context.Context, appID, webhookID string, fire func(Target) (Delivery, error)) (Delivery, error)
+	// Redeliver queues a failed delivery again, due at once, with no attempts, no
+	// response code and no last error. Judge looks at it and its standing under
+	// the locks, also when it has not failed; its error is returned and nothing is
+	// changed. It may be called more than once. Of several at once one wins; the
+	// others see it queued. [ErrNotFound].
 	Redeliver(ctx context.Context, r Redelivery) (Delivery, error)
+}
+
+// Target is a webhook that a test is fired at.
+type Target struct {
+	Webhook       Webhook
+	PinnedVersion string // of its app
+	Standing      Standing
 }
 
 // Redelivery is the wish to send a failed delivery again.

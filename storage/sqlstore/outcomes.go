@@ -96,7 +96,7 @@ func (t *tx) recordOutcomes(ctx context.Context, all []webhooks.Outcome) error {
 	if err := t.insertMany(ctx, `INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms, response_code, error, answer) VALUES`, attempts); err != nil {
 		return err
 	}
-	return t.insertMany(ctx, "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES", retries)
+	return t.insertMany(ctx, insertQueued, retries)
 }
 
 // warn marks webhooks that have used up the attempts of a delivery, and returns

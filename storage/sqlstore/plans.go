@@ -136,6 +136,8 @@ func (t *tx) reserveNumbers(ctx context.Context, all []events.Event) (map[string
 	return next, nil
 }
 
+const insertQueued = "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES"
+
 // queue adds deliveries and their places in the queue.
 func (t *tx) queue(ctx context.Context, deliveries, queue [][]any) error {
 	if len(deliveries) == 0 {
@@ -146,7 +148,7 @@ func (t *tx) queue(ctx context.Context, deliveries, queue [][]any) error {
 		return err
 	}
 	t.hint(webhooks.TopicQueued)
-	return t.insertMany(ctx, "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES", queue)
+	return t.insertMany(ctx, insertQueued, queue)
 }
 
 func deliveryValues(d webhooks.Delivery) []any {

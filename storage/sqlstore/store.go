@@ -26,10 +26,8 @@ type Config struct {
 }
 
 var (
-	_ oauthserver.Store   = (*Store)(nil)
-	_ webhooks.PlanStore  = (*Store)(nil)
-	_ webhooks.ShardStore = (*Store)(nil)
-	_ webhooks.QueueStore = (*Store)(nil)
+	_ oauthserver.Store = (*Store)(nil)
+	_ webhooks.Store    = (*Store)(nil)
 )
 
 // Store is every feature's store. It is safe for concurrent use.

@@ -1,7 +1,9 @@
 package storetest
 
 // storeCases are the cases of every feature's store.
-var storeCases = joinCases(clockCases, joiningCases, oauthCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases, eventCases, eventFaultCases, eventOrderCases)
+var storeCases = joinCases(clockCases, joiningCases, oauthCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases,
+	eventCases, eventFaultCases, eventOrderCases,
+	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
 	var all []testCase[S]

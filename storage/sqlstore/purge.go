@@ -1,0 +1,81 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// PurgeDeliveries implements webhooks.Store. Deliveries are found by their ids,
+// which sort by time: those that go are the first of the table, and so are their
+// attempts. A delivery's next attempt is its key in the queue. Places in the queue
+// go first, since whoever ends an attempt takes them first too; one that was moved
+// meanwhile goes when its delivery does.
+func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
+	var purged int
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		_, err := tx.exec(ctx, `DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (
+			SELECT webhook_id, next_attempt_at, id FROM partnerkit_delivery WHERE id < $1 ORDER BY id LIMIT $2)`, id.Floor(id.Delivery, before), limit)
+		if err != nil {
+			return err
+		}
+		gone, err := tx.deleteDeliveries(ctx, before, limit)
+		if err != nil {
+			return err
+		}
+		if err := tx.forget(ctx, gone); err != nil {
+			return err
+		}
+		n, err := tx.exec(ctx, `DELETE FROM partnerkit_webhook WHERE id IN (SELECT w.id FROM partnerkit_webhook w
+			WHERE w.deleted_at < $1 AND NOT EXISTS (SELECT 1 FROM partnerkit_delivery d WHERE d.webhook_id = w.id) LIMIT $2)`, ms(before), limit-len(gone))
+		purged = len(gone) + int(n)
+		return err
+	})
+	return purged, wrap("purge deliveries", err)
+}
+
+type goneDelivery struct {
+	id, webhook string
+	due         sql.NullInt64
+}
+
+func (t *tx) deleteDeliveries(ctx context.Context, before time.Time, limit int) ([]goneDelivery, error) {
+	var gone []goneDelivery
+	err := storage.Each(ctx, t.on, t.sql.of(`DELETE FROM partnerkit_delivery WHERE id IN (
+			SELECT id FROM partnerkit_delivery WHERE id < $1 ORDER BY id LIMIT $2) RETURNING id, webhook_id, next_attempt_at`),
+		[]any{id.Floor(id.Delivery, before), limit},
+		func(scan func(...any) error) error {
+			var d goneDelivery
+			if err := scan(&d.id, &d.webhook, &d.due); err != nil {
+				return err
+			}
+			gone = append(gone, d)
+			return nil
+		})
+	return gone, err
+}
+
+// forget takes away what hangs on deliveries that are gone.
+func (t *tx) forget(ctx context.Context, gone []goneDelivery) error {
+	last := ""
+	for _, d := range gone {
+		last = max(last, d.id)
+		if !d.due.Valid {
+			continue
+		}
+		_, err := t.exec(ctx, "DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at = $2 AND delivery_id = $3", d.webhook, d.due.Int64, d.id)
+		if err != nil {
+			return err
+		}
+	}
+	for { // by a limited choice, which is a walk along the index whatever the planner knows
+		n, err := t.exec(ctx, `DELETE FROM partnerkit_attempt WHERE (delivery_id, id) IN (
+			SELECT delivery_id, id FROM partnerkit_attempt WHERE delivery_id <= $1 ORDER BY delivery_id, id LIMIT 500)`, last)
+		if err != nil || n < 500 {
+			return err
+		}
+	}
+}

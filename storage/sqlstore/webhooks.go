@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at"
+
+// liveWebhook is one of an app that is not deleted.
+const liveWebhook = "SELECT " + webhookColumns + " FROM partnerkit_webhook w WHERE w.id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL"
+
+// webhookRow is where a row of webhookColumns is scanned to.
+type webhookRow struct {
+	webhook          webhooks.Webhook
+	events           string
+	previousExpires  sql.NullInt64
+	created, updated int64
+}
+
+func (r *webhookRow) dest() []any {
+	w := &r.webhook
+	return []any{&w.ID, &w.AppID, &w.URL, &r.events, &w.Enabled, &w.Secret, &w.Previous, &r.previousExpires, &r.created, &r.updated}
+}
+
+func (r *webhookRow) value() (webhooks.Webhook, error) {
+	var err error
+	r.webhook.PreviousExpiresAt, r.webhook.CreatedAt, r.webhook.UpdatedAt = fromNullMS(r.previousExpires), fromMS(r.created), fromMS(r.updated)
+	r.webhook.Events, err = parseList(r.events)
+	return r.webhook, err
+}
+
+// CreateWebhook implements webhooks.EndpointStore. Whoever adds a webhook to the
+// app at the same time waits for its row, so that the count is right.
+func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		var one int
+		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForUpdate, []any{w.AppID}, &one); err != nil {
+			return noWebhook(err)
+		}
+		var has int
+		if err := tx.one(ctx, "SELECT COUNT(*) FROM partnerkit_webhook WHERE app_id = $1 AND deleted_at IS NULL", []any{w.AppID}, &has); err != nil {
+			return err
+		}
+		if has >= limit {
+			return webhooks.ErrTooMany
+		}
+		n, err := tx.exec(ctx, `INSERT INTO partnerkit_webhook (id, app_id, url, events, enabled, secret, previous_secret, previous_expires_at, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING`,
+			w.ID, w.AppID, w.URL, list(w.Events), w.Enabled, w.Secret, w.Previous, nullMS(w.PreviousExpiresAt), ms(w.CreatedAt), ms(w.UpdatedAt))
+		if err == nil && n == 0 {
+			return webhooks.ErrTaken
+		}
+		return err
+	})
+	return wrap("create webhook", err)
+}
+
+// Webhook implements webhooks.EndpointStore.
+func (s *Store) Webhook(ctx context.Context, appID, webhookID string) (webhooks.Webhook, error) {
+	var row webhookRow
+	if err := s.read(ctx, liveWebhook, []any{appID, webhookID}, row.dest()...); err != nil {
+		return webhooks.Webhook{}, wrap("webhook", noWebhook(err))
+	}
+	return row.value()
+}
+
+// Webhooks implements webhooks.EndpointStore.
+func (s *Store) Webhooks(ctx context.Context, appID string) ([]webhooks.Webhook, error) {
+	var all []webhooks.Webhook
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+webhookColumns+" FROM partnerkit_webhook w WHERE w.app_id = $1 AND w.deleted_at IS NULL ORDER BY w.created_at, w.id"), []any{appID},
+		func(scan func(...any) error) error {
+			var row webhookRow
+			if err := scan(row.dest()...); err != nil {
+				return err
+			}
+			one, err := row.value()
+			all = append(all, one)
+			return err
+		})
+	return all, wrap("webhooks", err)
+}
+
+// UpdateWebhook implements webhooks.EndpointStore.
+func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, change func(webhooks.Webhook) (webhooks.Webhook, error)) (webhooks.Webhook, error) {
+	var changed webhooks.Webhook
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		var row webhookRow
+		if err := tx.one(ctx, liveWebhook+tx.dialect.ForUpdate, []any{appID, webhookID}, row.dest()...); err != nil {
+			return noWebhook(err)
+		}
+		before, err := row.value()
+		if err != nil {
+			return err
+		}
+		next, err := change(before)
+		if err != nil {
+			return err
+		}
+		next.ID, next.AppID, next.CreatedAt = before.ID, before.AppID, before.CreatedAt
+		changed = next
+		_, err = tx.exec(ctx, `UPDATE partnerkit_webhook SET url = $2, events = $3, enabled = $4, secret = $5, previous_secret = $6, previous_expires_at = $7,
+			updated_at = $8 WHERE id = $1`,
+			next.ID, next.URL, list(next.Events), next.Enabled, next.Secret, next.Previous, nullMS(next.PreviousExpiresAt), ms(next.UpdatedAt))
+		return err
+	})
+	return changed, wrap("update webhook", err)
+}
+
+// DeleteWebhook implements webhooks.EndpointStore. It marks the row; what is
+// queued sees that before it is sent.
+func (s *Store) DeleteWebhook(ctx context.Context, appID, webhookID string, now time.Time) error {
+	n, err := s.exec(ctx, "UPDATE partnerkit_webhook SET deleted_at = $3 WHERE id = $2 AND app_id = $1 AND deleted_at IS NULL", appID, webhookID, ms(now))
+	if err == nil && n == 0 {
+		err = webhooks.ErrNotFound
+	}
+	return wrap("delete webhook", err)
+}
+
+// noWebhook turns an empty result into the answer that it is.
+func noWebhook(err error) error {
+	if errors.Is(err, storage.ErrNoRows) {
+		return webhooks.ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// webhookFaultCases: each act on webhooks under a fault at each of its statements
+// and with a lost answer to its commit.
+var webhookFaultCases = []testCase[*Env]{
+	{"Create a webhook under faults", func(t *testing.T, e *Env) {
+		var f *webhookFixture
+		var w webhooks.Webhook
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newWebhook(t, e); w = f.another(noon) },
+			Act:     func(ctx context.Context) error { return e.CreateWebhook(ctx, w, maxWebhooks) },
+			Check:   func(t *testing.T, happened bool) { f.wantThere(t, w.ID, happened) },
+		})
+	}},
+	{"Update a webhook under faults", func(t *testing.T, e *Env) {
+		var f *webhookFixture
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newWebhook(t, e) },
+			Act: func(ctx context.Context) error {
+				_, err := e.UpdateWebhook(ctx, f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+					w.Previous, w.Secret = w.Secret, []byte("new")
+					return w, nil
+				})
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				got := get[webhooks.Webhook](t)(e.Webhook(t.Context(), f.app.ID, f.webhook.ID))
+				if (string(got.Secret) == "new") != happened || (got.Previous != nil) != happened {
+					t.Errorf("happened %v: %v, %v", happened, got.Secret, got.Previous)
+				}
+			},
+		})
+	}},
+	{"Delete a webhook under faults", func(t *testing.T, e *Env) {
+		var f *webhookFixture
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newWebhook(t, e) },
+			Act:     func(ctx context.Context) error { return e.DeleteWebhook(ctx, f.app.ID, f.webhook.ID, noon) },
+			Check:   func(t *testing.T, happened bool) { f.wantThere(t, f.webhook.ID, !happened) },
+		})
+	}},
+	{"Queue a test under faults", func(t *testing.T, e *Env) {
+		var f *webhookFixture
+		var d webhooks.Delivery
+		var fire func(webhooks.Target) (webhooks.Delivery, error)
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newWebhook(t, e); d, fire = f.test(noon) },
+			Act: func(ctx context.Context) error {
+				_, err := e.QueueTest(ctx, f.app.ID, f.webhook.ID, fire)
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				_, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, d.ID)
+				if (err == nil) != happened || (f.queuedAt(t, d.ID, noon) == 1) != happened {
+					t.Errorf("happened %v: %v, %d in the queue", happened, err, f.queuedAt(t, d.ID, noon))
+				}
+			},
+		})
+	}},
+	{"Redeliver under faults", func(t *testing.T, e *Env) {
+		var f *webhookFixture
+		var d webhooks.Delivery
+		later := noon.Add(time.Hour)
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newWebhook(t, e); d = f.failed(t, noon) },
+			Act: func(ctx context.Context) error {
+				_, err := e.Redeliver(ctx, f.again(d, later))
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				got, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, d.ID)
+				must(t, err)
+				if (got.Status == webhooks.Queued) != happened || (f.queuedAt(t, d.ID, later) == 1) != happened {
+					t.Errorf("happened %v: %s, %d in the queue", happened, got.Status, f.queuedAt(t, d.ID, later))
+				}
+			},
+		})
+	}},
+}
+
+func (f *webhookFixture) wantThere(t *testing.T, webhookID string, want bool) {
+	t.Helper()
+	if _, err := f.Webhook(t.Context(), f.app.ID, webhookID); (err == nil) != want {
+		t.Errorf("webhook: %v, want it there: %v", err, want)
+	}
+}
