@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"strings"
 	"time"
@@ -75,67 +74,19 @@ func (s *Store) DueDeliveries(ctx context.Context, c webhooks.Claim) ([]webhooks
 		}
 	}
 	all := make([]webhooks.Due, 0, len(ids))
-	err := eachIn(ctx, s, s.sql.of("SELECT d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, d.body, d.status, d.attempts, d.created_at, "+gateColumns+
-		" FROM partnerkit_delivery d"+gateJoins+" WHERE d.id IN"), ids,
+	err := eachIn(ctx, s, s.sql.of("SELECT "+deliveryColumns+", "+gateColumns+" FROM partnerkit_delivery d"+gateJoins+" WHERE d.id IN"), ids,
 		func(scan func(...any) error) error {
-			var (
-				due     webhooks.Due
-				event   sql.NullString
-				created int64
-				gate    gateRow
-			)
-			err := scan(append([]any{
-				&due.ID, &due.WebhookID, &due.AppID, &event, &due.EventType, &due.BusinessID, &due.Body, &due.Status, &due.Attempts, &created,
-			}, gate.dest()...)...)
-			if err != nil {
+			var delivery deliveryRow
+			var gate gateRow
+			if err := scan(append(delivery.dest(), gate.dest()...)...); err != nil {
 				return err
 			}
-			due.EventID, due.CreatedAt, due.DueAt = event.String, fromMS(created), dueAt[due.ID]
-			due.URL, due.Secrets = gate.url.String, gate.secrets()
+			due := webhooks.Due{Delivery: delivery.value(), URL: gate.url.String, Secrets: gate.secrets()}
+			due.DueAt = dueAt[due.ID]
+			var err error
 			due.Standing, err = gate.standing(due.AppID)
 			all = append(all, due)
 			return err
 		})
 	return all, wrap("due deliveries", err)
-}
-
-// gateColumns and gateJoins add to deliveries d all that decides whether one may be
-// sent, and where to.
-const (
-	gateColumns = "w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, a.status, a.scopes, i.scopes"
-	gateJoins   = ` LEFT JOIN partnerkit_webhook w ON w.id = d.webhook_id LEFT JOIN partnerkit_app a ON a.id = d.app_id
-		LEFT JOIN partnerkit_installation i ON i.app_id = d.app_id AND i.business_id = d.business_id AND i.status = 'ACTIVE'`
-)
-
-// gateRow is where gateColumns are scanned to. What is missing has been purged.
-type gateRow struct {
-	url                                  sql.NullString
-	secret, previous                     []byte
-	previousExpires                      sql.NullInt64
-	enabled                              sql.NullBool
-	deleted                              sql.NullInt64
-	status, appScopes, installationScope sql.NullString
-}
-
-func (r *gateRow) dest() []any {
-	return []any{&r.url, &r.secret, &r.previous, &r.previousExpires, &r.enabled, &r.deleted, &r.status, &r.appScopes, &r.installationScope}
-}
-
-func (r *gateRow) secrets() webhooks.Secrets {
-	return webhooks.Secrets{Secret: r.secret, Previous: r.previous, PreviousExpiresAt: fromNullMS(r.previousExpires)}
-}
-
-func (r *gateRow) standing(appID string) (webhooks.Standing, error) {
-	now := webhooks.Standing{
-		IsDeleted: !r.url.Valid || r.deleted.Valid, IsEnabled: r.enabled.Bool, IsAppUsable: r.status.String == "ACTIVE",
-	}
-	now.Viewer.AppID, now.Viewer.IsInstalled = appID, r.installationScope.Valid
-	var lists []stored
-	if r.appScopes.Valid {
-		lists = append(lists, stored{r.appScopes.String, &now.Viewer.AppScopes})
-	}
-	if r.installationScope.Valid {
-		lists = append(lists, stored{r.installationScope.String, &now.Viewer.InstallationScopes})
-	}
-	return now, decoded(lists...)
 }

@@ -71,7 +71,7 @@ var eventFaultCases = []testCase[*Env]{
 	}},
 	{"What events cost", func(t *testing.T, e *Env) {
 		business := newBusiness()
-		recorded := happened(business, "a.b", 50)
+		recorded := happened(business, "a.b", 64)
 		wantCost(t, e.Tap, 1, 1, func() { must(t, e.RecordEvents(t.Context(), recorded...)) })
 		wantCost(t, e.Tap, 3, 1, func() { must(t, e.NumberEvents(t.Context(), business)) })
 		wantCost(t, e.Tap, 1, 0, func() { must(t, e.NumberEvents(t.Context(), business)) }) // writes nothing

@@ -3,7 +3,8 @@ package storetest
 // storeCases are the cases of every feature's store.
 var storeCases = joinCases(clockCases, joiningCases, oauthCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases,
 	eventCases, eventFaultCases, eventOrderCases,
-	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases)
+	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,
+	planCases, queueCases, shardCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
 	var all []testCase[S]

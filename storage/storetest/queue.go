@@ -1,0 +1,246 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+var queueCases = []testCase[*Env]{
+	{"Due webhooks are found in their window and by search", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.queued(t, 3) // due at noon, a second later, two seconds later
+		shard := webhooks.ShardOf(f.webhook.ID)
+		find := func(shards []int, after, until time.Duration) []webhooks.DueWebhook {
+			return get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), shards, noon.Add(after), noon.Add(until)))
+		}
+		at := func(d time.Duration) []webhooks.DueWebhook {
+			return []webhooks.DueWebhook{{WebhookID: f.webhook.ID, Due: noon.Add(d)}}
+		}
+		for name, test := range map[string]struct{ got, want []webhooks.DueWebhook }{
+			"all":               {find([]int{shard}, -time.Second, time.Hour), at(0)},
+			"after excludes":    {find([]int{shard}, 0, time.Hour), at(time.Second)},
+			"until includes":    {find([]int{shard}, -time.Second, 0), at(0)},
+			"nothing yet":       {find([]int{shard}, -time.Hour, -time.Second), nil},
+			"another shard":     {find([]int{(shard + 1) % webhooks.Shards}, -time.Hour, time.Hour), nil},
+			"no shard":          {find(nil, -time.Hour, time.Hour), nil},
+			"by search, at all": {get[[]webhooks.DueWebhook](t)(e.QueuedWebhooks(t.Context())), at(0)},
+		} {
+			if diff := cmp.Diff(test.want, test.got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		second := newSender(t, e)
+		second.queued(t, 1)
+		if got := get[[]webhooks.DueWebhook](t)(e.QueuedWebhooks(t.Context())); len(got) != 2 {
+			t.Errorf("two webhooks have work: %v", got)
+		}
+	}},
+	{"Due deliveries come in order, with their standing", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		all := f.queued(t, 4)
+		claim := func(w webhooks.WebhookClaim, until time.Duration, taken ...string) []string {
+			w.WebhookID = f.webhook.ID
+			due := get[[]webhooks.Due](t)(e.DueDeliveries(t.Context(), webhooks.Claim{Webhooks: []webhooks.WebhookClaim{w}, Now: noon.Add(until), IsTaken: func(id string) bool {
+				for _, one := range taken {
+					if one == id {
+						return true
+					}
+				}
+				return false
+			}}))
+			var ids []string
+			for _, one := range due {
+				ids = append(ids, one.ID)
+			}
+			return ids
+		}
+		const s = time.Second
+		for name, test := range map[string]struct{ got, want []string }{
+			"not yet due stay":   {claim(webhooks.WebhookClaim{Limit: 9}, s), []string{all[0].ID, all[1].ID}},
+			"as many as wanted":  {claim(webhooks.WebhookClaim{Limit: 1}, 9*s), []string{all[0].ID}},
+			"from a time on":     {claim(webhooks.WebhookClaim{Limit: 9, From: noon.Add(2 * s)}, 9*s), []string{all[2].ID, all[3].ID}},
+			"taken do not count": {claim(webhooks.WebhookClaim{Limit: 2, Taken: 2}, 9*s, all[0].ID, all[1].ID), []string{all[2].ID, all[3].ID}},
+		} {
+			if diff := cmp.Diff(test.want, test.got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		due := f.due(t, noon)[0]
+		want := webhooks.Due{
+			Delivery: all[0], DueAt: noon, URL: f.webhook.URL, Secrets: f.webhook.Secrets,
+			Standing: webhooks.Standing{IsEnabled: true, IsAppUsable: true},
+		}
+		want.Standing.Viewer.AppID, want.Standing.Viewer.AppScopes = f.app.ID, allScopes
+		want.Standing.Viewer.IsInstalled, want.Standing.Viewer.InstallationScopes = true, allScopes
+		if diff := cmp.Diff(want, due); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}},
+	// DLV-03: whatever closes a gate shows at the next claim.
+	{"A claim sees the gates as they are", func(t *testing.T, e *Env) {
+		narrow := identity.MustScopes("events:read")
+		for name, test := range map[string]struct {
+			close func(t *testing.T, f *senderFixture) error
+			want  func(*webhooks.Standing)
+		}{
+			"deleted": {func(t *testing.T, f *senderFixture) error {
+				return e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon)
+			}, func(s *webhooks.Standing) { s.IsDeleted = true }},
+			"off": {func(t *testing.T, f *senderFixture) error {
+				_, err := e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+					w.Enabled = false
+					return w, nil
+				})
+				return err
+			}, func(s *webhooks.Standing) { s.IsEnabled = false }},
+			"suspended": {func(t *testing.T, f *senderFixture) error {
+				return e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended)
+			}, func(s *webhooks.Standing) { s.IsAppUsable = false }},
+			"uninstalled": {func(t *testing.T, f *senderFixture) error {
+				return f.uninstall(t, noon)
+			}, func(s *webhooks.Standing) {
+				s.Viewer.IsInstalled, s.Viewer.InstallationScopes = false, identity.Scopes{}
+			}},
+			"app narrowed": {func(t *testing.T, f *senderFixture) error {
+				_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+					a.Scopes = narrow
+					return a, nil
+				})
+				return err
+			}, func(s *webhooks.Standing) { s.Viewer.AppScopes = narrow }},
+		} {
+			f := newSender(t, e)
+			f.queued(t, 1)
+			want := f.due(t, noon)[0].Standing
+			must(t, test.close(t, f))
+			test.want(&want)
+			if diff := cmp.Diff(want, f.due(t, noon)[0].Standing); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+	}},
+	{"Outcomes are recorded once", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.queued(t, 3)
+		due := f.due(t, noon.Add(time.Hour))
+		dropped := f.outcome(due[2], webhooks.Failed, 0)
+		dropped.Attempt, dropped.Attempts, dropped.LastError = nil, 0, "not sent"
+		outcomes := []webhooks.Outcome{f.outcome(due[0], webhooks.Delivered, 200), f.outcome(due[1], webhooks.Retrying, 500), dropped}
+		for range 2 { // after a lost answer it is called again
+			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+		}
+		for i, o := range outcomes {
+			d, attempts := f.stored(t, due[i].ID)
+			want := due[i].Delivery
+			want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt = o.Status, o.Attempts, o.ResponseCode, o.LastError, o.NextAttemptAt
+			if diff := cmp.Diff(want, d); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", o.Status, diff)
+			}
+			var log []webhooks.Attempt
+			if o.Attempt != nil {
+				log = []webhooks.Attempt{*o.Attempt}
+			}
+			if diff := cmp.Diff(log, attempts); diff != "" {
+				t.Errorf("attempts (-want +got)\n%s", diff)
+			}
+		}
+		if left := f.due(t, noon.Add(time.Minute-1)); len(left) != 0 {
+			t.Errorf("due before its time: %v", left)
+		}
+		if left := f.due(t, noon.Add(time.Minute)); len(left) != 1 || left[0].ID != due[1].ID || left[0].Attempts != 1 || left[0].Status != webhooks.Retrying {
+			t.Errorf("the retry: %v", left)
+		}
+	}},
+	{"Recording costs a few statements for many", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.queued(t, 64)
+		var outcomes []webhooks.Outcome
+		for _, due := range f.due(t, noon.Add(time.Hour)) {
+			outcomes = append(outcomes, f.outcome(due, webhooks.Delivered, 204))
+		}
+		e.Tap.Reset()
+		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+		if statements, commits := e.Tap.Counts(); statements != 64+3 || commits != 1 {
+			t.Errorf("%d statements and %d commits for 64 outcomes", statements, commits)
+		}
+		e.Tap.Reset()
+		f.queued(t, 64)
+		e.Tap.Reset()
+		f.due(t, noon.Add(time.Hour))
+		if statements, commits := e.Tap.Counts(); statements != 2 || commits != 0 {
+			t.Errorf("%d statements and %d commits to claim 64", statements, commits)
+		}
+	}},
+	{"One warns of a failing webhook, and not again for a day", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.queued(t, 4)
+		due := f.due(t, noon.Add(time.Hour))
+		fail := func(i, attempts int, now time.Time) []string {
+			o := f.outcome(due[i], webhooks.Failed, 500)
+			o.Attempts = attempts
+			finish := f.finish(o)
+			finish.Now = now
+			return get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish)).Warn
+		}
+		for i, test := range []struct {
+			attempts int
+			now      time.Time
+			want     []string
+		}{
+			{2, noon, nil}, // dropped, not used up
+			{webhooks.MaxAttempts, noon, []string{f.webhook.ID}},
+			{webhooks.MaxAttempts, noon.Add(webhooks.WarnEvery - time.Millisecond), nil},
+			{webhooks.MaxAttempts, noon.Add(webhooks.WarnEvery), []string{f.webhook.ID}},
+		} {
+			if diff := cmp.Diff(test.want, fail(i, test.attempts, test.now)); diff != "" {
+				t.Errorf("%d (-want +got)\n%s", i, diff)
+			}
+		}
+	}},
+	{"Outcomes are recorded wholly or not at all", func(t *testing.T, e *Env) {
+		var f *senderFixture
+		var outcomes []webhooks.Outcome
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				if f != nil {
+					must(t, e.Leave(t.Context(), f.node))
+				}
+				f = newSender(t, e)
+				f.queued(t, 3)
+				due := f.due(t, noon.Add(time.Hour))
+				exhausted := f.outcome(due[2], webhooks.Failed, 500)
+				exhausted.Attempts = webhooks.MaxAttempts
+				outcomes = []webhooks.Outcome{f.outcome(due[0], webhooks.Delivered, 200), f.outcome(due[1], webhooks.Retrying, 500), exhausted}
+			},
+			Act: func(ctx context.Context) error {
+				_, err := e.FinishAttempts(ctx, f.finish(outcomes...))
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				due := f.due(t, noon.Add(time.Hour))
+				_, attempts := f.stored(t, outcomes[2].Due.ID)
+				if happened != (len(due) == 1) || happened != (len(attempts) == 1) {
+					t.Errorf("happened %v: %d due, %d attempts", happened, len(due), len(attempts))
+				}
+			},
+		})
+	}},
+}
+
+// uninstall ends the installation of the fixture's app.
+func (f *senderFixture) uninstall(t *testing.T, now time.Time) error {
+	t.Helper()
+	_, err := f.EndInstallation(t.Context(), oauthserver.EndInstallation{
+		AppID: f.app.ID, BusinessID: f.business, Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(time.Hour),
+		Record: func(oauthserver.Installation) []events.Event { return nil },
+	})
+	return err
+}

@@ -1,0 +1,128 @@
+package storetest
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+var shardCases = []testCase[*Env]{
+	{"A free shard is taken by one", func(t *testing.T, e *Env) {
+		fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "first", noon, noon.Add(time.Minute)))
+		if fleet.Nodes != 1 || len(fleet.Shards) != webhooks.Shards+1 {
+			t.Fatalf("a new fleet: %+v", fleet)
+		}
+		for _, shard := range fleet.Shards {
+			var won atomic.Int64
+			Race(16, func(i int) {
+				taken, err := e.TakeShard(t.Context(), string(rune('a'+i)), shard, noon, noon.Add(time.Minute))
+				if err != nil {
+					t.Error(err)
+				}
+				if taken {
+					won.Add(1)
+				}
+			})
+			if won.Load() != 1 {
+				t.Errorf("shard %d was taken by %d", shard.ID, won.Load())
+			}
+		}
+		fleet = get[webhooks.Fleet](t)(e.Beat(t.Context(), "second", noon, noon.Add(time.Minute)))
+		if fleet.Nodes != 2 || fleet.Shards[0].Holder == "" || fleet.Shards[0].Epoch != 1 {
+			t.Errorf("the fleet afterwards: %+v", fleet)
+		}
+	}},
+	// DLV-05: who lost its shard records nothing in it.
+	{"A lost shard fences its holder", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.queued(t, 1)
+		stale := f.outcome(f.due(t, noon)[0], webhooks.Delivered, 200)
+		must(t, e.Leave(t.Context(), f.node))
+		second := &senderFixture{oauthFixture: f.oauthFixture, webhook: f.webhook, node: "node_2", epochs: map[int]int64{}}
+		second.takeAll(t)
+		for name, finish := range map[string]webhooks.Finish{
+			"the old holder":                 f.finish(stale),
+			"the new one with an old epoch":  second.finish(stale),
+			"the old holder, when back late": {Node: f.node, Now: noon, Until: noon.Add(time.Hour), Outcomes: []webhooks.Outcome{stale}},
+		} {
+			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish))
+			if left := f.due(t, noon); len(left) != 1 {
+				t.Fatalf("%s has recorded", name)
+			}
+		}
+		done := get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), second.finish(second.outcome(f.due(t, noon)[0], webhooks.Delivered, 200))))
+		if left := f.due(t, noon); len(left) != 0 || len(done.Held) != webhooks.Shards+1 {
+			t.Errorf("the new holder: %d left, holds %d", len(left), len(done.Held))
+		}
+	}},
+	// DLV-05: the work of a dispatcher that died goes on when its lease has ended.
+	{"A lease ends, and recording renews it", func(t *testing.T, e *Env) {
+		if e.Tap.Dialect().IsOneProcess {
+			t.Skip("nobody else can be here: leases do not end")
+		}
+		f := newSender(t, e) // until a minute after noon
+		at := func(d time.Duration) bool {
+			now := noon.Add(d)
+			fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "other", now, now.Add(time.Minute)))
+			return get[bool](t)(e.TakeShard(t.Context(), "other", fleet.Shards[3], now, now.Add(time.Minute)))
+		}
+		if at(time.Minute - time.Millisecond) {
+			t.Error("taken while the lease runs")
+		}
+		finish := f.finish()
+		finish.Until = noon.Add(2 * time.Minute)
+		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish))
+		if at(2*time.Minute - time.Millisecond) {
+			t.Error("recording did not renew the lease")
+		}
+		if !at(2 * time.Minute) {
+			t.Error("not taken when the lease had ended")
+		}
+		held := get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish())).Held
+		if len(held) != webhooks.Shards {
+			t.Errorf("the first holds %d shards, want all but one", len(held))
+		}
+		if fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "other", noon.Add(time.Hour), noon.Add(2*time.Hour))); fleet.Nodes != 1 {
+			t.Errorf("%d nodes live, want 1", fleet.Nodes)
+		}
+	}},
+	{"Shards are released and left", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		must(t, e.ReleaseShard(t.Context(), "another", 3))
+		must(t, e.ReleaseShard(t.Context(), f.node, 4))
+		fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), f.node, noon, noon.Add(time.Minute)))
+		if fleet.Shards[3].Holder != f.node || fleet.Shards[4].Holder != "" {
+			t.Errorf("released: %+v", fleet.Shards[3:5])
+		}
+		must(t, e.Leave(t.Context(), f.node))
+		fleet = get[webhooks.Fleet](t)(e.Beat(t.Context(), "next", noon, noon.Add(time.Minute)))
+		for _, shard := range fleet.Shards {
+			if shard.Holder != "" {
+				t.Errorf("left, and still held: %+v", shard)
+			}
+		}
+		if fleet.Nodes != 1 {
+			t.Errorf("%d nodes, want 1", fleet.Nodes)
+		}
+	}},
+	{"A beat fails wholly or not at all", func(t *testing.T, e *Env) {
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { must(t, e.Leave(t.Context(), "n")) },
+			Act: func(ctx context.Context) error {
+				_, err := e.Beat(ctx, "n", noon, noon.Add(time.Minute))
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				// The fleet as another node that comes and goes sees it.
+				fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "observer", noon, noon.Add(time.Minute)))
+				must(t, e.Leave(t.Context(), "observer"))
+				if happened != (fleet.Nodes == 2) {
+					t.Errorf("happened %v: %d nodes", happened, fleet.Nodes)
+				}
+			},
+		})
+	}},
+}
