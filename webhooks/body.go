@@ -25,7 +25,7 @@ type body struct {
 }
 
 // newDelivery makes the delivery of an event to a webhook, due at once. An event
-// without an id is a test.
+// without an id is a test, and its data says so.
 func (s *Service) newDelivery(id string, to Subscriber, e events.Event, now time.Time) (Delivery, error) {
 	version := to.PinnedVersion
 	if version == "" {
@@ -36,6 +36,9 @@ func (s *Service) newDelivery(id string, to Subscriber, e events.Event, now time
 		return Delivery{}, fmt.Errorf("event %s: %q is not in the catalog", e.ID, e.Type)
 	}
 	data, err := definition.DataIn(version, e.Data)
+	if err == nil && e.ID == "" {
+		data, err = markTest(data)
+	}
 	if err != nil {
 		return Delivery{}, err
 	}

@@ -92,6 +92,9 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Failing == nil {
+		c.Failing = func(context.Context, string) {}
+	}
 	if c.MeterProvider == nil {
 		c.MeterProvider = noop.NewMeterProvider()
 	}
@@ -119,6 +122,10 @@ type Service struct {
 	cfg    Config
 	policy outbound.Policy
 	http   *outbound.Client
+
+	signers   *signers
+	taken     takenSet
+	telemetry *telemetry
 }
 
 // New checks the configuration and returns a service. It starts nothing:
@@ -127,17 +134,21 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg.withDefaults(), policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}, http: cfg.Client}
-	if s.http != nil {
-		return s, nil
+	cfg = cfg.withDefaults()
+	s := &Service{cfg: cfg, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}, http: cfg.Client}
+	s.signers = &signers{open: s.signingSecrets, byID: map[string]signing{}}
+	var err error
+	if s.telemetry, err = newTelemetry(cfg.MeterProvider, cfg.Clock); err != nil {
+		return nil, err
 	}
-	client, err := outbound.New(outbound.Config{
-		Policy: s.policy, Timeout: AttemptTimeout, TLS: cfg.TLS,
-		MaxIdle: 4 * s.cfg.MaxInFlight, MaxIdlePerHost: s.cfg.PerEndpoint,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("webhooks: %w", err)
+	if s.http == nil {
+		s.http, err = outbound.New(outbound.Config{
+			Policy: s.policy, Timeout: AttemptTimeout, TLS: cfg.TLS,
+			MaxIdle: 4 * cfg.MaxInFlight, MaxIdlePerHost: cfg.PerEndpoint,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
+		}
 	}
-	s.http = client
 	return s, nil
 }

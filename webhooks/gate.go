@@ -5,16 +5,28 @@ import "github.com/partnerkit/partnerkit/events"
 // gate is why a delivery may not be sent; empty: it may.
 type gate string
 
-// The gates, in the words that the developer reads as last error.
+// The gates, as metrics name them.
 const (
 	gateOpen         gate = ""
-	gateDeleted      gate = "not sent: the webhook was deleted"
-	gateOff          gate = "not sent: the webhook is switched off"
-	gateApp          gate = "not sent: the app is suspended or deactivated"
-	gateUninstalled  gate = "not sent: the app is not installed in the business"
-	gateScope        gate = "not sent: the app or its installation lacks the scope of the event"
-	gateUnknownEvent gate = "not sent: the event is no longer in the catalog"
+	gateDeleted      gate = "webhook_deleted"
+	gateOff          gate = "webhook_off"
+	gateApp          gate = "app_not_active"
+	gateUninstalled  gate = "app_not_installed"
+	gateScope        gate = "scope_missing"
+	gateUnknownEvent gate = "unknown_event"
 )
+
+// text is what the developer reads as last error.
+func (g gate) text() string {
+	return map[gate]string{
+		gateDeleted:      "not sent: the webhook was deleted",
+		gateOff:          "not sent: the webhook is switched off",
+		gateApp:          "not sent: the app is suspended or deactivated",
+		gateUninstalled:  "not sent: the app is not installed in the business",
+		gateScope:        "not sent: the app or its installation lacks the scope of the event",
+		gateUnknownEvent: "not sent: the event is no longer in the catalog",
+	}[g]
+}
 
 // gate looks at a delivery before it is sent, and before it is sent again: a test
 // needs no installation and no scope, an event of the app's own life neither.

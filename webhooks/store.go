@@ -13,12 +13,12 @@ import (
 const TopicQueued = "deliveries"
 
 var (
-	// ErrNotFound: there is no such webhook or delivery of this app, or no such
-	// app.
+	// ErrNotFound says that there is no such webhook or delivery of this app, or
+	// no such app.
 	ErrNotFound = errors.New("not found")
-	// ErrTooMany: the app has as many webhooks as it may have.
+	// ErrTooMany says that the app has as many webhooks as it may have.
 	ErrTooMany = errors.New("too many webhooks")
-	// ErrTaken: a webhook, deleted or not, has this id already.
+	// ErrTaken says that a webhook, deleted or not, has this id already.
 	ErrTaken = errors.New("the id is taken")
 )
 

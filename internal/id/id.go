@@ -60,6 +60,15 @@ func Valid(kind Kind, s string) bool {
 	return err == nil && encoding.EncodeToString(b) == text && b[6]>>4 == 7 && b[8]>>6 == 0b10
 }
 
+// Time is when the record of a valid id was created, to the millisecond.
+func Time(kind Kind, s string) (time.Time, bool) {
+	if !Valid(kind, s) {
+		return time.Time{}, false
+	}
+	b, _ := encoding.DecodeString(s[len(kind):]) // Valid has decoded it
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, b[:6]...)))).UTC(), true
+}
+
 // stamp replaces the time of a UUID version 7: 48 bits of milliseconds, then 12 bits
 // of fraction (RFC 9562 6.2, method 3) after the version.
 func stamp(u *uuid.UUID, now time.Time) {

@@ -1,0 +1,63 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/webhooks/signature"
+)
+
+// maxAnswer is how much of an answer is kept.
+const maxAnswer = 1 << 10
+
+// attempt sends a delivery once. Whatever happens is an outcome.
+func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
+	began, started := time.Now(), s.cfg.Clock.Now()
+	a := &Attempt{ID: id.New(id.Attempt, started), Number: due.Attempts + 1, StartedAt: started}
+	if res, err := s.post(ctx, due, a); err != nil {
+		a.Error = outbound.PublicText(err)
+		s.cfg.Logger.DebugContext(ctx, "webhooks: attempt failed", "delivery", due.ID, "webhook", due.WebhookID, "err", err)
+	} else {
+		a.ResponseCode, a.Answer = res.Status, res.Body[:min(len(res.Body), maxAnswer)]
+		if !isSuccess(res.Status) {
+			a.Error = "answered with status " + strconv.Itoa(res.Status)
+		}
+	}
+	a.Duration = time.Since(began)
+	after := due.next(a.Error == "", s.cfg.Clock.Now())
+	return Outcome{
+		Due: due, Epoch: epoch, Status: after.Status, Attempts: after.Attempts, NextAttemptAt: after.NextAttemptAt,
+		ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a,
+	}
+}
+
+func isSuccess(status int) bool { return status >= 200 && status <= 299 }
+
+func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Response, error) {
+	signer, err := s.signers.of(due.WebhookID, due.Secrets, a.StartedAt)
+	if err != nil {
+		s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot sign; is a key missing from the keyring?", "webhook", due.WebhookID, "err", err)
+		return nil, err
+	}
+	a.Signature = signer.Sign(a.StartedAt, due.Body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, due.URL, bytes.NewReader(due.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = http.Header{
+		"Content-Type":    {"application/json"},
+		"User-Agent":      {"partnerkit-webhooks"},
+		"X-Webhook-Id":    {due.ID},
+		"X-Webhook-Event": {due.EventType},
+		signature.Header:  {a.Signature},
+	}
+	if !due.IsTest() {
+		req.Header["X-Webhook-Event-Id"] = []string{due.EventID}
+	}
+	return s.http.Send(req)
+}

@@ -1,0 +1,144 @@
+package webhooks
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// How far back looks for due deliveries go: who queues one may have read the clock
+// a little before it commits. What is later still, a search finds.
+const (
+	lookBack = 5 * time.Second // when it is time to look
+	hintBack = time.Second     // after a hint, of which there can be many
+)
+
+// look finds webhooks that have deliveries due.
+func (d *dispatcher) look(ctx context.Context, now time.Time) {
+	var (
+		due []DueWebhook
+		err error
+	)
+	switch real := time.Now(); {
+	case real.Sub(d.searched) >= searchEvery:
+		if due, err = d.cfg.Store.QueuedWebhooks(ctx); err == nil {
+			d.searched = real
+			d.trim()
+		}
+	case d.isTime:
+		due, err = d.cfg.Store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-lookBack), now)
+	case d.isHinted:
+		due, err = d.cfg.Store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-hintBack), now)
+	default:
+		return
+	}
+	d.isTime, d.isHinted = false, false
+	if err != nil {
+		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot look for due deliveries", "err", err)
+		return
+	}
+	d.seen = now
+	defer d.noteOldest()
+	for _, one := range due {
+		if d.isMine(ShardOf(one.WebhookID)) && !one.Due.After(now) {
+			d.add(one.WebhookID, one.Due)
+		}
+	}
+}
+
+// noteOldest keeps the oldest due time for the metrics.
+func (d *dispatcher) noteOldest() {
+	var oldest time.Time
+	for _, one := range d.line {
+		if oldest.IsZero() || one.from.Before(oldest) {
+			oldest = one.from
+		}
+	}
+	d.telemetry.oldest.Store(max(0, oldest.UnixMilli()))
+}
+
+// claim gives the free places to webhooks, in turn, and sends what is due there.
+func (d *dispatcher) claim(ctx context.Context, now time.Time) {
+	claims, asked := d.choose()
+	if len(claims) == 0 {
+		return
+	}
+	due, err := d.cfg.Store.DueDeliveries(ctx, Claim{Webhooks: claims, Now: now, IsTaken: d.taken.has})
+	if err != nil {
+		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot read due deliveries", "err", err)
+		for _, one := range asked {
+			d.wait(one) // the next turn is not far
+		}
+		return
+	}
+	got := map[string]int{}
+	for _, one := range due {
+		got[one.WebhookID]++
+		if from := d.byID[one.WebhookID]; one.DueAt.After(from.from) {
+			from.from = one.DueAt
+		}
+		d.send(ctx, one, now)
+	}
+	for i, one := range asked {
+		one.hasWork = got[one.webhookID] == claims[i].Limit // there may be more
+		d.wait(one)
+	}
+}
+
+// choose hands out the free places: those at the front of the line get some each,
+// so that all get one before one gets all.
+func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
+	free := d.cfg.MaxInFlight - d.places
+	suspects := d.cfg.MaxInFlight/suspectsShare - d.suspect
+	each := max(1, free/max(1, len(d.line)))
+	var later []*lane
+	for range len(d.line) {
+		if free <= 0 {
+			break
+		}
+		one := d.next()
+		n := min(one.limit-one.inFlight, each, free)
+		switch {
+		case !one.hasWork || !d.isMine(one.shard) || n <= 0:
+			continue // it comes back when there is work, or a place of its own
+		case one.isSuspect() && suspects <= 0:
+			later = append(later, one)
+			continue
+		case one.isSuspect():
+			suspects -= n
+		}
+		free -= n
+		claims = append(claims, WebhookClaim{WebhookID: one.webhookID, From: one.from, Limit: n, Taken: one.taken})
+		asked = append(asked, one)
+	}
+	for _, one := range later {
+		d.wait(one)
+	}
+	return claims, asked
+}
+
+// send begins an attempt, or drops a delivery whose gate has closed.
+func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
+	one := d.byID[due.WebhookID]
+	one.taken++
+	d.takenOf[one.shard]++
+	d.taken.add(due.ID)
+	epoch := d.held[one.shard]
+	if closed := d.gate(due.Delivery, due.Standing); closed != gateOpen {
+		d.telemetry.drop(ctx, closed)
+		d.finished = append(d.finished, Outcome{
+			Due: due, Epoch: epoch, Status: Failed, Attempts: due.Attempts, LastError: closed.text(),
+		})
+		return
+	}
+	one.inFlight++
+	d.places++
+	f := &flight{lane: one, started: time.Now(), isSuspect: one.isSuspect()}
+	if f.isSuspect {
+		d.suspect++
+	}
+	d.running[due.ID] = f
+	d.telemetry.begin(ctx, due, now)
+	go func() { d.results <- d.attempt(ctx, due, epoch) }()
+}

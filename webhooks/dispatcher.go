@@ -1,0 +1,132 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+)
+
+const (
+	// slowAfter is when an attempt that still runs leaves its place to others. It
+	// goes on beside them, with the many that a machine can wait for at a time.
+	slowAfter     = time.Second
+	slowPerPlace  = 4
+	finishBatch   = 500
+	stopGrace     = 5 * time.Second
+	suspectsShare = 2 // one of so many places, at most, for endpoints that may be dead
+)
+
+// dispatcher sends what is due in the shards that its node holds. One goroutine
+// owns all of its fields; attempts and commits run beside it and report back.
+//
+// It remembers webhooks, not deliveries: those that have work stand in line, and
+// get so many deliveries as there are places, just before they are sent. So a gate
+// that has closed is noticed, and an endpoint that hangs holds up itself.
+type dispatcher struct {
+	*Service
+	planner *planner
+	node    string
+
+	held      map[int]int64 // shards, with their epochs
+	draining  map[int]bool  // of these: to be released
+	leaseEnds time.Time     // in real time
+	nextBeat  time.Time     // in real time
+
+	lanes
+	seen     time.Time // deliveries due until then were looked for
+	searched time.Time // when all webhooks were looked at, in real time
+	isHinted bool      // deliveries were queued, or time has moved
+	isTime   bool      // to look, whatever the hints
+
+	running map[string]*flight // by delivery
+	places  int                // taken by attempts
+	slow    int                // attempts that have left theirs
+	suspect int                // places taken by endpoints that may be dead
+
+	takenOf     map[int]int // deliveries that are taken, by shard
+	finished    []Outcome   // to be recorded
+	results     chan Outcome
+	recorded    chan recording
+	isRecording bool
+	recordAt    time.Time // after a fault, in real time
+	stopping    bool
+	stopBy      time.Time // real: what cannot be recorded by then is sent again by others
+}
+
+// flight is an attempt that runs.
+type flight struct {
+	lane      *lane
+	started   time.Time // real
+	isSlow    bool
+	isSuspect bool
+}
+
+func newDispatcher(s *Service) *dispatcher {
+	return &dispatcher{
+		Service: s, planner: &planner{Service: s, taken: make(chan struct{}, 1)}, node: rand.Text(),
+		held: map[int]int64{}, draining: map[int]bool{}, takenOf: map[int]int{},
+		lanes: lanes{byID: map[string]*lane{}}, running: map[string]*flight{},
+		results: make(chan Outcome, s.cfg.MaxInFlight), recorded: make(chan recording, 1),
+	}
+}
+
+// run dispatches until ctx ends, and then until what is under way has been
+// recorded.
+func (d *dispatcher) run(ctx context.Context) {
+	news, stop := d.cfg.Store.Watch(TopicQueued)
+	defer stop()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	beat := time.NewTimer(0)
+	defer beat.Stop()
+	work, ended := context.WithoutCancel(ctx), ctx.Done()
+	for {
+		changed := d.cfg.Clock.Changed()
+		d.turn(work)
+		if d.hasStopped() {
+			break
+		}
+		beat.Reset(time.Until(d.nextBeat))
+		select {
+		case o := <-d.results:
+			d.finish(work, o)
+		case r := <-d.recorded:
+			d.settle(work, r)
+		case <-news:
+			d.isHinted = true
+		case <-changed:
+			d.isHinted = true
+		case <-beat.C:
+		case <-tick.C:
+			d.isTime = true
+			d.ageAttempts()
+		case <-ended:
+			d.stopping, ended = true, nil
+			d.stopBy = time.Now().Add(AttemptTimeout + stopGrace)
+		}
+	}
+	if err := d.cfg.Store.Leave(work, d.node); err != nil {
+		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot release the shards; others wait for the lease to end", "err", err)
+	}
+}
+
+// turn does all that can be done without waiting for anybody else.
+func (d *dispatcher) turn(ctx context.Context) {
+	now := d.cfg.Clock.Now()
+	d.collect(ctx)
+	d.beat(ctx)
+	if !d.stopping {
+		d.look(ctx, now)
+		d.claim(ctx, now)
+	}
+	d.planner.hold(d.isMine(PlanShard))
+	d.record(ctx, now)
+	d.release(ctx)
+}
+
+func (d *dispatcher) hasStopped() bool {
+	if !d.stopping || d.isRecording {
+		return false
+	}
+	return len(d.running) == 0 && len(d.finished) == 0 || time.Now().After(d.stopBy)
+}

@@ -1,0 +1,158 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// MaxWebhooks is how many webhooks an app may have.
+const MaxWebhooks = 20
+
+// NewWebhook is a webhook as its developer describes it.
+type NewWebhook struct {
+	AppID string
+	// URL is https to a public host; see Config.AllowLoopback.
+	URL string
+	// Events are names of the catalog. Naming one twice changes nothing; there
+	// may be none.
+	Events []string
+	// Disabled makes one that is switched off.
+	Disabled bool
+
+	// ID and Secret are made when they are empty. Fixtures bring their own: an id
+	// of up to 64 letters, digits, hyphens and underscores, and a secret of up to
+	// 256 printable ASCII characters without spaces, more than whsec_ alone.
+	ID     string
+	Secret string
+}
+
+// Change is what a developer changes about a webhook; nil leaves a member alone.
+type Change struct {
+	URL     *string
+	Events  *[]string
+	Enabled *bool
+}
+
+// Create adds a webhook to an app and returns it with its secret, which nobody will
+// see again. Its error is a validation error of apierror that names everything that
+// is wrong, one that wraps [ErrTooMany] or [ErrTaken], or [ErrNotFound] when there
+// is no such app.
+func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text string, err error) {
+	var v apierror.Validation
+	s.checkURL(&v, n.URL)
+	names := s.checkEvents(&v, n.Events)
+	checkGiven(&v, n)
+	if err := v.Err(); err != nil {
+		return Webhook{}, "", err
+	}
+	now := s.now()
+	if n.ID == "" {
+		n.ID = id.New(id.Webhook, now)
+	}
+	if n.Secret == "" {
+		n.Secret = newSecret()
+	}
+	sealed, err := s.seal(n.ID, n.Secret)
+	if err != nil {
+		return Webhook{}, "", err
+	}
+	w = Webhook{
+		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: names, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Secrets: Secrets{Secret: sealed},
+	}
+	switch err := s.cfg.Store.CreateWebhook(ctx, w, MaxWebhooks); {
+	case errors.Is(err, ErrTooMany):
+		return Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", MaxWebhooks)).WithCause(err)
+	case errors.Is(err, ErrTaken):
+		return Webhook{}, "", apierror.Invalid("id is taken").WithCause(err)
+	case err != nil:
+		return Webhook{}, "", err
+	}
+	return w, n.Secret, nil
+}
+
+// Get returns a webhook of an app; [ErrNotFound].
+func (s *Service) Get(ctx context.Context, appID, webhookID string) (Webhook, error) {
+	return s.cfg.Store.Webhook(ctx, appID, webhookID)
+}
+
+// List returns the webhooks of an app, oldest first.
+func (s *Service) List(ctx context.Context, appID string) ([]Webhook, error) {
+	return s.cfg.Store.Webhooks(ctx, appID)
+}
+
+// Update changes a webhook; [ErrNotFound], or a validation error of apierror. What
+// is queued goes to the new URL.
+func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change) (Webhook, error) {
+	var v apierror.Validation
+	var names []string
+	if c.URL != nil {
+		s.checkURL(&v, *c.URL)
+	}
+	if c.Events != nil {
+		names = s.checkEvents(&v, *c.Events)
+	}
+	if err := v.Err(); err != nil {
+		return Webhook{}, err
+	}
+	now := s.now()
+	return s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
+		if c.URL != nil {
+			w.URL = *c.URL
+		}
+		if c.Events != nil {
+			w.Events = names
+		}
+		if c.Enabled != nil {
+			w.Enabled = *c.Enabled
+		}
+		w.UpdatedAt = now
+		return w, nil
+	})
+}
+
+// Delete deletes a webhook; [ErrNotFound]. What is queued for it is not sent.
+func (s *Service) Delete(ctx context.Context, appID, webhookID string) error {
+	return s.cfg.Store.DeleteWebhook(ctx, appID, webhookID, s.now())
+}
+
+// now is the time as precisely as the store keeps it.
+func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }
+
+func (s *Service) checkURL(v *apierror.Validation, raw string) {
+	if _, err := s.policy.ParseURL(raw); err != nil {
+		v.Add("%v", err) // "url …"
+	}
+}
+
+// checkEvents returns the names without repetitions.
+func (s *Service) checkEvents(v *apierror.Validation, names []string) []string {
+	known := make([]string, 0, len(names))
+	for i, name := range names {
+		if _, ok := s.cfg.Catalog.Lookup(name); !ok {
+			v.Add("events[%d] %.64q is not in the catalog", i, name)
+		} else if !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	return known
+}
+
+// checkGiven looks at what fixtures bring. It never shows the secret.
+func checkGiven(v *apierror.Validation, n NewWebhook) {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	if len(n.ID) > 64 || strings.Trim(n.ID, letters) != "" {
+		v.Add("id must have at most 64 letters, digits, hyphens and underscores")
+	}
+	isUnfit := func(r rune) bool { return r <= ' ' || r > '~' }
+	if len(n.Secret) > 256 || n.Secret == string(secret.WebhookSecret) || strings.ContainsFunc(n.Secret, isUnfit) {
+		v.Add("secret must have at most 256 printable ASCII characters without spaces, more than %s alone", secret.WebhookSecret)
+	}
+}

@@ -1,0 +1,121 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+)
+
+// A lease is renewed four times before it ends, and ends a little before Config.Lease
+// is over, so that the work of a node that died goes on within it.
+const (
+	beatsPerLease   = 4
+	leaseUsed       = 3 // of beatsPerLease
+	leastBeatPeriod = 50 * time.Millisecond
+)
+
+func (d *dispatcher) leaseFrom(now time.Time) time.Time {
+	return now.Add(d.cfg.Lease * leaseUsed / beatsPerLease)
+}
+
+// beat renews the leases, takes shards that are free when others have not their
+// share already, and gives up what is more than its own share.
+func (d *dispatcher) beat(ctx context.Context) {
+	now := time.Now()
+	if now.Before(d.nextBeat) {
+		return
+	}
+	d.nextBeat = now.Add(d.cfg.Lease / beatsPerLease)
+	until := d.leaseFrom(now)
+	fleet, err := d.cfg.Store.Beat(ctx, d.node, now, until)
+	if err != nil {
+		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot renew the lease", "err", err)
+		d.nextBeat = now.Add(min(lookEvery, d.cfg.Lease/beatsPerLease))
+		return
+	}
+	d.leaseEnds = until
+	d.hold(fleet.Shards)
+	if d.stopping {
+		return
+	}
+	take, excess := share(d.node, fleet, now)
+	for _, shard := range take {
+		taken, err := d.cfg.Store.TakeShard(ctx, d.node, shard, now, until)
+		if err != nil {
+			d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot take a shard", "shard", shard.ID, "err", err)
+			break
+		}
+		if taken {
+			d.held[shard.ID] = shard.Epoch + 1
+			d.searched = time.Time{} // there may be work in it
+		}
+	}
+	d.draining = excess
+	for _, shard := range fleet.Shards { // wake when a lease of somebody else ends
+		if shard.Holder != d.node && shard.Holder != "" && shard.LeaseEnds.After(now) && shard.LeaseEnds.Before(d.nextBeat) {
+			d.nextBeat = shard.LeaseEnds.Add(leastBeatPeriod)
+		}
+	}
+}
+
+// hold takes notice of which shards are the node's. What was begun in others is
+// theirs now.
+func (d *dispatcher) hold(shards []Shard) {
+	held := make(map[int]int64, len(shards))
+	for _, shard := range shards {
+		if shard.Holder == d.node {
+			held[shard.ID] = shard.Epoch
+		}
+	}
+	for shard, epoch := range d.held {
+		if held[shard] != epoch {
+			d.forget(shard)
+		}
+	}
+	d.held = held
+}
+
+// isMine reports whether new work of a shard may be begun.
+func (d *dispatcher) isMine(shard int) bool {
+	_, ok := d.held[shard]
+	return ok && !d.draining[shard] && !d.stopping && time.Now().Before(d.leaseEnds)
+}
+
+// release gives up shards that are somebody else's share, once nothing of them is
+// under way.
+func (d *dispatcher) release(ctx context.Context) {
+	for shard := range d.draining {
+		if d.takenOf[shard] > 0 {
+			continue
+		}
+		if err := d.cfg.Store.ReleaseShard(ctx, d.node, shard); err != nil {
+			d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot release a shard", "shard", shard, "err", err)
+			continue
+		}
+		d.forget(shard)
+		delete(d.held, shard)
+		delete(d.draining, shard)
+	}
+}
+
+// share is what a node should take, of what is free, and what it has too much of.
+// All nodes together want at least all shards, each at most one more than another.
+func share(node string, fleet Fleet, now time.Time) (take []Shard, excess map[int]bool) {
+	fair := (len(fleet.Shards) + max(fleet.Nodes, 1) - 1) / max(fleet.Nodes, 1)
+	excess = map[int]bool{}
+	held := 0
+	for _, shard := range fleet.Shards {
+		switch {
+		case shard.Holder == node && held == fair:
+			excess[shard.ID] = true
+		case shard.Holder == node:
+			held++
+		}
+	}
+	for _, shard := range fleet.Shards {
+		free := shard.Holder == "" || shard.Holder != node && !shard.LeaseEnds.After(now)
+		if free && held < fair {
+			take, held = append(take, shard), held+1
+		}
+	}
+	return take, excess
+}

@@ -1,0 +1,96 @@
+package webhooks
+
+import "time"
+
+// lane is what a dispatcher remembers of a webhook that has, or had, work.
+type lane struct {
+	webhookID string
+	shard     int
+	hasWork   bool      // deliveries that are due and that nobody sends yet
+	from      time.Time // and none of them was due earlier
+	isWaiting bool      // in line for its turn
+	inFlight  int
+	taken     int // in flight, or not recorded yet
+	// limit is how many attempts it may have at a time: one to begin with, twice
+	// as many after each that went well, and one again after one that did not.
+	limit int
+}
+
+// isSuspect reports an endpoint that nobody knows to be well.
+func (l *lane) isSuspect() bool { return l.limit <= 1 }
+
+func (l *lane) isIdle() bool { return !l.hasWork && l.taken == 0 }
+
+// learn adapts the limit to what came of an attempt.
+func (l *lane) learn(succeeded bool, most int) { //nolint:revive // the outcome, not a switch
+	if succeeded {
+		l.limit = min(2*l.limit, most)
+	} else {
+		l.limit = 1
+	}
+}
+
+// lanes are all of them, and the line of those that have work.
+type lanes struct {
+	byID map[string]*lane
+	line []*lane
+}
+
+// maxIdleLanes is how many webhooks without work are remembered, some 200 bytes
+// each; more than that, and how well they answered is forgotten.
+const maxIdleLanes = 50_000
+
+// add says that a webhook has deliveries that are due, since then.
+func (l *lanes) add(webhookID string, due time.Time) {
+	one := l.byID[webhookID]
+	if one == nil {
+		one = &lane{webhookID: webhookID, shard: ShardOf(webhookID), limit: 1}
+		l.byID[webhookID] = one
+	}
+	if !one.hasWork && one.taken == 0 || due.Before(one.from) {
+		one.from = due
+	}
+	one.hasWork = true
+	l.wait(one)
+}
+
+// wait puts a lane with work at the end of the line.
+func (l *lanes) wait(one *lane) {
+	if one.hasWork && !one.isWaiting {
+		one.isWaiting = true
+		l.line = append(l.line, one)
+	}
+}
+
+// next takes the first of the line; nil when there is none.
+func (l *lanes) next() *lane {
+	if len(l.line) == 0 {
+		return nil
+	}
+	one := l.line[0]
+	l.line[0] = nil
+	l.line = l.line[1:]
+	one.isWaiting = false
+	return one
+}
+
+// forget drops the work of a shard.
+func (l *lanes) forget(shard int) {
+	for _, one := range l.byID {
+		if one.shard == shard {
+			one.hasWork = false
+		}
+	}
+}
+
+// trim keeps the number of remembered webhooks in bounds.
+func (l *lanes) trim() {
+	if len(l.byID) <= maxIdleLanes {
+		return
+	}
+	for id, one := range l.byID {
+		if one.isIdle() {
+			delete(l.byID, id)
+		}
+	}
+}

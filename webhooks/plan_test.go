@@ -1,0 +1,113 @@
+package webhooks_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// CAT-02: who hears of an event.
+func TestWhoHears(t *testing.T) {
+	t.Parallel()
+	business := func(name string) func(r *rig, a app) { return func(r *rig, a app) { r.record(a.business, name) } }
+	for name, test := range map[string]struct {
+		happens func(r *rig, a app)
+		want    int
+	}{
+		"subscribed":                         {business("invoice.created"), 1},
+		"not subscribed":                     {business("invoice.paid"), 0},
+		"no such scope":                      {business("payment.received"), 0},
+		"a privacy notice":                   {business("customer.redact"), 1},
+		"a privacy notice without its scope": {business("supplier.redact"), 0},
+		"another business":                   {func(r *rig, _ app) { r.record("biz_other", "invoice.created") }, 0},
+		"its own life":                       {func(r *rig, a app) { r.recordFor(a, events.AppScopesUpdated) }, 1},
+		"another app's life": {func(r *rig, _ app) {
+			other := r.app("127.0.0.8")
+			r.recordFor(other, events.AppScopesUpdated)
+		}, 0},
+		"its own life, not installed": {func(r *rig, a app) {
+			r.must(r.uninstall(a))
+			r.recordFor(a, events.AppScopesUpdated)
+		}, 1},
+		"not installed": {func(r *rig, a app) {
+			r.must(r.uninstall(a))
+			r.record(a.business, "invoice.created")
+		}, 0},
+		"installed later": {func(r *rig, a app) {
+			r.halt() // so that it is planned late
+			r.record("biz_new", "invoice.created")
+			r.must(r.clock.Advance(time.Second))
+			r.connect(a, "biz_new", scopes)
+			r.start()
+		}, 0},
+		"a webhook that came later": {func(r *rig, a app) {
+			r.halt()
+			r.record(a.business, "customer.created")
+			r.must(r.clock.Advance(time.Second))
+			_, _, err := r.svc.Create(r.t.Context(), webhooks.NewWebhook{AppID: a.ID, URL: "http://" + endpoint + "/later", Events: []string{"customer.created"}})
+			r.must(err)
+			r.start()
+		}, 0},
+		"a webhook that is off": {func(r *rig, a app) {
+			r.must(r.change(a, func(w *webhooks.Webhook) { w.Enabled = false }))
+			r.record(a.business, "invoice.created")
+		}, 0},
+		"a second webhook": {func(r *rig, a app) {
+			_, _, err := r.svc.Create(r.t.Context(), webhooks.NewWebhook{AppID: a.ID, URL: "http://" + endpoint + "/second", Events: []string{"invoice.created"}})
+			r.must(err)
+			r.record(a.business, "invoice.created")
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, r *rig) {
+				a := r.app(endpoint, "invoice.created", "payment.received", "customer.redact", "supplier.redact", events.AppScopesUpdated)
+				test.happens(r, a)
+				r.settle()
+				if posts := r.net.posts(endpoint); len(posts) != test.want {
+					t.Errorf("%d posts, want %d", len(posts), test.want)
+				}
+			})
+		})
+	}
+}
+
+// DLV-04: an event exists when the transaction of the write has committed, and not
+// otherwise.
+func TestEventsOfTheHostsTransaction(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, r *rig) {
+		a := r.app(endpoint, "invoice.created")
+		for _, commit := range []bool{false, true} {
+			tx, err := r.BeginTx(t.Context())
+			r.must(err)
+			_, err = r.log.Record(t.Context(), r.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: a.business, Data: map[string]any{}})
+			r.must(err)
+			if commit {
+				r.must(tx.Commit(t.Context()))
+			} else {
+				r.must(tx.Rollback())
+			}
+		}
+		r.settle()
+		if posts := r.net.posts(endpoint); len(posts) != 1 {
+			t.Errorf("%d posts, want 1", len(posts))
+		}
+	})
+}
+
+// VER-03: a body has the version that its app has pinned, and data of that shape.
+func TestPinnedVersion(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, r *rig) {
+		a := r.app(endpoint, "invoice.created")
+		r.pin(a, "2026-01-15")
+		r.record(a.business, "invoice.created")
+		r.settle()
+		if body := sent(t, r.net.posts(endpoint)[0]); body["apiVersion"] != "2026-01-15" {
+			t.Errorf("apiVersion %v", body["apiVersion"])
+		}
+	})
+}

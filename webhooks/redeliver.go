@@ -1,0 +1,57 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// Redeliver queues a failed delivery again: the same id, event and body, with all
+// its attempts before it. [ErrNotFound], or an error of apierror: the delivery has
+// not failed, the app is not usable, the webhook is off, the app is not installed
+// in the business, the event's scope is gone, or the delivery is [Retention] old.
+// The first of these is told. A test needs neither installation nor scope.
+func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, error) {
+	now := s.now()
+	return s.cfg.Store.Redeliver(ctx, Redelivery{
+		AppID: appID, WebhookID: webhookID, DeliveryID: deliveryID, Now: now,
+		Judge: func(d Delivery, standing Standing) error { return s.mayRedeliver(d, standing, now) },
+	})
+}
+
+func (s *Service) mayRedeliver(d Delivery, standing Standing, now time.Time) error {
+	if d.Status != Failed {
+		return apierror.New(apierror.DeliveryNotFailed, d.Status)
+	}
+	if err := s.refusal(d, standing); err != nil {
+		return err
+	}
+	if now.Sub(d.CreatedAt) >= Retention { // the janitor may not have come by yet
+		return apierror.New(apierror.DeliveryTooOld)
+	}
+	return nil
+}
+
+// refusal says why a delivery cannot be queued, to the developer who asks for it;
+// nil when it can. An app that is not usable is told before a webhook that is off:
+// switching the webhook on would not help.
+func (s *Service) refusal(d Delivery, standing Standing) error {
+	if !standing.IsAppUsable {
+		return apierror.New(apierror.AppNotActive)
+	}
+	switch s.gate(d, standing) {
+	case gateOpen:
+		return nil
+	case gateDeleted:
+		return ErrNotFound
+	case gateOff:
+		return apierror.New(apierror.WebhookNotActive)
+	case gateUninstalled:
+		return apierror.New(apierror.AppNotInstalled)
+	case gateUnknownEvent:
+		return apierror.Invalid(d.EventType + " is no longer in the catalog")
+	}
+	definition, _ := s.cfg.Catalog.Lookup(d.EventType)
+	return apierror.New(apierror.EventScopeMissing, d.EventType, definition.Scope)
+}

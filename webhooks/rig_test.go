@@ -1,0 +1,316 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// rig is a whole sender in a bubble: a real store, the real HTTP client and, over
+// pipes, real HTTP servers.
+type rig struct {
+	*storetest.Env
+	t       *testing.T
+	svc     *webhooks.Service
+	log     *events.Log
+	net     *pipeNet
+	clock   *clock.Offset
+	logged  *bytes.Buffer
+	running sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// inBubble runs a test on a rig whose dispatcher runs.
+func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, webhooks.Config{})
+		r.start()
+		test(t, r)
+	})
+}
+
+func newRig(t *testing.T, cfg webhooks.Config) *rig {
+	t.Helper()
+	r := &rig{t: t, clock: new(clock.Offset), logged: new(bytes.Buffer)}
+	r.net = newPipeNet(t, r.clock)
+	r.Env = storetest.NewEnv(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			r.halt()
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return db
+	})
+	cfg.Store, cfg.Keyring, cfg.AllowLoopback, cfg.Client = r.Store, ring(t), true, r.net.client(t)
+	cfg.CurrentVersion, cfg.Clock = "2026-09-01", r.clock
+	cfg.Logger = slog.New(slog.NewTextHandler(&lockedWriter{to: r.logged}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	var err error
+	if r.svc, err = webhooks.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if r.log, err = events.New(events.Config{Store: r.Store, Clock: r.clock}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+func ring(t testing.TB) *keyring.Keyring {
+	t.Helper()
+	ring, err := keyring.Parse(strings.Repeat("b", 43))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+// start runs the dispatcher, halt stops it and waits for its end.
+func (r *rig) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	r.running.Go(func() {
+		if err := r.svc.Run(ctx); !errors.Is(err, context.Canceled) {
+			r.t.Errorf("Run = %v", err)
+		}
+	})
+}
+
+func (r *rig) halt() {
+	if r.stop != nil {
+		r.stop()
+		r.running.Wait()
+	}
+}
+
+// advance moves the clock and waits until all that is due then has been done.
+func (r *rig) advance(d time.Duration) {
+	r.t.Helper()
+	r.must(r.clock.Advance(d))
+	r.settle()
+}
+
+// settle waits until all that is due has been done.
+func (r *rig) settle() {
+	r.t.Helper()
+	r.must(r.svc.Settle(r.t.Context()))
+	synctest.Wait()
+}
+
+// app is an app with one webhook, connected to a business.
+type app struct {
+	oauthserver.App
+	webhook  webhooks.Webhook
+	secret   string
+	business string
+}
+
+var scopes = identity.MustScopes("invoices:read", "customers:read", "events:read")
+
+// app makes one whose webhook is at this address and hears of these events.
+func (r *rig) app(address string, names ...string) app {
+	r.t.Helper()
+	now := r.clock.Now()
+	a := app{business: "biz_" + address, App: oauthserver.App{
+		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: oauthserver.Confidential, Status: oauthserver.AppActive,
+		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
+		RedirectURIs: []string{"https://app.example/cb"}, Scopes: scopes, CreatedAt: now,
+	}}
+	r.must(r.CreateApp(r.t.Context(), a.App, nil))
+	r.connect(a, a.business, scopes)
+	var err error
+	a.webhook, a.secret, err = r.svc.Create(r.t.Context(), webhooks.NewWebhook{AppID: a.ID, URL: "http://" + address + "/hook", Events: names})
+	r.must(err)
+	return a
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// connect installs an app in a business, as a consent does.
+func (r *rig) connect(a app, business string, granted identity.Scopes) {
+	r.t.Helper()
+	now := r.clock.Now()
+	request := oauthserver.AuthorizationRequest{
+		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: a.ID,
+		RedirectURI: a.RedirectURIs[0], Scopes: granted, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
+	}
+	r.must(r.HoldRequest(r.t.Context(), request))
+	approved, err := r.ApproveRequest(r.t.Context(), oauthserver.Approval{
+		RequestID: request.ID, UserID: "usr_1", BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
+		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Record: func(oauthserver.Approved) []events.Event { return nil },
+	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
+	r.must(err)
+	if approved.Outcome != oauthserver.ApprovalDone {
+		r.t.Fatalf("approval ended with %q", approved.Outcome)
+	}
+}
+
+// record records an event of a business.
+func (r *rig) record(business, name string) events.Event {
+	r.t.Helper()
+	recorded, err := r.log.Record(r.t.Context(), r.Store, events.Draft{Type: name, BusinessID: business, Data: map[string]any{"id": "inv_1", "html": "<b>&"}})
+	r.must(err)
+	return recorded[0]
+}
+
+// only returns the only delivery of an app's webhook and its attempts.
+func (r *rig) only(a app) (webhooks.Delivery, []webhooks.Attempt) {
+	r.t.Helper()
+	all, err := r.svc.Deliveries(r.t.Context(), a.ID, a.webhook.ID)
+	r.must(err)
+	if len(all) != 1 {
+		r.t.Fatalf("%d deliveries, want 1", len(all))
+	}
+	one, attempts, err := r.svc.Delivery(r.t.Context(), a.ID, a.webhook.ID, all[0].ID)
+	r.must(err)
+	return one, attempts
+}
+
+// pipeNet is the network below the guarded client: every address is an HTTP server
+// at the other end of a pipe.
+type pipeNet struct {
+	conns    chan net.Conn
+	mu       sync.Mutex
+	clock    clock.Clock
+	handlers map[string]http.HandlerFunc
+	got      map[string][]post
+}
+
+// post is a request that arrived.
+type post struct {
+	header http.Header
+	body   []byte
+	at     time.Time
+}
+
+func newPipeNet(t *testing.T, clock clock.Clock) *pipeNet {
+	n := &pipeNet{clock: clock, conns: make(chan net.Conn), handlers: map[string]http.HandlerFunc{}, got: map[string][]post{}}
+	server := &http.Server{Handler: n, ReadHeaderTimeout: time.Minute}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(n) })
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		serving.Wait()
+	})
+	return n
+}
+
+func (n *pipeNet) client(t *testing.T) *outbound.Client {
+	client, err := outbound.New(outbound.Config{
+		Policy: outbound.Policy{AllowLoopback: true},
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			near, far := net.Pipe()
+			select {
+			case n.conns <- far:
+				return near, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// Accept, Close and Addr make it a listener.
+func (n *pipeNet) Accept() (net.Conn, error) {
+	conn, ok := <-n.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (n *pipeNet) Close() error   { close(n.conns); return nil }
+func (n *pipeNet) Addr() net.Addr { return &net.IPAddr{} }
+
+// handle says how an address answers; without it, 204.
+func (n *pipeNet) handle(address string, h http.HandlerFunc) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.handlers[address] = h
+}
+
+func (n *pipeNet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	n.mu.Lock()
+	n.got[r.Host] = append(n.got[r.Host], post{r.Header.Clone(), body, n.clock.Now()})
+	h := n.handlers[r.Host]
+	n.mu.Unlock()
+	if h == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	h(w, r)
+}
+
+func (n *pipeNet) posts(address string) []post {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]post{}, n.got[address]...)
+}
+
+// sent decodes a body.
+func sent(t *testing.T, p post) map[string]any {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal(p.body, &body); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func answer(status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
+}

@@ -1,0 +1,174 @@
+package webhooks_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+func (r *rig) pin(a app, version string) {
+	r.t.Helper()
+	_, err := r.UpdateApp(r.t.Context(), a.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.PinnedVersion = version
+		return a, nil
+	})
+	r.must(err)
+}
+
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// Stopping waits for attempts under way and records them.
+func TestStopRecordsWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, r *rig) {
+		a := r.app(endpoint, "invoice.created")
+		r.net.handle(endpoint, func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(8 * time.Second)
+			w.WriteHeader(http.StatusOK)
+		})
+		r.record(a.business, "invoice.created")
+		r.settle()
+		r.halt()
+		if d, _ := r.only(a); d.Status != webhooks.Delivered {
+			t.Errorf("%+v", d)
+		}
+		fleet, err := r.Beat(t.Context(), "observer", time.Now(), time.Now().Add(time.Minute))
+		r.must(err)
+		if fleet.Shards[0].Holder != "" || fleet.Nodes != 1 {
+			t.Errorf("after the stop: %+v", fleet)
+		}
+	})
+}
+
+// DLV-06: endpoints that hang do not hold up the others, even when there are more
+// of them than places.
+func TestDeadEndpointsHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, webhooks.Config{MaxInFlight: 8, PerEndpoint: 4})
+		var dead []app
+		for i := range 20 {
+			address := fmt.Sprintf("127.0.1.%d", i)
+			r.net.handle(address, hang)
+			dead = append(dead, r.app(address, "invoice.created"))
+		}
+		alive := r.app(endpoint, "invoice.created")
+		for _, a := range dead {
+			r.record(a.business, "invoice.created")
+		}
+		for range 10 {
+			r.record(alive.business, "invoice.created")
+		}
+		start := time.Now()
+		r.start()
+		time.Sleep(webhooks.AttemptTimeout / 2)
+		posts := r.net.posts(endpoint)
+		if len(posts) != 10 {
+			t.Fatalf("%d posts to the endpoint that is well, want 10, while others hang", len(posts))
+		}
+		t.Logf("the last came %v after the start", posts[9].at.Sub(start))
+		r.net.mu.Lock()
+		for _, a := range dead {
+			r.net.handlers[a.business[len("biz_"):]] = nil
+		}
+		r.net.mu.Unlock()
+	})
+}
+
+// DLV-06: a long queue of one endpoint does not keep the others waiting.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, webhooks.Config{MaxInFlight: 4, PerEndpoint: 4})
+		long, short := r.app("127.0.1.1", "invoice.created"), r.app(endpoint, "invoice.created")
+		for range 100 {
+			r.record(long.business, "invoice.created")
+		}
+		r.record(short.business, "invoice.created")
+		before := -1
+		r.net.handle(endpoint, func(w http.ResponseWriter, _ *http.Request) {
+			before = len(r.net.posts("127.0.1.1"))
+			w.WriteHeader(http.StatusOK)
+		})
+		r.start()
+		r.settle()
+		if before < 0 || before > 10 {
+			t.Errorf("the only delivery of one endpoint came after %d of 100 of another", before)
+		}
+		if got := len(r.net.posts("127.0.1.1")); got != 100 {
+			t.Errorf("%d posts, want 100", got)
+		}
+	})
+}
+
+// One dispatcher stops and another goes on where it was: nothing is lost, and
+// nothing sent again.
+func TestDispatchersShareTheWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, webhooks.Config{Lease: 4 * time.Second})
+		var apps []app
+		for i := range 40 {
+			apps = append(apps, r.app(fmt.Sprintf("127.0.1.%d", i), "invoice.created"))
+		}
+		r.start()
+		second, stop := context.WithCancel(context.Background())
+		r.running.Go(func() { _ = r.svc.Run(second) })
+		time.Sleep(10 * time.Second) // they share
+		fleet, err := r.Beat(t.Context(), "observer", time.Now(), time.Now().Add(time.Second))
+		r.must(err)
+		r.must(r.Leave(t.Context(), "observer"))
+		holds := map[string]int{}
+		for _, shard := range fleet.Shards {
+			holds[shard.Holder]++
+		}
+		if len(holds) != 2 || holds[""] != 0 {
+			t.Errorf("shards by holder: %v", holds)
+		}
+		for range 5 {
+			for _, a := range apps {
+				r.record(a.business, "invoice.created")
+			}
+		}
+		r.settle()
+		stop()
+		for _, a := range apps {
+			r.record(a.business, "invoice.created")
+		}
+		time.Sleep(10 * time.Second)
+		r.settle()
+		for _, a := range apps {
+			if got := len(r.net.posts(a.business[len("biz_"):])); got != 6 {
+				t.Errorf("%s: %d posts, want 6", a.business, got)
+			}
+		}
+	})
+}
+
+// The hook hears of an endpoint that keeps failing, once a day.
+func TestFailingHook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		r := newRig(t, webhooks.Config{Failing: func(_ context.Context, id string) { told = append(told, id) }})
+		r.start()
+		a := r.app(endpoint, "invoice.created")
+		r.net.handle(endpoint, answer(http.StatusBadGateway))
+		for range 3 {
+			r.record(a.business, "invoice.created")
+		}
+		r.settle()
+		for range 5 {
+			r.advance(7 * time.Hour)
+		}
+		if len(told) != 1 || told[0] != a.webhook.ID {
+			t.Errorf("told of %v", told)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+// testEvent is what a webhook is tested with that has not chosen any event.
+const testEvent = "invoice.created"
+
+// SendTest queues a delivery for a developer who wants to see one arrive: the
+// sample of the first event that the webhook has chosen, marked "test": true, of
+// no event and of the business "test". A webhook that has chosen none gets
+// invoice.created or, from a catalog without that, its first business event. It is
+// signed, sent and retried like any other.
+//
+// [ErrNotFound], or an error of apierror when the app is not usable or the webhook
+// is off; nothing is queued then.
+func (s *Service) SendTest(ctx context.Context, appID, webhookID string) (Delivery, error) {
+	now := s.now()
+	deliveryID := id.New(id.Delivery, now)
+	return s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to Target) (Delivery, error) {
+		if err := s.refusal(Delivery{}, to.Standing); err != nil {
+			return Delivery{}, err
+		}
+		definition := s.testedWith(to.Webhook.Events)
+		return s.newDelivery(deliveryID, Subscriber{WebhookID: webhookID, AppID: appID, PinnedVersion: to.PinnedVersion},
+			events.Event{Type: definition.Name, BusinessID: testBusiness, Data: definition.Sample, CreatedAt: now}, now)
+	})
+}
+
+// testedWith is the first of the names that the catalog still knows.
+func (s *Service) testedWith(names []string) events.Definition {
+	for _, name := range append(names[:len(names):len(names)], testEvent) {
+		if definition, ok := s.cfg.Catalog.Lookup(name); ok {
+			return definition
+		}
+	}
+	all := s.cfg.Catalog.All()
+	for _, definition := range all {
+		if definition.Audience == events.AudienceBusiness {
+			return definition
+		}
+	}
+	return all[0] // a catalog without any event of a business
+}
+
+// markTest adds "test": true to the data of a test.
+func markTest(data json.RawMessage) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &members); err != nil {
+		return nil, fmt.Errorf("sample is no JSON object: %w", err)
+	}
+	members["test"] = json.RawMessage("true")
+	return apierror.EncodeJSON(members)
+}
