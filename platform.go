@@ -13,11 +13,13 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Store is all that the features keep. storage/sqlite and storage/postgres open
@@ -26,6 +28,8 @@ type Store interface {
 	oauthserver.Store
 	guard.KeyStore
 	analytics.Store
+	events.Store
+	webhooks.Store
 }
 
 // Config of a [Platform]. Store, Host, Keyring, Pages and the two URLs are
@@ -49,6 +53,10 @@ type Config struct {
 	// Routes are what apps may call on the API host, each with what they need
 	// for it. Whatever is not among them stays shut to them.
 	Routes []guard.Route
+	// Events are what apps get to know of; the zero value means
+	// events.DefaultCatalog. The Events API is served when Scopes has
+	// [EventsScope].
+	Events events.Catalog
 	// Permissions is the second gate of routes that declare one; nil: none may.
 	Permissions guard.Permissions
 	// Versions of the API; zero: it has none.
@@ -71,7 +79,12 @@ type Config struct {
 	// OAuth holds what only the OAuth server has a choice about. The fields
 	// that stand above as well are taken from there.
 	OAuth oauthserver.Config
+	// Webhooks holds what only the webhooks have a choice about, likewise.
+	Webhooks webhooks.Config
 }
+
+// EventsScope is what apps need to read the events of a business.
+const EventsScope = "events:read"
 
 // Platform is the features, put together. It is safe for concurrent use.
 type Platform struct {
@@ -80,6 +93,8 @@ type Platform struct {
 	oauth  *oauthserver.Server
 	keys   *guard.Idempotency
 	calls  *analytics.Counter
+	events *events.Log
+	hooks  *webhooks.Service
 	guard  *guard.Surface
 	api    http.Handler
 	app    http.Handler
@@ -97,6 +112,13 @@ func New(_ context.Context, cfg Config) (*Platform, error) {
 	}
 	p := &Platform{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service}}
 	if p.oauth, err = oauthserver.New(cfg.oauth()); err != nil {
+		return nil, fmt.Errorf("partnerkit: %w", err)
+	}
+	p.events, err = events.New(events.Config{Store: cfg.Store, Catalog: cfg.Events, Clock: cfg.Clock, Logger: cfg.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("partnerkit: %w", err)
+	}
+	if p.hooks, err = webhooks.New(cfg.webhooks()); err != nil {
 		return nil, fmt.Errorf("partnerkit: %w", err)
 	}
 	if p.guard, err = p.newSurface(); err != nil {
@@ -139,6 +161,13 @@ func (c Config) oauth() oauthserver.Config {
 	return oauth
 }
 
+func (c Config) webhooks() webhooks.Config {
+	hooks := c.Webhooks
+	hooks.Store, hooks.Keyring, hooks.Catalog, hooks.CurrentVersion = c.Store, c.Keyring, c.Events, c.Versions.OfApp("")
+	hooks.Clock, hooks.Logger, hooks.MeterProvider = c.Clock, c.Logger, c.MeterProvider
+	return hooks
+}
+
 // newSurface opens the host's routes to apps: counted, and safe to repeat.
 func (p *Platform) newSurface() (_ *guard.Surface, err error) {
 	c := p.cfg
@@ -164,7 +193,7 @@ func (p *Platform) newSurface() (_ *guard.Surface, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return surface, surface.Handle(c.Routes...)
+	return surface, surface.Handle(append(p.ownRoutes(), c.Routes...)...)
 }
 
 // API serves the API host.
@@ -176,6 +205,12 @@ func (p *Platform) App() http.Handler { return p.app }
 // OAuth is the OAuth server, for what the host does by itself: suspend an app,
 // uninstall it, mint a session token.
 func (p *Platform) OAuth() *oauthserver.Server { return p.oauth }
+
+// Events records what happened in a business; see events.Log.Record.
+func (p *Platform) Events() *events.Log { return p.events }
+
+// Webhooks are those of all apps: their endpoints and deliveries.
+func (p *Platform) Webhooks() *webhooks.Service { return p.hooks }
 
 // Analytics tells how apps use the API.
 func (p *Platform) Analytics() *analytics.Counter { return p.calls }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -25,6 +26,17 @@ func (p *Platform) newAPI() http.Handler {
 			p.guard.ServeHTTP(w, r)
 		}
 	}))
+}
+
+// ownRoutes are what apps may call of ours.
+func (p *Platform) ownRoutes() []guard.Route {
+	if _, ok := p.cfg.Scopes.Lookup(EventsScope); !ok {
+		return nil
+	}
+	return []guard.Route{
+		{Pattern: "GET /events", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.List},
+		{Pattern: "GET /events/{id}", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.Get},
+	}
 }
 
 // newApp routes the app host.

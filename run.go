@@ -19,6 +19,8 @@ func (p *Platform) parts() []part {
 	return []part{
 		{"oauth server", p.oauth.Run},
 		{"idempotency keys", p.keys.Run},
+		{"events", p.events.Run},
+		{"webhooks", p.hooks.Run},
 		{"analytics", p.calls.Run},
 	}
 }
@@ -32,6 +34,14 @@ func (p *Platform) parts() []part {
 // has returned.
 func (p *Platform) Run(ctx context.Context) error {
 	return runInOrder(ctx, p.parts())
+}
+
+// Settle waits until what is due now has happened: events are planned, and every
+// delivery that is due has been attempted or is being sent. It is for tests and for
+// moving the clock in development, while Run runs.
+func (p *Platform) Settle(ctx context.Context) error {
+	p.oauth.Tidy(ctx)
+	return p.hooks.Settle(ctx)
 }
 
 func runInOrder(ctx context.Context, parts []part) error {

@@ -28,6 +28,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
+// Tidy does at once what [Server.Run] does every minute.
+func (s *Server) Tidy(ctx context.Context) { s.tidy(ctx, s.cfg.Clock.Now()) }
+
 // tidy goes on as long as batches come back full. A fault is logged and left for
 // the next minute.
 func (s *Server) tidy(ctx context.Context, now time.Time) {
