@@ -33,6 +33,7 @@ const (
 )
 
 const (
+	defaultMaxWebhooks = 20
 	defaultMaxInFlight = 256
 	defaultPerEndpoint = 16
 	defaultLease       = 15 * time.Second
@@ -58,6 +59,8 @@ type Config struct {
 	// Client replaces the guarded client, in tests.
 	Client *outbound.Client
 
+	// MaxWebhooks is how many an app may have; 0 means 20.
+	MaxWebhooks int
 	// MaxInFlight is how many attempts run at a time; 0 means 256. Half of them
 	// at most go to endpoints that have not answered well lately.
 	MaxInFlight int
@@ -83,6 +86,7 @@ func (c Config) withDefaults() Config {
 	if len(c.Catalog.All()) == 0 {
 		c.Catalog = events.DefaultCatalog()
 	}
+	c.MaxWebhooks = cmp.Or(c.MaxWebhooks, defaultMaxWebhooks)
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, defaultMaxInFlight)
 	c.PerEndpoint = cmp.Or(c.PerEndpoint, defaultPerEndpoint)
 	c.Lease = cmp.Or(c.Lease, defaultLease)
@@ -109,8 +113,8 @@ func (c Config) validate() error {
 		return errors.New("webhooks: Config.Keyring is nil")
 	case c.MaxInFlight < 0 || c.MaxInFlight == 1:
 		return errors.New("webhooks: Config.MaxInFlight is less than 2")
-	case c.PerEndpoint < 0:
-		return errors.New("webhooks: Config.PerEndpoint is negative")
+	case c.PerEndpoint < 0 || c.MaxWebhooks < 0:
+		return errors.New("webhooks: Config.PerEndpoint or Config.MaxWebhooks is negative")
 	case c.Lease != 0 && c.Lease < time.Second:
 		return errors.New("webhooks: Config.Lease is less than a second")
 	}

@@ -13,9 +13,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// MaxWebhooks is how many webhooks an app may have.
-const MaxWebhooks = 20
-
 // NewWebhook is a webhook as its developer describes it.
 type NewWebhook struct {
 	AppID string
@@ -67,9 +64,9 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	w = Webhook{
 		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: names, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Secrets: Secrets{Secret: sealed},
 	}
-	switch err := s.cfg.Store.CreateWebhook(ctx, w, MaxWebhooks); {
+	switch err := s.cfg.Store.CreateWebhook(ctx, w, s.cfg.MaxWebhooks); {
 	case errors.Is(err, ErrTooMany):
-		return Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", MaxWebhooks)).WithCause(err)
+		return Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", s.cfg.MaxWebhooks)).WithCause(err)
 	case errors.Is(err, ErrTaken):
 		return Webhook{}, "", apierror.Invalid("id is taken").WithCause(err)
 	case err != nil:

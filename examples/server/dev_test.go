@@ -117,6 +117,7 @@ func TestDevCalls(t *testing.T) {
 		{"events", `{"businessId": "biz_none", "type": "invoice.created", "data": {}}`, 404, "biz_none"},
 		{"events", `{"businessId": "biz_bakery", "type": "invoice.created", "data": [1]}`, 400, "data"},
 		{"events", `{"businessId": "biz_bakery", "type": "invoice", "data": {}}`, 400, "type"},
+		{"events", `{"businessId": "biz_bakery", "type": "app.installed", "data": {}}`, 400, "clientId"},
 
 		{"keys/rotate", ``, 200, "{}"},
 		{"keys/rotate", `{}`, 200, "{}"},

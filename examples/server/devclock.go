@@ -32,6 +32,9 @@ func (s *server) devMoveClock(w http.ResponseWriter, r *http.Request) error {
 	if err := s.clock.move(r.Context(), time.Duration(*in.AdvanceSeconds)*time.Second); err != nil {
 		return err
 	}
+	if err := s.platform.Settle(r.Context()); err != nil {
+		return err
+	}
 	return s.devReadClock(w, r)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -140,26 +139,32 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
 	}
-	if family, name, ok := strings.Cut(in.Type, "."); !ok || family == "" || name == "" {
-		return apierror.Invalid("type must be the name of an event, such as invoice.created")
-	}
-	if !strings.HasPrefix(string(in.Data), "{") {
-		return apierror.Invalid("data must be an object")
-	}
 	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
 		return err
 	}
-	now := s.clock.Now()
-	event := events.Event{ID: id.New(id.Event, now), Type: in.Type, BusinessID: in.BusinessID, Data: in.Data, CreatedAt: now}
-	if in.ClientID != "" {
+	definition, ok := s.platform.Events().Catalog().Lookup(in.Type)
+	switch {
+	case !ok:
+		return apierror.Invalid("type must be the name of an event in the catalog, such as invoice.created")
+	case definition.Audience == events.AudienceApp && in.ClientID == "":
+		return apierror.Invalid("clientId is missing: " + in.Type + " is for one app")
+	case !strings.HasPrefix(string(in.Data), "{"):
+		return apierror.Invalid("data must be an object")
+	}
+	draft := events.Draft{Type: in.Type, BusinessID: in.BusinessID, Data: in.Data}
+	if definition.Audience == events.AudienceApp { // otherwise clientId says nothing
 		app, err := s.findApp(r, string(in.ClientID))
 		if err != nil {
 			return err
 		}
-		event.AppID = app.ID
+		draft.AppID = app.ID
 	}
-	if err := s.store.RecordEvents(r.Context(), event); err != nil {
+	recorded, err := s.platform.Events().Record(r.Context(), s.store, draft)
+	if errors.Is(err, events.ErrInvalidDraft) {
+		return apierror.Invalid(err.Error())
+	}
+	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"id": event.ID})
+	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"id": recorded[0].ID})
 }

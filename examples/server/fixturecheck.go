@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -164,8 +165,8 @@ func (p *problems) checkWebhook(at string, w fixtureWebhook, seen map[string]boo
 		p.add("%s.url %q is not a URL of https", at, w.URL)
 	}
 	for i, name := range w.Events {
-		if family, event, ok := strings.Cut(name, "."); !ok || family == "" || event == "" {
-			p.add("%s.events[%d] %q is no event", at, i, name)
+		if _, ok := events.DefaultCatalog().Lookup(name); !ok {
+			p.add("%s.events[%d] %q is not in the catalog", at, i, name)
 		}
 	}
 	if w.Secret != "" && !strings.HasPrefix(string(w.Secret), "whsec_") {

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // loadable is fixtures with everything that is slow or random done: what is left
@@ -21,6 +22,8 @@ type loadable struct {
 	fixtures
 	now    time.Time
 	hashes []string // of the users' passwords
+
+	webhooks webhooks.Config // whose Store is that of the transaction
 }
 
 // prepare hashes passwords and makes the secrets that the fixtures leave out.
@@ -52,6 +55,7 @@ func (f fixtures) withFreshSecrets() fixtures {
 	}
 	for i := range f.Apps {
 		f.Apps[i].ClientSecret = ""
+		f.Apps[i].Webhooks = nil // they are on this machine
 	}
 	return f
 }
@@ -141,5 +145,28 @@ func (l *loadable) loadApp(ctx context.Context, store *sqlstore.Store, a fixture
 			ID: id.New(id.Secret, l.now), AppID: a.ID, Digest: secret.DigestOf(string(a.ClientSecret)), CreatedAt: l.now,
 		}}
 	}
-	return store.CreateApp(ctx, app, secrets)
+	if err := store.CreateApp(ctx, app, secrets); err != nil {
+		return err
+	}
+	return l.loadWebhooks(ctx, store, a)
+}
+
+func (l *loadable) loadWebhooks(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
+	if len(a.Webhooks) == 0 {
+		return nil
+	}
+	cfg := l.webhooks
+	cfg.Store, cfg.MaxWebhooks = store, len(a.Webhooks)
+	hooks, err := webhooks.New(cfg)
+	if err != nil {
+		return err
+	}
+	for _, w := range a.Webhooks {
+		if _, _, err := hooks.Create(ctx, webhooks.NewWebhook{
+			AppID: a.ID, ID: w.ID, URL: w.URL, Events: w.Events, Secret: string(w.Secret), Disabled: w.Enabled != nil && !*w.Enabled,
+		}); err != nil {
+			return fmt.Errorf("webhook %s: %w", w.ID, err)
+		}
+	}
+	return nil
 }

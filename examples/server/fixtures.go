@@ -166,8 +166,8 @@ func (o options) readFixtures(dev bool) (fixtures, error) {
 // warn tells what the fixtures have that nothing serves yet.
 func (f fixtures) warn(log *slog.Logger) {
 	for _, a := range f.Apps {
-		if len(a.Webhooks)+len(a.AppDataFields) > 0 {
-			log.Warn("fixtures: webhooks and appDataFields are checked but not served yet", "app", a.ID)
+		if len(a.AppDataFields) > 0 {
+			log.Warn("fixtures: appDataFields are checked but not served yet", "app", a.ID)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // run is the whole program: it serves until ctx ends, and then returns nil.
@@ -94,6 +95,7 @@ func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err er
 	origin, err := fixturesOf(ctx, p.store)
 	if errors.Is(err, errAbsent) {
 		prepared := data.prepare(p.clock.Now())
+		prepared.webhooks = webhooks.Config{Keyring: p.ring, AllowLoopback: p.dev, Clock: p.clock}
 		loaded, loading := p.books.load(ctx, prepared)
 		if loading != nil {
 			return nil, loading

@@ -14,6 +14,7 @@ import (
 	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // service is what the accounting service calls itself.
@@ -76,7 +77,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),
 		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
-		OAuth: oauth,
+		OAuth: oauth, Webhooks: webhooks.Config{AllowLoopback: p.dev},
 	})
 	if err != nil {
 		return nil, err

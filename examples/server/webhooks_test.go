@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/webhooks/signature"
+)
+
+// receiver is a partner's endpoint: it fails as often as it is told to, and then
+// takes everything.
+type receiver struct {
+	mu       sync.Mutex
+	failures int
+	got      []received
+	url      string
+}
+
+type received struct {
+	header http.Header
+	body   []byte
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.got = append(r.got, received{req.Header.Clone(), body})
+		if r.failures > 0 {
+			r.failures--
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+func (r *receiver) fail(times int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures = times
+}
+
+// take returns what arrived since the last call.
+func (r *receiver) take() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got := r.got
+	r.got = nil
+	return got
+}
+
+// withWebhook is the demo with the webhook of its first app at an address of ours.
+func withWebhook(t *testing.T, url string) string {
+	t.Helper()
+	return file(t, "fixtures.json", strings.Replace(string(demo), "http://localhost:9090/webhooks", url, 1))
+}
+
+const hookSecret = "whsec_demo_ledgerlink_sync" //nolint:gosec // that of the demo
+
+// move moves the clock and returns what it shows then.
+func (r *rig) move(seconds int) time.Time {
+	r.t.Helper()
+	now := r.dev("clock", fmt.Sprintf(`{"advanceSeconds": %d}`, seconds)).want(r.t, http.StatusOK).json(r.t)["now"]
+	return time.Unix(int64(now.(float64)), 0)
+}
+
+// DLV-01, SIG-01, WH-02, EVT-01, INST-05, SBX-01: an event from outside, through
+// retries that the clock brings on, to the Events API.
+func TestWebhooksFromOutside(t *testing.T) {
+	t.Parallel()
+	hook := newReceiver(t)
+	r := start(t, "-fixtures", withWebhook(t, hook.url))
+	token := r.connect(r.session("usr_ada", "biz_bakery"), "biz_bakery", "invoices:read events:read")["access_token"].(string)
+	r.move(0)
+	if got := hook.take(); len(got) != 1 || got[0].header.Get("X-Webhook-Event") != "app.installed" {
+		t.Fatalf("after the connection: %v", got)
+	}
+
+	hook.fail(2)
+	eventID := r.dev("events", `{"businessId": "biz_bakery", "type": "invoice.created", "data": {"id": "inv_1"}}`).want(t, http.StatusOK).json(t)["id"].(string)
+	var deliveries []received
+	for _, pause := range []int{0, 60, 300} {
+		now := r.move(pause)
+		got := hook.take()
+		if len(got) != 1 {
+			t.Fatalf("%d s later: %d posts, want 1", pause, len(got))
+		}
+		verifier, err := signature.NewVerifier(signature.Config{Secrets: []string{hookSecret}, Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verifier.Verify(got[0].header.Get(signature.Header), got[0].body); err != nil {
+			t.Error(err)
+		}
+		deliveries = append(deliveries, got[0])
+	}
+	if string(deliveries[0].body) != string(deliveries[2].body) || deliveries[0].header.Get("X-Webhook-Event-Id") != eventID {
+		t.Errorf("the third attempt differs: %s", deliveries[2].body)
+	}
+	r.move(24 * 3600)
+	if got := hook.take(); len(got) != 0 {
+		t.Errorf("sent again after it had arrived: %v", got)
+	}
+
+	var body struct{ APIVersion, EventID string }
+	if err := json.Unmarshal(deliveries[0].body, &body); err != nil || body.APIVersion != "2026-09-01" || body.EventID != eventID {
+		t.Errorf("body %s: %v", deliveries[0].body, err)
+	}
+	fresh := r.connect(r.session("usr_ada", "biz_bakery"), "biz_bakery", "invoices:read events:read")["access_token"].(string)
+	if token == fresh {
+		t.Fatal("the same token again")
+	}
+	req := request(t, http.MethodGet, r.api+"/events?types=invoice.created", "", "")
+	req.Header.Set("Authorization", "Bearer "+fresh)
+	if a := do(t, http.DefaultClient, req).want(t, http.StatusOK); !strings.Contains(a.body, eventID) {
+		t.Errorf("/events: %s", a.body)
+	}
+	r.dev("installations/uninstall", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`).want(t, http.StatusOK)
+	r.move(48 * 3600)
+	var names []string
+	for _, got := range hook.take() {
+		names = append(names, got.header.Get("X-Webhook-Event"))
+	}
+	if strings.Join(names, " ") != "app.uninstalled business.redact" {
+		t.Errorf("after the uninstall: %v", names)
+	}
+}
