@@ -66,7 +66,7 @@ func newDispatcher(s *Service) *dispatcher {
 		Service: s, planner: &planner{Service: s, taken: make(chan struct{}, 1)}, node: rand.Text(),
 		held: map[int]int64{}, draining: map[int]bool{}, takenOf: map[int]int{},
 		lanes: lanes{byID: map[string]*lane{}}, running: map[string]*flight{},
-		results: make(chan Outcome, s.cfg.MaxInFlight), recorded: make(chan recording, 1),
+		results: make(chan Outcome, (1+slowPerPlace)*s.cfg.MaxInFlight), recorded: make(chan recording, 1),
 	}
 }
 

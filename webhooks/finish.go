@@ -2,12 +2,14 @@ package webhooks
 
 import (
 	"context"
+	"maps"
 	"time"
 )
 
 // recording is what came of recording outcomes.
 type recording struct {
 	outcomes []Outcome
+	held     map[int]int64 // when it began
 	finished Finished
 	err      error
 }
@@ -73,10 +75,11 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 	batch := d.finished[:n:n]
 	d.finished = d.finished[n:]
 	d.isRecording = true
+	held := maps.Clone(d.held)
 	f := Finish{Node: d.node, Now: now, Until: d.leaseFrom(time.Now()), Outcomes: batch}
 	go func() {
 		finished, err := d.cfg.Store.FinishAttempts(ctx, f)
-		d.recorded <- recording{outcomes: batch, finished: finished, err: err}
+		d.recorded <- recording{outcomes: batch, held: held, finished: finished, err: err}
 	}()
 }
 
@@ -97,7 +100,7 @@ func (d *dispatcher) settle(ctx context.Context, r recording) {
 		d.takenOf[shard]--
 		d.telemetry.count(ctx, o)
 	}
-	d.hold(r.finished.Held)
+	d.lose(r.held, r.finished.Held)
 	for _, webhookID := range r.finished.Warn {
 		d.cfg.Failing(ctx, webhookID)
 	}

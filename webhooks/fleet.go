@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -32,6 +33,9 @@ func (d *dispatcher) beat(ctx context.Context) {
 		d.nextBeat = now.Add(min(lookEvery, d.cfg.Lease/beatsPerLease))
 		return
 	}
+	if !now.Before(d.leaseEnds) {
+		d.searched = time.Time{} // work was passed over since the lease ended
+	}
 	d.leaseEnds = until
 	d.hold(fleet.Shards)
 	if d.stopping {
@@ -49,6 +53,9 @@ func (d *dispatcher) beat(ctx context.Context) {
 			d.searched = time.Time{} // there may be work in it
 		}
 	}
+	if len(excess) < len(d.draining) {
+		d.searched = time.Time{} // it stays here after all
+	}
 	d.draining = excess
 	for _, shard := range fleet.Shards { // wake when a lease of somebody else ends
 		if shard.Holder != d.node && shard.Holder != "" && shard.LeaseEnds.After(now) && shard.LeaseEnds.Before(d.nextBeat) {
@@ -57,21 +64,27 @@ func (d *dispatcher) beat(ctx context.Context) {
 	}
 }
 
-// hold takes notice of which shards are the node's. What was begun in others is
-// theirs now.
+// hold takes notice of which shards are the node's.
 func (d *dispatcher) hold(shards []Shard) {
-	held := make(map[int]int64, len(shards))
+	d.lose(d.held, shards)
 	for _, shard := range shards {
 		if shard.Holder == d.node {
-			held[shard.ID] = shard.Epoch
+			d.held[shard.ID] = shard.Epoch
 		}
 	}
-	for shard, epoch := range d.held {
-		if held[shard] != epoch {
-			d.forget(shard)
+}
+
+// lose forgets shards that were the node's and are no longer. What was begun in
+// them is somebody else's now.
+func (d *dispatcher) lose(before map[int]int64, now []Shard) {
+	for id, epoch := range before {
+		isHeld := slices.ContainsFunc(now, func(s Shard) bool { return s.ID == id && s.Epoch == epoch && s.Holder == d.node })
+		if !isHeld && d.held[id] == epoch {
+			d.forget(id)
+			delete(d.held, id)
+			delete(d.draining, id)
 		}
 	}
-	d.held = held
 }
 
 // isMine reports whether new work of a shard may be begun.
