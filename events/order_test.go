@@ -1,13 +1,16 @@
 package events_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -24,6 +27,33 @@ func TestOrderIsThatOfCommits(t *testing.T) {
 	k.call(token, "/events?after="+cursor).shows(late)
 	k.call(token, "/events").shows(append(first, late)...)
 	k.call(token, "/events?after="+late.ID).shows()
+}
+
+// A cursor that has no place yet is none: taken for one it would show everything.
+func TestCursorThatCommitsDuringTheCall(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.record("biz_1", "invoice.created")
+	late := events.Event{ID: id.New(id.Event, start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
+	log, err := events.New(events.Config{Clock: k.clock, Store: meanwhile{k.store, func() { k.must(k.store.RecordEvents(t.Context(), late)) }}})
+	k.must(err)
+	r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), identity.Principal{AppID: "app_1", BusinessID: "biz_1", Scopes: allScopes}),
+		http.MethodGet, "/events?after="+late.ID, http.NoBody)
+	if err := log.List(httptest.NewRecorder(), r); !apierror.HasCode(err, apierror.UnknownCursor) {
+		t.Errorf("List: %v", err)
+	}
+}
+
+// meanwhile is a store in which something happens after events were numbered.
+type meanwhile struct {
+	events.Store
+	happens func()
+}
+
+func (m meanwhile) NumberEvents(ctx context.Context, businessID string) error {
+	err := m.Store.NumberEvents(ctx, businessID)
+	m.happens()
+	return err
 }
 
 // EVT-03, EVT-06: 30 days, to the millisecond, whether the row is still there or not.

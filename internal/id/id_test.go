@@ -45,6 +45,17 @@ func TestNewSortsByTheCallersTime(t *testing.T) {
 	}
 }
 
+func TestResolution(t *testing.T) {
+	t.Parallel()
+	var made []string
+	for i := range 10_000 { // over the turn of a millisecond too
+		made = append(made, id.New(id.Event, start.Add(17+time.Duration(i)*id.Resolution)))
+	}
+	if !slices.IsSorted(made) {
+		t.Error("ids of instants that far apart are not sorted")
+	}
+}
+
 func TestNewIsUnique(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 2000

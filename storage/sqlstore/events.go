@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,31 +47,36 @@ func (s *Store) Event(ctx context.Context, businessID, eventID string) (events.E
 // that has its events by number, and no further than the page goes: what a page
 // costs depends on how many types there are, and not on how many events.
 func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, error) {
-	args := []any{q.BusinessID, q.After, ms(q.Since), q.Limit}
-	place := func(value any) string {
+	since := ""
+	if !q.Since.IsZero() {
+		since = id.Floor(id.Event, q.Since)
+	}
+	args := []any{q.BusinessID, q.After, since, q.Limit}
+	bind := func(value any) string {
 		args = append(args, value)
-		return fmt.Sprint("$", len(args))
+		return "$" + strconv.Itoa(len(args))
 	}
 	var branches []string
-	branch := func(where, name string) {
-		branches = append(branches, "SELECT * FROM (SELECT "+eventColumns+` FROM partnerkit_event
-			WHERE business_id = $1 AND `+where+" AND type = "+place(name)+` AND number > $2 AND created_at >= $3
-			ORDER BY number LIMIT $4) AS seen`)
+	branch := func(name, whose string) {
+		branches = append(branches, `SELECT id, number FROM (SELECT id, number FROM partnerkit_event
+			WHERE business_id = $1 AND `+whose+" AND type = "+bind(name)+" AND number > $2 AND id >= $3 ORDER BY number LIMIT $4) AS one")
 	}
 	for _, name := range q.Types {
-		branch("app_id IS NULL", name)
+		branch(name, "app_id IS NULL")
 	}
 	if len(q.AppTypes) > 0 {
-		app := place(q.AppID)
+		whose := "app_id = " + bind(q.AppID)
 		for _, name := range q.AppTypes {
-			branch("app_id = "+app, name)
+			branch(name, whose)
 		}
 	}
 	if len(branches) == 0 {
 		return nil, nil
 	}
 	var found []events.Event
-	err := storage.Each(ctx, s, s.sql.of(strings.Join(branches, " UNION ALL ")+" ORDER BY number LIMIT $4"), args, func(scan func(...any) error) error {
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+eventColumns+` FROM partnerkit_event WHERE id IN (
+			SELECT id FROM (`+strings.Join(branches, " UNION ALL ")+`) AS seen ORDER BY number LIMIT $4
+		) ORDER BY number`), args, func(scan func(...any) error) error {
 		var row eventRow
 		err := scan(row.dest()...)
 		found = append(found, row.value())

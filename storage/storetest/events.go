@@ -199,6 +199,10 @@ var eventCases = []testCase[*Env]{
 		must(t, e.NumberEvents(t.Context(), business))
 		first := get[events.Event](t)(e.Event(t.Context(), business, made[0].ID))
 		both, one := []string{"a.b", "c.d"}, []string{"a.b"}
+		most := slices.Clone(both)
+		for len(most) < events.MaxDefinitions {
+			most = append(most, fmt.Sprint("x.", len(most)))
+		}
 		for name, test := range map[string]struct {
 			q    events.Query
 			want []int
@@ -206,6 +210,7 @@ var eventCases = []testCase[*Env]{
 			"no type":            {events.Query{AppID: "app_1", Limit: 9}, nil},
 			"unknown type":       {events.Query{Types: []string{"x.y"}, Limit: 9}, nil},
 			"one type":           {events.Query{Types: one, Limit: 9}, []int{0, 5}},
+			"a whole catalog":    {events.Query{Types: most, Limit: 9}, []int{0, 1, 4, 5}},
 			"two types":          {events.Query{Types: both, Limit: 9}, []int{0, 1, 4, 5}},
 			"an app's own":       {events.Query{AppID: "app_1", AppTypes: both, Limit: 9}, []int{2}},
 			"both":               {events.Query{Types: both, AppID: "app_2", AppTypes: both, Limit: 9}, []int{0, 1, 3, 4, 5}},

@@ -14,7 +14,8 @@ CREATE TABLE partnerkit_event_counter (
 CREATE INDEX pk_event_unnumbered ON partnerkit_event (business_id, created_at, id) WHERE number IS NULL;
 CREATE INDEX pk_event_unplanned ON partnerkit_event (id) WHERE planned = FALSE;
 
--- Two, since PostgreSQL does not see that rows WHERE app_id IS NULL come out of an
--- index over app_id in the order of what follows it.
-CREATE INDEX pk_event_seen ON partnerkit_event (business_id, type, number) WHERE app_id IS NULL AND number IS NOT NULL;
-CREATE INDEX pk_event_own ON partnerkit_event (business_id, app_id, type, number) WHERE app_id IS NOT NULL AND number IS NOT NULL;
+-- What a page looks through; the rows themselves are read for those on it only. Two
+-- indexes, since PostgreSQL does not see that rows WHERE app_id IS NULL come out of
+-- one over app_id in the order of what follows it.
+CREATE INDEX pk_event_seen ON partnerkit_event (business_id, type, number, id) WHERE app_id IS NULL AND number IS NOT NULL;
+CREATE INDEX pk_event_own ON partnerkit_event (business_id, app_id, type, number, id) WHERE app_id IS NOT NULL AND number IS NOT NULL;
