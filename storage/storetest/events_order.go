@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // EVT-05: whoever follows the pages from any cursor gets every event that it may
@@ -38,6 +39,9 @@ var eventOrderCases = []testCase[*Env]{
 		}
 		for i := range 12 {
 			readers.Go(func() { p.followFromAnywhere(t, i) })
+		}
+		for range 2 {
+			readers.Go(func() { p.plan(t) })
 		}
 		writers.Wait()
 		p.written.Store(true)
@@ -152,6 +156,21 @@ func (p *orderProof) note(calls ...[]events.Event) {
 	defer p.mu.Unlock()
 	for _, made := range calls {
 		p.committed[made[0].BusinessID] = append(p.committed[made[0].BusinessID], made)
+	}
+}
+
+// plan gives numbers too, to a few events at a time.
+func (p *orderProof) plan(t *testing.T) {
+	for !p.written.Load() {
+		found, err := p.UnplannedEvents(t.Context(), "", 1+rand.N(20))
+		if err == nil {
+			_, err = p.SavePlan(t.Context(), webhooks.Plan{Events: found.Events})
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		time.Sleep(rand.N(5 * time.Millisecond))
 	}
 }
 
