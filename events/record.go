@@ -16,8 +16,8 @@ import (
 // MaxData is how large the data of an event may be, in bytes of JSON.
 const MaxData = 256 << 10
 
-// ErrInvalidDraft: an event was not recorded, for its type, its ids or its data are
-// not what they should be. The error around it says which and why.
+// ErrInvalidDraft says that an event was not recorded, for its type, its ids or its
+// data are not what they should be. The error around it says which and why.
 var ErrInvalidDraft = errors.New("the event cannot be recorded")
 
 // Draft is an event to be recorded.
@@ -84,13 +84,13 @@ func (l *Log) check(d Draft) (json.RawMessage, error) {
 	data, err := apierror.EncodeJSON(d.Data) // in the bytes that the API would send
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("Data: %w", err)
+		return nil, fmt.Errorf("the data: %w", err)
 	case !isObject(data):
-		return nil, errors.New("Data is not a JSON object")
+		return nil, errors.New("the data is not a JSON object")
 	case len(data) > MaxData:
-		return nil, fmt.Errorf("Data has %d bytes, more than %d", len(data), MaxData)
+		return nil, fmt.Errorf("the data has %d bytes, more than %d", len(data), MaxData)
 	case !utf8.Valid(data):
-		return nil, errors.New("Data is not valid UTF-8")
+		return nil, errors.New("the data is not valid UTF-8")
 	}
 	return data, nil
 }

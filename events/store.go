@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrNotFound: the business has no such event.
+// ErrNotFound says that the business has no such event.
 var ErrNotFound = errors.New("event not found")
 
 // TopicRecorded has news when events were recorded.

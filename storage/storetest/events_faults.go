@@ -144,7 +144,7 @@ func (x *explainer) plan(t *testing.T) string {
 		var ignored [3]int
 		explain, dest = "EXPLAIN QUERY PLAN ", []any{&ignored[0], &ignored[1], &ignored[2], &line}
 	} else {
-		get[int64](t)(x.DB.Exec(t.Context(), `ANALYZE "`+x.Dialect().Schema+`".partnerkit_event`))
+		get[int64](t)(x.Exec(t.Context(), `ANALYZE "`+x.Dialect().Schema+`".partnerkit_event`))
 	}
 	must(t, storage.Each(t.Context(), x.DB, explain+x.query, x.args, func(scan func(...any) error) error {
 		err := scan(dest...)

@@ -1,0 +1,82 @@
+package events
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+type page struct {
+	Events  []answer `json:"events"`
+	HasMore bool     `json:"hasMore"`
+}
+
+// List serves GET /events behind a guard with the scope events:read: what the app
+// may see of the business that it calls for, oldest first, after a cursor.
+func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
+	p, err := caller(r)
+	if err != nil {
+		return err
+	}
+	asked, err := l.parseQuery(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	// First of all, so that a reader sees what it has just written.
+	if err := l.cfg.Store.NumberEvents(r.Context(), p.BusinessID); err != nil {
+		return fault(err)
+	}
+	q := Query{BusinessID: p.BusinessID, AppID: p.AppID, Since: l.oldest(), Limit: asked.limit + 1}
+	if q.After, err = l.place(r, p.BusinessID, asked, q.Since); err != nil {
+		return err
+	}
+	q.Types, q.AppTypes = l.visible(p, asked.types)
+	found, err := l.cfg.Store.Events(r.Context(), q)
+	if err != nil {
+		return fault(err)
+	}
+	hasMore := len(found) > asked.limit
+	if hasMore {
+		found = found[:asked.limit]
+	}
+	shown := page{Events: make([]answer, len(found)), HasMore: hasMore}
+	for i, e := range found {
+		definition, _ := l.cfg.Catalog.Lookup(e.Type)
+		if shown.Events[i], err = answerOf(e, definition, p.Version); err != nil {
+			return err
+		}
+	}
+	return apierror.WriteJSON(w, http.StatusOK, shown)
+}
+
+// place is where the cursor stands: the app need not be able to see it. One that
+// has no number was committed since the request came; nobody can have been given
+// it as a cursor.
+func (l *Log) place(r *http.Request, businessID string, asked query, since time.Time) (int64, error) {
+	if !asked.hasAfter {
+		return 0, nil
+	}
+	e, err := l.find(r, businessID, asked.after, since)
+	if errors.Is(err, ErrNotFound) || err == nil && e.Number == 0 {
+		return 0, apierror.New(apierror.UnknownCursor, asked.after)
+	}
+	return e.Number, err
+}
+
+// visible are the types that the app may see, all or among those asked for.
+func (l *Log) visible(p identity.Principal, asked []string) (ofBusiness, ofApp []string) {
+	for _, d := range l.cfg.Catalog.definitions {
+		switch {
+		case asked != nil && !slices.Contains(asked, d.Name):
+		case d.Audience == AudienceApp && d.Judge(p.AppID, viewer(p)) == Visible:
+			ofApp = append(ofApp, d.Name)
+		case d.Audience != AudienceApp && d.Judge("", viewer(p)) == Visible:
+			ofBusiness = append(ofBusiness, d.Name)
+		}
+	}
+	return ofBusiness, ofApp
+}
