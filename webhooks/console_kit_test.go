@@ -1,0 +1,281 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const (
+	hookURL      = "https://partner.example.com/hooks"
+	hookBusiness = "biz_1"
+	sampled      = "invoice.paid"
+	node         = "node_1" // who ends attempts in the tests
+)
+
+var consoleStart = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+
+// consoleKit is what a developer's console works on: a service that sends nothing,
+// on a real store, and an app that is installed in a business.
+type consoleKit struct {
+	testing.TB
+	store   *storetest.Env
+	clock   *clock.Manual
+	service *webhooks.Service
+	app     oauthserver.App
+	log     *bytes.Buffer
+}
+
+func newConsole(t testing.TB, changes ...func(*webhooks.Config)) *consoleKit {
+	t.Helper()
+	return newConsoleOn(t, sqlite.Memory, changes...)
+}
+
+func newConsoleOn(t testing.TB, path string, changes ...func(*webhooks.Config)) *consoleKit {
+	t.Helper()
+	k := &consoleKit{TB: t, clock: clock.NewManual(consoleStart), log: new(bytes.Buffer)}
+	k.store = storetest.NewEnv(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	})
+	cfg := webhooks.Config{
+		Store: k.store, Keyring: newKeys(t, 1), CurrentVersion: "2026-09-01", Clock: k.clock, Logger: slog.New(slog.NewTextHandler(k.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	var err error
+	k.service, err = webhooks.New(cfg)
+	k.must(err)
+	for shard := range webhooks.Shards {
+		_, err := k.store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, consoleStart, consoleStart.Add(time.Hour))
+		k.must(err)
+	}
+	k.app = k.newApp()
+	k.install(identity.MustScopes("invoices:read", "customers:read"))
+	return k
+}
+
+// newKeys is a keyring of keys that are filled with these bytes.
+func newKeys(t testing.TB, fills ...byte) *keyring.Keyring {
+	t.Helper()
+	var keys []keyring.Key
+	for _, fill := range fills {
+		key, err := keyring.NewKey("", bytes.Repeat([]byte{fill}, keyring.KeySize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	all, err := keyring.New(keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (k *consoleKit) must(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k *consoleKit) newApp() oauthserver.App {
+	k.Helper()
+	now := k.clock.Now()
+	app := oauthserver.App{
+		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
+		Name: "App", Reviewed: true, RedirectURIs: []string{"https://partner.example.com/cb"}, Scopes: identity.MustScopes("invoices:read", "customers:read"), CreatedAt: now,
+	}
+	k.must(k.store.CreateApp(k.Context(), app, nil))
+	return app
+}
+
+func (k *consoleKit) install(granted identity.Scopes) {
+	k.Helper()
+	now := k.clock.Now()
+	request := oauthserver.AuthorizationRequest{
+		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: k.app.ID, RedirectURI: k.app.RedirectURIs[0],
+		Scopes: granted, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
+	}
+	k.must(k.store.HoldRequest(k.Context(), request))
+	_, err := k.store.ApproveRequest(k.Context(), oauthserver.Approval{
+		RequestID: request.ID, UserID: "usr_1", BusinessID: hookBusiness, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
+		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Record: func(oauthserver.Approved) []events.Event { return nil },
+	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(oauthserver.CodeLifetime)})
+	k.must(err)
+}
+
+// hook adds a webhook for these events.
+func (k *consoleKit) hook(names ...string) webhooks.Webhook {
+	k.Helper()
+	w, _, err := k.service.Create(k.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Events: names})
+	k.must(err)
+	return w
+}
+
+// update changes a webhook.
+func (k *consoleKit) update(w webhooks.Webhook, c webhooks.Change) webhooks.Webhook {
+	k.Helper()
+	changed, err := k.service.Update(k.Context(), w.AppID, w.ID, c)
+	k.must(err)
+	return changed
+}
+
+func (k *consoleKit) off(w webhooks.Webhook) { k.update(w, webhooks.Change{Enabled: new(bool)}) }
+
+func (k *consoleKit) setApp(change func(*oauthserver.App)) {
+	k.Helper()
+	_, err := k.store.UpdateApp(k.Context(), k.app.ID, func(a oauthserver.App) (oauthserver.App, error) { change(&a); return a, nil })
+	k.must(err)
+}
+
+func (k *consoleKit) setStatus(status oauthserver.AppStatus) {
+	k.Helper()
+	k.must(k.store.SetAppStatus(k.Context(), k.app.ID, status))
+}
+
+func (k *consoleKit) uninstall() {
+	k.Helper()
+	_, err := k.store.EndInstallation(k.Context(), oauthserver.EndInstallation{
+		AppID: k.app.ID, BusinessID: hookBusiness, Status: oauthserver.InstallationRemoved, Now: k.clock.Now(), RedactAt: k.clock.Now(),
+		Record: func(oauthserver.Installation) []events.Event { return nil },
+	})
+	k.must(err)
+}
+
+func (k *consoleKit) narrow(to ...string) {
+	k.Helper()
+	_, err := k.store.SetInstallationScopes(k.Context(), k.app.ID, hookBusiness, identity.MustScopes(to...),
+		func(oauthserver.Installation, oauthserver.Installation) []events.Event { return nil })
+	k.must(err)
+}
+
+// queued is the delivery of a new event to a webhook.
+func (k *consoleKit) queued(w webhooks.Webhook, name string) webhooks.Delivery {
+	k.Helper()
+	now := k.clock.Now()
+	e := events.Event{ID: id.New(id.Event, now), Type: name, BusinessID: hookBusiness, Data: []byte("{}"), CreatedAt: now}
+	k.must(k.store.RecordEvents(k.Context(), e))
+	d := webhooks.Delivery{
+		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: e.ID, EventType: name, BusinessID: hookBusiness,
+		Body: []byte(`{"id":"dlv"}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+	}
+	_, err := k.store.SavePlan(k.Context(), webhooks.Plan{Events: []events.Event{e}, Deliveries: []webhooks.Delivery{d}})
+	k.must(err)
+	return d
+}
+
+// end records the outcome of a queued delivery's last attempt.
+func (k *consoleKit) end(d webhooks.Delivery, status webhooks.Status) webhooks.Delivery {
+	k.Helper()
+	now := k.clock.Now()
+	o := webhooks.Outcome{
+		Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: 1, Status: status, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered with status 500",
+		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", Answer: []byte("oh")},
+	}
+	if status == webhooks.Retrying {
+		o.NextAttemptAt = now.Add(time.Minute)
+	}
+	_, err := k.store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Until: now.Add(time.Hour), Outcomes: []webhooks.Outcome{o}})
+	k.must(err)
+	return k.delivery(d)
+}
+
+// failed is a delivery of a new event that has failed.
+func (k *consoleKit) failed(w webhooks.Webhook, name string) webhooks.Delivery {
+	k.Helper()
+	return k.end(k.queued(w, name), webhooks.Failed)
+}
+
+// delivery reads one again.
+func (k *consoleKit) delivery(d webhooks.Delivery) webhooks.Delivery {
+	k.Helper()
+	found, _, err := k.service.Delivery(k.Context(), d.AppID, d.WebhookID, d.ID)
+	k.must(err)
+	return found
+}
+
+// due are the ids of a webhook's deliveries that are to be sent by now.
+func (k *consoleKit) due(w webhooks.Webhook) []string {
+	k.Helper()
+	due, err := k.store.DueDeliveries(k.Context(), webhooks.Claim{
+		Webhooks: []webhooks.WebhookClaim{{WebhookID: w.ID, Limit: 1000}}, Now: k.clock.Now(), IsTaken: func(string) bool { return false },
+	})
+	k.must(err)
+	ids := []string{}
+	for _, d := range due {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+func (k *consoleKit) wantDue(w webhooks.Webhook, want ...string) {
+	k.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), k.due(w)); diff != "" {
+		k.Errorf("queued (-want +got)\n%s", diff)
+	}
+}
+
+// wantCode wants a 400 with the code.
+func wantCode(t testing.TB, err error, code apierror.Code) {
+	t.Helper()
+	refused, ok := errors.AsType[*apierror.Error](err)
+	if !ok || refused.Status() != 400 || refused.Code() != code {
+		t.Errorf("got %v, want 400 %s", err, code)
+	}
+}
+
+// wantInvalid wants a validation error with these messages.
+func wantInvalid(t testing.TB, err error, want ...string) {
+	t.Helper()
+	invalid, ok := errors.AsType[*apierror.Error](err)
+	if !ok || invalid.Status() != 400 || invalid.Code() != "" {
+		t.Errorf("got %v, want a validation error", err)
+		return
+	}
+	if diff := cmp.Diff(want, invalid.Messages()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func wantNotFound(t testing.TB, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, webhooks.ErrNotFound) {
+		t.Errorf("%s: %v, want ErrNotFound", what, err)
+	}
+}
+
+// members reads a JSON object.
+func members(t testing.TB, text []byte) map[string]any {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// DLV-09: the 100 most recent, newest first, with what the console shows; each
+// attempt is to be seen.
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	k.failed(k.hook(sampled), sampled) // another webhook's
+	var want []string
+	for i := range webhooks.MaxListed + 5 {
+		k.clock.Advance(time.Second)
+		d := k.queued(w, sampled)
+		if i == webhooks.MaxListed {
+			d = k.end(d, webhooks.Failed)
+		}
+		want = append([]string{d.ID}, want...)
+	}
+	list, err := k.service.Deliveries(t.Context(), k.app.ID, w.ID)
+	k.must(err)
+	var got []string
+	for _, d := range list {
+		got = append(got, d.ID)
+	}
+	if diff := cmp.Diff(want[:100], got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	failed := list[4]
+	if failed.EventType != sampled || failed.Status != webhooks.Failed || failed.Attempts != 6 || failed.ResponseCode != 500 || failed.LastError != "answered with status 500" || failed.Body != nil {
+		t.Errorf("listed as %+v", failed)
+	}
+	one, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, failed.ID)
+	k.must(err)
+	if len(attempts) != 1 || attempts[0].Number != 6 || attempts[0].ResponseCode != 500 || string(attempts[0].Answer) != "oh" || attempts[0].StartedAt.IsZero() {
+		t.Errorf("attempts %+v", attempts)
+	}
+	if !bytes.Equal(one.Body, []byte(`{"id":"dlv"}`)) {
+		t.Errorf("body %s", one.Body)
+	}
+	_, _, err = k.service.Delivery(t.Context(), k.app.ID, w.ID, "dlv_absent")
+	wantNotFound(t, "an absent delivery", err)
+}
+
+// DLV-08: what is older than 30 days goes, whatever its state and however much it
+// is; what is younger stays, and sending goes on.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w, deleted := k.hook(sampled), k.hook(sampled)
+	for range 401 { // more than two batches
+		k.queued(w, sampled)
+	}
+	k.failed(deleted, sampled)
+	k.must(k.service.Delete(t.Context(), k.app.ID, deleted.ID))
+	k.clock.Advance(time.Hour)
+	young := k.queued(w, sampled)
+
+	k.clock.Advance(webhooks.Retention - time.Hour)
+	k.service.Tidy(t.Context(), k.clock.Now())
+	if n := len(k.due(w)); n != 402 {
+		t.Errorf("%d are left at exactly 30 days", n)
+	}
+	k.clock.Advance(time.Millisecond)
+	k.store.Tap.Reset()
+	k.service.Tidy(t.Context(), k.clock.Now())
+	if _, commits := k.store.Tap.Counts(); commits != 3 { // 200, 200, and the rest with the deleted webhook
+		t.Errorf("%d acts", commits)
+	}
+	k.wantDue(w, young.ID)
+	if _, err := k.store.Webhook(t.Context(), k.app.ID, w.ID); err != nil {
+		t.Errorf("a webhook that is not deleted: %v", err)
+	}
+	again := webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, ID: deleted.ID}
+	if _, _, err := k.service.Create(t.Context(), again); err != nil {
+		t.Errorf("the deleted webhook is still there: %v", err)
+	}
+	if k.log.Len() != 0 {
+		t.Errorf("it logged %s", k.log)
+	}
+}
+
+// DLV-08: a fault is logged and ends the round; the next one does the work.
+func TestTidyFault(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	k.queued(w, sampled)
+	k.clock.Advance(webhooks.Retention + time.Second)
+	k.store.Tap.Arm(storetest.FaultError, 1)
+	k.service.Tidy(t.Context(), k.clock.Now())
+	if !strings.Contains(k.log.String(), "janitor") || len(k.due(w)) != 1 {
+		t.Errorf("%d are left, and it logged %q", len(k.due(w)), k.log)
+	}
+	k.store.Tap.Reset()
+	k.service.Tidy(t.Context(), k.clock.Now())
+	k.wantDue(w)
+}

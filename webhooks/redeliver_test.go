@@ -1,0 +1,235 @@
+package webhooks_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+func (k *consoleKit) redeliver(d webhooks.Delivery) (webhooks.Delivery, error) {
+	k.Helper()
+	return k.service.Redeliver(k.Context(), d.AppID, d.WebhookID, d.ID)
+}
+
+// RDL-01, WH-03: the same row, id, event and body; attempts begin anew, at once.
+func TestRedeliver(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	d := k.failed(w, sampled)
+	k.wantDue(w)
+	k.clock.Advance(time.Hour)
+	want := d
+	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt = webhooks.Queued, 0, 0, "", k.clock.Now()
+	queued, err := k.redeliver(d)
+	k.must(err)
+	if diff := cmp.Diff(want, queued) + cmp.Diff(want, k.delivery(d)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	k.wantDue(w, d.ID)
+
+	// It fails again, and can be sent again, as often as one likes.
+	k.end(queued, webhooks.Failed)
+	_, err = k.redeliver(d)
+	k.must(err)
+	if _, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, d.ID); err != nil || len(attempts) != 2 {
+		t.Errorf("%d attempts are logged, %v", len(attempts), err)
+	}
+}
+
+// RDL-02: only a failed one.
+func TestRedeliverNotFailed(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	queued, retrying, delivered := k.queued(w, sampled), k.end(k.queued(w, sampled), webhooks.Retrying), k.end(k.queued(w, sampled), webhooks.Delivered)
+	for _, d := range []webhooks.Delivery{queued, retrying, delivered} {
+		_, err := k.redeliver(d)
+		wantCode(t, err, apierror.DeliveryNotFailed)
+		if now := k.delivery(d); !cmp.Equal(d, now) {
+			t.Errorf("a refused redelivery changed %+v to %+v", d, now)
+		}
+	}
+	k.wantDue(w, queued.ID)
+}
+
+// closing is a step that closes a gate, and the code that tells of it. The codes
+// are in the order in which they are told.
+type closing struct {
+	name string
+	shut func(k *consoleKit, w webhooks.Webhook)
+	code apierror.Code
+	// isForTests says that a test is refused too.
+	isForTests bool
+}
+
+var closings = []closing{
+	{"suspended", func(k *consoleKit, _ webhooks.Webhook) { k.setStatus(oauthserver.AppSuspended) }, apierror.AppNotActive, true},
+	{"deactivated", func(k *consoleKit, _ webhooks.Webhook) { k.setStatus(oauthserver.AppDeactivated) }, apierror.AppNotActive, true},
+	{"off", func(k *consoleKit, w webhooks.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
+	{"uninstalled", func(k *consoleKit, _ webhooks.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
+	{"scope gone from the app", func(k *consoleKit, _ webhooks.Webhook) {
+		k.setApp(func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
+	}, apierror.EventScopeMissing, false},
+	{"scope gone from the installation", func(k *consoleKit, _ webhooks.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
+}
+
+// RDL-03, DLV-03: each gate by itself, for business and privacy events.
+func TestRedeliverGates(t *testing.T) {
+	t.Parallel()
+	for _, c := range closings {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			k := newConsole(t)
+			k.setApp(func(a *oauthserver.App) { a.Scopes = identity.MustScopes("invoices:read") })
+			w := k.hook(sampled)
+			d := k.failed(w, sampled)
+			c.shut(k, w)
+			_, err := k.redeliver(d)
+			wantCode(t, err, c.code)
+			if now := k.delivery(d); !cmp.Equal(d, now) {
+				t.Errorf("a refused redelivery changed %+v to %+v", d, now)
+			}
+			k.wantDue(w)
+		})
+	}
+	t.Run("a privacy event", func(t *testing.T) {
+		t.Parallel()
+		k := newConsole(t)
+		w := k.hook("customer.redact")
+		d := k.failed(w, "customer.redact")
+		k.narrow("invoices:read")
+		_, err := k.redeliver(d)
+		wantCode(t, err, apierror.EventScopeMissing)
+		if want := "customer.redact needs the scope customers:read, which the app or its installation no longer has"; err == nil || !cmp.Equal(messages(err), []string{want}) {
+			t.Errorf("messages %q", messages(err))
+		}
+		k.uninstall()
+		_, err = k.redeliver(d)
+		wantCode(t, err, apierror.AppNotInstalled)
+	})
+}
+
+func messages(err error) []string {
+	refused, _ := errors.AsType[*apierror.Error](err)
+	if refused == nil {
+		return nil
+	}
+	return refused.Messages()
+}
+
+// RDL-03: of several reasons the first is told, in one order.
+func TestRedeliverOrder(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	d := k.failed(w, sampled)
+	k.clock.Advance(webhooks.Retention)
+	_, err := k.redeliver(d)
+	wantCode(t, err, apierror.DeliveryTooOld)
+	// From the last to the first, each hides those before it.
+	for _, i := range []int{5, 3, 2, 0} {
+		closings[i].shut(k, w)
+		_, err := k.redeliver(d)
+		wantCode(t, err, closings[i].code)
+	}
+	// A status hides them all.
+	other := k.queued(w, sampled)
+	_, err = k.redeliver(other)
+	wantCode(t, err, apierror.DeliveryNotFailed)
+}
+
+// RDL-03: 30 days after its creation it is too old, whether it is still there or
+// not.
+func TestRedeliverTooOld(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	first, second := k.failed(w, sampled), k.failed(w, sampled)
+	k.clock.Advance(webhooks.Retention - time.Millisecond)
+	_, err := k.redeliver(first)
+	k.must(err)
+	k.clock.Advance(time.Millisecond)
+	_, err = k.redeliver(second)
+	wantCode(t, err, apierror.DeliveryTooOld)
+	k.clock.Advance(time.Millisecond)
+	k.service.Tidy(t.Context(), k.clock.Now())
+	_, err = k.redeliver(second)
+	wantNotFound(t, "a purged one", err)
+}
+
+// DLV-03: an event of the app's own life needs no installation.
+func TestRedeliverAppEvent(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(events.AppUninstalled)
+	d := k.failed(w, events.AppUninstalled)
+	k.uninstall()
+	_, err := k.redeliver(d)
+	k.must(err)
+	k.wantDue(w, d.ID)
+}
+
+// An event that a host has taken out of its catalog cannot be judged.
+func TestRedeliverUnknownEvent(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	d := k.failed(w, "invoice.eaten")
+	_, err := k.redeliver(d)
+	wantInvalid(t, err, "invoice.eaten is no longer in the catalog")
+	k.wantDue(w)
+}
+
+// RDL-02: of many at once one wins.
+func TestRedeliverAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	d := k.failed(w, sampled)
+	var won atomic.Int64
+	storetest.Race(32, func(int) {
+		if _, err := k.service.Redeliver(t.Context(), d.AppID, d.WebhookID, d.ID); err == nil {
+			won.Add(1)
+		} else {
+			wantCode(t, err, apierror.DeliveryNotFailed)
+		}
+	})
+	if won.Load() != 1 {
+		t.Errorf("%d won", won.Load())
+	}
+	k.wantDue(w, d.ID)
+}
+
+// A storage fault is one: nothing is refused by it, and nothing queued.
+func TestRedeliverFault(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	w := k.hook(sampled)
+	d := k.failed(w, sampled)
+	for n := 1; ; n++ {
+		k.store.Tap.Arm(storetest.FaultError, n)
+		_, err := k.redeliver(d)
+		struck := k.store.Tap.Struck()
+		k.store.Tap.Reset()
+		if !struck {
+			k.must(err)
+			break
+		}
+		if _, refused := errors.AsType[*apierror.Error](err); refused || errors.Is(err, webhooks.ErrNotFound) || !errors.Is(err, storetest.ErrInjected) {
+			t.Errorf("a fault at statement %d: %v", n, err)
+		}
+		k.wantDue(w)
+	}
+	k.wantDue(w, d.ID)
+}
