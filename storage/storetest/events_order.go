@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -37,7 +38,7 @@ var eventOrderCases = []testCase[*Env]{
 				readers.Go(func() { p.follow(t, business, app, "") })
 			}
 		}
-		for i := range 12 {
+		for i := range 8 {
 			readers.Go(func() { p.followFromAnywhere(t, i) })
 		}
 		for range 2 {
@@ -89,18 +90,25 @@ func newOrderProof(t *testing.T, e *Env) *orderProof {
 func (p *orderProof) write(t *testing.T, writer int) {
 	random := rand.New(rand.NewPCG(1, uint64(writer)))
 	for range testenv.Rounds(8, 150) {
-		if random.IntN(3) == 0 { // without a transaction of the host's
-			if made, err := p.record(t.Context(), p.Store, random); err != nil {
-				t.Error(err)
-			} else {
-				p.note(made)
-			}
-			continue
+		var err error
+		if random.IntN(3) == 0 {
+			err = p.recordAlone(t.Context(), random)
+		} else {
+			err = p.transact(t.Context(), random)
 		}
-		if err := p.transact(t.Context(), random); err != nil {
+		if err != nil && !errors.Is(err, storage.ErrBusy) { // on a slow machine; it never ran
 			t.Error(err)
 		}
 	}
+}
+
+// recordAlone records without a transaction of the host's.
+func (p *orderProof) recordAlone(ctx context.Context, random *rand.Rand) error {
+	made, err := p.record(ctx, p.Store, random)
+	if err == nil {
+		p.note(made)
+	}
+	return err
 }
 
 func (p *orderProof) transact(ctx context.Context, random *rand.Rand) error {
@@ -166,7 +174,7 @@ func (p *orderProof) plan(t *testing.T) {
 		if err == nil {
 			_, err = p.SavePlan(t.Context(), webhooks.Plan{Events: found.Events})
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, storage.ErrBusy) {
 			t.Error(err)
 			return
 		}
@@ -187,6 +195,9 @@ func (p *orderProof) follow(t *testing.T, business, app, after string) {
 		var ids []string
 		var err error
 		ids, hasMore, err = p.read(t.Context(), business, app, cursor, limit)
+		if errors.Is(err, storage.ErrBusy) {
+			continue
+		}
 		if err != nil || hasMore && len(ids) != limit || len(ids) > limit {
 			t.Errorf("a page of %d: %d events, more: %v, %v", limit, len(ids), hasMore, err)
 			return
@@ -200,6 +211,9 @@ func (p *orderProof) follow(t *testing.T, business, app, after string) {
 		p.mu.Unlock()
 		if wasWritten && !hasMore {
 			break
+		}
+		if len(ids) == 0 {
+			time.Sleep(rand.N(2 * time.Millisecond))
 		}
 	}
 	p.mu.Lock()
