@@ -9,7 +9,8 @@ import (
 const (
 	// slowAfter is when an attempt that still runs leaves its place to others. It
 	// goes on beside them, with the many that a machine can wait for at a time.
-	slowAfter     = time.Second
+	slowAfter     = 500 * time.Millisecond
+	ageEvery      = 100 * time.Millisecond
 	slowPerPlace  = 4
 	finishBatch   = 500
 	stopGrace     = 5 * time.Second
@@ -77,6 +78,8 @@ func (d *dispatcher) run(ctx context.Context) {
 	defer stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	age := time.NewTicker(ageEvery)
+	defer age.Stop()
 	beat := time.NewTimer(0)
 	defer beat.Stop()
 	work, ended := context.WithoutCancel(ctx), ctx.Done()
@@ -87,6 +90,10 @@ func (d *dispatcher) run(ctx context.Context) {
 			break
 		}
 		beat.Reset(time.Until(d.nextBeat))
+		var ages <-chan time.Time
+		if d.places > 0 {
+			ages = age.C
+		}
 		select {
 		case o := <-d.results:
 			d.finish(work, o)
@@ -99,6 +106,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-beat.C:
 		case <-tick.C:
 			d.isTime = true
+		case <-ages:
 			d.ageAttempts()
 		case <-ended:
 			d.stopping, ended = true, nil

@@ -48,10 +48,12 @@ func (d *dispatcher) beat(ctx context.Context) {
 			d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot take a shard", "shard", shard.ID, "err", err)
 			break
 		}
-		if taken {
-			d.held[shard.ID] = shard.Epoch + 1
-			d.searched = time.Time{} // there may be work in it
+		if !taken {
+			d.nextBeat = now.Add(leastBeatPeriod) // somebody was faster; another may be free
+			continue
 		}
+		d.held[shard.ID] = shard.Epoch + 1
+		d.searched = time.Time{} // there may be work in it
 	}
 	if len(excess) < len(d.draining) {
 		d.searched = time.Time{} // it stays here after all
@@ -68,8 +70,9 @@ func (d *dispatcher) beat(ctx context.Context) {
 func (d *dispatcher) hold(shards []Shard) {
 	d.lose(d.held, shards)
 	for _, shard := range shards {
-		if shard.Holder == d.node {
+		if shard.Holder == d.node && d.held[shard.ID] != shard.Epoch {
 			d.held[shard.ID] = shard.Epoch
+			d.searched = time.Time{} // there may be work in it
 		}
 	}
 }
