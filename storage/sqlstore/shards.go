@@ -23,6 +23,15 @@ func (s *Store) freeShards(ctx context.Context) error {
 	return wrap("free shards", err)
 }
 
+// unlocked ends a SELECT that passes over rows which somebody has locked, and locks
+// the others: a node that stands still in the middle of an act holds up nobody else.
+func unlocked(d storage.Dialect) string {
+	if d.ForUpdate == "" {
+		return ""
+	}
+	return d.ForUpdate + " SKIP LOCKED"
+}
+
 // Beat implements webhooks.ShardStore. Where nobody else can be it writes once.
 func (s *Store) Beat(ctx context.Context, node string, now, until time.Time) (webhooks.Fleet, error) {
 	var fleet webhooks.Fleet
@@ -44,7 +53,8 @@ func (s *Store) Beat(ctx context.Context, node string, now, until time.Time) (we
 		if err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE lease_ends <= $1", ms(now)); err != nil {
+		if _, err := tx.exec(ctx, `DELETE FROM partnerkit_dispatcher WHERE id IN (
+			SELECT id FROM partnerkit_dispatcher WHERE lease_ends <= $1`+unlocked(tx.dialect)+")", ms(now)); err != nil {
 			return err
 		}
 		if _, err := tx.renewShards(ctx, node, until); err != nil {
@@ -95,8 +105,9 @@ func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard,
 	if s.db.Dialect().IsOneProcess {
 		until = now.Add(forever)
 	}
-	n, err := s.exec(ctx, `UPDATE partnerkit_shard SET holder = $2, epoch = epoch + 1, lease_ends = $4
-		WHERE id = $1 AND epoch = $3 AND (holder = '' OR lease_ends <= $5)`, seen.ID, node, seen.Epoch, ms(until), ms(now))
+	n, err := s.exec(ctx, `UPDATE partnerkit_shard SET holder = $2, epoch = epoch + 1, lease_ends = $4 WHERE id = (
+		SELECT id FROM partnerkit_shard WHERE id = $1 AND epoch = $3 AND (holder = '' OR lease_ends <= $5)`+unlocked(s.db.Dialect())+")",
+		seen.ID, node, seen.Epoch, ms(until), ms(now))
 	return n == 1, wrap("take shard", err)
 }
 
