@@ -1,0 +1,211 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// oddStore is the store of a node that has bad luck.
+type oddStore struct {
+	*sqlstore.Store
+	linger time.Duration             // before an answer of FinishAttempts arrives
+	faster func(seen webhooks.Shard) // what others do just before TakeShard
+	isDeaf bool                      // the next answer of TakeShard is lost
+}
+
+func (s *oddStore) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+	done, err := s.Store.FinishAttempts(ctx, f)
+	time.Sleep(s.linger)
+	return done, err
+}
+
+func (s *oddStore) TakeShard(ctx context.Context, node string, seen webhooks.Shard, now, until time.Time) (bool, error) {
+	if s.faster != nil {
+		s.faster(seen)
+	}
+	taken, err := s.Store.TakeShard(ctx, node, seen, now, until)
+	if s.isDeaf {
+		s.isDeaf = false
+		return false, errors.New("the answer was lost")
+	}
+	return taken, err
+}
+
+// inOddBubble runs a test on a rig whose own dispatcher, not started yet, has bad luck.
+func inOddBubble(t *testing.T, test func(t *testing.T, r *rig, odd *oddStore)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, webhooks.Config{})
+		odd := &oddStore{Store: r.Store}
+		r.svc = r.sender(odd)
+		test(t, r, odd)
+	})
+}
+
+// sender makes a sender on the rig's network.
+func (r *rig) sender(store webhooks.Store) *webhooks.Service {
+	r.t.Helper()
+	svc, err := webhooks.New(webhooks.Config{
+		Store: store, Keyring: ring(r.t), AllowLoopback: true, Client: r.net.client(r.t), Clock: r.clock, Lease: 4 * time.Second,
+	})
+	r.must(err)
+	return svc
+}
+
+// beside runs a second sender, with a store that is well.
+func (r *rig) beside() (stop func()) {
+	r.t.Helper()
+	svc := r.sender(r.Store)
+	ctx, stop := context.WithCancel(r.t.Context())
+	r.running.Go(func() { _ = svc.Run(ctx) })
+	return stop
+}
+
+// appInShard makes an app whose webhook is in a shard, and says where it listens.
+func (r *rig) appInShard(shard int) (a app, address string) {
+	r.t.Helper()
+	for i := 0; address == "" || webhooks.ShardOf(a.webhook.ID) != shard; i++ {
+		address = fmt.Sprintf("127.0.1.%d", i)
+		a = r.app(address, "invoice.created")
+	}
+	return a, address
+}
+
+// DLV-05: a node that has given a shard away sends nothing of it, although it hears
+// afterwards of an act that was done while the shard was its own.
+func TestShardThatWasGivenAway(t *testing.T) {
+	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
+		odd.linger = 700 * time.Millisecond
+		var apps []app
+		for i := range 20 {
+			apps = append(apps, r.app(fmt.Sprintf("127.0.1.%d", i), "invoice.created"))
+		}
+		r.start()
+		time.Sleep(time.Second)
+		defer r.beside()()
+		const rounds = 20
+		for range rounds {
+			for _, a := range apps {
+				r.record(a.business, "invoice.created")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		r.settle()
+		time.Sleep(10 * time.Second)
+		for i, a := range apps {
+			if got := len(r.net.posts(fmt.Sprintf("127.0.1.%d", i))); got != rounds {
+				t.Errorf("shard %d: %d posts, want %d", webhooks.ShardOf(a.webhook.ID), got, rounds)
+			}
+		}
+	})
+}
+
+// DLV-05: nodes that find the same shards free take them all between them, at once.
+func TestShardThatSomebodyElseTook(t *testing.T) {
+	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
+		now, until := time.Now(), time.Now().Add(time.Hour)
+		_, err := r.Beat(t.Context(), "other", now, until)
+		r.must(err)
+		odd.faster = func(seen webhooks.Shard) {
+			if seen.ID < webhooks.Shards/2 {
+				_, err := r.TakeShard(t.Context(), "other", seen, now, until)
+				r.must(err)
+			}
+		}
+		a, address := r.appInShard(webhooks.Shards - 1)
+		r.record(a.business, "invoice.created")
+		r.start()
+		time.Sleep(500 * time.Millisecond) // the next beat is later
+		if got := len(r.net.posts(address)); got != 1 {
+			t.Errorf("%d posts, want 1", got)
+		}
+	})
+}
+
+// DLV-05: what waits in a shard is found, although the node has not heard that it took
+// it.
+func TestShardThatWasTakenUnheard(t *testing.T) {
+	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
+		a, address := r.appInShard(0)
+		r.net.handle(address, answer(http.StatusBadGateway))
+		r.record(a.business, "invoice.created")
+		stop := r.beside()
+		r.settle()
+		stop()
+		r.running.Wait()
+
+		now, until := time.Now(), time.Now().Add(time.Hour)
+		fleet, err := r.Beat(t.Context(), "other", now, until)
+		r.must(err)
+		for _, shard := range fleet.Shards[1:] {
+			_, err := r.TakeShard(t.Context(), "other", shard, now, until)
+			r.must(err)
+		}
+		r.must(r.clock.Advance(time.Hour)) // so that it was due long ago
+		odd.isDeaf = true
+		r.start()
+		time.Sleep(10 * time.Second)
+		if got := len(r.net.posts(address)); got != 2 {
+			t.Errorf("%d posts, want one of each node", got)
+		}
+	})
+}
+
+// DLV-05: a node that stands still in the middle of an act, as a machine does whose
+// network is gone, keeps what it has locked. The others go on all the same.
+func TestNodeThatStandsStill(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	store, err := postgres.Open(t.Context(), url, postgres.Config{Schema: schema, MaxConns: 4})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	defer store.Close()
+	now, until := time.Now(), time.Now().Add(time.Second)
+	fleet, err := store.Beat(t.Context(), "still", now, until)
+	must(err)
+	_, err = store.TakeShard(t.Context(), "still", fleet.Shards[0], now, until)
+	must(err)
+	tx, err := store.BeginTx(t.Context())
+	must(err)
+	defer tx.Rollback()
+	fleet, err = store.WithTx(tx).Beat(t.Context(), "still", now, until)
+	must(err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // to fail instead of hang
+	defer cancel()
+	now, until = now.Add(time.Minute), now.Add(2*time.Minute)
+	others, err := store.Beat(ctx, "other", now, until)
+	must(err)
+	if others.Nodes != 1 {
+		t.Errorf("%d nodes, want 1: the lease of the other has ended", others.Nodes)
+	}
+	take := func(shard webhooks.Shard) bool {
+		t.Helper()
+		taken, err := store.TakeShard(ctx, "other", shard, now, until)
+		must(err)
+		return taken
+	}
+	if take(fleet.Shards[0]) || !take(fleet.Shards[1]) {
+		t.Error("want only the shard that nobody has locked")
+	}
+	must(tx.Rollback())
+	if !take(fleet.Shards[0]) {
+		t.Error("the shard is free now")
+	}
+}
