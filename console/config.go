@@ -1,0 +1,88 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// Host is what the console asks of the backend that it is part of.
+type Host interface {
+	// Session returns who is signed in on this request; false when nobody is.
+	Session(r *http.Request) (identity.Session, bool, error)
+	// Organizations lists those that the user is a member of, in the order in
+	// which a page should show them.
+	Organizations(ctx context.Context, userID string) ([]Organization, error)
+}
+
+// Organization makes apps.
+type Organization struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Config of a [Console]. All but Clock and Logger is required.
+type Config struct {
+	Store     Store
+	Host      Host
+	OAuth     *oauthserver.Server
+	Webhooks  *webhooks.Service
+	Analytics *analytics.Counter
+	Events    events.Catalog // the zero value means events.DefaultCatalog
+	// Versions are the names of the API's versions that an app may pin; none:
+	// the API has no versions.
+	Versions []string
+	// Origins are those whose pages may write with the session cookie, such as
+	// https://app.example.com.
+	Origins []string
+
+	Clock  clock.Movable // nil: the real time
+	Logger *slog.Logger  // nil: discards
+}
+
+// Console is the developer console. It is safe for concurrent use.
+type Console struct {
+	cfg    Config
+	errors apierror.Writer
+	csrf   *http.CrossOriginProtection
+	routes http.Handler
+}
+
+// New checks the configuration and returns a console.
+func New(cfg Config) (*Console, error) {
+	switch {
+	case cfg.Store == nil:
+		return nil, errors.New("console: Config.Store is nil")
+	case cfg.Host == nil:
+		return nil, errors.New("console: Config.Host is nil")
+	case cfg.OAuth == nil || cfg.Webhooks == nil || cfg.Analytics == nil:
+		return nil, errors.New("console: Config.OAuth, Webhooks or Analytics is nil")
+	}
+	if len(cfg.Events.All()) == 0 {
+		cfg.Events = events.DefaultCatalog()
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger}, csrf: http.NewCrossOriginProtection()}
+	for _, origin := range cfg.Origins {
+		if err := c.csrf.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("console: Config.Origins: %w", err)
+		}
+	}
+	c.routes = c.newRoutes()
+	return c, nil
+}

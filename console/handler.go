@@ -1,0 +1,64 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// route is one call of the console's API.
+type route struct {
+	pattern string // below /developer
+	handle  handler
+}
+
+// handler serves a call of somebody who is signed in.
+type handler func(w http.ResponseWriter, r *http.Request, by Actor) error
+
+// appHandler serves a call about an app that is the actor's.
+type appHandler func(w http.ResponseWriter, r *http.Request, by Actor, app oauthserver.App) error
+
+// ofApp finds the app of the path.
+func (c *Console) ofApp(h appHandler) handler {
+	return func(w http.ResponseWriter, r *http.Request, by Actor) error {
+		app, err := c.App(r.Context(), by, r.PathValue("appId"))
+		if err != nil {
+			return err
+		}
+		return h(w, r, by, app)
+	}
+}
+
+// allRoutes are the calls of all parts.
+func (c *Console) allRoutes() []route {
+	return slices.Concat(c.appRoutes())
+}
+
+func (c *Console) newRoutes() http.Handler {
+	mux := http.NewServeMux()
+	for _, one := range c.allRoutes() {
+		mux.Handle(one.pattern, c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
+			by, err := c.Actor(r)
+			if err != nil {
+				return err
+			}
+			return one.handle(w, r, by)
+		}))
+	}
+	return c.errors.StandardMux(mux)
+}
+
+// ServeHTTP serves the JSON console: everything below /developer. Writes that the
+// cookie of a session authenticates must come from a page of ours, or from no page.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
+		if err := c.csrf.Check(r); err != nil {
+			return apierror.Forbidden("This request came from another site")
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		c.routes.ServeHTTP(w, r)
+		return nil
+	}).ServeHTTP(w, r)
+}
