@@ -49,6 +49,10 @@ const (
 
 // Developer console.
 const (
+	AppDeactivated          Code = "APP_DEACTIVATED"
+	PublicAppHasNoSecrets   Code = "PUBLIC_APP_HAS_NO_SECRETS"
+	SecretLimitReached      Code = "SECRET_LIMIT_REACHED"
+	LastSecret              Code = "LAST_SECRET"
 	ListingExists           Code = "LISTING_EXISTS"
 	ListingStateInvalid     Code = "LISTING_STATE_INVALID"
 	ListingIncomplete       Code = "LISTING_INCOMPLETE"

@@ -41,6 +41,7 @@ var (
 	timeType        = reflect.TypeFor[time.Time]()
 	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
 	textType        = reflect.TypeFor[encoding.TextUnmarshaler]()
+	optionalType    = reflect.TypeFor[optional]()
 
 	// anything is the shape of places that nobody decodes.
 	anything = &shape{kind: kindAny, mayBeNull: true, length: -1}
@@ -61,9 +62,14 @@ func shapeOf(t reflect.Type) *shape {
 	return known.(*shape)
 }
 
+// optional is any [Optional].
+type optional interface{ valueType() reflect.Type }
+
 func newShape(t reflect.Type) *shape {
 	s := &shape{length: -1}
 	switch {
+	case t.Implements(optionalType) && t.Kind() == reflect.Struct:
+		return shapeOf(reflect.Zero(t).Interface().(optional).valueType())
 	case t.Kind() == reflect.Pointer:
 		*s = *shapeOf(t.Elem())
 		s.mayBeNull = true

@@ -67,6 +67,10 @@ var table = []Entry{
 	{Code: EventScopeMissing, Status: http.StatusBadRequest, Params: 2, Message: "{p0} needs the scope {p1}, which the app or its installation no longer has"},
 	{Code: WebhookNotActive, Status: http.StatusBadRequest, Message: "the webhook is switched off"},
 
+	{Code: AppDeactivated, Status: http.StatusBadRequest, Message: "a deactivated app can be read, and no longer be changed"},
+	{Code: PublicAppHasNoSecrets, Status: http.StatusBadRequest, Message: "a PUBLIC app has no client secret; it proves itself with PKCE"},
+	{Code: SecretLimitReached, Status: http.StatusBadRequest, Params: 1, Message: "the app has {p0} valid secrets already; end one of them first"},
+	{Code: LastSecret, Status: http.StatusBadRequest, Message: "this is the app's only valid secret; add another one first"},
 	{Code: ListingExists, Status: http.StatusConflict, Message: "the app already has a listing; update it instead"},
 	{Code: ListingStateInvalid, Status: http.StatusBadRequest, Params: 2, Message: "a revision that is {p0} cannot become {p1}"},
 	{Code: ListingIncomplete, Status: http.StatusBadRequest, HasDetails: true, Message: "the listing cannot be submitted yet; details lists what it lacks"},
