@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
@@ -36,6 +38,7 @@ func TestCreateAppValidates(t *testing.T) {
 		"a private scheme of a PUBLIC app": {func(a *oauthserver.NewApp) {
 			a.Type, a.RedirectURIs = oauthserver.Public, []string{"com.example.app:/cb"}
 		}, nil},
+		"a name that hides something": {func(a *oauthserver.NewApp) { a.Name = "Sync\u202eknab" }, []string{"name has a character that cannot be seen"}},
 		"everything": {func(a *oauthserver.NewApp) {
 			*a = oauthserver.NewApp{Name: strings.Repeat("n", 121), RedirectURIs: []string{"http://example.com/", apiRedirect + "#f"}, Scopes: identity.MustScopes("internal:admin")}
 		}, []string{
@@ -88,10 +91,50 @@ func TestSecretsOverlap(t *testing.T) {
 	if a, b := status(created.Secret), status(second); a != http.StatusUnauthorized || b != http.StatusOK {
 		t.Errorf("after the first ended: %d and %d", a, b)
 	}
-	if _, _, err := k.server.AddClientSecret(t.Context(), k.app(publicID).ID); err == nil {
-		t.Error("a PUBLIC app got a secret")
+	if err := k.server.EndClientSecret(t.Context(), created.App.ID, record.ID); !apierror.HasCode(err, apierror.LastSecret) {
+		t.Errorf("ending the last one: %v", err)
+	}
+	_, _, err = k.server.AddClientSecret(t.Context(), created.App.ID)
+	k.must(err)
+	if _, _, err := k.server.AddClientSecret(t.Context(), created.App.ID); !apierror.HasCode(err, apierror.SecretLimitReached) {
+		t.Errorf("a third one: %v", err)
+	}
+	if _, _, err := k.server.AddClientSecret(t.Context(), k.app(publicID).ID); !apierror.HasCode(err, apierror.PublicAppHasNoSecrets) {
+		t.Errorf("of a PUBLIC app: %v", err)
 	}
 	if _, _, err := k.server.AddClientSecret(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+		t.Errorf("an absent app: %v", err)
+	}
+}
+
+// CON-08, APP-01: a change is held to the rules of an app, leaves alone what it
+// does not name, and comes too late for an app that was deactivated.
+func TestUpdateApp(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	created, err := k.server.CreateApp(t.Context(), validApp())
+	k.must(err)
+	want := created.App
+	want.Name, want.AppURL = "Sync 2", "https://partner.example/embedded"
+	got, err := k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name, AppURL: &want.AppURL})
+	k.must(err)
+	same := cmp.Options{cmp.Comparer(identity.Scopes.Equal), cmpopts.EquateApproxTime(time.Millisecond)}
+	if diff := cmp.Diff(want, got, same); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	scopes := identity.MustScopes("internal:admin")
+	_, err = k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{
+		Name: new(string), RedirectURIs: &[]string{"com.example.app:/cb"}, Scopes: &scopes,
+	})
+	var invalid *apierror.Error
+	if !errors.As(err, &invalid) || len(invalid.Messages()) != 3 {
+		t.Errorf("a wrong change: %v", err)
+	}
+	k.must(k.server.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
+	if _, err := k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name}); !apierror.HasCode(err, apierror.AppDeactivated) {
+		t.Errorf("a deactivated app: %v", err)
+	}
+	if _, err := k.server.UpdateApp(t.Context(), "app_absent", oauthserver.AppChange{}); !errors.Is(err, oauthserver.ErrNotFound) {
 		t.Errorf("an absent app: %v", err)
 	}
 }

@@ -183,7 +183,7 @@ func TestClientSecretsRotate(t *testing.T) {
 	app := k.app(confidentialID)
 	k.must(k.store.AddClientSecret(t.Context(), oauthserver.ClientSecret{
 		ID: id.New(id.Secret, apiStart), AppID: app.ID, Digest: secret.DigestOf("second"), Prefix: "sec", CreatedAt: apiStart,
-	}))
+	}, oauthserver.MaxClientSecrets))
 	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").passed()
 	k.token(withBasic(confidentialID, "second"), "grant_type", "x").passed()
 	secrets, err := k.store.ClientSecrets(t.Context(), app.ID)

@@ -197,7 +197,7 @@ func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 		app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
 		if err := r.env.AddClientSecret(context.Background(), oauthserver.ClientSecret{
 			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: rigStart,
-		}); err != nil {
+		}, 1); err != nil {
 			t.Error(err)
 		}
 		w.Header().Set("Content-Type", "application/json")

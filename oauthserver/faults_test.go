@@ -235,7 +235,7 @@ func TestRegisterFaults(t *testing.T) {
 	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
 	k := newAPIKit(t)
 	token := func() apiRequest {
-		token, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
+		token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
 		k.must(err)
 		return withHeader("Authorization", "Bearer "+token.Reveal())
 	}

@@ -113,22 +113,22 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 }
 
 // IssueRegistrationToken makes a token that lets its bearer register one app for
-// the organization, within [RegistrationTokenLifetime]. Reveal it to the person
-// who asked; nobody can read it again.
-func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (secret.Secret, error) {
+// the organization, within [RegistrationTokenLifetime], and returns its record.
+// Reveal the token to the person who asked; nobody can read it again.
+func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (secret.Secret, RegistrationToken, error) {
 	if organizationID == "" {
-		return secret.Secret{}, errors.New("issue registration token: no organization")
+		return secret.Secret{}, RegistrationToken{}, errors.New("issue registration token: no organization")
 	}
 	now := s.cfg.Clock.Now()
 	token := secret.New(secret.RegistrationToken)
-	err := s.cfg.Store.CreateRegistrationToken(ctx, RegistrationToken{
+	record := RegistrationToken{
 		ID: id.New(id.RegistrationToken, now), Digest: token.Digest(), OrganizationID: organizationID,
 		CreatedAt: now, ExpiresAt: now.Add(RegistrationTokenLifetime),
-	})
-	if err != nil {
-		return secret.Secret{}, fault("issue registration token", err)
 	}
-	return token, nil
+	if err := s.cfg.Store.CreateRegistrationToken(ctx, record); err != nil {
+		return secret.Secret{}, RegistrationToken{}, fault("issue registration token", err)
+	}
+	return token, record, nil
 }
 
 // bearer returns the token of the Authorization header, and whether one was

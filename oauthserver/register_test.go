@@ -173,7 +173,7 @@ func TestRegistrationToken(t *testing.T) {
 	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
 	k := newAPIKit(t)
 	issue := func() string {
-		token, err := k.server.IssueRegistrationToken(t.Context(), "org_7")
+		token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_7")
 		k.must(err)
 		return token.Reveal()
 	}
@@ -199,7 +199,7 @@ func TestRegistrationToken(t *testing.T) {
 	}
 	k.clock.Advance(time.Second)
 	k.register(body, withHeader("Authorization", "Bearer "+late)).refused(http.StatusUnauthorized, "invalid_client", "*")
-	if _, err := k.server.IssueRegistrationToken(t.Context(), ""); err == nil {
+	if _, _, err := k.server.IssueRegistrationToken(t.Context(), ""); err == nil {
 		t.Error("a token for no organization")
 	}
 	// Of many at once one registers.
@@ -235,7 +235,7 @@ func TestRegistrationPolicy(t *testing.T) {
 				c.Registration = func(*http.Request) (string, error) { return "", test.err }
 			})
 			k.register(body).refused(test.status, test.code, "*")
-			token, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
+			token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
 			k.must(err)
 			if got := k.register(body, withHeader("Authorization", "Bearer "+token.Reveal())); got.status != http.StatusCreated {
 				t.Errorf("with a token: %d", got.status)

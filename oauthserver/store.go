@@ -17,6 +17,10 @@ var (
 	ErrTaken = errors.New("client_id is taken")
 	// ErrDeactivated: a deactivated app stays deactivated.
 	ErrDeactivated = errors.New("a deactivated app cannot be used again")
+	// ErrTooManySecrets: the app has as many valid secrets as it may have.
+	ErrTooManySecrets = errors.New("too many valid secrets")
+	// ErrLastSecret: the app has no other valid secret.
+	ErrLastSecret = errors.New("the only valid secret")
 )
 
 // Store is all that the server keeps. Every method that changes something is one
@@ -61,12 +65,15 @@ type SecretStore interface {
 	// Client returns an app and the digests of its valid secrets, with one
 	// statement; [ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
-	// AddClientSecret adds one; [ErrNotFound] when there is no such app.
-	AddClientSecret(ctx context.Context, s ClientSecret) error
+	// AddClientSecret adds one, unless the app has limit that are valid. Of
+	// several at once no more than fit are added. [ErrNotFound] when there is no
+	// such app, [ErrTooManySecrets].
+	AddClientSecret(ctx context.Context, s ClientSecret, limit int) error
 	// ClientSecrets lists them, ended ones too, oldest first.
 	ClientSecrets(ctx context.Context, appID string) ([]ClientSecret, error)
 	// EndClientSecret ends one; [ErrNotFound] when it is not the app's or has
-	// ended already.
+	// ended already, [ErrLastSecret] when it is the only valid one. Of several at
+	// once one stays.
 	EndClientSecret(ctx context.Context, appID, secretID string, now time.Time) error
 }
 

@@ -37,16 +37,30 @@ func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client
 	return client, wrap("client", err)
 }
 
-// AddClientSecret implements oauthserver.SecretStore.
-func (s *Store) AddClientSecret(ctx context.Context, added oauthserver.ClientSecret) error {
+// AddClientSecret implements oauthserver.SecretStore. Whoever adds or ends a
+// secret of the app at the same time waits for its row, so that the count is right.
+func (s *Store) AddClientSecret(ctx context.Context, added oauthserver.ClientSecret, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		var one int
-		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForShare, []any{added.AppID}, &one); err != nil {
-			return notFound(err)
+		valid, err := tx.validSecrets(ctx, added.AppID)
+		if err != nil {
+			return err
+		}
+		if valid >= limit {
+			return oauthserver.ErrTooManySecrets
 		}
 		return tx.addSecret(ctx, added)
 	})
 	return wrap("add client secret", err)
+}
+
+// validSecrets locks an app and counts its secrets that have not ended.
+func (t *tx) validSecrets(ctx context.Context, appID string) (n int, err error) {
+	var one int
+	if err := t.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+t.dialect.ForUpdate, []any{appID}, &one); err != nil {
+		return 0, notFound(err)
+	}
+	err = t.one(ctx, "SELECT COUNT(*) FROM partnerkit_client_secret WHERE app_id = $1 AND ended_at IS NULL", []any{appID}, &n)
+	return n, err
 }
 
 func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
@@ -75,6 +89,19 @@ func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]oauthserver.
 
 // EndClientSecret implements oauthserver.SecretStore.
 func (s *Store) EndClientSecret(ctx context.Context, appID, secretID string, now time.Time) error {
-	err := changedOne(s.exec(ctx, "UPDATE partnerkit_client_secret SET ended_at = $3 WHERE id = $1 AND app_id = $2 AND ended_at IS NULL", secretID, appID, ms(now)))
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		valid, err := tx.validSecrets(ctx, appID)
+		if err != nil {
+			return err
+		}
+		n, err := tx.exec(ctx, "UPDATE partnerkit_client_secret SET ended_at = $3 WHERE id = $1 AND app_id = $2 AND ended_at IS NULL", secretID, appID, ms(now))
+		if err := changedOne(n, err); err != nil {
+			return err
+		}
+		if valid == 1 {
+			return oauthserver.ErrLastSecret // and nothing has happened
+		}
+		return nil
+	})
 	return wrap("end client secret", err)
 }

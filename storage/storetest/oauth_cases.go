@@ -57,10 +57,18 @@ var oauthCases = []testCase[*Env]{
 	{"Status and secrets of an app", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		second := oauthserver.ClientSecret{ID: id.New(id.Secret, noon.Add(time.Second)), AppID: f.app.ID, Digest: secret.DigestOf("t"), Prefix: "t", CreatedAt: noon}
-		must(t, e.AddClientSecret(t.Context(), second))
+		must(t, e.AddClientSecret(t.Context(), second, oauthserver.MaxClientSecrets))
 		client := get[oauthserver.Client](t)(e.Client(t.Context(), f.app.ClientID))
 		if len(client.Secrets) != 2 || client.ID != f.app.ID {
 			t.Errorf("%d valid secrets of %q", len(client.Secrets), client.ID)
+		}
+		third := second
+		third.ID = id.New(id.Secret, noon.Add(2*time.Second))
+		if err := e.AddClientSecret(t.Context(), third, oauthserver.MaxClientSecrets); !errors.Is(err, oauthserver.ErrTooManySecrets) {
+			t.Errorf("a third secret: %v", err)
+		}
+		if err := e.EndClientSecret(t.Context(), newOAuth(t, e).app.ID, second.ID, noon); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("ending another app's secret: %v", err)
 		}
 		must(t, e.EndClientSecret(t.Context(), f.app.ID, second.ID, noon))
 		if err := e.EndClientSecret(t.Context(), f.app.ID, second.ID, noon); !errors.Is(err, oauthserver.ErrNotFound) {
@@ -71,6 +79,15 @@ var oauthCases = []testCase[*Env]{
 		}
 		if all := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID)); len(all) != 2 || all[1].EndedAt != noon {
 			t.Errorf("listed %+v", all)
+		}
+		first := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))[0]
+		if err := e.EndClientSecret(t.Context(), f.app.ID, first.ID, noon); !errors.Is(err, oauthserver.ErrLastSecret) {
+			t.Errorf("ending the last secret: %v", err)
+		}
+		must(t, e.AddClientSecret(t.Context(), third, oauthserver.MaxClientSecrets)) // an ended one makes room
+		third.AppID = "app_absent"
+		if err := e.AddClientSecret(t.Context(), third, oauthserver.MaxClientSecrets); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("a secret of an absent app: %v", err)
 		}
 		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended))
 		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppActive))

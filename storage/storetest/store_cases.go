@@ -1,7 +1,7 @@
 package storetest
 
 // storeCases are the cases of every feature's store.
-var storeCases = joinCases(clockCases, joiningCases, oauthCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases,
+var storeCases = joinCases(clockCases, joiningCases, oauthCases, secretCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases,
 	eventCases, eventFaultCases, eventOrderCases,
 	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,
 	planCases, queueCases, shardCases)

@@ -1,0 +1,95 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// secretCases: an app has one or two valid secrets, whoever adds and ends them at
+// the same time. APP-02.
+var secretCases = []testCase[*Env]{
+	{"Race to add secrets", func(t *testing.T, e *Env) {
+		for range rounds() {
+			f := newOAuth(t, e)
+			var added, refused atomic.Int64
+			Race(contenders, func(int) {
+				switch err := e.AddClientSecret(t.Context(), f.secret(), oauthserver.MaxClientSecrets); {
+				case err == nil:
+					added.Add(1)
+				case errors.Is(err, oauthserver.ErrTooManySecrets):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+			if added.Load() != 1 || refused.Load() != contenders-1 {
+				t.Fatalf("%d added, %d refused", added.Load(), refused.Load())
+			}
+		}
+	}},
+	{"Race to end both secrets", func(t *testing.T, e *Env) {
+		for range rounds() {
+			f := newOAuth(t, e)
+			must(t, e.AddClientSecret(t.Context(), f.secret(), oauthserver.MaxClientSecrets))
+			both := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))
+			var ended atomic.Int64
+			Race(contenders, func(i int) {
+				switch err := e.EndClientSecret(t.Context(), f.app.ID, both[i%2].ID, noon); {
+				case err == nil:
+					ended.Add(1)
+				case !errors.Is(err, oauthserver.ErrLastSecret) && !errors.Is(err, oauthserver.ErrNotFound):
+					t.Error(err)
+				}
+			})
+			if left := f.validSecrets(t); ended.Load() != 1 || left != 1 {
+				t.Fatalf("%d ended, %d valid", ended.Load(), left)
+			}
+		}
+	}},
+	{"Add a secret under faults", func(t *testing.T, e *Env) {
+		var f *oauthFixture
+		var added oauthserver.ClientSecret
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newOAuth(t, e); added = f.secret() },
+			Act:     func(ctx context.Context) error { return e.AddClientSecret(ctx, added, oauthserver.MaxClientSecrets) },
+			Check:   func(t *testing.T, happened bool) { f.wantSecond(t, happened) },
+		})
+	}},
+	{"End a secret under faults", func(t *testing.T, e *Env) {
+		var f *oauthFixture
+		var added oauthserver.ClientSecret
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				f = newOAuth(t, e)
+				added = f.secret()
+				must(t, e.AddClientSecret(t.Context(), added, oauthserver.MaxClientSecrets))
+			},
+			Act:   func(ctx context.Context) error { return e.EndClientSecret(ctx, f.app.ID, added.ID, noon) },
+			Check: func(t *testing.T, happened bool) { f.wantSecond(t, !happened) },
+		})
+	}},
+}
+
+// secret is one more of the app, not stored yet.
+func (f *oauthFixture) secret() oauthserver.ClientSecret {
+	return oauthserver.ClientSecret{ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("another"), Prefix: "a", CreatedAt: noon}
+}
+
+func (f *oauthFixture) validSecrets(t *testing.T) int {
+	t.Helper()
+	return len(get[oauthserver.Client](t)(f.Client(t.Context(), f.app.ClientID)).Secrets)
+}
+
+// wantSecond wants two valid secrets if the second is there, otherwise one.
+func (f *oauthFixture) wantSecond(t *testing.T, isThere bool) {
+	t.Helper()
+	if got := f.validSecrets(t); (got == 2) != isThere || got == 0 {
+		t.Errorf("%d valid secrets, the second is there: %v", got, isThere)
+	}
+}
