@@ -62,6 +62,9 @@ type Config struct {
 	// Unowned names the organization in whose sandboxes an unreviewed app
 	// without an organization may be connected by this user; nil means none.
 	Unowned func(ctx context.Context, app App, userID string) (organizationID string, err error)
+	// Decided is told of every decision after it was committed, for an audit log;
+	// the person waits for it. Nil means that nobody is.
+	Decided func(ctx context.Context, d Decision)
 
 	// Documents configures the fetching of client metadata documents.
 	Documents DocumentConfig
@@ -137,6 +140,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Decided == nil {
+		cfg.Decided = func(context.Context, Decision) {}
 	}
 	keys := &signingKeys{store: cfg.Store, ring: cfg.Keyring}
 	if cfg.SessionTokens == nil {

@@ -21,8 +21,8 @@ const (
 	decideDeny    = "deny"
 )
 
-// decision is what a person posted, and who and when that was.
-type decision struct {
+// posted is a decision as a person sent it: who, what and when.
+type posted struct {
 	session identity.Session
 	form    apierror.Form
 	now     time.Time
@@ -48,10 +48,12 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkCSRF(binding, form.Get(csrfField)); err != nil {
 		return err
 	}
-	d := decision{session: session, form: form, now: now}
+	d := posted{session: session, form: form, now: now}
+	decided := Decision{UserID: session.UserID, AppID: request.app.ID}
 	var answer string
 	switch form.Get(decisionField) {
 	case decideAllow:
+		decided.Allowed, decided.BusinessID = true, form.Get(businessField)
 		answer, err = s.allowRequest(r.Context(), request, d)
 	case decideDeny:
 		answer, err = s.denyRequest(r.Context(), request, d)
@@ -61,6 +63,7 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.cfg.Decided(r.Context(), decided)
 	// Set as it is: http.Redirect would rewrite it.
 	w.Header().Set("Location", callback(request.RedirectURI, answer, request.State))
 	w.WriteHeader(http.StatusSeeOther)
@@ -84,7 +87,7 @@ func readPageForm(r *http.Request) (apierror.Form, error) {
 }
 
 // allowRequest connects the app and returns the parameters of its code.
-func (s *Server) allowRequest(ctx context.Context, request held, d decision) (string, error) {
+func (s *Server) allowRequest(ctx context.Context, request held, d posted) (string, error) {
 	approval, _, err := s.approval(ctx, request.app, d, asked{redirectURI: request.RedirectURI, scopes: request.Scopes})
 	if err != nil {
 		return "", err
@@ -103,7 +106,7 @@ func (s *Server) allowRequest(ctx context.Context, request held, d decision) (st
 	return "code=" + code.Reveal(), outcomeError(approved.Outcome)
 }
 
-func (s *Server) denyRequest(ctx context.Context, request held, d decision) (string, error) {
+func (s *Server) denyRequest(ctx context.Context, request held, d posted) (string, error) {
 	err := s.cfg.Store.DenyRequest(ctx, request.ID, d.now)
 	if errors.Is(err, ErrNotFound) {
 		return "", refused(textRequest)
@@ -113,7 +116,7 @@ func (s *Server) denyRequest(ctx context.Context, request held, d decision) (str
 
 // approval is this person's yes to what is asked, for a business where they may
 // give it now.
-func (s *Server) approval(ctx context.Context, app App, d decision, what asked) (Approval, Business, error) {
+func (s *Server) approval(ctx context.Context, app App, d posted, what asked) (Approval, Business, error) {
 	businessID := d.form.Get(businessField)
 	if businessID == "" {
 		return Approval{}, Business{}, invalid(businessField, "is missing")

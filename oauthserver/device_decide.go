@@ -10,7 +10,7 @@ import (
 
 // decideDevice takes the decision about a code. The form's token was made for
 // this very code, so that nobody finds codes by deciding about them.
-func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d decision) error {
+func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) error {
 	userCode, err := secret.NormalizeUserCode(d.form.Get(userCodeField))
 	if err != nil {
 		return invalid(userCodeField, "is not a code")
@@ -24,9 +24,11 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d decision
 		return err
 	}
 	view := DoneView{Service: s.cfg.Service, Nonce: nonce(r), AppName: device.app.Name}
+	decided := Decision{UserID: d.session.UserID, AppID: device.app.ID, OnDevice: true}
 	switch d.form.Get(decisionField) {
 	case decideAllow:
 		view.Approved = true
+		decided.Allowed, decided.BusinessID = true, d.session.BusinessID
 		view.Business, err = s.allowDevice(r.Context(), device, d)
 	case decideDeny:
 		err = s.cfg.Store.DenyDevice(r.Context(), device.ID, d.now)
@@ -39,12 +41,13 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d decision
 	if err != nil {
 		return err
 	}
+	s.cfg.Decided(r.Context(), decided)
 	return s.cfg.Pages.Done(w, r, view)
 }
 
 // allowDevice connects the app to the business that the page showed and that the
 // person is still signed into, and returns its name.
-func (s *Server) allowDevice(ctx context.Context, device waiting, d decision) (string, error) {
+func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (string, error) {
 	if d.form.Get(businessField) != d.session.BusinessID {
 		return "", invalid(businessField, "is not the business that you are signed into now; nothing was connected, enter the code again")
 	}

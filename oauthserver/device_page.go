@@ -64,7 +64,7 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if form.Has(decisionField) {
-		return s.decideDevice(w, r, decision{session: session, form: form, now: now})
+		return s.decideDevice(w, r, posted{session: session, form: form, now: now})
 	}
 	if typed == "" {
 		return problemWithCode("", "Enter the code that your device shows.")
