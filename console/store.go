@@ -11,4 +11,9 @@ type Store interface {
 	AuditStore
 	// App returns one; oauthserver.ErrNotFound.
 	App(ctx context.Context, id string) (oauthserver.App, error)
+	// OrganizationApps lists apps of any of the organizations, by id from the last
+	// to the first, that are before an app; an empty id means from the last on.
+	OrganizationApps(ctx context.Context, organizationIDs []string, before string, limit int) ([]oauthserver.App, error)
+	// ClientSecrets lists those of an app, ended ones too, oldest first.
+	ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error)
 }

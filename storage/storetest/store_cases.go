@@ -4,7 +4,8 @@ package storetest
 var storeCases = joinCases(clockCases, joiningCases, oauthCases, secretCases, tokenCases, raceCases, killCases, lockCases, faultCases, callCases, keyCases, keyFaultCases,
 	eventCases, eventFaultCases, eventOrderCases,
 	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,
-	planCases, queueCases, shardCases)
+	planCases, queueCases, shardCases,
+	consoleCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
 	var all []testCase[S]

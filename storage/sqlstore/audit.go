@@ -1,0 +1,44 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// RecordAudit implements console.AuditStore.
+func (s *Store) RecordAudit(ctx context.Context, e console.AuditEntry) error {
+	_, err := s.exec(ctx, "INSERT INTO partnerkit_audit (id, app_id, user_id, by_developer, action, target, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		e.ID, e.AppID, e.UserID, e.ByDeveloper, e.Action, e.Target, ms(e.At))
+	return wrap("record audit", err)
+}
+
+// Audit implements console.AuditStore.
+func (s *Store) Audit(ctx context.Context, appID, before string, limit int) ([]console.AuditEntry, error) {
+	where, args := "app_id = $1", []any{appID, limit}
+	if before != "" {
+		where, args = where+" AND id < $3", append(args, before)
+	}
+	var all []console.AuditEntry
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, user_id, by_developer, action, target, created_at FROM partnerkit_audit WHERE "+where+" ORDER BY id DESC LIMIT $2"), args,
+		func(scan func(...any) error) error {
+			e := console.AuditEntry{AppID: appID}
+			var created int64
+			if err := scan(&e.ID, &e.UserID, &e.ByDeveloper, &e.Action, &e.Target, &created); err != nil {
+				return err
+			}
+			e.At = fromMS(created)
+			all = append(all, e)
+			return nil
+		})
+	return all, wrap("audit", err)
+}
+
+// PurgeAudit implements console.AuditStore.
+func (s *Store) PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.exec(ctx, "DELETE FROM partnerkit_audit WHERE id IN (SELECT id FROM partnerkit_audit WHERE id < $1 ORDER BY id LIMIT $2)", id.Floor(id.Audit, before), limit)
+	return int(n), wrap("purge audit", err)
+}
