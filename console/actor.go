@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Actor is somebody who is signed in, with the organizations that they make apps
@@ -28,9 +30,28 @@ func (a Actor) isOf(organizationID string) bool {
 	return organizationID != "" && slices.ContainsFunc(a.organizations, func(o Organization) bool { return o.ID == organizationID })
 }
 
-// Actor is who makes a request; an error of apierror, 401, when nobody is signed
-// in.
+// organization is the one that an actor means: one of theirs, which goes without
+// saying when there is only one. Whether any other exists is not told.
+func (a Actor) organization(v *apierror.Validation, id string) string {
+	switch {
+	case id == "" && len(a.organizations) == 1:
+		return a.organizations[0].ID
+	case id == "" && len(a.organizations) > 1:
+		v.Add("organizationId is required: you are a member of several organizations")
+	case !a.isOf(id):
+		v.Add("organizationId must be an organization that you are a member of")
+	}
+	return id
+}
+
+// Actor is who makes a request; an error of apierror, 401, when nobody is signed in.
+// An access token is no sign-in, and beside a session it is what counts.
 func (c *Console) Actor(r *http.Request) (Actor, error) {
+	for _, credentials := range r.Header.Values("Authorization") {
+		if scheme, _, _ := strings.Cut(strings.TrimSpace(credentials), " "); strings.EqualFold(scheme, "Bearer") {
+			return Actor{}, apierror.Unauthorized()
+		}
+	}
 	session, ok, err := c.cfg.Host.Session(r)
 	if err != nil {
 		return Actor{}, err
@@ -50,10 +71,27 @@ func (c *Console) Actor(r *http.Request) (Actor, error) {
 func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
 	app, err := c.cfg.Store.App(ctx, appID)
 	switch {
-	case errors.Is(err, oauthserver.ErrNotFound), err == nil && !by.isOf(app.OrganizationID):
-		return oauthserver.App{}, apierror.NotFound("the app")
 	case err != nil:
-		return oauthserver.App{}, err
+		return oauthserver.App{}, absent("the app", err)
+	case !by.isOf(app.OrganizationID):
+		return oauthserver.App{}, apierror.NotFound("the app")
 	}
 	return app, nil
+}
+
+// changeable is App for somebody who is about to change something of it.
+func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
+	app, err := c.App(ctx, by, appID)
+	if err == nil && app.Status == oauthserver.AppDeactivated {
+		err = apierror.New(apierror.AppDeactivated)
+	}
+	return app, err
+}
+
+// absent turns a feature's answer that there is no such thing into the 404 that it is.
+func absent(what string, err error) error {
+	if errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) {
+		return apierror.NotFound(what)
+	}
+	return err
 }

@@ -1,18 +1,179 @@
 package console
 
 import (
-	"net/http"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-func (c *Console) appRoutes() []route {
-	return []route{
-		{"GET /developer/apps/{appId}", c.ofApp(c.serveApp)},
-	}
+// NewApp is an app as its developer describes it.
+type NewApp struct {
+	Name string                 `json:"name"`
+	Type oauthserver.ClientType `json:"type"`
+	// OrganizationID is one of the actor's; who has only one may leave it out.
+	OrganizationID string   `json:"organizationId"`
+	RedirectURIs   []string `json:"redirectUris"`
+	Scopes         []string `json:"scopes"`
+	// AppURL is https, see also Config.AllowLoopback; nil: none.
+	AppURL *string `json:"appUrl"`
+	// PinnedVersion is one of Config.Versions; nil: the current version.
+	PinnedVersion *string `json:"pinnedVersion"`
 }
 
-func (c *Console) serveApp(w http.ResponseWriter, _ *http.Request, _ Actor, app oauthserver.App) error {
-	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"id": app.ID})
+// AppChange is what a developer changes about an app. What is not sent stays; null
+// takes AppURL and PinnedVersion away. Type and OrganizationID stay as they are, and
+// are here to be refused.
+type AppChange struct {
+	Name           apierror.Optional[string]   `json:"name"`
+	RedirectURIs   apierror.Optional[[]string] `json:"redirectUris"`
+	Scopes         apierror.Optional[[]string] `json:"scopes"`
+	AppURL         apierror.Optional[string]   `json:"appUrl"`
+	PinnedVersion  apierror.Optional[string]   `json:"pinnedVersion"`
+	Type           apierror.Optional[string]   `json:"type"`
+	OrganizationID apierror.Optional[string]   `json:"organizationId"`
+}
+
+// CreateApp registers an app, unreviewed, and returns it with its secret, which
+// nobody will see again. Its error is a validation error of apierror that names
+// everything that is wrong.
+func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserver.CreatedApp, error) {
+	var v apierror.Validation
+	scopes, err := parseScopes(n.Scopes)
+	if err != nil {
+		return oauthserver.CreatedApp{}, err
+	}
+	app := oauthserver.NewApp{
+		Name: n.Name, Type: n.Type, OrganizationID: by.organization(&v, n.OrganizationID),
+		RedirectURIs: n.RedirectURIs, Scopes: scopes,
+	}
+	if n.AppURL != nil {
+		app.AppURL = c.appURL(&v, *n.AppURL)
+	}
+	if n.PinnedVersion != nil {
+		app.PinnedVersion = c.version(&v, *n.PinnedVersion)
+	}
+	if err := v.Include(c.cfg.OAuth.CheckApp(app)); err != nil {
+		return oauthserver.CreatedApp{}, err
+	}
+	if err := v.Err(); err != nil {
+		return oauthserver.CreatedApp{}, err
+	}
+	created, err := c.cfg.OAuth.CreateApp(ctx, app)
+	if err != nil {
+		return oauthserver.CreatedApp{}, err
+	}
+	c.did(ctx, act{by, created.App.ID, "app.created"}, "")
+	return created, nil
+}
+
+// Apps lists the apps of the actor's organizations, newest first.
+func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[oauthserver.App], error) {
+	organizationIDs := payloads(by.organizations, func(o Organization) string { return o.ID })
+	apps, err := c.cfg.Store.OrganizationApps(ctx, organizationIDs, p.After, p.limit()+1)
+	return cut(apps, p.limit(), func(a oauthserver.App) string { return a.ID }), err
+}
+
+// UpdateApp changes an app. Of changes at the same time none undoes another's
+// members. Its error is one of apierror: 404, that the app is deactivated, or
+// everything that is wrong.
+func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, error) {
+	app, err := c.changeable(ctx, by, appID)
+	if err != nil {
+		return oauthserver.App{}, err
+	}
+	var v apierror.Validation
+	changed, err := c.appChange(&v, change)
+	if err != nil {
+		return oauthserver.App{}, err
+	}
+	if err := v.Include(c.cfg.OAuth.CheckChange(app.Type, changed)); err != nil {
+		return oauthserver.App{}, err
+	}
+	if err := v.Err(); err != nil {
+		return oauthserver.App{}, err
+	}
+	if app, err = c.cfg.OAuth.UpdateApp(ctx, appID, changed); err != nil {
+		return oauthserver.App{}, absent("the app", err)
+	}
+	c.did(ctx, act{by, appID, "app.updated"}, "")
+	return app, nil
+}
+
+// appChange is the change that was sent, in the terms of the OAuth server, which
+// checks the rest.
+func (c *Console) appChange(v *apierror.Validation, sent AppChange) (oauthserver.AppChange, error) {
+	if sent.Type.IsSent {
+		v.Add("type cannot be changed; create another app")
+	}
+	if sent.OrganizationID.IsSent {
+		v.Add("organizationId cannot be changed")
+	}
+	changed := oauthserver.AppChange{Name: notNull(v, "name", sent.Name), RedirectURIs: notNull(v, "redirectUris", sent.RedirectURIs)}
+	if names := notNull(v, "scopes", sent.Scopes); names != nil {
+		scopes, err := parseScopes(*names)
+		if err != nil {
+			return oauthserver.AppChange{}, err
+		}
+		changed.Scopes = &scopes
+	}
+	changed.AppURL = cleared(sent.AppURL, func(raw string) string { return c.appURL(v, raw) })
+	changed.PinnedVersion = cleared(sent.PinnedVersion, func(name string) string { return c.version(v, name) })
+	return changed, nil
+}
+
+// notNull is the value of a member that cannot be taken away; nil when it was not
+// sent.
+func notNull[T any](v *apierror.Validation, name string, sent apierror.Optional[T]) *T {
+	if sent.IsSent && sent.Value == nil {
+		v.Add("%s must not be null", name)
+	}
+	return sent.Value
+}
+
+// cleared is the value of a member that null makes empty; nil when it was not sent.
+func cleared(sent apierror.Optional[string], checked func(string) string) *string {
+	switch {
+	case !sent.IsSent:
+		return nil
+	case sent.Value == nil:
+		return new(string)
+	}
+	value := checked(*sent.Value)
+	return &value
+}
+
+// parseScopes is a validation error when a name cannot be that of any scope.
+func parseScopes(names []string) (identity.Scopes, error) {
+	scopes, err := identity.NewScopes(names...)
+	if err != nil {
+		return identity.Scopes{}, apierror.Invalid(fmt.Sprintf("scopes: %v", err))
+	}
+	return scopes, nil
+}
+
+// appURL holds an App URL to the rules: the page is shown in a frame, and extensions
+// lie on its origin.
+func (c *Console) appURL(v *apierror.Validation, raw string) string {
+	scheme, _, _ := strings.Cut(raw, ":")
+	if strings.EqualFold(scheme, "http") && !c.cfg.AllowLoopback {
+		v.Add("appUrl is not https")
+	} else if err := (oauthserver.RedirectRules{AllowQuery: true}).Check(raw); err != nil {
+		v.Add("appUrl %v", err)
+	}
+	return raw
+}
+
+func (c *Console) version(v *apierror.Validation, name string) string {
+	switch {
+	case len(c.cfg.Versions) == 0:
+		v.Add("pinnedVersion cannot be set: the API has no versions")
+	case !slices.Contains(c.cfg.Versions, name):
+		v.Add("pinnedVersion must be one of %s", strings.Join(c.cfg.Versions, ", "))
+	}
+	return name
 }

@@ -31,7 +31,8 @@ type Organization struct {
 	Name string `json:"name"`
 }
 
-// Config of a [Console]. All but Clock and Logger is required.
+// Config of a [Console]. Store, Host, OAuth, Webhooks and Analytics are required; the
+// zero value of everything else is its default.
 type Config struct {
 	Store     Store
 	Host      Host
@@ -42,6 +43,9 @@ type Config struct {
 	// Versions are the names of the API's versions that an app may pin; none:
 	// the API has no versions.
 	Versions []string
+	// AllowLoopback lets App URLs point to this machine, over http. For development
+	// only.
+	AllowLoopback bool
 	// Origins are those whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string

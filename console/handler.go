@@ -33,7 +33,10 @@ func (c *Console) ofApp(h appHandler) handler {
 
 // allRoutes are the calls of all parts.
 func (c *Console) allRoutes() []route {
-	return slices.Concat(c.appRoutes())
+	return slices.Concat(
+		c.appRoutes(), c.secretRoutes(), c.webhookRoutes(), c.deliveryRoutes(),
+		c.registrationRoutes(), c.eventRoutes(), c.analyticsRoutes(), c.auditRoutes(),
+	)
 }
 
 func (c *Console) newRoutes() http.Handler {
@@ -47,7 +50,7 @@ func (c *Console) newRoutes() http.Handler {
 			return one.handle(w, r, by)
 		}))
 	}
-	return c.errors.StandardMux(mux)
+	return c.errors.ValidPath(c.errors.StandardMux(mux))
 }
 
 // ServeHTTP serves the JSON console: everything below /developer. Writes that the

@@ -1,0 +1,41 @@
+package console
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// How far back a report goes, in days.
+const (
+	maxReportDays     = 90
+	defaultReportDays = 30
+)
+
+// Report returns how an app was used on the last days, today included;
+// analytics.ErrPeriod, or a 404 of apierror.
+func (c *Console) Report(ctx context.Context, by Actor, appID string, days int) (analytics.Report, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return analytics.Report{}, err
+	}
+	return c.cfg.Analytics.Report(ctx, appID, days)
+}
+
+func (c *Console) analyticsRoutes() []route {
+	return []route{{"GET /developer/apps/{appId}/analytics", c.serveReport}}
+}
+
+func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) error {
+	q := readQuery(r)
+	days := q.number("days", maxReportDays, defaultReportDays)
+	if err := q.problems.Err(); err != nil {
+		return err
+	}
+	report, err := c.Report(r.Context(), by, r.PathValue("appId"), days)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, report)
+}

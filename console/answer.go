@@ -1,0 +1,56 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// list answers with the whole of a list, as payloads.
+func list[T, P any](w http.ResponseWriter, items []T, payload func(T) P) error {
+	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": payloads(items, payload)})
+}
+
+// listPage answers with a page of a list.
+func listPage[T, P any](w http.ResponseWriter, page Paged[T], payload func(T) P) error {
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		Data       []P    `json:"data"`
+		HasMore    bool   `json:"hasMore"`
+		NextCursor string `json:"nextCursor,omitempty"`
+	}{payloads(page.Items, payload), page.NextCursor != "", page.NextCursor})
+}
+
+func payloads[T, P any](items []T, payload func(T) P) []P {
+	all := make([]P, 0, len(items))
+	for _, item := range items {
+		all = append(all, payload(item))
+	}
+	return all
+}
+
+// noContent answers a call after which there is nothing to show.
+func noContent(w http.ResponseWriter) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// orNull is null for a value that says nothing.
+func orNull[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
+}
+
+// stamp is a time as precisely as the store keeps it: ISO 8601 in UTC.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// stampOrNull is null for no time.
+func stampOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = stamp(t)
+	return &t
+}

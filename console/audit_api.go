@@ -1,0 +1,56 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+// Audit lists who did what to an app, newest first. Of those who are no developers of
+// it, it does not tell the name.
+func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Paged[AuditEntry], error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return Paged[AuditEntry]{}, err
+	}
+	if p.After != "" && !id.Valid(id.Audit, p.After) {
+		return Paged[AuditEntry]{}, apierror.Invalid("after must be the nextCursor of a page")
+	}
+	entries, err := c.cfg.Store.Audit(ctx, appID, p.After, p.limit()+1)
+	for i := range entries {
+		if !entries[i].ByDeveloper {
+			entries[i].UserID = ""
+		}
+	}
+	return cut(entries, p.limit(), func(e AuditEntry) string { return e.ID }), err
+}
+
+func (c *Console) auditRoutes() []route {
+	return []route{{"GET /developer/apps/{appId}/audit", c.listAudit}}
+}
+
+type auditPayload struct {
+	ID        string    `json:"id"`
+	UserID    *string   `json:"userId"`
+	Action    string    `json:"action"`
+	Target    *string   `json:"target"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+func newAuditPayload(e AuditEntry) auditPayload {
+	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), CreatedAt: stamp(e.At)}
+}
+
+func (c *Console) listAudit(w http.ResponseWriter, r *http.Request, by Actor) error {
+	page, err := readPage(r)
+	if err != nil {
+		return err
+	}
+	entries, err := c.Audit(r.Context(), by, r.PathValue("appId"), page)
+	if err != nil {
+		return err
+	}
+	return listPage(w, entries, newAuditPayload)
+}

@@ -1,0 +1,71 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// readBody reads the body of a call.
+func readBody(r *http.Request, into any) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{})
+}
+
+// readNothing is for calls that take no members: without a body, or with {}.
+func readNothing(r *http.Request) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	return readBody(r, &struct{}{})
+}
+
+// query is the query of a call. Parameters that nobody asks for are ignored.
+type query struct {
+	values   url.Values
+	problems apierror.Validation
+}
+
+func readQuery(r *http.Request) *query {
+	q := &query{}
+	var err error
+	if q.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		q.problems.Add("the query is not well-formed")
+	}
+	return q
+}
+
+// text is empty when the parameter is not given.
+func (q *query) text(name string) string {
+	text := q.values.Get(name)
+	if len(q.values[name]) > 1 {
+		q.problems.Add("%s must be given once", name)
+	}
+	if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+		q.problems.Add("%s must be UTF-8 without NUL", name)
+	}
+	return text
+}
+
+// number is from 1 to most, and fallback when the parameter is not given.
+func (q *query) number(name string, most, fallback int) int {
+	text := q.text(name)
+	if !q.values.Has(name) {
+		return fallback
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		q.problems.Add("%s must be a whole number from 1 to %d", name, most)
+	}
+	return n
+}
+
+// readPage reads limit and after.
+func readPage(r *http.Request) (Page, error) {
+	q := readQuery(r)
+	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
+	return p, q.problems.Err()
+}

@@ -1,0 +1,96 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// AddSecret gives an app one more client secret and returns it, for the only time.
+// Its error is one of apierror: 404, that the app is PUBLIC or deactivated, or that
+// it has two valid secrets already.
+func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string, oauthserver.ClientSecret, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
+		return "", oauthserver.ClientSecret{}, err
+	}
+	text, added, err := c.cfg.OAuth.AddClientSecret(ctx, appID)
+	if err != nil {
+		return "", oauthserver.ClientSecret{}, absent("the app", err)
+	}
+	c.did(ctx, act{by, appID, "secret.created"}, added.ID)
+	return text, added, nil
+}
+
+// Secrets lists what is known of an app's client secrets, ended ones too, oldest
+// first.
+func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]oauthserver.ClientSecret, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return nil, err
+	}
+	return c.cfg.Store.ClientSecrets(ctx, appID)
+}
+
+// EndSecret ends a client secret at once. Its error is one of apierror: 404, also
+// when it has ended already, that the app is deactivated, or that it would be left
+// without a secret.
+func (c *Console) EndSecret(ctx context.Context, by Actor, appID, secretID string) error {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
+		return err
+	}
+	if err := c.cfg.OAuth.EndClientSecret(ctx, appID, secretID); err != nil {
+		return absent("the secret", err)
+	}
+	c.did(ctx, act{by, appID, "secret.ended"}, secretID)
+	return nil
+}
+
+func (c *Console) secretRoutes() []route {
+	return []route{
+		{"POST /developer/apps/{appId}/secrets", c.addSecret},
+		{"GET /developer/apps/{appId}/secrets", c.listSecrets},
+		{"DELETE /developer/apps/{appId}/secrets/{secretId}", c.endSecret},
+	}
+}
+
+type secretPayload struct {
+	ID        string     `json:"id"`
+	Secret    string     `json:"secret,omitempty"` // once
+	Prefix    string     `json:"prefix"`
+	CreatedAt time.Time  `json:"createdAt"`
+	EndedAt   *time.Time `json:"endedAt,omitempty"`
+}
+
+func newSecretPayload(s oauthserver.ClientSecret) secretPayload {
+	return secretPayload{ID: s.ID, Prefix: s.Prefix, CreatedAt: stamp(s.CreatedAt), EndedAt: stampOrNull(s.EndedAt)}
+}
+
+func (c *Console) addSecret(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	text, added, err := c.AddSecret(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	payload := newSecretPayload(added)
+	payload.Secret = text
+	return apierror.WriteJSON(w, http.StatusCreated, payload)
+}
+
+func (c *Console) listSecrets(w http.ResponseWriter, r *http.Request, by Actor) error {
+	secrets, err := c.Secrets(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return list(w, secrets, newSecretPayload)
+}
+
+func (c *Console) endSecret(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := c.EndSecret(r.Context(), by, r.PathValue("appId"), r.PathValue("secretId")); err != nil {
+		return err
+	}
+	return noContent(w)
+}

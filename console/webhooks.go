@@ -1,0 +1,109 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// Ref names a webhook of an app, or one of its deliveries.
+type Ref struct {
+	AppID, WebhookID string
+	DeliveryID       string // for methods about a delivery
+}
+
+// NewWebhook is a webhook as its developer describes it.
+type NewWebhook struct {
+	URL     string   `json:"url"`
+	Events  []string `json:"events"`  // names of the catalog; there may be none
+	Enabled *bool    `json:"enabled"` // nil: it is
+}
+
+// WebhookChange is what a developer changes about a webhook. What is not sent stays.
+type WebhookChange struct {
+	URL     apierror.Optional[string]   `json:"url"`
+	Events  apierror.Optional[[]string] `json:"events"`
+	Enabled apierror.Optional[bool]     `json:"enabled"`
+}
+
+// CreateWebhook adds a webhook to an app and returns it with its secret, which nobody
+// will see again. Its error is one of apierror: 404, that the app is deactivated, or
+// everything that is wrong.
+func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n NewWebhook) (webhooks.Webhook, string, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
+		return webhooks.Webhook{}, "", err
+	}
+	hook, secret, err := c.cfg.Webhooks.Create(ctx, webhooks.NewWebhook{
+		AppID: appID, URL: n.URL, Events: n.Events, Disabled: n.Enabled != nil && !*n.Enabled,
+	})
+	if err != nil {
+		return webhooks.Webhook{}, "", absent("the app", err)
+	}
+	c.did(ctx, act{by, appID, "webhook.created"}, hook.ID)
+	return hook, secret, nil
+}
+
+// Webhooks lists those of an app, oldest first.
+func (c *Console) Webhooks(ctx context.Context, by Actor, appID string) ([]webhooks.Webhook, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return nil, err
+	}
+	return c.cfg.Webhooks.List(ctx, appID)
+}
+
+// Webhook returns one.
+func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webhook, error) {
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return webhooks.Webhook{}, err
+	}
+	hook, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
+	return hook, absent("the webhook", err)
+}
+
+// UpdateWebhook changes one; its error is as with [Console.CreateWebhook].
+func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (webhooks.Webhook, error) {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return webhooks.Webhook{}, err
+	}
+	var v apierror.Validation
+	changed := webhooks.Change{
+		URL: notNull(&v, "url", change.URL), Events: notNull(&v, "events", change.Events), Enabled: notNull(&v, "enabled", change.Enabled),
+	}
+	if err := v.Err(); err != nil {
+		return webhooks.Webhook{}, err
+	}
+	hook, err := c.cfg.Webhooks.Update(ctx, ref.AppID, ref.WebhookID, changed)
+	if err != nil {
+		return webhooks.Webhook{}, absent("the webhook", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "webhook.updated"}, ref.WebhookID)
+	return hook, nil
+}
+
+// DeleteWebhook deletes one; what is queued for it is not sent.
+func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return err
+	}
+	if err := c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID); err != nil {
+		return absent("the webhook", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "webhook.deleted"}, ref.WebhookID)
+	return nil
+}
+
+// RotateSecret gives a webhook a new secret and returns it, for the only time, and
+// when the one before it stops signing.
+func (c *Console) RotateSecret(ctx context.Context, by Actor, ref Ref) (secret string, previousExpiresAt time.Time, err error) {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return "", time.Time{}, err
+	}
+	secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
+	if err != nil {
+		return "", time.Time{}, absent("the webhook", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "webhook.secret_rotated"}, ref.WebhookID)
+	return secret, previousExpiresAt, nil
+}

@@ -1,0 +1,106 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+func (c *Console) webhookRoutes() []route {
+	const all, one = "/developer/apps/{appId}/webhooks", "/developer/apps/{appId}/webhooks/{webhookId}"
+	return []route{
+		{"POST " + all, c.createWebhook},
+		{"GET " + all, c.listWebhooks},
+		{"GET " + one, c.serveWebhook},
+		{"PATCH " + one, c.updateWebhook},
+		{"DELETE " + one, c.deleteWebhook},
+		{"POST " + one + "/rotate-secret", c.rotateSecret},
+	}
+}
+
+// refOf is what the path says.
+func refOf(r *http.Request) Ref {
+	return Ref{AppID: r.PathValue("appId"), WebhookID: r.PathValue("webhookId"), DeliveryID: r.PathValue("deliveryId")}
+}
+
+type webhookPayload struct {
+	ID        string    `json:"id"`
+	URL       string    `json:"url"`
+	Events    []string  `json:"events"`
+	Enabled   bool      `json:"enabled"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Secret    string    `json:"secret,omitempty"` // once
+}
+
+func newWebhookPayload(w webhooks.Webhook) webhookPayload {
+	return webhookPayload{
+		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
+		CreatedAt: stamp(w.CreatedAt), UpdatedAt: stamp(w.UpdatedAt),
+	}
+}
+
+func (c *Console) createWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var n NewWebhook
+	if err := readBody(r, &n); err != nil {
+		return err
+	}
+	hook, secret, err := c.CreateWebhook(r.Context(), by, r.PathValue("appId"), n)
+	if err != nil {
+		return err
+	}
+	payload := newWebhookPayload(hook)
+	payload.Secret = secret
+	return apierror.WriteJSON(w, http.StatusCreated, payload)
+}
+
+func (c *Console) listWebhooks(w http.ResponseWriter, r *http.Request, by Actor) error {
+	hooks, err := c.Webhooks(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return list(w, hooks, newWebhookPayload)
+}
+
+func (c *Console) serveWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
+	hook, err := c.Webhook(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newWebhookPayload(hook))
+}
+
+func (c *Console) updateWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var change WebhookChange
+	if err := readBody(r, &change); err != nil {
+		return err
+	}
+	hook, err := c.UpdateWebhook(r.Context(), by, refOf(r), change)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newWebhookPayload(hook))
+}
+
+func (c *Console) deleteWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := c.DeleteWebhook(r.Context(), by, refOf(r)); err != nil {
+		return err
+	}
+	return noContent(w)
+}
+
+func (c *Console) rotateSecret(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	secret, previousExpiresAt, err := c.RotateSecret(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		Secret                  string    `json:"secret"`
+		PreviousSecretExpiresAt time.Time `json:"previousSecretExpiresAt"`
+	}{secret, stamp(previousExpiresAt)})
+}
