@@ -1,0 +1,211 @@
+package console_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// bodies has the body of each call that takes one. Every write of the console is here:
+// the tests below are about all of them.
+var bodies = map[string]string{
+	"POST /developer/apps":                                                                confidentialApp,
+	"PATCH /developer/apps/{appId}":                                                       `{"name": "New name"}`,
+	"POST /developer/apps/{appId}/secrets":                                                "",
+	"DELETE /developer/apps/{appId}/secrets/{secretId}":                                   "",
+	"POST /developer/apps/{appId}/webhooks":                                               `{"url": "https://partner.example/hook", "events": ["invoice.paid"]}`,
+	"PATCH /developer/apps/{appId}/webhooks/{webhookId}":                                  `{"enabled": true}`,
+	"DELETE /developer/apps/{appId}/webhooks/{webhookId}":                                 "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/rotate-secret":                     "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/test":                              "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver": "",
+	"POST /developer/registration-tokens":                                                 `{}`,
+}
+
+// world makes an app of Ann's with something in every place, and returns how to fill
+// in the path of a call.
+func (d *desk) world(pattern string) func(pattern string) string {
+	d.Helper()
+	path, appID := d.newApp(confidentialApp)
+	secretID := d.ann("GET " + path + "/secrets").data()[0]["id"].(string)
+	if strings.HasPrefix(pattern, "DELETE") { // the last one cannot be ended
+		d.ann("POST " + path + "/secrets").want(http.StatusCreated)
+	}
+	hook := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook"}`).want(http.StatusCreated).text("id")
+	delivery := d.ann("POST " + path + "/webhooks/" + hook + "/test").want(http.StatusAccepted).text("id")
+	for _, statement := range []string{
+		"UPDATE partnerkit_delivery SET status = 'failed', next_attempt_at = NULL WHERE id = $1", "DELETE FROM partnerkit_delivery_queue WHERE delivery_id = $1",
+	} {
+		_, err := d.store.Tap.Exec(d.Context(), statement, delivery)
+		d.must(err)
+	}
+	return strings.NewReplacer("{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery).Replace
+}
+
+func isWrite(pattern string) bool { return !strings.HasPrefix(pattern, "GET ") }
+
+// eachCall runs a test on every call of the console, with an app of its own.
+func eachCall(t *testing.T, test func(d *desk, pattern string, c call)) {
+	d := newDesk(t)
+	patterns := d.console.Patterns()
+	for _, pattern := range patterns {
+		body, isKnown := bodies[pattern]
+		what := d.world(pattern)(pattern)
+		if isWrite(pattern) && !isKnown || strings.Contains(what, "{") {
+			t.Errorf("say above how to call %s", pattern)
+			continue
+		}
+		test(d, pattern, call{what: what, body: body})
+	}
+	for pattern := range bodies {
+		if !slices.Contains(patterns, pattern) {
+			t.Errorf("there is no %s any more", pattern)
+		}
+	}
+}
+
+// CON-01: without a session nothing opens, and an access token is none.
+func TestWithoutSession_CON01(t *testing.T) {
+	t.Parallel()
+	token := "Bearer " + secret.New(secret.AccessToken).Reveal()
+	eachCall(t, func(d *desk, _ string, c call) {
+		got := d.send(c).want(http.StatusUnauthorized)
+		if got.body["statusCode"] != 401.0 || got.header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s: %s", c.what, got.raw)
+		}
+		c.set = http.Header{"Authorization": {token}}
+		d.send(c).want(http.StatusUnauthorized)
+		c.by = ann
+		d.send(c).want(http.StatusUnauthorized) // API-01: beside a session the token counts
+	})
+}
+
+// CON-01: another organization's app is not found, by any call, and looks like one
+// that is not there.
+func TestAnotherOrganization_CON01(t *testing.T) {
+	t.Parallel()
+	eachCall(t, func(d *desk, pattern string, c call) {
+		if !strings.Contains(pattern, "{appId}") {
+			return // it is about the actor's own
+		}
+		before := d.audited()
+		appID := strings.Split(c.what, "/")[3]
+		for _, by := range []string{eve, zoe} {
+			c.by = by
+			foreign := d.send(c).want(http.StatusNotFound)
+			absent := c
+			absent.what = strings.Replace(c.what, appID, "app_absent", 1)
+			if got := d.send(absent).want(http.StatusNotFound); got.raw != foreign.raw {
+				t.Errorf("%s: %s for one that exists, %s for one that does not", pattern, foreign.raw, got.raw)
+			}
+		}
+		if d.audited() != before {
+			t.Errorf("%s left an entry", pattern)
+		}
+	})
+}
+
+// CON-07: a write that a page of another site sends is refused; reading is left to
+// the browser, which lets that page see nothing.
+func TestForeignOrigin_CON07(t *testing.T) {
+	t.Parallel()
+	eachCall(t, func(d *desk, pattern string, c call) {
+		c.by, c.set = ann, http.Header{"Origin": {"https://evil.example"}}
+		before := d.audited()
+		got := d.send(c)
+		if isWrite(pattern) {
+			got.want(http.StatusForbidden)
+		} else {
+			got.want(http.StatusOK)
+		}
+		if got.header.Get("Access-Control-Allow-Origin") != "" || d.audited() != before {
+			t.Errorf("%s: %v, %d entries", pattern, got.header, d.audited()-before)
+		}
+	})
+}
+
+// CON-07: each write leaves one entry, reading none.
+func TestEveryWriteIsAudited_CON07(t *testing.T) {
+	t.Parallel()
+	eachCall(t, func(d *desk, pattern string, c call) {
+		c.by = ann
+		before := d.audited()
+		got := d.send(c)
+		if got.status >= 300 {
+			t.Fatalf("%s: %d %s", pattern, got.status, got.raw)
+		}
+		want := 0
+		if isWrite(pattern) {
+			want = 1
+		}
+		if entries := d.audited() - before; entries != want {
+			t.Errorf("%s left %d entries", pattern, entries)
+		}
+		if c.body == "" {
+			return
+		}
+		c.body = `{"unheardOf": 1}`
+		d.send(c).wantInvalid("unheardOf is not a known member")
+		c.set = http.Header{"Content-Type": {"text/plain"}}
+		d.send(c).want(http.StatusUnsupportedMediaType)
+		if entries := d.audited() - before; entries != want {
+			t.Errorf("%s left an entry though it was refused", pattern)
+		}
+	})
+}
+
+// audited counts the entries of the audit log.
+func (d *desk) audited() int {
+	d.Helper()
+	var n int
+	d.must(storage.One(d.Context(), d.store, "SELECT COUNT(*) FROM partnerkit_audit", nil, &n))
+	return n
+}
+
+// CON-01: the host is asked once a request, and its answer holds for that request
+// alone.
+func TestMembership_CON01(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	path, _ := d.newApp(confidentialApp)
+	sessions, memberships := d.people.sessions, d.people.memberships
+	d.send(call{what: "PATCH " + path, by: ben, body: `{"name": "By a colleague"}`}).want(http.StatusOK)
+	if d.people.sessions != sessions+1 || d.people.memberships != memberships+1 {
+		t.Errorf("asked %d times for the session, %d times for memberships", d.people.sessions-sessions, d.people.memberships-memberships)
+	}
+	delete(d.people.organizations, ben)
+	d.send(call{what: "GET " + path, by: ben}).want(http.StatusNotFound)
+	d.send(call{what: "PATCH " + path, by: ben, body: `{"name": "Too late"}`}).want(http.StatusNotFound)
+}
+
+// CON-01: an app that belongs to nobody is nobody's.
+func TestUnownedApp_CON01(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	path, appID := d.newApp(confidentialApp)
+	_, err := d.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET organization_id = '' WHERE id = $1", appID)
+	d.must(err)
+	d.people.organizations[zoe] = append(d.people.organizations[zoe], d.people.organizations[ann]...)
+	d.people.organizations[zoe][0].ID = ""
+	for _, by := range []string{ann, zoe} {
+		d.send(call{what: "GET " + path, by: by}).want(http.StatusNotFound)
+	}
+}
+
+// ERR-02: unknown paths and methods in the standard shape.
+func TestUnknownCalls_ERR02(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	path, _ := d.newApp(confidentialApp)
+	d.ann("GET /developer/nothing").want(http.StatusNotFound)
+	d.ann("GET " + path + "/").want(http.StatusNotFound)
+	if got := d.ann("PUT " + path).want(http.StatusMethodNotAllowed); got.header.Get("Allow") != "GET, HEAD, PATCH" {
+		t.Errorf("Allow: %s", got.header.Get("Allow"))
+	}
+	d.ann("GET /developer/apps/%00").wantInvalid("the path is not valid UTF-8 without NUL")
+	d.ann("POST /developer/apps", `{"name": "`+strings.Repeat("n", 1<<20)+`"}`).want(http.StatusRequestEntityTooLarge)
+}
