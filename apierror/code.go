@@ -50,7 +50,7 @@ const (
 // Developer console.
 const (
 	AppDeactivated          Code = "APP_DEACTIVATED"
-	PublicAppHasNoSecrets   Code = "PUBLIC_APP_HAS_NO_SECRETS"
+	PublicAppHasNoSecrets   Code = "PUBLIC_APP_HAS_NO_SECRETS" //nolint:gosec // it names the lack of some
 	SecretLimitReached      Code = "SECRET_LIMIT_REACHED"
 	LastSecret              Code = "LAST_SECRET"
 	ListingExists           Code = "LISTING_EXISTS"
