@@ -34,6 +34,8 @@
 //   - [github.com/partnerkit/partnerkit/guard]: calls made with a token, and
 //     writes that are safe to repeat
 //   - [github.com/partnerkit/partnerkit/analytics]: how apps use the API
+//   - [github.com/partnerkit/partnerkit/console]: where developers look after their
+//     apps
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
 //   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of
 //     processes

@@ -9,7 +9,7 @@ import (
 
 // list answers with the whole of a list, as payloads.
 func list[T, P any](w http.ResponseWriter, items []T, payload func(T) P) error {
-	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": payloads(items, payload)})
+	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": convert(items, payload)})
 }
 
 // listPage answers with a page of a list.
@@ -18,10 +18,11 @@ func listPage[T, P any](w http.ResponseWriter, page Paged[T], payload func(T) P)
 		Data       []P    `json:"data"`
 		HasMore    bool   `json:"hasMore"`
 		NextCursor string `json:"nextCursor,omitempty"`
-	}{payloads(page.Items, payload), page.NextCursor != "", page.NextCursor})
+	}{convert(page.Items, payload), page.NextCursor != "", page.NextCursor})
 }
 
-func payloads[T, P any](items []T, payload func(T) P) []P {
+// convert makes one thing of each of many; never nil, so that it marshals as a list.
+func convert[T, P any](items []T, payload func(T) P) []P {
 	all := make([]P, 0, len(items))
 	for _, item := range items {
 		all = append(all, payload(item))

@@ -73,7 +73,7 @@ func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserve
 
 // Apps lists the apps of the actor's organizations, newest first.
 func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[oauthserver.App], error) {
-	organizationIDs := payloads(by.organizations, func(o Organization) string { return o.ID })
+	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
 	apps, err := c.cfg.Store.OrganizationApps(ctx, organizationIDs, p.After, p.limit()+1)
 	return cut(apps, p.limit(), func(a oauthserver.App) string { return a.ID }), err
 }

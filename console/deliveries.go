@@ -137,7 +137,7 @@ func (c *Console) serveDelivery(w http.ResponseWriter, r *http.Request, by Actor
 		deliveryPayload
 		Body    string           `json:"body"` // to the byte, for whoever checks a signature
 		History []attemptPayload `json:"history"`
-	}{newDeliveryPayload(delivery), string(delivery.Body), payloads(attempts, newAttemptPayload)})
+	}{newDeliveryPayload(delivery), string(delivery.Body), convert(attempts, newAttemptPayload)})
 }
 
 func (c *Console) redeliver(w http.ResponseWriter, r *http.Request, by Actor) error {

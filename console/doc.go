@@ -5,5 +5,25 @@
 // A [Console] has typed methods, which a host's pages call, and serves the same as
 // JSON ([Console.ServeHTTP]). Every method takes an [Actor], whom only
 // authentication makes, so that none can forget to ask whose app it is: another
-// organization's app is not found. Whatever an actor changes is in the audit log.
+// organization's app is not found, and looks like one that does not exist.
+//
+// # Sessions
+//
+// The host says who is signed in and which organizations they are members of, once
+// a request; an access token opens nothing here. Writes must come from a page of
+// [Config.Origins], or from no page at all.
+//
+// # Apps and their secrets
+//
+// A confidential app has one valid client secret, or two while its developer moves
+// from one to the other; the last one cannot be ended. A suspended app can be changed,
+// a deactivated one only be read.
+//
+// # The audit log
+//
+// Whatever an actor changes is in the audit log of the app. What people do to it
+// elsewhere belongs there too: connect oauthserver.Config.Decided to
+// [Console.RecordDecision], and call [Console.RecordAct] when a business revokes
+// access or uninstalls. Developers see that it happened, and not who did it.
+// [Console.Run] takes away what is older than [AuditRetention].
 package console

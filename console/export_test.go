@@ -2,5 +2,5 @@ package console
 
 // Patterns are the calls of all parts, as "POST /developer/apps".
 func (c *Console) Patterns() []string {
-	return payloads(c.allRoutes(), func(r route) string { return r.pattern })
+	return convert(c.allRoutes(), func(r route) string { return r.pattern })
 }
