@@ -28,6 +28,7 @@ const (
 	Attempt  Kind = "att_"
 
 	AppDataField Kind = "adf_"
+	AppDataSpace Kind = "ads_" // all values of an app in a business
 	AppDataValue Kind = "adv_"
 
 	Asset     Kind = "ast_"

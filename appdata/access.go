@@ -1,0 +1,47 @@
+package appdata
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// caller is the app. A guard that lets people in as well has none for them.
+func caller(r *http.Request) (identity.Principal, error) {
+	p, _ := identity.PrincipalFrom(r.Context())
+	if p.AppID == "" {
+		return p, apierror.New(apierror.AppDataForConnectedApps)
+	}
+	return p, nil
+}
+
+// mayRead reports whether the call may read records of a type: the token, the
+// installation and the app all have its scope.
+func (s *Service) mayRead(p identity.Principal, resourceType string) bool {
+	scope, ok := s.cfg.Types[resourceType]
+	return ok && p.Scopes.Has(scope)
+}
+
+// access is the error when it may not.
+func (s *Service) access(p identity.Principal, resourceType string) error {
+	if !s.mayRead(p, resourceType) {
+		return apierror.New(apierror.AppCannotAccessType, resourceType)
+	}
+	return nil
+}
+
+// fault is an error that is not the caller's; one of apierror is passed on.
+func fault(err error) error {
+	if _, ok := errors.AsType[*apierror.Error](err); ok {
+		return err
+	}
+	err = fmt.Errorf("appdata: %w", err)
+	if errors.Is(err, storage.ErrBusy) {
+		return apierror.Unavailable(err)
+	}
+	return apierror.Internal(err)
+}

@@ -1,0 +1,33 @@
+package appdata
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// trimmed is options without the space around them, as they are judged and kept.
+func trimmed(options []string) []string {
+	all := make([]string, len(options))
+	for i, option := range options {
+		all[i] = strings.TrimSpace(option)
+	}
+	return all
+}
+
+// areChoices judges options that are trimmed. They differ when their characters do:
+// letter case counts, and so does how an accent is composed.
+func areChoices(options []string) bool {
+	seen := make(map[string]bool, len(options))
+	for _, option := range options {
+		if option == "" || utf8.RuneCountInString(option) > MaxChoice || !isStorable(option) {
+			return false
+		}
+		seen[option] = true
+	}
+	return len(options) > 0 && len(options) <= MaxChoices && len(seen) == len(options)
+}
+
+// isStorable refuses what PostgreSQL does.
+func isStorable(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}

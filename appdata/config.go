@@ -1,0 +1,91 @@
+package appdata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Config of a [Service]. Store and Records are required; the zero value of everything
+// else is its default.
+type Config struct {
+	Store   Store
+	Records Records
+	// Types are the types of records that take values, each with the scope that
+	// an app needs to read such a record; nil means [DefaultTypes].
+	Types map[string]string
+	// Answer decides the answer of a write in its transaction: guard.Answer, where
+	// a guard with idempotency serves the handlers. It then sends the answer, too.
+	// nil: the handlers answer after the commit.
+	Answer func(ctx context.Context, tx storage.Tx, status int, body any) error
+
+	Clock  clock.Movable // nil: the real time
+	Logger *slog.Logger  // nil: discards
+}
+
+// DefaultTypes are the records of an accounting service, with their read scopes.
+func DefaultTypes() map[string]string {
+	return map[string]string{
+		"invoice": "invoices:read", "customer": "customers:read", "payment": "payments:read",
+		"account": "accounts:read", "journal_entry": "journal:read", "supplier": "suppliers:read",
+	}
+}
+
+// Service is the fields of all apps and the values that they have attached to records.
+// It is safe for concurrent use.
+type Service struct {
+	cfg       Config
+	typeNames string // for messages
+}
+
+// New checks the configuration and returns a service. It starts nothing: [Service.Run]
+// takes away what has ended.
+func New(cfg Config) (*Service, error) {
+	switch {
+	case cfg.Store == nil:
+		return nil, errors.New("appdata: Config.Store is nil")
+	case cfg.Records == nil:
+		return nil, errors.New("appdata: Config.Records is nil; it says which records there are")
+	}
+	if cfg.Types == nil {
+		cfg.Types = DefaultTypes()
+	}
+	cfg.Types = maps.Clone(cfg.Types)
+	for name, scope := range cfg.Types {
+		if err := checkType(name, scope); err != nil {
+			return nil, fmt.Errorf("appdata: Config.Types: %q: %w", name, err)
+		}
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Service{cfg: cfg, typeNames: strings.Join(slices.Sorted(maps.Keys(cfg.Types)), ", ")}, nil
+}
+
+var validType = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+func checkType(name, scope string) error {
+	if !validType.MatchString(name) {
+		return errors.New("a type is a lower-case word of at most 64 characters")
+	}
+	if scopes, err := identity.ParseScopes(scope); err != nil || len(scopes.Names()) != 1 {
+		return errors.New("it needs the one scope that reads it")
+	}
+	return nil
+}
+
+// now is the time as precisely as the store keeps it.
+func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }

@@ -1,0 +1,97 @@
+package appdata
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// What a field may be.
+const (
+	// MaxFields is how many fields an app may have.
+	MaxFields = 100
+	// MaxLabel is how many characters a label may have.
+	MaxLabel = 120
+	// MaxText is the largest length that a rule may name: no value has more
+	// characters than bytes.
+	MaxText = MaxValue
+	// MaxChoices and MaxChoice are how many options a CHOICE may have, and how
+	// many characters each of them.
+	MaxChoices = 50
+	MaxChoice  = 60
+)
+
+// Declaration is what a developer says about a field, to declare or to change it. It
+// decodes from JSON, with apierror.DecodeJSON. In a change, absent members stay as
+// they are and null takes a rule or the label away.
+type Declaration struct {
+	ResourceType Member[string]      `json:"resourceType"`
+	Key          Member[string]      `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
+	Type         Member[Type]        `json:"type"`
+	Label        Member[string]      `json:"label"` // see MaxLabel
+	MinLength    Member[int]         `json:"minLength"`
+	MaxLength    Member[int]         `json:"maxLength"`
+	Min          Member[json.Number] `json:"min"`
+	Max          Member[json.Number] `json:"max"`
+	Decimals     Member[int]         `json:"decimals"`
+	From         Member[string]      `json:"from"`
+	To           Member[string]      `json:"to"`
+	Choices      Member[[]string]    `json:"choices"` // trimmed before they are judged and kept
+}
+
+var validKey = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$`)
+
+// newField is the field that d declares.
+func (s *Service) newField(d Declaration) (Field, error) {
+	f := Field{ResourceType: d.ResourceType.value, Key: d.Key.value, Type: d.Type.value}
+	var v apierror.Validation
+	if _, ok := s.cfg.Types[f.ResourceType]; !ok {
+		v.Add("resourceType must be one of %s", s.typeNames)
+	}
+	if !validKey.MatchString(f.Key) {
+		v.Add("key must be a letter and up to 63 letters, digits, dots, hyphens and underscores")
+	}
+	if _, ok := rulesOf[f.Type]; !ok {
+		v.Add("type must be one of TEXT, NUMBER, BOOLEAN, DATE, URL, CHOICE")
+	}
+	return d.applyTo(f, &v)
+}
+
+// changed is the field as d changes it.
+func (d Declaration) changed(f Field) (Field, error) {
+	var v apierror.Validation
+	fixed(&v, "resourceType", d.ResourceType, f.ResourceType)
+	fixed(&v, "key", d.Key, f.Key)
+	fixed(&v, "type", d.Type, f.Type)
+	return d.applyTo(f, &v)
+}
+
+// fixed lets a member repeat what it is.
+func fixed[T comparable](v *apierror.Validation, name string, m Member[T], is T) {
+	if m.state != isAbsent && (m.state != isGiven || m.value != is) {
+		v.Add("%s cannot be changed; declare another field", name)
+	}
+}
+
+// applyTo sets the label and the rules. What is wrong with the options of a CHOICE is
+// told when nothing else is.
+func (d Declaration) applyTo(f Field, v *apierror.Validation) (Field, error) {
+	label := new(f.Label)
+	set(v, "label", d.Label, aLabel, &label)
+	if label == nil {
+		label = new("")
+	}
+	f.Label = *label
+	if _, ok := rulesOf[f.Type]; !ok {
+		return f, v.Err()
+	}
+	d.applyRules(&f, v)
+	if err := v.Err(); err != nil {
+		return f, err
+	}
+	if f.Type == Choice && !areChoices(f.Choices) {
+		return f, apierror.New(apierror.InvalidChoices)
+	}
+	return f, nil
+}

@@ -1,0 +1,44 @@
+package appdata
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// DeleteValue serves DELETE /app-data/{id} behind a guard.
+func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
+	p, err := caller(r)
+	if err != nil {
+		return err
+	}
+	valueID := r.PathValue("id")
+	if !id.Valid(id.AppDataValue, valueID) {
+		return apierror.New(apierror.AppDataValueNotFound, valueID)
+	}
+	now := s.now()
+	eventID := id.New(id.Event, now)
+	err = s.cfg.Store.DeleteValue(r.Context(), Removal{
+		AppID: p.AppID, BusinessID: p.BusinessID, ValueID: valueID,
+		Judge: func(v Value) error { return s.access(p, v.ResourceType) },
+		Record: func(v Value) []events.Event {
+			gone := []deletedValue{{v.ID, v.ResourceType, v.ResourceID, v.Key}}
+			return updated(p, eventID, now, map[string][]deletedValue{"deleted": gone})
+		},
+		Answer: func(ctx context.Context, tx storage.Tx) error { return s.answer(ctx, tx, http.StatusNoContent, nil) },
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return apierror.New(apierror.AppDataValueNotFound, valueID)
+	case err != nil:
+		return fault(err)
+	case s.cfg.Answer == nil:
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return nil
+}

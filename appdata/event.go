@@ -1,0 +1,28 @@
+package appdata
+
+import (
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// deletedValue is what an event tells of a value that is gone.
+type deletedValue struct {
+	ID           string `json:"id"`
+	ResourceType string `json:"resourceType"`
+	ResourceID   string `json:"resourceId"`
+	Key          string `json:"key"`
+}
+
+// updated is the event of a change.
+func updated(p identity.Principal, eventID string, now time.Time, data any) []events.Event {
+	encoded, err := apierror.EncodeJSON(data)
+	if err != nil {
+		panic(err) // values are JSON that was read before
+	}
+	return []events.Event{{
+		ID: eventID, Type: events.AppDataUpdated, BusinessID: p.BusinessID, AppID: p.AppID, Data: encoded, CreatedAt: now,
+	}}
+}

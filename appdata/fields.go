@@ -1,0 +1,57 @@
+package appdata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+// DeclareField adds a field to an app. Its error is one of apierror: a validation
+// error that names everything that is wrong, and wraps [ErrTaken] or [ErrTooMany] when
+// that is it, or INVALID_CHOICES. [ErrNotFound] when there is no such app.
+func (s *Service) DeclareField(ctx context.Context, appID string, d Declaration) (Field, error) {
+	f, err := s.newField(d)
+	if err != nil {
+		return Field{}, err
+	}
+	now := s.now()
+	f.ID, f.AppID, f.CreatedAt, f.UpdatedAt = id.New(id.AppDataField, now), appID, now, now
+	switch err := s.cfg.Store.CreateField(ctx, f, MaxFields); {
+	case errors.Is(err, ErrTaken):
+		return Field{}, apierror.Invalid(fmt.Sprintf("key %s is declared for %s already", f.Key, f.ResourceType)).WithCause(err)
+	case errors.Is(err, ErrTooMany):
+		return Field{}, apierror.Invalid(fmt.Sprintf("an app has at most %d fields", MaxFields)).WithCause(err)
+	case err != nil:
+		return Field{}, err
+	}
+	return f, nil
+}
+
+// Fields returns the fields of an app, oldest first.
+func (s *Service) Fields(ctx context.Context, appID string) ([]Field, error) {
+	return s.cfg.Store.Fields(ctx, appID)
+}
+
+// Field returns a field of an app; [ErrNotFound].
+func (s *Service) Field(ctx context.Context, appID, fieldID string) (Field, error) {
+	return s.cfg.Store.Field(ctx, appID, fieldID)
+}
+
+// ChangeField changes the label and the rules of a field. Values that are there stay as
+// they are. ResourceType, Key and Type of the declaration may only repeat what they
+// are. [ErrNotFound], or an error of apierror as with [Service.DeclareField].
+func (s *Service) ChangeField(ctx context.Context, appID, fieldID string, d Declaration) (Field, error) {
+	now := s.now()
+	return s.cfg.Store.UpdateField(ctx, appID, fieldID, func(f Field) (Field, error) {
+		f.UpdatedAt = now
+		return d.changed(f)
+	})
+}
+
+// DeleteField deletes a field and, in every business, its values; [ErrNotFound].
+func (s *Service) DeleteField(ctx context.Context, appID, fieldID string) error {
+	return s.cfg.Store.DeleteField(ctx, appID, fieldID, s.now())
+}

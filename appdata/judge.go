@@ -1,0 +1,128 @@
+package appdata
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// defaultMaxURL is how long a URL may be when its field does not say.
+const defaultMaxURL = 2048
+
+// Judge says why a value, in JSON, is not one for the field; empty when it is. Texts
+// are taken as they are: nothing is trimmed or converted.
+func (f Field) Judge(value json.RawMessage) (reason string) {
+	switch f.Type {
+	case Number:
+		return f.judgeNumber(string(value))
+	case Boolean:
+		if text := string(value); text != "true" && text != "false" {
+			return "must be true or false"
+		}
+		return ""
+	}
+	text, ok := textOf(value)
+	if !ok {
+		return "must be a string"
+	}
+	switch f.Type {
+	case Text:
+		return f.judgeLength(text, f.MaxLength)
+	case Date:
+		return f.judgeDate(text)
+	case URL:
+		if !isURL(text) {
+			return "must be an absolute URL of http or https"
+		}
+		longest := defaultMaxURL
+		if f.MaxLength != nil {
+			longest = *f.MaxLength
+		}
+		return f.judgeLength(text, &longest)
+	case Choice:
+		if !slices.Contains(f.Choices, text) {
+			return "must be one of the choices"
+		}
+		return ""
+	}
+	return "has a field of an unknown type"
+}
+
+func (f Field) judgeLength(text string, longest *int) string {
+	switch n := utf8.RuneCountInString(text); {
+	case f.MinLength != nil && n < *f.MinLength:
+		return fmt.Sprintf("must have at least %d characters", *f.MinLength)
+	case longest != nil && n > *longest:
+		return fmt.Sprintf("must have at most %d characters", *longest)
+	}
+	return ""
+}
+
+func (f Field) judgeNumber(text string) string {
+	if !jsonNumber.MatchString(text) {
+		return "must be a number"
+	}
+	n, ok := parseExact(text)
+	switch {
+	case !ok:
+		return fmt.Sprintf("must have at most %d digits before and after the decimal point", maxDigits)
+	case f.Min != nil && exceeds(*f.Min, json.Number(text)):
+		return fmt.Sprintf("must be at least %s", *f.Min)
+	case f.Max != nil && exceeds(json.Number(text), *f.Max):
+		return fmt.Sprintf("must be at most %s", *f.Max)
+	case f.Decimals != nil && n.decimals > *f.Decimals:
+		return fmt.Sprintf("must have at most %d decimals", *f.Decimals)
+	}
+	return ""
+}
+
+func (f Field) judgeDate(text string) string {
+	switch {
+	case !isDay(text):
+		return "must be a date such as 2026-09-01"
+	case f.From != nil && text < *f.From: // such dates sort as text
+		return "must be " + *f.From + " or later"
+	case f.To != nil && text > *f.To:
+		return "must be " + *f.To + " or earlier"
+	}
+	return ""
+}
+
+// textOf reads a JSON string that every database can keep.
+func textOf(value json.RawMessage) (string, bool) {
+	var text *string // stays nil for null
+	if !utf8.Valid(value) || json.Unmarshal(value, &text) != nil || text == nil {
+		return "", false
+	}
+	return *text, isStorable(*text)
+}
+
+// isDay reports a day of the calendar, from the year 1 on.
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil && !strings.HasPrefix(text, "0000")
+}
+
+// isURL reports an absolute URL that every reader takes for the same one: browsers
+// drop or replace spaces, control characters and backslashes, and what stands before
+// an @ passes for the host.
+func isURL(text string) bool {
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\\' }) {
+		return false
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return false
+	}
+	if u.Port() == "" {
+		return true
+	}
+	port, err := strconv.Atoi(u.Port())
+	return err == nil && port > 0 && port < 1<<16
+}

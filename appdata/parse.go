@@ -1,0 +1,82 @@
+package appdata
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// givenValue is a value as it was sent.
+type givenValue struct {
+	ResourceType string          `json:"resourceType"`
+	ResourceID   string          `json:"resourceId"`
+	Key          string          `json:"key"`
+	Value        json.RawMessage `json:"value"`
+}
+
+// parsePut reads the body of a PUT and says everything that is wrong with its form.
+// Values come back in the bytes that they will be kept in.
+func (s *Service) parsePut(r *http.Request) ([]givenValue, error) {
+	var body struct {
+		Values []givenValue `json:"values"`
+	}
+	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+		return nil, err
+	}
+	var v apierror.Validation
+	if n := len(body.Values); n < 1 || n > MaxValues {
+		v.Add("values must have 1 to %d entries", MaxValues)
+		return nil, v.Err()
+	}
+	type address struct{ resourceType, resourceID, key string }
+	seen := make(map[address]int, len(body.Values))
+	for i := range body.Values {
+		one := &body.Values[i]
+		s.checkForm(&v, i, one)
+		at := address{one.ResourceType, one.ResourceID, one.Key}
+		if first, ok := seen[at]; ok {
+			v.Add("values[%d] is the same as values[%d]: resourceType, resourceId and key", i, first)
+			continue
+		}
+		seen[at] = i
+	}
+	return body.Values, v.Err()
+}
+
+func (s *Service) checkForm(v *apierror.Validation, i int, one *givenValue) {
+	if _, ok := s.cfg.Types[one.ResourceType]; !ok {
+		v.Add("values[%d].resourceType must be one of %s", i, s.typeNames)
+	}
+	if !isResourceID(one.ResourceID) {
+		v.Add("values[%d].resourceId must have 1 to %d characters", i, MaxResourceID)
+	}
+	if one.Key == "" {
+		v.Add("values[%d].key must not be empty", i)
+	}
+	one.Value = plain(one.Value)
+	switch {
+	case one.Value == nil:
+		v.Add("values[%d].value is missing", i)
+	case string(one.Value) == "null":
+		v.Add("values[%d].value must not be null; DELETE takes a value away", i)
+	case len(one.Value) > MaxValue:
+		v.Add("values[%d].value has more than %d bytes of JSON", i, MaxValue)
+	}
+}
+
+// plain is JSON without space between tokens and, in a string, without needless
+// escapes: the same string is always the same bytes.
+func plain(value json.RawMessage) json.RawMessage {
+	if text, ok := textOf(value); ok {
+		if encoded, err := apierror.EncodeJSON(text); err == nil {
+			return encoded
+		}
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, value) != nil {
+		return nil // only what is missing: the body was valid
+	}
+	return compact.Bytes()
+}

@@ -1,0 +1,115 @@
+package appdata
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+type valuesBody struct {
+	Values []Value `json:"values"`
+}
+
+// PutValues serves PUT /app-data behind a guard: it writes values, all or none, and
+// answers with them as they are then, in the order of the request.
+func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
+	p, err := caller(r)
+	if err != nil {
+		return err
+	}
+	given, err := s.parsePut(r)
+	if err != nil {
+		return err
+	}
+	drafts, err := s.judge(r.Context(), p, given)
+	if err != nil {
+		return err
+	}
+	if err := s.checkRecords(r.Context(), p.BusinessID, drafts); err != nil {
+		return err
+	}
+	now := s.now()
+	for i := range drafts {
+		d := &drafts[i]
+		d.ID = id.New(id.AppDataValue, now.Add(time.Duration(i)*id.Resolution)) // in the order of the request
+		d.CreatedAt, d.UpdatedAt = now, now
+	}
+	eventID := id.New(id.Event, now)
+	written, err := s.cfg.Store.WriteValues(r.Context(), Write{
+		AppID: p.AppID, BusinessID: p.BusinessID, SpaceID: id.New(id.AppDataSpace, now), Drafts: drafts,
+		Record: func(changed []Value) []events.Event { return updated(p, eventID, now, valuesBody{changed}) },
+		Answer: func(ctx context.Context, tx storage.Tx, all []Value) error {
+			return s.answer(ctx, tx, http.StatusOK, valuesBody{all})
+		},
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return s.fieldGone(r.Context(), p, given, err)
+	case err != nil:
+		return fault(err)
+	case s.cfg.Answer != nil:
+		return nil
+	}
+	return apierror.WriteJSON(w, http.StatusOK, valuesBody{written})
+}
+
+// answer lets the host decide the answer of a write in its transaction.
+func (s *Service) answer(ctx context.Context, tx storage.Tx, status int, body any) error {
+	if s.cfg.Answer == nil {
+		return nil
+	}
+	return s.cfg.Answer(ctx, tx, status, body)
+}
+
+// place is what an app declares one field for.
+type place struct{ resourceType, key string }
+
+// judge finds the fields of the values and has the call, and each value, judged.
+func (s *Service) judge(ctx context.Context, p identity.Principal, given []givenValue) ([]Draft, error) {
+	for _, v := range given {
+		if err := s.access(p, v.ResourceType); err != nil {
+			return nil, err
+		}
+	}
+	declared, err := s.cfg.Store.Fields(ctx, p.AppID)
+	if err != nil {
+		return nil, fault(err)
+	}
+	fields := make(map[place]Field, len(declared))
+	for _, f := range declared {
+		fields[place{f.ResourceType, f.Key}] = f
+	}
+	for _, v := range given {
+		if _, ok := fields[place{v.ResourceType, v.Key}]; !ok {
+			return nil, apierror.New(apierror.UnknownAppDataField, v.Key, v.ResourceType)
+		}
+	}
+	var broken []apierror.ValueDetail
+	drafts := make([]Draft, len(given))
+	for i, v := range given {
+		field := fields[place{v.ResourceType, v.Key}]
+		drafts[i] = Draft{FieldID: field.ID, Value: Value{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Value: v.Value}}
+		if reason := field.Judge(v.Value); reason != "" {
+			broken = append(broken, apierror.ValueDetail{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Reason: reason})
+		}
+	}
+	if len(broken) > 0 {
+		return nil, apierror.InvalidValues(broken...)
+	}
+	return drafts, nil
+}
+
+// fieldGone answers a write that lost its field on the way: as if it had come later.
+func (s *Service) fieldGone(ctx context.Context, p identity.Principal, given []givenValue, cause error) error {
+	if _, err := s.judge(ctx, p, given); err != nil {
+		return err
+	}
+	return apierror.Unavailable(cause) // declared anew meanwhile
+}

@@ -1,0 +1,89 @@
+package appdata
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// demand is what a member must be.
+type demand[T any] struct {
+	text string // "must be " this
+	fits func(T) bool
+}
+
+var (
+	aLabel = demand[string]{
+		fmt.Sprintf("a text of at most %d characters", MaxLabel),
+		func(s string) bool { return isStorable(s) && utf8.RuneCountInString(s) <= MaxLabel },
+	}
+	anExactNumber = demand[json.Number]{fmt.Sprintf("a number of at most %d digits before and after the decimal point", maxDigits), isExact}
+	aDay          = demand[string]{"a date such as 2026-09-01", isDay}
+)
+
+func aWholeNumber(low, high int) demand[int] {
+	return demand[int]{fmt.Sprintf("a whole number from %d to %d", low, high), func(n int) bool { return n >= low && n <= high }}
+}
+
+// applyRules sets the rules of a field of a known type. Choices are judged later.
+func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
+	d.refuseForeign(f.Type, v)
+	switch f.Type {
+	case Text:
+		set(v, "minLength", d.MinLength, aWholeNumber(0, MaxText), &f.MinLength)
+		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
+		if f.MinLength != nil && f.MaxLength != nil && *f.MinLength > *f.MaxLength {
+			v.Add("minLength must not be greater than maxLength")
+		}
+	case Number:
+		set(v, "min", d.Min, anExactNumber, &f.Min)
+		set(v, "max", d.Max, anExactNumber, &f.Max)
+		set(v, "decimals", d.Decimals, aWholeNumber(0, maxDigits), &f.Decimals)
+		if f.Min != nil && f.Max != nil && exceeds(*f.Min, *f.Max) {
+			v.Add("min must not be greater than max")
+		}
+	case Date:
+		set(v, "from", d.From, aDay, &f.From)
+		set(v, "to", d.To, aDay, &f.To)
+		if f.From != nil && f.To != nil && *f.From > *f.To { // such dates sort as text
+			v.Add("from must not be later than to")
+		}
+	case URL:
+		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
+	case Choice:
+		if d.Choices.state != isAbsent {
+			f.Choices = trimmed(d.Choices.value)
+		}
+	}
+}
+
+// refuseForeign names the rules that are given and that the type does not have.
+func (d Declaration) refuseForeign(of Type, v *apierror.Validation) {
+	for _, member := range []struct {
+		name  string
+		state memberState
+	}{
+		{"minLength", d.MinLength.state}, {"maxLength", d.MaxLength.state}, {"min", d.Min.state}, {"max", d.Max.state}, {"decimals", d.Decimals.state},
+		{"from", d.From.state}, {"to", d.To.state}, {"choices", d.Choices.state},
+	} {
+		if member.state != isAbsent && member.state != isNull && !slices.Contains(rulesOf[of], member.name) {
+			v.Add("%s is not a rule of %s", member.name, of)
+		}
+	}
+}
+
+// set sets a member, or says what it must be.
+func set[T any](v *apierror.Validation, name string, m Member[T], must demand[T], to **T) {
+	switch {
+	case m.state == isAbsent:
+	case m.state == isNull:
+		*to = nil
+	case m.state == isUnlikely || !must.fits(m.value):
+		v.Add("%s must be %s", name, must.text)
+	default:
+		*to = &m.value
+	}
+}

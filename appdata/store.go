@@ -1,0 +1,95 @@
+package appdata
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+var (
+	// ErrNotFound says that the app has no such field or value, or that there is
+	// no such app.
+	ErrNotFound = errors.New("not found")
+	// ErrTooMany says that the app has as many fields as it may have.
+	ErrTooMany = errors.New("too many fields")
+	// ErrTaken says that the app has a field with this key for the type of record.
+	ErrTaken = errors.New("the key is taken")
+)
+
+// Store keeps fields and values. Every method that changes something is one act.
+//
+// The values of an app in a business are one space. A value is there while its field
+// is not deleted and its space has not ended, which happens when the app's
+// business.redact is recorded there: each marks one row, and no value has to be
+// found for it. The next value that is written begins a new space.
+type Store interface {
+	FieldStore
+	// Values returns those of an app in a business, by id.
+	Values(ctx context.Context, q Query) ([]Value, error)
+	// WriteValues adds values or replaces them; see [Write]. [ErrNotFound] when
+	// one of their fields is not there any more; nothing is written then.
+	WriteValues(ctx context.Context, w Write) ([]Value, error)
+	// DeleteValue deletes one; see [Removal]. Of several at once one finds it.
+	// [ErrNotFound].
+	DeleteValue(ctx context.Context, r Removal) error
+	// PurgeAppData deletes at most limit rows of what nobody can see any more, and
+	// returns how many; 0 when there is nothing left to do.
+	PurgeAppData(ctx context.Context, limit int) (int, error)
+}
+
+// FieldStore keeps fields. Deleted ones are not found.
+type FieldStore interface {
+	// CreateField adds one, unless the app has limit of them. Of several at once
+	// no more than fit are added, and one of those with the same key and type of
+	// record. [ErrNotFound] when there is no such app, [ErrTooMany], [ErrTaken].
+	CreateField(ctx context.Context, f Field, limit int) error
+	// Field returns one of an app; [ErrNotFound].
+	Field(ctx context.Context, appID, fieldID string) (Field, error)
+	// Fields lists those of an app, oldest first.
+	Fields(ctx context.Context, appID string) ([]Field, error)
+	// UpdateField changes label and rules in one transaction: change gets the
+	// field as it stands, locked, and returns it as it should be; its error is
+	// returned and nothing is changed. [ErrNotFound].
+	UpdateField(ctx context.Context, appID, fieldID string, change func(Field) (Field, error)) (Field, error)
+	// DeleteField deletes one; [ErrNotFound].
+	DeleteField(ctx context.Context, appID, fieldID string, now time.Time) error
+}
+
+// Query asks for values.
+type Query struct {
+	AppID, BusinessID string
+	ResourceIDs       []string
+	ResourceType, Key string // empty: any
+}
+
+// Write is values to be written, all or none.
+type Write struct {
+	AppID, BusinessID string
+	SpaceID           string // of a new space, should there be none
+	Drafts            []Draft
+	// Record returns the events that tell about the values that were added or
+	// changed; it is not called when there are none. It must be pure.
+	Record func(changed []Value) []events.Event
+	// Answer is called before the commit with all values, in the order of the
+	// drafts; its error undoes everything. It may be called more than once.
+	Answer func(ctx context.Context, tx storage.Tx, all []Value) error
+}
+
+// Draft is a value to be written. Its id and CreatedAt are for a new one; one that is
+// there keeps its own, and its UpdatedAt too when the value is the same to the letter.
+type Draft struct {
+	FieldID string
+	Value
+}
+
+// Removal is a value to be deleted. Judge looks at it under the lock; its error is
+// returned and nothing is deleted. Record and Answer are as in [Write].
+type Removal struct {
+	AppID, BusinessID, ValueID string
+	Judge                      func(Value) error
+	Record                     func(deleted Value) []events.Event
+	Answer                     func(ctx context.Context, tx storage.Tx) error
+}
