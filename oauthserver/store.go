@@ -314,6 +314,7 @@ type JanitorStore interface {
 	Purge(ctx context.Context, now time.Time, limit int) (int, error)
 	// RecordRedactions records business.redact for at most limit installations
 	// that ended and whose timer is due, unless the app was connected again, and
-	// returns how many timers it settled.
+	// returns how many timers it settled. What the library keeps for the app in
+	// the business, its app data, ends in the same transaction.
 	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(Installation) []events.Event) (int, error)
 }

@@ -48,7 +48,8 @@ func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error
 }
 
 // RecordRedactions implements oauthserver.JanitorStore. A timer is settled by one
-// conditional write, so that of several nodes one records its event.
+// conditional write, so that of several nodes one records its event. What the app has
+// attached to records of the business ends with it.
 func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(oauthserver.Installation) []events.Event) (int, error) {
 	settled := 0
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -70,10 +71,14 @@ func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, 
 			if err != nil {
 				return err
 			}
-			if !again {
-				if err := tx.record(ctx, record(i)); err != nil {
-					return err
-				}
+			if again {
+				continue
+			}
+			if err := tx.record(ctx, record(i)); err != nil {
+				return err
+			}
+			if err := tx.endSpace(ctx, i.AppID, i.BusinessID, now); err != nil {
+				return err
 			}
 		}
 		return nil

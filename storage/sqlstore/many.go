@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,17 @@ func chunks[T any](values []T, do func([]T) error) error {
 	return nil
 }
 
+// padded repeats the last value up to the next size, for a list in which that changes
+// nothing, such as that of IN.
+func padded[T any](values []T) []T {
+	for _, size := range slices.Backward(manySizes[:]) {
+		if n := len(values); n > 0 && n <= size {
+			return slices.Concat(values, slices.Repeat(values[n-1:], size-n))
+		}
+	}
+	return values
+}
+
 // places is "$3, $4, $5": n placeholders after the first so many.
 func places(after, n int) string {
 	var text strings.Builder
@@ -50,6 +62,11 @@ func eachIn(ctx context.Context, from storage.Querier, query string, ids []strin
 
 // insertMany adds rows with a statement that ends with VALUES.
 func (t *tx) insertMany(ctx context.Context, statement string, rows [][]any) error {
+	return t.upsertMany(ctx, statement, rows, "")
+}
+
+// upsertMany is insertMany with something after the rows, such as ON CONFLICT.
+func (t *tx) upsertMany(ctx context.Context, statement string, rows [][]any, after string) error {
 	return chunks(rows, func(part [][]any) error {
 		var text strings.Builder
 		text.WriteString(statement)
@@ -61,6 +78,7 @@ func (t *tx) insertMany(ctx context.Context, statement string, rows [][]any) err
 			text.WriteString(" (" + places(len(args), len(row)) + ")")
 			args = append(args, row...)
 		}
+		text.WriteString(after)
 		_, err := t.exec(ctx, text.String(), args...)
 		return err
 	})

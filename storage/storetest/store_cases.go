@@ -5,6 +5,7 @@ var storeCases = joinCases(clockCases, joiningCases, oauthCases, secretCases, to
 	eventCases, eventFaultCases, eventOrderCases,
 	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,
 	planCases, queueCases, shardCases,
+	dataCases, dataEndCases, dataRaceCases, dataLockCases, dataFaultCases,
 	consoleCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {

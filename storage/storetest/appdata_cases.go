@@ -1,0 +1,266 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// dataCases are the acts on app data, one at a time.
+var dataCases = []testCase[*Env]{
+	{"Fields come back as they were", func(t *testing.T, e *Env) {
+		f := newData(t, e)
+		number := f.another("amount")
+		number.Type, number.Label, number.CreatedAt = appdata.Number, "", noon.Add(time.Second)
+		number.Rules = appdata.Rules{Min: new(json.Number("-1e2")), Max: new(json.Number("0.10")), Decimals: new(0)}
+		choice := f.another("state")
+		choice.Type, choice.Rules, choice.CreatedAt = appdata.Choice, appdata.Rules{Choices: []string{"ü", `"`, "<"}}, noon.Add(2*time.Second)
+		for _, more := range []appdata.Field{number, choice} {
+			must(t, e.CreateField(t.Context(), more, maxFields))
+		}
+		newData(t, e)
+		want := []appdata.Field{f.field, number, choice}
+		for _, field := range want {
+			if diff := cmp.Diff(field, get[appdata.Field](t)(e.Field(t.Context(), f.app.ID, field.ID))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		}
+		if diff := cmp.Diff(want, get[[]appdata.Field](t)(e.Fields(t.Context(), f.app.ID))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}},
+	{"An app has only so many fields, and one for a key", func(t *testing.T, e *Env) {
+		f, other := newData(t, e), newData(t, e)
+		add := func(field appdata.Field) error { return e.CreateField(t.Context(), field, maxFields) }
+		if err := add(f.another("shipment")); !errors.Is(err, appdata.ErrTaken) {
+			t.Errorf("the same key: %v", err)
+		}
+		customers := f.another("shipment")
+		customers.ResourceType = "customer"
+		must(t, add(customers))
+		must(t, add(f.another("Shipment")))
+		if err := add(f.another("more")); !errors.Is(err, appdata.ErrTooMany) {
+			t.Errorf("one too many: %v", err)
+		}
+		must(t, e.DeleteField(t.Context(), f.app.ID, f.field.ID, noon))
+		must(t, add(f.another("shipment")))
+		must(t, add(other.another("more")))
+		absent := f.another("x")
+		absent.AppID = "app_absent"
+		if err := add(absent); !errors.Is(err, appdata.ErrNotFound) {
+			t.Errorf("an absent app: %v", err)
+		}
+	}},
+	{"A field changes in one step", func(t *testing.T, e *Env) {
+		f := newData(t, e)
+		want := f.field
+		want.Label, want.Rules, want.UpdatedAt = "new", appdata.Rules{MaxLength: new(5)}, noon.Add(time.Minute)
+		changed := get[appdata.Field](t)(e.UpdateField(t.Context(), f.app.ID, f.field.ID, func(before appdata.Field) (appdata.Field, error) {
+			if diff := cmp.Diff(f.field, before); diff != "" {
+				t.Errorf("before (-want +got)\n%s", diff)
+			}
+			next := want
+			next.ID, next.AppID, next.Key, next.ResourceType, next.Type, next.CreatedAt = "other", "other", "other", "other", "other", noon.Add(time.Hour)
+			return next, nil
+		}))
+		if _, err := e.UpdateField(t.Context(), f.app.ID, f.field.ID, func(f appdata.Field) (appdata.Field, error) { f.Label = "never"; return f, errGate }); !errors.Is(err, errGate) {
+			t.Errorf("a change that fails: %v", err)
+		}
+		for _, got := range []appdata.Field{changed, get[appdata.Field](t)(e.Field(t.Context(), f.app.ID, f.field.ID))} {
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		}
+	}},
+	{"Foreign and deleted fields are not found", func(t *testing.T, e *Env) {
+		f, other := newData(t, e), newData(t, e)
+		notFound := func(whose, appID, fieldID string) {
+			_, read := e.Field(t.Context(), appID, fieldID)
+			_, updated := e.UpdateField(t.Context(), appID, fieldID, func(f appdata.Field) (appdata.Field, error) { return f, nil })
+			w := f.write(noon, drafts(appdata.Field{ID: fieldID}, noon, map[string]string{"inv_1": "1"}))
+			w.AppID = appID
+			_, written := e.WriteValues(t.Context(), w)
+			for name, err := range map[string]error{
+				"read": read, "update": updated, "write": written, "delete": e.DeleteField(t.Context(), appID, fieldID, noon),
+			} {
+				if !errors.Is(err, appdata.ErrNotFound) {
+					t.Errorf("%s, %s: %v", whose, name, err)
+				}
+			}
+		}
+		notFound("another app's", other.app.ID, f.field.ID)
+		notFound("an absent one", f.app.ID, "adf_absent")
+		must(t, e.DeleteField(t.Context(), f.app.ID, f.field.ID, noon))
+		notFound("a deleted one", f.app.ID, f.field.ID)
+		if left := get[[]appdata.Field](t)(e.Fields(t.Context(), f.app.ID)); len(left) != 0 {
+			t.Errorf("listed %v", left)
+		}
+		if n := f.rows(t); n != 0 {
+			t.Errorf("%d values were written", n)
+		}
+	}},
+	// APD-02: an upsert keeps the id and when it was created.
+	{"Values are added, changed and left alone", func(t *testing.T, e *Env) {
+		f := newData(t, e)
+		second := f.declared(t, "second")
+		first := get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`, "inv_2": `"b"`}))))
+		if n := f.recorded(t, events.AppDataUpdated); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		later := noon.Add(time.Hour)
+		byResource := map[string]appdata.Value{first[0].ResourceID: first[0], first[1].ResourceID: first[1]}
+		mixed := append(drafts(f.field, later, map[string]string{"inv_1": `"a"`}), append(drafts(f.field, later, map[string]string{"inv_2": `"c"`}), drafts(second, later, map[string]string{"inv_1": "1.50"})...)...)
+		same, changed, added := mixed[0].Value, mixed[1].Value, mixed[2].Value
+		same.ID, same.CreatedAt, same.UpdatedAt = byResource["inv_1"].ID, noon, noon
+		changed.ID, changed.CreatedAt = byResource["inv_2"].ID, noon
+		var told, answered []appdata.Value
+		w := f.write(later, mixed)
+		record := w.Record
+		w.Record = func(changed []appdata.Value) []events.Event { told = changed; return record(changed) }
+		w.Answer = func(_ context.Context, _ storage.Tx, all []appdata.Value) error { answered = all; return nil }
+		written := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
+		for name, got := range map[string][2][]appdata.Value{
+			"written": {{same, changed, added}, written}, "answered": {{same, changed, added}, answered}, "told": {{changed, added}, told},
+			"on inv_1": {{same, added}, f.seen(t, "inv_1")}, "on both": {{same, changed, added}, f.seen(t, "inv_2", "inv_1", "inv_3")},
+		} {
+			byID := func(all []appdata.Value) map[string]appdata.Value {
+				set := map[string]appdata.Value{}
+				for _, v := range all {
+					set[v.ID] = v
+				}
+				return set
+			}
+			if diff := cmp.Diff(byID(got[0]), byID(got[1])); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		w = f.write(later, []appdata.Draft{{FieldID: f.field.ID, Value: same}, {FieldID: second.ID, Value: added}})
+		w.Record = func([]appdata.Value) []events.Event { t.Error("nothing has changed"); return nil }
+		get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
+		if n := f.recorded(t, events.AppDataUpdated); n != 2 {
+			t.Errorf("%d events", n)
+		}
+	}},
+	// APD-01: by record, type of record and key; APD-05 too: of this app, in this
+	// business.
+	{"Values are the app's own in the business", func(t *testing.T, e *Env) {
+		f, other := newData(t, e), newData(t, e)
+		customers := f.another("shipment")
+		customers.ResourceType = "customer"
+		must(t, e.CreateField(t.Context(), customers, 100))
+		second := f.declared(t, "second")
+		byField := map[string]string{}
+		for _, field := range []appdata.Field{f.field, customers, second} {
+			byField[field.ID] = get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(field, noon, map[string]string{"same": `"x"`}))))[0].ID
+		}
+		other.put(t, "same", `"theirs"`)
+		elsewhere := f.write(noon, drafts(f.field, noon, map[string]string{"same": `"elsewhere"`}))
+		elsewhere.BusinessID = other.business
+		get[[]appdata.Value](t)(e.WriteValues(t.Context(), elsewhere))
+		for name, test := range map[string]struct {
+			change func(*appdata.Query)
+			want   []string
+		}{
+			"all":          {func(*appdata.Query) {}, []string{f.field.ID, customers.ID, second.ID}},
+			"type":         {func(q *appdata.Query) { q.ResourceType = "customer" }, []string{customers.ID}},
+			"key":          {func(q *appdata.Query) { q.Key = "shipment" }, []string{f.field.ID, customers.ID}},
+			"type and key": {func(q *appdata.Query) { q.ResourceType, q.Key = "invoice", "second" }, []string{second.ID}},
+			"no such key":  {func(q *appdata.Query) { q.Key = "none" }, nil},
+			"no record":    {func(q *appdata.Query) { q.ResourceIDs = nil }, nil},
+			"many records": {func(q *appdata.Query) { q.ResourceIDs = append(numbered(49), "same") }, []string{f.field.ID, customers.ID, second.ID}},
+			"another app":  {func(q *appdata.Query) { q.AppID = "app_absent" }, nil},
+			"elsewhere":    {func(q *appdata.Query) { q.BusinessID = "biz_absent" }, nil},
+		} {
+			q := f.query("same")
+			test.change(&q)
+			want, got := map[string]bool{}, map[string]bool{}
+			for _, fieldID := range test.want {
+				want[byField[fieldID]] = true
+			}
+			for _, v := range get[[]appdata.Value](t)(e.Values(t.Context(), q)) {
+				got[v.ID] = true
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		for name, change := range map[string]func(*appdata.Removal){
+			"another app's": func(r *appdata.Removal) { r.AppID = other.app.ID },
+			"elsewhere":     func(r *appdata.Removal) { r.BusinessID = other.business },
+			"absent":        func(r *appdata.Removal) { r.ValueID = id.New(id.AppDataValue, noon) },
+		} {
+			r := f.removal(byField[f.field.ID])
+			change(&r)
+			if err := e.DeleteValue(t.Context(), r); !errors.Is(err, appdata.ErrNotFound) {
+				t.Errorf("delete %s: %v", name, err)
+			}
+		}
+	}},
+	// APD-05.
+	{"A value is deleted once", func(t *testing.T, e *Env) {
+		f := newData(t, e)
+		v := f.put(t, "inv_1", `"a"`)
+		refused := f.removal(v.ID)
+		refused.Judge = func(got appdata.Value) error {
+			if diff := cmp.Diff(v, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			return errGate
+		}
+		if err := e.DeleteValue(t.Context(), refused); !errors.Is(err, errGate) || len(f.seen(t, "inv_1")) != 1 {
+			t.Errorf("refused: %v", err)
+		}
+		must(t, e.DeleteValue(t.Context(), f.removal(v.ID)))
+		if err := e.DeleteValue(t.Context(), f.removal(v.ID)); !errors.Is(err, appdata.ErrNotFound) {
+			t.Errorf("twice: %v", err)
+		}
+		if n := f.recorded(t, events.AppDataUpdated); n != 2 || len(f.seen(t, "inv_1")) != 0 {
+			t.Errorf("%d events, %v left", n, f.seen(t, "inv_1"))
+		}
+		if again := f.put(t, "inv_1", `"a"`); again.ID == v.ID {
+			t.Error("a new value has the id of the deleted one")
+		}
+	}},
+	{"What a host answers with stands or falls with the write", func(t *testing.T, e *Env) {
+		f := newData(t, e)
+		answer := func(ctx context.Context, tx storage.Tx) error {
+			_, err := tx.Exec(ctx, e.qualified("UPDATE partnerkit_app SET name = 'answered' WHERE id = $1"), f.app.ID)
+			return err
+		}
+		w := f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`}))
+		w.Answer = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error {
+			return errors.Join(answer(ctx, tx), errGate)
+		}
+		if _, err := e.WriteValues(t.Context(), w); !errors.Is(err, errGate) || f.rows(t) != 0 {
+			t.Errorf("%v, %d values", err, f.rows(t))
+		}
+		w.Answer = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error { return answer(ctx, tx) }
+		v := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))[0]
+		if app, err := e.App(t.Context(), f.app.ID); err != nil || app.Name != "answered" {
+			t.Errorf("%v, %s", err, app.Name)
+		}
+		r := f.removal(v.ID)
+		r.Answer = func(context.Context, storage.Tx) error { return errGate }
+		if err := e.DeleteValue(t.Context(), r); !errors.Is(err, errGate) || f.rows(t) != 1 {
+			t.Errorf("%v, %d values", err, f.rows(t))
+		}
+	}},
+}
+
+func numbered(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("inv_%d", i)
+	}
+	return all
+}
