@@ -1,0 +1,115 @@
+package appdata_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// APD-06: whatever a value is, judging it does not fail, and what is taken follows the
+// rules as the standard library understands them.
+func FuzzJudge(f *testing.F) {
+	for _, seed := range []string{
+		`"a"`, `""`, `"\ud83d\ude00"`, `1`, `-0`, `1.50`, `1e2`, `3e-1`, `0.30000000000000001`, `1e99999999999999999999`, `0e999`, `true`, `null`, `[]`, `{"a":1}`, `"2026-02-29"`, `"2024-02-29"`,
+		`"http://a"`, `"https://a:99999"`, `"javascript:alert(1)"`, `"new"`, "\"\xff\"", `"\u0000"`, ` 1 `, `1 2`, "",
+	} {
+		f.Add([]byte(seed))
+	}
+	fields := map[appdata.Type]appdata.Field{
+		appdata.Text:    {Type: appdata.Text, Rules: appdata.Rules{MinLength: new(1), MaxLength: new(5)}},
+		appdata.Number:  {Type: appdata.Number, Rules: appdata.Rules{Min: new(json.Number("-0.5")), Max: new(json.Number("1e3")), Decimals: new(2)}},
+		appdata.Boolean: {Type: appdata.Boolean},
+		appdata.Date:    {Type: appdata.Date, Rules: appdata.Rules{From: new("2000-01-01"), To: new("2030-12-31")}},
+		appdata.URL:     {Type: appdata.URL},
+		appdata.Choice:  {Type: appdata.Choice, Rules: appdata.Rules{Choices: []string{"new", "done"}}},
+	}
+	low, high, hundred := big.NewRat(-1, 2), big.NewRat(1000, 1), big.NewRat(100, 1)
+	f.Fuzz(func(t *testing.T, value []byte) {
+		for typ, field := range fields {
+			if field.Judge(value) != "" {
+				continue
+			}
+			if !json.Valid(value) || !utf8.Valid(value) {
+				t.Fatalf("%s takes %q", typ, value)
+			}
+			var text string
+			if err := json.Unmarshal(value, &text); err != nil && typ != appdata.Number && typ != appdata.Boolean || strings.Contains(text, "\x00") {
+				t.Fatalf("%s takes %q", typ, value)
+			}
+			switch typ {
+			case appdata.Text:
+				if n := utf8.RuneCountInString(text); n < 1 || n > 5 {
+					t.Errorf("%q has %d characters", value, n)
+				}
+			case appdata.Number:
+				n, ok := new(big.Rat).SetString(string(value))
+				if !ok || n.Cmp(low) < 0 || n.Cmp(high) > 0 || !new(big.Rat).Mul(n, hundred).IsInt() {
+					t.Errorf("NUMBER takes %q", value)
+				}
+			case appdata.Boolean:
+				if s := string(value); s != "true" && s != "false" {
+					t.Errorf("BOOLEAN takes %q", value)
+				}
+			case appdata.Date:
+				if day, err := time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > 2030 || day.Format(time.DateOnly) != text {
+					t.Errorf("DATE takes %q", value)
+				}
+			case appdata.URL:
+				if r, err := http.NewRequest(http.MethodGet, text, http.NoBody); err != nil || r.URL.Host == "" || !strings.HasPrefix(strings.ToLower(text), "http") {
+					t.Errorf("URL takes %q: %v", value, err)
+				}
+			case appdata.Choice:
+				if text != "new" && text != "done" {
+					t.Errorf("CHOICE takes %q", value)
+				}
+			}
+		}
+	})
+}
+
+// APD-02: any body at all is answered, with the values or with a 400; what was written
+// can be read, and writing it once more changes nothing.
+func FuzzPut(f *testing.F) {
+	for _, seed := range []string{
+		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"t","value":"a"}]}`,
+		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"n","value":1.50},{"resourceType":"invoice","resourceId":"\u0000","key":"t","value":"\u2028<\/"}]}`,
+		`{"values":[{"resourceType":"invoice","resourceId":"a,b","key":"t","value":"` + strings.Repeat("x", 4094) + `"}]}`, `{"values":[]}`, `{"values":null}`, `[]`, `{`, "\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	k := newKit(f, func(c *appdata.Config) { c.Answer = nil })
+	app := k.app(allScopes)
+	k.declare(app, `{"resourceType":"invoice","key":"t","type":"TEXT"}`)
+	k.declare(app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
+	put := apierror.Writer{}.Standard(k.data.PutValues)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		send := func() *httptest.ResponseRecorder {
+			p := identity.Principal{AppID: app.ID, BusinessID: "biz_1", Scopes: allScopes}
+			r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), p), http.MethodPut, "/app-data", bytes.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			put.ServeHTTP(w, r)
+			return w
+		}
+		first := send()
+		switch first.Code {
+		case http.StatusOK:
+			if again := send(); again.Code != http.StatusOK || again.Body.String() != first.Body.String() {
+				t.Errorf("%q: %s, then %d %s", body, first.Body, again.Code, again.Body)
+			}
+		case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
+		default:
+			t.Errorf("%q: %d %s", body, first.Code, first.Body)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package appdata_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// APD-08, INST-05: values outlive the installation, end with business.redact and are
+// nobody's afterwards.
+func TestRedaction(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	p, other := k.partner(), k.partner()
+	for _, who := range []partner{p, other} {
+		who.declare(who.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+		who.put(on("inv_1", "note", `"a"`)).values()
+	}
+	redacted := func() int {
+		k.oauth.Tidy(t.Context())
+		k.must(k.store.NumberEvents(t.Context(), "biz_1"))
+		found, err := k.store.Events(t.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
+		k.must(err)
+		return len(found)
+	}
+	// Removed, and back in time.
+	k.must(k.oauth.Uninstall(t.Context(), p.app.ID, "biz_1"))
+	k.clock.Advance(oauthserver.RedactDelay - time.Hour)
+	back := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
+	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
+	k.clock.Advance(2 * time.Hour)
+	if n := redacted(); n != 0 {
+		t.Errorf("%d notices", n)
+	}
+	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
+	// Removed for good, and back too late.
+	k.must(k.oauth.RevokeAccess(t.Context(), p.app.ID, "biz_1"))
+	k.clock.Advance(oauthserver.RedactDelay)
+	if n := redacted(); n != 1 {
+		t.Errorf("%d notices", n)
+	}
+	late := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
+	late.list("resourceId=inv_1").shows()
+	late.put(on("inv_1", "note", `"b"`)).shows(`inv_1 note "b"`)
+	other.list("resourceId=inv_1").shows(`inv_1 note "a"`)
+}
+
+// What has ended goes once an hour, in batches. A fault is logged and left for the next
+// hour.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		text := &strings.Builder{}
+		k := newKit(t, func(c *appdata.Config) { c.Logger = slog.New(slog.NewTextHandler(text, nil)) })
+		p := k.partner()
+		field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+		p.declare(p.app, `{"resourceType":"invoice","key":"stays","type":"TEXT"}`)
+		p.put(on("inv_1", "stays", `"a"`)).values()
+		for i := range 17 { // 425 values, more than two batches
+			values := make([]string, appdata.MaxValues)
+			for j := range values {
+				values[j] = on(fmt.Sprintf("inv_%d_%d", i, j), "note", `"a"`)
+			}
+			p.put(values...).values()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- k.data.Run(ctx) }()
+		left := func() int {
+			synctest.Wait()
+			var n int
+			k.must(storage.One(context.WithoutCancel(t.Context()), k.store, "SELECT COUNT(*) FROM partnerkit_app_data_value", nil, &n))
+			return n
+		}
+		if n := left(); n != 426 {
+			t.Errorf("%d left of what is there", n)
+		}
+		k.must(k.data.DeleteField(t.Context(), p.app.ID, field.ID))
+		k.clock.Advance(59 * time.Minute)
+		if n := left(); n != 426 {
+			t.Errorf("%d left within the hour", n)
+		}
+		k.store.Tap.Arm(storetest.FaultError, 2)
+		k.clock.Advance(time.Minute)
+		if n := left(); n != 426 || strings.Count(text.String(), "appdata: what has ended is not removed") != 1 {
+			t.Errorf("%d left after a fault, log %s", n, text)
+		}
+		k.store.Tap.Reset()
+		k.clock.Advance(time.Hour)
+		if n := left(); n != 1 {
+			t.Errorf("%d left an hour later", n)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}

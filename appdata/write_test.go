@@ -1,0 +1,198 @@
+package appdata_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// IDEM-01, IDEM-02: the answer of a write is recorded with it, and comes again.
+func TestIdempotency(t *testing.T) {
+	t.Parallel()
+	p := newKit(t).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
+	const body, broken = `{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"a"}]}`,
+		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"long"}]}`
+	p.call("PUT /app-data", broken, "Idempotency-Key", "1").refused(http.StatusBadRequest, apierror.InvalidAppDataValue) // not kept
+	first := p.call("PUT /app-data", body, "Idempotency-Key", "1")
+	p.clock.Advance(time.Second)
+	p.put(on("inv_1", "note", `"b"`)).values()
+	again := p.call("PUT /app-data", body, "Idempotency-Key", "1")
+	if first.status != http.StatusOK || again.status != http.StatusOK || again.raw != first.raw || again.header.Get(guard.ReplayedHeader) != "true" {
+		t.Errorf("%d %s, then %d %s", first.status, first.raw, again.status, again.raw)
+	}
+	p.list("resourceId=inv_1").shows(`inv_1 note "b"`)
+
+	path := "DELETE /app-data/" + first.values()[0].ID
+	for _, replayed := range []string{"", "true"} {
+		if a := p.call(path, "", "Idempotency-Key", "2"); a.status != http.StatusNoContent || a.raw != "" || a.header.Get(guard.ReplayedHeader) != replayed {
+			t.Errorf("%d %s %v", a.status, a.raw, a.header)
+		}
+	}
+	if told := p.told(); len(told) != 3 {
+		t.Errorf("told %v", told)
+	}
+}
+
+// Without the hook of a guard the handlers answer themselves.
+func TestWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	p := newKit(t, func(c *appdata.Config) { c.Answer = nil }).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+	written := p.put(on("inv_1", "note", `"a"`))
+	if diff := cmp.Diff(p.list("resourceId=inv_1").values(), written.values()); diff != "" {
+		t.Errorf("(-listed +written)\n%s", diff)
+	}
+	if a := p.call("DELETE /app-data/"+written.values()[0].ID, ""); a.status != http.StatusNoContent || a.raw != "" {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+}
+
+// When the answer cannot be recorded, nothing is written.
+func TestAnswerFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no answer")
+	failing := false
+	p := newKit(t, func(c *appdata.Config) {
+		c.Answer = func(ctx context.Context, tx storage.Tx, status int, body any) error {
+			if failing {
+				return broken
+			}
+			return guard.Answer(ctx, tx, status, body)
+		}
+	}).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+	value := p.put(on("inv_1", "note", `"a"`)).values()[0]
+	failing = true
+	p.put(on("inv_1", "note", `"b"`)).refused(http.StatusInternalServerError, "")
+	p.call("DELETE /app-data/"+value.ID, "").refused(http.StatusInternalServerError, "")
+	p.list("resourceId=inv_1").shows(`inv_1 note "a"`)
+	if told := p.told(); len(told) != 1 {
+		t.Errorf("told %v", told)
+	}
+}
+
+// APD-02: any number at once succeed; one value is left, that of one of them.
+func TestPutRace(t *testing.T) {
+	t.Parallel()
+	p := newKit(t).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
+	const contenders = 32
+	written := make([]string, contenders)
+	storetest.Race(contenders, func(i int) {
+		if a := p.put(on("inv_1", "n", fmt.Sprint(i)), on("inv_2", "n", fmt.Sprint(i))); a.status == http.StatusOK {
+			written[i] = a.values()[0].ID
+		} else {
+			t.Errorf("%d %s", a.status, a.raw)
+		}
+	})
+	left := p.list("resourceIds=inv_1,inv_2").values()
+	if len(left) != 2 || string(left[0].Value) != string(left[1].Value) {
+		t.Errorf("left %v", left)
+	}
+	for _, valueID := range written {
+		if valueID != left[0].ID && valueID != left[1].ID {
+			t.Errorf("%s was answered", valueID)
+		}
+	}
+	if told := p.told(); len(told) != contenders {
+		t.Errorf("told %d times", len(told))
+	}
+}
+
+// A fault of the store, or of the host, is a 5xx wherever it strikes; nothing is
+// half-done, and the next call works.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	p := newKit(t).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+	p.put(on("inv_1", "note", `"a"`)).values()
+	deleted := p.put(on("inv_9", "note", `"a"`)).values()[0].ID
+	for i, test := range []struct {
+		call, body string
+		least      int
+		after      string
+	}{
+		{"GET /app-data?resourceId=inv_1", "", 2, `inv_1 note "a"`},
+		{"PUT /app-data", `{"values":[` + on("inv_1", "note", `"b"`) + `]}`, 6, `inv_1 note "a"`},
+		{"DELETE /app-data/" + deleted, "", 3, `inv_1 note "b"`},
+	} {
+		struck := 0
+		for n := 2; ; n++ { // the first is the token's
+			p.store.Tap.Arm(storetest.FaultError, n)
+			a := p.call(test.call, test.body)
+			if !p.store.Tap.Struck() {
+				break
+			}
+			struck++
+			a.refused(http.StatusInternalServerError, "")
+			p.store.Tap.Reset()
+			p.list("resourceId=inv_1").shows(test.after)
+			p.clock.Advance(time.Second)
+		}
+		p.store.Tap.Reset()
+		if struck < test.least {
+			t.Errorf("%d: %d places", i, struck)
+		}
+	}
+	p.list("resourceId=inv_9").shows()
+	p.books.fault = errors.New("books are closed")
+	p.put(on("inv_1", "note", `"c"`)).refused(http.StatusInternalServerError, "")
+	p.list("resourceId=inv_1").shows(`inv_1 note "b"`)
+}
+
+// A store that is too busy is a 503.
+func TestBusyStore(t *testing.T) {
+	t.Parallel()
+	p := newKitOn(t, func(t testing.TB) storage.DB {
+		return openWith(t, sqlite.Config{Path: sqlite.Memory, WriteWait: 20 * time.Millisecond})
+	}).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+	tx, err := p.store.BeginTx(t.Context())
+	p.must(err)
+	p.put(on("inv_1", "note", `"a"`)).refused(http.StatusServiceUnavailable, "")
+	p.must(tx.Rollback())
+	p.put(on("inv_1", "note", `"a"`)).values()
+}
+
+// What calls cost: the token, then for a PUT the fields, the fields again under a lock,
+// the space, what is there, four statements for 25 values, the event.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	p := newKit(t).partner()
+	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
+	values := make([]string, appdata.MaxValues)
+	for i := range values {
+		values[i] = on(fmt.Sprintf("inv_%d", i), "note", `"a"`)
+	}
+	var valueID string
+	for _, test := range []struct {
+		name                string
+		statements, commits int
+		act                 func()
+	}{
+		{"PUT", 10, 1, func() { valueID = p.put(values...).values()[0].ID }},
+		{"PUT again", 5, 1, func() { p.put(values...).values() }},
+		{"GET", 3, 0, func() { p.list("resourceIds=inv_0,inv_1,inv_2").values() }},
+		{"DELETE", 4, 1, func() { p.call("DELETE /app-data/"+valueID, "") }},
+		{"a broken PUT", 2, 0, func() { p.put(on("inv_1", "note", "1")) }},
+	} {
+		p.store.Tap.Reset()
+		test.act()
+		if s, c := p.store.Tap.Counts(); s != test.statements || c != test.commits {
+			t.Errorf("%s: %d statements and %d commits, want %d and %d", test.name, s, c, test.statements, test.commits)
+		}
+	}
+}
