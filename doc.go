@@ -31,6 +31,7 @@
 //     open to apps, by scope and permission; limits; versions
 //   - [github.com/partnerkit/partnerkit/events]: what apps get to know of: the
 //     catalog, recording in a host's transaction, the Events API
+//   - [github.com/partnerkit/partnerkit/appdata]: what apps attach to records
 //   - [github.com/partnerkit/partnerkit/guard]: calls made with a token, and
 //     writes that are safe to repeat
 //   - [github.com/partnerkit/partnerkit/analytics]: how apps use the API
