@@ -12,7 +12,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
@@ -30,6 +32,8 @@ type Store interface {
 	analytics.Store
 	events.Store
 	webhooks.Store
+	appdata.Store
+	console.Store
 }
 
 // Config of a [Platform]. Store, Host, Keyring, Pages and the two URLs are
@@ -57,6 +61,12 @@ type Config struct {
 	// events.DefaultCatalog. The Events API is served when Scopes has
 	// [EventsScope].
 	Events events.Catalog
+	// Records says which records there are, for app data; nil: apps cannot attach
+	// any.
+	Records appdata.Records
+	// Developers says who makes apps; nil: there is no console. Its JSON is served
+	// below /developer on the API host.
+	Developers console.Host
 	// Permissions is the second gate of routes that declare one; nil: none may.
 	Permissions guard.Permissions
 	// Versions of the API; zero: it has none.
@@ -95,6 +105,8 @@ type Platform struct {
 	calls  *analytics.Counter
 	events *events.Log
 	hooks  *webhooks.Service
+	data   *appdata.Service // nil without Config.Records
+	desk   *console.Console // nil without Config.Developers
 	guard  *guard.Surface
 	api    http.Handler
 	app    http.Handler
@@ -111,18 +123,10 @@ func New(_ context.Context, cfg Config) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service}}
-	if p.oauth, err = oauthserver.New(cfg.oauth()); err != nil {
-		return nil, fmt.Errorf("partnerkit: %w", err)
-	}
-	p.events, err = events.New(events.Config{Store: cfg.Store, Catalog: cfg.Events, Clock: cfg.Clock, Logger: cfg.Logger})
-	if err != nil {
-		return nil, fmt.Errorf("partnerkit: %w", err)
-	}
-	if p.hooks, err = webhooks.New(cfg.webhooks()); err != nil {
-		return nil, fmt.Errorf("partnerkit: %w", err)
-	}
-	if p.guard, err = p.newSurface(); err != nil {
-		return nil, fmt.Errorf("partnerkit: %w", err)
+	for _, build := range []func() error{p.newOAuth, p.newEvents, p.newAppData, p.newSurface, p.newConsole} {
+		if err := build(); err != nil {
+			return nil, fmt.Errorf("partnerkit: %w", err)
+		}
 	}
 	p.api = p.newAPI()
 	p.app = p.newApp()
@@ -153,49 +157,6 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-func (c Config) oauth() oauthserver.Config {
-	oauth := c.OAuth
-	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = c.Store, c.Host, c.Keyring, c.Pages
-	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
-	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger, oauth.MeterProvider = c.Limiter, c.Proxies, c.Clock, c.Logger, c.MeterProvider
-	return oauth
-}
-
-func (c Config) webhooks() webhooks.Config {
-	hooks := c.Webhooks
-	hooks.Store, hooks.Keyring, hooks.Catalog, hooks.CurrentVersion = c.Store, c.Keyring, c.Events, c.Versions.OfApp("")
-	hooks.Clock, hooks.Logger, hooks.MeterProvider = c.Clock, c.Logger, c.MeterProvider
-	return hooks
-}
-
-// newSurface opens the host's routes to apps: counted, and safe to repeat.
-func (p *Platform) newSurface() (_ *guard.Surface, err error) {
-	c := p.cfg
-	p.keys, err = guard.NewIdempotency(guard.IdempotencyConfig{
-		Store: c.Store, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
-		VersionHeader: oauthserver.VersionHeader(c.Service),
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
-	if err != nil {
-		return nil, err
-	}
-	surface, err := guard.New(guard.Config{
-		Tokens: p.oauth, Sessions: c.Host, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
-		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL},
-		Idempotency: p.keys.Wrap, Analytics: p.calls,
-		Service: c.Service, ResourceMetadata: c.APIURL + "/.well-known/oauth-protected-resource",
-		Limiter: c.Limiter, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,
-		MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return surface, surface.Handle(append(p.ownRoutes(), c.Routes...)...)
-}
-
 // API serves the API host.
 func (p *Platform) API() http.Handler { return p.api }
 
@@ -211,6 +172,12 @@ func (p *Platform) Events() *events.Log { return p.events }
 
 // Webhooks are those of all apps: their endpoints and deliveries.
 func (p *Platform) Webhooks() *webhooks.Service { return p.hooks }
+
+// AppData is the fields of all apps and their values; nil without Config.Records.
+func (p *Platform) AppData() *appdata.Service { return p.data }
+
+// Console is the developer console; nil without Config.Developers.
+func (p *Platform) Console() *console.Console { return p.desk }
 
 // Analytics tells how apps use the API.
 func (p *Platform) Analytics() *analytics.Counter { return p.calls }

@@ -14,29 +14,46 @@ import (
 // OAuth server counts what it refuses there under the same name: it is one limit.
 const defaultApp = "app host pages"
 
+// defaultAPI is the same for the API host: what the guard counts for calls without a
+// token, and the OAuth server for what is no endpoint of its own.
+const defaultAPI = "default ip"
+
 // newAPI routes the API host. The surface stands in front of everything that is not
 // a feature's own, and counts it.
 func (p *Platform) newAPI() http.Handler {
 	oauth := p.oauth.APIHandler()
+	var desk http.Handler
+	if p.desk != nil {
+		desk = p.limited(defaultAPI, p.desk)
+	}
 	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
 			oauth.ServeHTTP(w, r)
+		case desk != nil && (path == "/developer" || strings.HasPrefix(path, "/developer/")):
+			desk.ServeHTTP(w, r)
 		default:
 			p.guard.ServeHTTP(w, r)
 		}
 	}))
 }
 
-// ownRoutes are what apps may call of ours.
+// ownRoutes are what apps may call of ours. App data asks for the scope of the
+// record by itself.
 func (p *Platform) ownRoutes() []guard.Route {
-	if _, ok := p.cfg.Scopes.Lookup(EventsScope); !ok {
-		return nil
+	var routes []guard.Route
+	if _, ok := p.cfg.Scopes.Lookup(EventsScope); ok {
+		routes = append(routes,
+			guard.Route{Pattern: "GET /events", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.List},
+			guard.Route{Pattern: "GET /events/{id}", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.Get})
 	}
-	return []guard.Route{
-		{Pattern: "GET /events", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.List},
-		{Pattern: "GET /events/{id}", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.Get},
+	if p.data != nil {
+		routes = append(routes,
+			guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.ListValues},
+			guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.PutValues},
+			guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.DeleteValue})
 	}
+	return routes
 }
 
 // newApp routes the app host.

@@ -16,13 +16,18 @@ type part struct {
 // parts are the loops in the order in which they stop. What comes later serves
 // what comes earlier: who records is stopped before who counts.
 func (p *Platform) parts() []part {
-	return []part{
+	parts := []part{
 		{"oauth server", p.oauth.Run},
 		{"idempotency keys", p.keys.Run},
 		{"events", p.events.Run},
-		{"webhooks", p.hooks.Run},
-		{"analytics", p.calls.Run},
 	}
+	if p.data != nil {
+		parts = append(parts, part{"app data", p.data.Run})
+	}
+	if p.desk != nil {
+		parts = append(parts, part{"console", p.desk.Run})
+	}
+	return append(parts, part{"webhooks", p.hooks.Run}, part{"analytics", p.calls.Run})
 }
 
 // Run does the work that no request causes, and blocks. It returns nil after ctx

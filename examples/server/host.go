@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -16,7 +17,10 @@ type host struct {
 	sessions *sessions
 }
 
-var _ oauthserver.Host = host{}
+var (
+	_ oauthserver.Host = host{}
+	_ console.Host     = host{}
+)
 
 // Session is by the cookie.
 func (h host) Session(r *http.Request) (identity.Session, bool, error) { return h.sessions.find(r) }
@@ -48,6 +52,11 @@ func (h host) IsMember(ctx context.Context, businessID, userID string) (bool, er
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Organizations are those of the books.
+func (h host) Organizations(ctx context.Context, userID string) ([]console.Organization, error) {
+	return h.books.organizationsOf(ctx, userID)
 }
 
 // developmentPolicies open registration, which outside development mode needs a

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -137,6 +138,19 @@ func (b *books) hasBusiness(ctx context.Context, id string) (bool, error) {
 func (b *books) firstOrganization(ctx context.Context) (id string, err error) {
 	err = one(ctx, b.store, "SELECT id FROM books_organization ORDER BY position LIMIT 1", nil, &id)
 	return id, err
+}
+
+// organizationsOf lists those that a user is a member of.
+func (b *books) organizationsOf(ctx context.Context, userID string) ([]console.Organization, error) {
+	var all []console.Organization
+	err := storage.Each(ctx, b.store, `SELECT o.id, o.name FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
+		WHERE m.user_id = $1 ORDER BY o.position`, []any{userID}, func(scan func(...any) error) error {
+		var one console.Organization
+		err := scan(&one.ID, &one.Name)
+		all = append(all, one)
+		return err
+	})
+	return all, err
 }
 
 // organizationOf is the first one that a user is a member of; errAbsent.

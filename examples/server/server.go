@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
@@ -72,7 +73,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		developmentPolicies(p.books, &oauth)
 	}
 	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: p.store, Host: s.host, Keyring: p.ring, Pages: oauthpages.New(),
+		Store: p.store, Host: s.host, Developers: s.host, Keyring: p.ring, Pages: oauthpages.New(),
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
 		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),
@@ -128,10 +129,10 @@ func (s *server) appRoutes() http.Handler {
 	mux.Handle("GET /businesses", s.personal(s.showBusinesses))
 	mux.Handle("POST /businesses", s.personal(s.chooseBusiness))
 	mux.Handle("GET /settings/apps", s.personal(s.showApps))
-	mux.Handle("POST /settings/apps/revoke-access", s.disconnect(func(ctx context.Context, appID, businessID string) error {
+	mux.Handle("POST /settings/apps/revoke-access", s.disconnect(console.ActionAccessRevoked, func(ctx context.Context, appID, businessID string) error {
 		return s.oauth.RevokeAccess(ctx, appID, businessID)
 	}))
-	mux.Handle("POST /settings/apps/uninstall", s.disconnect(func(ctx context.Context, appID, businessID string) error {
+	mux.Handle("POST /settings/apps/uninstall", s.disconnect(console.ActionUninstalled, func(ctx context.Context, appID, businessID string) error {
 		return s.oauth.Uninstall(ctx, appID, businessID)
 	}))
 	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -63,7 +64,7 @@ func inPlainWords(scopes identity.Scopes) []string {
 }
 
 // disconnect makes the handler of a button that ends an installation.
-func (s *server) disconnect(end func(ctx context.Context, appID, businessID string) error) http.Handler {
+func (s *server) disconnect(action string, end func(ctx context.Context, appID, businessID string) error) http.Handler {
 	return s.personal(func(w http.ResponseWriter, r *http.Request, p person) error {
 		if !p.place.may(mayInstallApps) {
 			return apierror.Forbidden("You do not have permission to disconnect apps from this business")
@@ -75,6 +76,11 @@ func (s *server) disconnect(end func(ctx context.Context, appID, businessID stri
 		app, err := s.store.AppByClientID(r.Context(), form.Get("client_id"))
 		if err == nil {
 			err = end(r.Context(), app.ID, p.place.businessID)
+		}
+		if err == nil {
+			s.platform.Console().RecordAct(r.Context(), console.AuditEntry{
+				AppID: app.ID, UserID: p.user.id, Action: action, Target: p.place.businessID,
+			})
 		}
 		// Somebody else was faster: it is as they wanted it.
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {

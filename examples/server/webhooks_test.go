@@ -137,3 +137,76 @@ func TestWebhooksFromOutside(t *testing.T) {
 		t.Errorf("after the uninstall: %v", names)
 	}
 }
+
+// desk makes a call of the console with a session.
+func (r *rig) desk(b *http.Client, method, path, body string) answer {
+	r.t.Helper()
+	contentType := "application/json"
+	if body == "" {
+		contentType = ""
+	}
+	return do(r.t, b, request(r.t, method, r.api+"/developer/"+path, contentType, body))
+}
+
+// CON-01, RDL-01, SIG-02, TST-01: what a developer does about deliveries, over the
+// console's API.
+func TestConsoleFromOutside(t *testing.T) {
+	t.Parallel()
+	hook := newReceiver(t)
+	r := start(t, "-fixtures", withWebhook(t, hook.url))
+	r.connect(r.session("usr_ada", "biz_bakery"), "biz_bakery", "invoices:read")
+	r.move(0)
+	hook.take()
+
+	developer, stranger := r.session("usr_dev", "biz_ledgerlink_sandbox"), r.session("usr_cleo", "biz_papertrail_sandbox")
+	const hookPath = "apps/app_sync/webhooks/whk_sync"
+	r.desk(stranger, http.MethodGet, hookPath, "").want(t, http.StatusNotFound)
+	r.desk(browser(t), http.MethodGet, hookPath, "").want(t, http.StatusUnauthorized)
+
+	hook.fail(6)
+	eventID := r.dev("events", `{"businessId": "biz_bakery", "type": "invoice.created", "data": {"id": "inv_1"}}`).want(t, http.StatusOK).json(t)["id"].(string)
+	for _, pause := range []int{0, 60, 300, 1800, 7200, 21600} {
+		r.move(pause)
+	}
+	first := hook.take()
+	newest := func() map[string]any {
+		list := r.desk(developer, http.MethodGet, hookPath+"/deliveries", "").want(t, http.StatusOK).json(t)
+		return list["data"].([]any)[0].(map[string]any)
+	}
+	failed := newest()
+	if len(first) != 6 || failed["status"] != "failed" || failed["attempts"] != 6.0 || failed["eventId"] != eventID || failed["responseCode"] != 500.0 {
+		t.Fatalf("%d posts; %v", len(first), failed)
+	}
+	deliveryPath := hookPath + "/deliveries/" + failed["id"].(string)
+	rotated := r.desk(developer, http.MethodPost, hookPath+"/rotate-secret", "").want(t, http.StatusOK).json(t)
+	r.desk(developer, http.MethodPost, deliveryPath+"/redeliver", "").want(t, http.StatusAccepted)
+	now := r.move(0)
+	again := hook.take()
+	if len(again) != 1 || string(again[0].body) != string(first[0].body) {
+		t.Fatalf("redelivered %d times", len(again))
+	}
+	for _, secret := range []string{hookSecret, rotated["secret"].(string)} {
+		verifier, err := signature.NewVerifier(signature.Config{Secrets: []string{secret}, Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verifier.Verify(again[0].header.Get(signature.Header), again[0].body); err != nil {
+			t.Error(err)
+		}
+	}
+	if a := r.desk(developer, http.MethodPost, deliveryPath+"/redeliver", "").want(t, http.StatusBadRequest); !strings.Contains(a.body, "DELIVERY_NOT_FAILED") {
+		t.Errorf("a delivered one again: %s", a.body)
+	}
+
+	r.desk(developer, http.MethodPost, hookPath+"/test", "").want(t, http.StatusAccepted)
+	r.move(0)
+	if got := hook.take(); len(got) != 1 || got[0].header.Values("X-Webhook-Event-Id") != nil || !strings.Contains(string(got[0].body), `"businessId":"test"`) {
+		t.Errorf("the test delivery: %v", got)
+	}
+	audit := r.desk(developer, http.MethodGet, "apps/app_sync/audit", "").want(t, http.StatusOK).body
+	for _, action := range []string{"rotated", "redelivered", "consent.allowed"} {
+		if !strings.Contains(audit, action) {
+			t.Errorf("the audit log has no %s: %s", action, audit)
+		}
+	}
+}
