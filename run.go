@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // part is a loop of a feature. It blocks until its context ends, and then leaves
@@ -41,12 +42,19 @@ func (p *Platform) Run(ctx context.Context) error {
 	return runInOrder(ctx, p.parts())
 }
 
+// answersWithin is how long Settle waits for receivers.
+const answersWithin = time.Second
+
 // Settle waits until what is due now has happened: events are planned, and every
-// delivery that is due has been attempted or is being sent. It is for tests and for
-// moving the clock in development, while Run runs.
+// delivery that is due has been attempted or is being sent; for those it waits a
+// second at most. It is for tests and for moving the clock in development, while Run
+// runs.
 func (p *Platform) Settle(ctx context.Context) error {
 	p.oauth.Tidy(ctx)
-	return p.hooks.Settle(ctx)
+	if err := p.hooks.Settle(ctx); err != nil {
+		return err
+	}
+	return p.hooks.AwaitAnswers(ctx, answersWithin)
 }
 
 func runInOrder(ctx context.Context, parts []part) error {

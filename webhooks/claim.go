@@ -21,7 +21,7 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 		err error
 	)
 	switch real := time.Now(); {
-	case real.Sub(d.searched) >= searchEvery:
+	case real.Sub(d.searched) >= searchEvery, (d.isTime || d.isHinted) && real.Sub(d.jumped) < lookBack:
 		if due, err = d.cfg.Store.QueuedWebhooks(ctx); err == nil {
 			d.searched = real
 			d.trim()
@@ -39,7 +39,6 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 		return
 	}
 	d.seen = now
-	defer d.noteOldest()
 	for _, one := range due {
 		if d.isMine(ShardOf(one.WebhookID)) && !one.Due.After(now) {
 			d.add(one.WebhookID, one.Due)
@@ -47,11 +46,12 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 	}
 }
 
-// noteOldest keeps the oldest due time for the metrics.
+// noteOldest keeps the oldest due time for the metrics. Those who wait for a place of
+// their own are not in line.
 func (d *dispatcher) noteOldest() {
 	var oldest time.Time
-	for _, one := range d.line {
-		if oldest.IsZero() || one.from.Before(oldest) {
+	for _, one := range d.byID {
+		if one.hasWork && (oldest.IsZero() || one.from.Before(oldest)) {
 			oldest = one.from
 		}
 	}

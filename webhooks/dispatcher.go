@@ -36,6 +36,7 @@ type dispatcher struct {
 	lanes
 	seen     time.Time // deliveries due until then were looked for
 	searched time.Time // when all webhooks were looked at, in real time
+	jumped   time.Time // when the clock was moved: who read it before may commit after
 	isHinted bool      // deliveries were queued, or time has moved
 	isTime   bool      // to look, whatever the hints
 
@@ -82,9 +83,8 @@ func (d *dispatcher) run(ctx context.Context) {
 	defer age.Stop()
 	beat := time.NewTimer(0)
 	defer beat.Stop()
-	work, ended := context.WithoutCancel(ctx), ctx.Done()
+	work, ended, changed := context.WithoutCancel(ctx), ctx.Done(), d.cfg.Clock.Changed()
 	for {
-		changed := d.cfg.Clock.Changed()
 		d.turn(work)
 		if d.hasStopped() {
 			break
@@ -102,16 +102,21 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-news:
 			d.isHinted = true
 		case <-changed:
-			d.isHinted = true
+			changed = d.cfg.Clock.Changed()
+			d.isHinted, d.jumped = true, time.Now()
 		case <-beat.C:
 		case <-tick.C:
 			d.isTime = true
+			d.noteOldest()
 		case <-ages:
 			d.ageAttempts()
 		case <-ended:
 			d.stopping, ended = true, nil
 			d.stopBy = time.Now().Add(AttemptTimeout + stopGrace)
 		}
+	}
+	for _, o := range d.finished { // others send them again, or this service does
+		d.taken.remove(o.Due.ID)
 	}
 	if err := d.cfg.Store.Leave(work, d.node); err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot release the shards; others wait for the lease to end", "err", err)

@@ -26,7 +26,9 @@ func (s *Service) plan(u Unplanned, now time.Time) (p Plan, errs []error) {
 			if !to.hears(definition, e) {
 				continue
 			}
-			d, err := s.newDelivery(id.New(id.Delivery, now), to, e, now)
+			// All are due now, and wait in the order of their ids: that of their events.
+			at := now.Add(time.Duration(len(p.Deliveries)) * id.Resolution)
+			d, err := s.newDelivery(id.New(id.Delivery, at), to, e, now)
 			if err != nil {
 				errs = append(errs, err)
 				continue

@@ -31,27 +31,28 @@ func (s *Service) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-const (
-	settleEvery = 5 * time.Millisecond // how often Settle looks
-	settleGrace = time.Second          // how long it waits for answers
-)
+// settleEvery is how often Settle looks.
+const settleEvery = 5 * time.Millisecond
 
 // Settle waits until every event recorded by now has been planned, and every
-// delivery that is due now has been attempted or is being sent; for those that are
-// being sent it waits a second at most. Somebody must be running [Service.Run]. It
-// is for tests and for moving the clock in development.
+// delivery that is due now has been attempted or is being sent. Somebody must be
+// running [Service.Run]. It is for tests and for moving the clock in development.
 func (s *Service) Settle(ctx context.Context) error {
-	var sent time.Time // when all that is due was on its way
-	for now := s.cfg.Clock.Now(); ; {
-		settled, err := s.isSettled(ctx, now)
-		if err != nil {
+	now := s.cfg.Clock.Now()
+	return poll(ctx, func() (bool, error) { return s.isSettled(ctx, now) })
+}
+
+// AwaitAnswers waits until nothing is being sent from here, but not for longer than
+// that.
+func (s *Service) AwaitAnswers(ctx context.Context, atMost time.Duration) error {
+	began := time.Now()
+	return poll(ctx, func() (bool, error) { return s.taken.count() == 0 || time.Since(began) >= atMost, nil })
+}
+
+func poll(ctx context.Context, done func() (bool, error)) error {
+	for {
+		if is, err := done(); is || err != nil {
 			return err
-		}
-		if settled && sent.IsZero() {
-			sent = time.Now()
-		}
-		if settled && (s.taken.count() == 0 || time.Since(sent) >= settleGrace) {
-			return nil
 		}
 		select {
 		case <-ctx.Done():
