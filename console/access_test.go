@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -189,11 +190,14 @@ func TestUnownedApp_CON01(t *testing.T) {
 	path, appID := d.newApp(confidentialApp)
 	_, err := d.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET organization_id = '' WHERE id = $1", appID)
 	d.must(err)
-	d.people.organizations[zoe] = append(d.people.organizations[zoe], d.people.organizations[ann]...)
-	d.people.organizations[zoe][0].ID = ""
+	d.people.organizations[zoe] = []console.Organization{{}} // a host that does not look
 	for _, by := range []string{ann, zoe} {
 		d.send(call{what: "GET " + path, by: by}).want(http.StatusNotFound)
+		if apps := d.send(call{what: "GET /developer/apps", by: by}).data(); len(apps) != 0 {
+			t.Errorf("%s sees %v", by, apps)
+		}
 	}
+	d.send(call{what: "POST /developer/apps", by: zoe, body: confidentialApp}).wantInvalid("organizationId must be an organization that you are a member of")
 }
 
 // ERR-02: unknown paths and methods in the standard shape.

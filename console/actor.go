@@ -25,9 +25,9 @@ func (a Actor) UserID() string { return a.userID }
 // Organizations are those that the actor is a member of.
 func (a Actor) Organizations() []Organization { return slices.Clone(a.organizations) }
 
-// isOf reports membership of an organization. Nobody is a member of none.
+// isOf reports membership of an organization.
 func (a Actor) isOf(organizationID string) bool {
-	return organizationID != "" && slices.ContainsFunc(a.organizations, func(o Organization) bool { return o.ID == organizationID })
+	return slices.ContainsFunc(a.organizations, func(o Organization) bool { return o.ID == organizationID })
 }
 
 // organization is the one that an actor means: one of theirs, which goes without
@@ -63,6 +63,8 @@ func (c *Console) Actor(r *http.Request) (Actor, error) {
 	if err != nil {
 		return Actor{}, err
 	}
+	// One without an id would be the owner of all apps that belong to nobody.
+	organizations = slices.DeleteFunc(slices.Clone(organizations), func(o Organization) bool { return o.ID == "" })
 	return Actor{userID: session.UserID, organizations: organizations}, nil
 }
 

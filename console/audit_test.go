@@ -153,12 +153,12 @@ func TestRunPurges_CON07(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- d.console.Run(ctx) }()
-		for range 450 {
+		for range 250 {
 			d.console.RecordAct(t.Context(), console.AuditEntry{AppID: "app_1", UserID: "usr_1", Action: console.ActionUninstalled})
 		}
 		d.must(d.clock.Advance(console.AuditRetention - time.Hour))
 		synctest.Wait()
-		if n := d.audited(); n != 450 {
+		if n := d.audited(); n != 250 {
 			t.Errorf("%d entries are left before a year is over", n)
 		}
 		d.console.RecordAct(t.Context(), console.AuditEntry{AppID: "app_1", UserID: "usr_1", Action: console.ActionAccessRevoked})
