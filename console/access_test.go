@@ -24,6 +24,9 @@ var bodies = map[string]string{
 	"POST /developer/apps/{appId}/webhooks/{webhookId}/rotate-secret":                     "",
 	"POST /developer/apps/{appId}/webhooks/{webhookId}/test":                              "",
 	"POST /developer/apps/{appId}/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver": "",
+	"POST /developer/apps/{appId}/app-data-fields":                                        `{"resourceType": "invoice", "key": "another", "type": "TEXT"}`,
+	"PATCH /developer/apps/{appId}/app-data-fields/{fieldId}":                             `{"label": "Carrier"}`,
+	"DELETE /developer/apps/{appId}/app-data-fields/{fieldId}":                            "",
 	"POST /developer/registration-tokens":                                                 `{}`,
 }
 
@@ -44,7 +47,8 @@ func (d *desk) world(pattern string) func(pattern string) string {
 		_, err := d.store.Tap.Exec(d.Context(), statement, delivery)
 		d.must(err)
 	}
-	return strings.NewReplacer("{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery).Replace
+	field := d.ann("POST "+path+"/app-data-fields", carrierField).want(http.StatusCreated).text("id")
+	return strings.NewReplacer("{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery).Replace
 }
 
 func isWrite(pattern string) bool { return !strings.HasPrefix(pattern, "GET ") }

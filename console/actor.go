@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -92,7 +93,7 @@ func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauth
 
 // absent turns a feature's answer that there is no such thing into the 404 that it is.
 func absent(what string, err error) error {
-	if errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) {
+	if errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
 		return apierror.NotFound(what)
 	}
 	return err

@@ -180,6 +180,7 @@ func TestDeactivatedApp_APP01(t *testing.T) {
 	path, appID := d.newApp(confidentialApp)
 	hook := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook", "events": []}`).want(http.StatusCreated).text("id")
 	secretID := d.ann("GET " + path + "/secrets").data()[0]["id"].(string)
+	field := path + "/app-data-fields/" + d.ann("POST "+path+"/app-data-fields", carrierField).want(http.StatusCreated).text("id")
 	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppSuspended))
 	if got := d.ann("PATCH "+path, `{"name": "Repaired"}`).want(http.StatusOK); got.body["status"] != "SUSPENDED" {
 		t.Errorf("a suspended app: %s", got.raw)
@@ -193,11 +194,14 @@ func TestDeactivatedApp_APP01(t *testing.T) {
 		"PATCH " + path + "/webhooks/" + hook:                   `{"enabled": false}`,
 		"DELETE " + path + "/webhooks/" + hook:                  "",
 		"POST " + path + "/webhooks/" + hook + "/rotate-secret": "",
+		"POST " + path + "/app-data-fields":                     carrierField,
+		"PATCH " + field:                                        `{"label": "x"}`,
+		"DELETE " + field:                                       "",
 	} {
 		d.ann(what, body).wantCode(http.StatusBadRequest, "APP_DEACTIVATED")
 	}
 	d.ann("POST "+path+"/webhooks/"+hook+"/test").wantCode(http.StatusBadRequest, "APP_NOT_ACTIVE")
-	for _, look := range []string{"", "/secrets", "/webhooks", "/webhooks/" + hook, "/webhooks/" + hook + "/deliveries", "/analytics", "/audit"} {
+	for _, look := range []string{"", "/secrets", "/webhooks", "/webhooks/" + hook, "/webhooks/" + hook + "/deliveries", "/analytics", "/audit", "/app-data-fields"} {
 		d.ann("GET " + path + look).want(http.StatusOK)
 	}
 }

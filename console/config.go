@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
@@ -39,7 +40,8 @@ type Config struct {
 	OAuth     *oauthserver.Server
 	Webhooks  *webhooks.Service
 	Analytics *analytics.Counter
-	Events    events.Catalog // the zero value means events.DefaultCatalog
+	AppData   *appdata.Service // nil: apps declare no fields
+	Events    events.Catalog   // the zero value means events.DefaultCatalog
 	// Versions are the names of the API's versions that an app may pin; none:
 	// the API has no versions.
 	Versions []string

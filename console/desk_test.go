@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
@@ -77,8 +78,10 @@ func newDesk(t testing.TB, changes ...func(*console.Config)) *desk {
 	d.must(err)
 	d.events, err = events.New(events.Config{Store: d.store, Clock: d.clock})
 	d.must(err)
+	data, err := appdata.New(appdata.Config{Store: d.store, Records: books{}, Clock: d.clock})
+	d.must(err)
 	cfg := console.Config{
-		Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls,
+		Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls, AppData: data,
 		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{apiOrigin, appOrigin},
 		Clock: d.clock, Logger: slog.New(slog.NewTextHandler(d.logged, nil)),
 	}
@@ -134,6 +137,9 @@ func (*people) Businesses(context.Context, string) ([]oauthserver.Business, erro
 	return nil, nil
 }
 func (*people) IsMember(context.Context, string, string) (bool, error) { return true, nil }
+
+// books is the host's records, of which the console asks nothing.
+type books struct{ appdata.Records }
 
 type lockedBuffer struct {
 	mu sync.Mutex

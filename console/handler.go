@@ -34,7 +34,7 @@ func (c *Console) ofApp(h appHandler) handler {
 // allRoutes are the calls of all parts.
 func (c *Console) allRoutes() []route {
 	return slices.Concat(
-		c.appRoutes(), c.secretRoutes(), c.webhookRoutes(), c.deliveryRoutes(),
+		c.appRoutes(), c.secretRoutes(), c.webhookRoutes(), c.deliveryRoutes(), c.fieldRoutes(),
 		c.registrationRoutes(), c.eventRoutes(), c.analyticsRoutes(), c.auditRoutes(),
 	)
 }

@@ -8,11 +8,9 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Ref names a webhook of an app, or one of its deliveries.
-type Ref struct {
-	AppID, WebhookID string
-	DeliveryID       string // for methods about a delivery
-}
+// Ref names something of an app: a webhook, a delivery of one, or a declared field.
+// Each method reads the ids that it needs.
+type Ref struct{ AppID, WebhookID, DeliveryID, FieldID string }
 
 // NewWebhook is a webhook as its developer describes it.
 type NewWebhook struct {

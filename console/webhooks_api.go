@@ -22,7 +22,9 @@ func (c *Console) webhookRoutes() []route {
 
 // refOf is what the path says.
 func refOf(r *http.Request) Ref {
-	return Ref{AppID: r.PathValue("appId"), WebhookID: r.PathValue("webhookId"), DeliveryID: r.PathValue("deliveryId")}
+	return Ref{
+		AppID: r.PathValue("appId"), WebhookID: r.PathValue("webhookId"), DeliveryID: r.PathValue("deliveryId"), FieldID: r.PathValue("fieldId"),
+	}
 }
 
 type webhookPayload struct {
