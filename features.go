@@ -91,7 +91,7 @@ func (p *Platform) newConsole() (err error) {
 		versions[i] = version.Name
 	}
 	p.desk, err = console.New(console.Config{
-		Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls,
+		Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
 		Events: c.Events, Versions: versions, AllowLoopback: c.Webhooks.AllowLoopback,
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
 	})
