@@ -121,7 +121,7 @@ func (c *crashChild) obey(ctx context.Context, svc *webhooks.Service) {
 }
 
 // say tells the parent, in one write: a kill leaves whole lines only.
-func say(words ...any) { _, _ = os.Stdout.WriteString(fmt.Sprintln(words...)) }
+func say(words ...any) { fmt.Println(words...) }
 
 // write records events.
 func (c *crashChild) write(ctx context.Context, log *events.Log) {

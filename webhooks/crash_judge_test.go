@@ -98,7 +98,8 @@ func (l *ledger) judgeAttempts(d *crashDelivery) {
 }
 
 // judgePosts looks at the posts of a delivery, also at those that nobody could
-// record: they kept the time too.
+// record: they kept the time too. Only a process that stood still may repeat an
+// attempt at any time, since it does not know that another has made it meanwhile.
 func (l *ledger) judgePosts(d *crashDelivery, posts []*crashPost) {
 	hasArrived := false
 	for _, post := range posts {
@@ -108,7 +109,7 @@ func (l *ledger) judgePosts(d *crashDelivery, posts []*crashPost) {
 		hasArrived = hasArrived || post.status == http.StatusNoContent
 		sent := sentAt(post.signature)
 		for _, a := range d.attempts[:max(0, len(d.attempts)-1)] {
-			if sent > sentAt(a.signature) && sent < a.due().Unix() {
+			if sent > sentAt(a.signature) && sent < a.due().Unix() && !post.by.hasStalled {
 				l.complain("%s: posted at %d, %v too early", d.id, sent, a.due().Sub(time.Unix(sent, 0)))
 			}
 		}

@@ -63,6 +63,7 @@ type pair struct{ event, address string }
 
 // crashPost is a request that arrived.
 type crashPost struct {
+	by        *crashNode
 	pair      pair
 	delivery  string
 	signature string
@@ -127,10 +128,18 @@ func (l *ledger) finished(by *crashNode, word, delivery string) {
 	delete(l.inFlight, sending{by, delivery})
 	if word != "recorded" {
 		l.refused[delivery]++
+		by.hasStalled = true
 	}
 	if word == "foreign" {
 		l.complain("%s was sent by a process that had given its shard away, or from which it was taken while the lease ran", delivery)
 	}
+}
+
+// stalls takes notice of a process that will stand still.
+func (l *ledger) stalls(n *crashNode) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n.hasStalled = true
 }
 
 // door is where the requests of a process arrive.
@@ -155,7 +164,7 @@ func (l *ledger) arrived(by *crashNode, to crashEndpoint, h http.Header) (*crash
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := pair{h.Get("X-Webhook-Event-Id"), to.address}
-	post := &crashPost{pair: p, delivery: h.Get("X-Webhook-Id"), signature: h.Get(signature.Header)}
+	post := &crashPost{by: by, pair: p, delivery: h.Get("X-Webhook-Id"), signature: h.Get(signature.Header)}
 	if l.inFlight[sending{by, post.delivery}] != nil {
 		l.complain("%s was posted twice by one process that has not recorded the first", post.delivery)
 	}

@@ -28,7 +28,10 @@ type crashNode struct {
 	did     chan string
 	ended   chan struct{} // after its last word
 	started time.Time
-	isDead  bool // killed; the ledger's lock guards it
+
+	// The ledger's lock guards these.
+	isDead     bool // killed
+	hasStalled bool // for longer than its lease
 }
 
 func startNode(t *testing.T, l *ledger, host crashHost) *crashNode {

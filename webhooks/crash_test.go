@@ -56,7 +56,7 @@ func TestKilledProcesses(t *testing.T) {
 		_, schema := testenv.Postgres(t)
 		c := newCrash(t, crashHost{Schema: schema, Pause: 80 * time.Millisecond})
 		c.from = func(killed time.Time, _ *crashNode) time.Time { return killed }
-		c.bar, c.between = crashLease, crashLease
+		c.bar, c.between = crashLease+time.Second, crashLease // a second for the rest of the machine's work
 		c.run(2, testenv.Rounds(10, 300), testenv.Rounds(1, 20))
 	})
 }
@@ -143,10 +143,11 @@ func (c *crash) killOne() (r *recovery, since time.Time) {
 // stall stops one of the processes for longer than its lease.
 func (c *crash) stall() {
 	c.Helper()
-	process := c.nodes[rand.N(len(c.nodes))].cmd.Process
-	err := process.Signal(syscall.SIGSTOP)
+	n := c.nodes[rand.N(len(c.nodes))]
+	c.ledger.stalls(n)
+	err := n.cmd.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(crashLease + rand.N(time.Second))
-	if err := errors.Join(err, process.Signal(syscall.SIGCONT)); err != nil {
+	if err := errors.Join(err, n.cmd.Process.Signal(syscall.SIGCONT)); err != nil {
 		c.Fatal(err)
 	}
 }

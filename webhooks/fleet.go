@@ -114,23 +114,47 @@ func (d *dispatcher) release(ctx context.Context) {
 }
 
 // share is what a node should take, of what is free, and what it has too much of.
-// All nodes together want at least all shards, each at most one more than another.
+// Each node gets its part, rounded down, and as many nodes as there are shards left
+// over may have one more. When too many have, those with the greater names give it
+// up; so all shards are held in the end, and nobody has two more than another.
 func share(node string, fleet Fleet, now time.Time) (take []Shard, excess map[int]bool) {
-	fair := (len(fleet.Shards) + max(fleet.Nodes, 1) - 1) / max(fleet.Nodes, 1)
+	part, over := len(fleet.Shards)/max(fleet.Nodes, 1), len(fleet.Shards)%max(fleet.Nodes, 1)
+	isFree := func(s Shard) bool { return s.Holder == "" || s.Holder != node && !s.LeaseEnds.After(now) }
+	has := map[string]int{}
+	for _, shard := range fleet.Shards {
+		if !isFree(shard) {
+			has[shard.Holder]++
+		}
+	}
+	more, before := 0, 0 // others that have one more, and those of them that may keep it first
+	for other, n := range has {
+		if other != node && n > part {
+			more++
+			if other < node {
+				before++
+			}
+		}
+	}
+	keep, reach := part, part
+	if before < over {
+		keep++
+	}
+	if more < over {
+		reach++
+	}
 	excess = map[int]bool{}
 	held := 0
 	for _, shard := range fleet.Shards {
 		switch {
-		case shard.Holder == node && held == fair:
+		case shard.Holder == node && held == keep:
 			excess[shard.ID] = true
 		case shard.Holder == node:
 			held++
 		}
 	}
 	for _, shard := range fleet.Shards {
-		free := shard.Holder == "" || shard.Holder != node && !shard.LeaseEnds.After(now)
-		if free && held < fair {
-			take, held = append(take, shard), held+1
+		if isFree(shard) && held+len(take) < reach {
+			take = append(take, shard)
 		}
 	}
 	return take, excess

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -158,6 +160,29 @@ func TestShardThatWasTakenUnheard(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if got := len(r.net.posts(address)); got != 2 {
 			t.Errorf("%d posts, want one of each node", got)
+		}
+	})
+}
+
+// What has waited for somebody to plan it is sent in the order in which it was
+// recorded.
+func TestOrderOfWhatHasWaited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, webhooks.Config{PerEndpoint: 1})
+		a := r.app(endpoint, "invoice.created")
+		var want, got []string
+		for range 20 {
+			want = append(want, r.record(a.business, "invoice.created").ID)
+			time.Sleep(time.Millisecond)
+		}
+		r.start()
+		r.settle()
+		for _, post := range r.net.posts(endpoint) {
+			got = append(got, post.header.Get("X-Webhook-Event-Id"))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
 }

@@ -2,17 +2,10 @@ package webhooks_test
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -180,152 +173,6 @@ func (m *model) rows() map[string]*row {
 		}
 	}
 	return rows
-}
-
-// plan is DLV-04: the deliveries of new events are those that CAT-02 asks for.
-func (m *model) plan(rows map[string]*row) {
-	type key struct{ event, webhook string }
-	made := map[key]string{}
-	for id, r := range rows {
-		if other := made[key{r.event, r.webhook}]; other != "" && r.event != "" {
-			m.fail("event %s is delivered twice to %s: %s and %s", r.event, r.webhook, id, other)
-		}
-		made[key{r.event, r.webhook}] = id
-	}
-	for _, e := range m.pending {
-		for i := range m.world.hooks {
-			may, mayNot := false, false
-			for _, w := range m.worlds {
-				if w.number >= e.from {
-					yes, no := w.hears(i, e)
-					may, mayNot = may || yes, mayNot || no
-				}
-			}
-			id := made[key{e.id, m.world.hooks[i].id}]
-			switch {
-			case id == "" && !mayNot:
-				m.fail("webhook %d does not hear of event %s, %s", i, e.id, modelKinds[e.kind].name)
-			case id != "" && !may:
-				m.fail("webhook %d hears of event %s, %s", i, e.id, modelKinds[e.kind].name)
-			case id != "":
-				r := rows[id]
-				d := &modelDelivery{id: id, event: e, hook: i, body: r.body, created: r.created, may: []modelState{queuedState(r.created, "")}}
-				if _, now := m.now(); d.created < e.at || d.created > now {
-					m.fail("%s was created at %s", id, showMS(d.created))
-				}
-				m.checkBody(d)
-				m.add(d)
-			}
-		}
-	}
-	m.pending = nil
-}
-
-func (m *model) add(d *modelDelivery) {
-	m.deliveries = append(m.deliveries, d)
-	m.byID[d.id] = d
-	event := "a test"
-	if d.event != nil {
-		event = d.event.id + " " + modelKinds[d.event.kind].name + " of " + business(d.event.business)
-	}
-	m.note("%s is for webhook %d, of %s", d.id, d.hook, event)
-}
-
-// checkBody is WH-02: the members of a body.
-func (m *model) checkBody(d *modelDelivery) {
-	var got map[string]any
-	if err := json.Unmarshal([]byte(d.body), &got); err != nil {
-		m.fail("body of %s: %v", d.id, err)
-	}
-	h := m.world.hooks[d.hook]
-	want := map[string]any{"id": d.id, "apiVersion": got["apiVersion"]}
-	if d.event == nil {
-		want["eventId"], want["type"], want["businessId"], want["created"] = nil, modelKinds[h.kinds[0]].name, "test", float64(d.created/1000)
-		want["data"] = got["data"] // a sample
-		if got["data"].(map[string]any)["test"] != true {
-			m.fail("a test does not say so: %s", d.body)
-		}
-	} else {
-		var data any
-		m.must(json.Unmarshal([]byte(d.event.data), &data))
-		want["eventId"], want["type"], want["businessId"], want["created"] = d.event.id, modelKinds[d.event.kind].name, business(d.event.business), float64(d.event.at/1000)
-		want["data"] = data
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		m.fail("body of %s (-want +got):\n%s", d.id, diff)
-	}
-	if !slices.ContainsFunc(m.worlds, func(w numberedWorld) bool {
-		version := w.apps[h.app].version
-		return got["apiVersion"] == version || version == "" && got["apiVersion"] == modelVersion
-	}) {
-		m.fail("apiVersion of %s is %v", d.id, got["apiVersion"])
-	}
-}
-
-// arrived looks at a request, and at what it makes of its delivery.
-func (m *model) arrived(p arrival) {
-	id := p.header.Get("X-Webhook-Id")
-	d := m.byID[id]
-	if d == nil {
-		m.fail("something arrived that nobody knows of: %v %s", p.header, p.body)
-	}
-	if m.note("%s arrived from process %d at %s: %s", id, p.process, showMS(p.clock), manners[p.manner].name); d.isGone {
-		m.fail("%s arrived, and was deleted before", id)
-	}
-	m.checkHeader(d, p)
-	var after []modelState
-	for _, s := range d.may {
-		after = append(after, m.posted(d, s, p)...)
-	}
-	if len(after) == 0 {
-		why := ""
-		for _, w := range m.worlds {
-			why += fmt.Sprintf("%q ", w.closed(d))
-		}
-		m.fail("%s arrived at %s and should not have: it was %v; gates %s", id, showMS(p.clock), d.may, why)
-	}
-	d.may, d.posts = after, d.posts+1
-}
-
-// checkHeader is WH-02, WH-03, SIG-01, SIG-02: the request around a body, and that
-// the body is always the same.
-func (m *model) checkHeader(d *modelDelivery, p arrival) {
-	kind, event := "", []string(nil)
-	if d.event == nil {
-		kind = modelKinds[m.world.hooks[d.hook].kinds[0]].name
-	} else {
-		kind, event = modelKinds[d.event.kind].name, []string{d.event.id}
-	}
-	got := map[string][]string{"method": {p.method}, "url": {p.url}, "body": {p.body}}
-	for _, name := range []string{"Content-Type", "X-Webhook-Id", "X-Webhook-Event", "X-Webhook-Event-Id"} {
-		got[name] = p.header.Values(name)
-	}
-	want := map[string][]string{
-		"method": {"POST"}, "url": {"http://" + address(d.hook) + "/hook?a=b"}, "body": {d.body},
-		"Content-Type": {"application/json"}, "X-Webhook-Id": {d.id}, "X-Webhook-Event": {kind}, "X-Webhook-Event-Id": event,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		m.fail("a request for %s (-want +got):\n%s", d.id, diff)
-	}
-	var valid []string
-	for _, w := range m.worlds {
-		for _, at := range m.startsOf(p) {
-			valid = append(valid, sign(at, d.body, w.hooks[d.hook].signs(at)))
-		}
-	}
-	if signed := p.header.Values("X-Webhook-Signature"); len(signed) != 1 || !slices.Contains(valid, signed[0]) {
-		m.fail("%s arrived at %s with the signature %q, want one of %q", d.id, showMS(p.clock), signed, valid)
-	}
-}
-
-func sign(at int64, body string, secrets []string) string {
-	header := fmt.Sprintf("t=%d", at/1000)
-	for _, secret := range secrets {
-		mac := hmac.New(sha256.New, []byte(secret))
-		fmt.Fprintf(mac, "%d.%s", at/1000, body)
-		header += ",v1=" + hex.EncodeToString(mac.Sum(nil))
-	}
-	return header
 }
 
 // compare holds a delivery against what it may be.

@@ -197,8 +197,7 @@ type line struct {
 
 // spawn starts a process on the database, as one that opens the file does.
 func (m *model) spawn() {
-	m.processes++
-	p := &process{number: m.processes, to: m.receivers}
+	p := &process{number: len(m.processes) + 1, to: m.receivers}
 	client, err := outbound.New(outbound.Config{Policy: outbound.Policy{AllowLoopback: true}, Dial: p.dial})
 	m.must(err)
 	m.Store, err = sqlstore.New(m.t.Context(), mortal{m.Tap, p}, sqlstore.Config{})
@@ -210,5 +209,5 @@ func (m *model) spawn() {
 	})
 	m.must(err)
 	m.process = p
-	m.all = append(m.all, p)
+	m.processes = append(m.processes, p)
 }

@@ -36,7 +36,6 @@ type modelDelivery struct {
 	created int64
 	isGone  bool
 	may     []modelState
-	posts   int
 }
 
 // modelState is the state of a delivery. Times are in Unix milliseconds.

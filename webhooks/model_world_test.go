@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
@@ -13,7 +14,7 @@ import (
 const (
 	modelApps       = 3
 	modelBusinesses = 3
-	modelHooks      = 9
+	modelHooks      = 12
 )
 
 // modelScopes are bits of a scopeSet, in this order.
@@ -113,7 +114,7 @@ func (b birth) existed(e *happening) (may, mayNot bool) {
 func (w *world) hears(i int, e *happening) (may, mayNot bool) {
 	h, scope := &w.hooks[i], modelKinds[e.kind].scope
 	app := &w.apps[h.app]
-	if h.id == "" || h.isDeleted || h.isOff || app.status == oauthserver.AppDeactivated || !contains(h.kinds, e.kind) {
+	if h.id == "" || h.isDeleted || h.isOff || app.status == oauthserver.AppDeactivated || !slices.Contains(h.kinds, e.kind) {
 		return false, true
 	}
 	may, mayNot = h.born.existed(e)
@@ -186,13 +187,4 @@ func (h *modelHook) signs(at int64) []string {
 		return []string{h.secret, h.previous}
 	}
 	return []string{h.secret}
-}
-
-func contains(all []int, one int) bool {
-	for _, each := range all {
-		if each == one {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,126 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// link picks an app and a business, connected or not.
+func (m *model) link(connected bool) (app, b int, ok bool) { //nolint:revive // which of the two
+	for range 10 {
+		app, b = m.dice(modelApps), m.dice(modelBusinesses)
+		if connected == (m.world.links[app][b].born.order != 0) {
+			return app, b, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (m *model) uninstall() string {
+	app, b, ok := m.link(true)
+	if !ok {
+		return ""
+	}
+	now, e := m.clock.Now(), m.eventFor(kindUninstalled, app, b)
+	_, err := m.EndInstallation(m.t.Context(), oauthserver.EndInstallation{
+		AppID: m.apps[app].ID, BusinessID: business(b), Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
+		Record: func(oauthserver.Installation) []events.Event { return []events.Event{e} },
+	})
+	m.must(err)
+	m.become(func(w *world) { w.links[app][b] = modelLink{} })
+	m.happened(e, kindUninstalled, b, app)
+	return fmt.Sprintf("uninstall app %d from %s", app, business(b))
+}
+
+func (m *model) install() string {
+	app, b, ok := m.link(false)
+	if !ok {
+		return ""
+	}
+	now, e, scopes := m.clock.Now(), m.eventFor(kindInstalled, app, b), allScopes
+	if m.dice(3) == 0 {
+		scopes = scopeSet(1 + m.dice(int(allScopes)))
+	}
+	request := oauthserver.AuthorizationRequest{
+		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: m.apps[app].ID,
+		RedirectURI: m.apps[app].RedirectURIs[0], Scopes: scopes.scopes(), CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
+	}
+	m.must(m.HoldRequest(m.t.Context(), request))
+	approved, err := m.ApproveRequest(m.t.Context(), oauthserver.Approval{
+		RequestID: request.ID, UserID: "usr_1", BusinessID: business(b), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
+		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Record: func(oauthserver.Approved) []events.Event { return []events.Event{e} },
+	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
+	m.must(err)
+	if approved.Outcome != oauthserver.ApprovalDone {
+		m.fail("approval ended with %q", approved.Outcome)
+	}
+	m.become(func(w *world) { w.links[app][b] = modelLink{m.birth(), scopes} })
+	m.happened(e, kindInstalled, b, app)
+	return fmt.Sprintf("install app %d in %s with scopes %04b", app, business(b), scopes)
+}
+
+// someScopes narrows or widens.
+func (m *model) someScopes() scopeSet {
+	if m.dice(2) == 0 {
+		return allScopes
+	}
+	return scopeSet(m.dice(int(allScopes)))
+}
+
+func (m *model) scopeApp() string {
+	app, scopes := m.dice(modelApps), m.someScopes()
+	_, err := m.UpdateApp(m.t.Context(), m.apps[app].ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.Scopes = scopes.scopes()
+		return a, nil
+	})
+	m.must(err)
+	m.become(func(w *world) { w.apps[app].scopes = scopes })
+	return fmt.Sprintf("app %d has scopes %04b", app, scopes)
+}
+
+func (m *model) scopeLink() string {
+	app, b, ok := m.link(true)
+	if !ok {
+		return ""
+	}
+	scopes, e := m.someScopes(), m.eventFor(kindScopesUpdated, app, b)
+	_, err := m.SetInstallationScopes(m.t.Context(), m.apps[app].ID, business(b), scopes.scopes(), func(_, _ oauthserver.Installation) []events.Event { return []events.Event{e} })
+	m.must(err)
+	m.become(func(w *world) { w.links[app][b].scopes = scopes })
+	m.happened(e, kindScopesUpdated, b, app)
+	return fmt.Sprintf("app %d has scopes %04b in %s", app, scopes, business(b))
+}
+
+// setStatus suspends an app, or lifts that: mostly nobody is suspended for long.
+func (m *model) setStatus() string {
+	app, status := m.dice(modelApps), oauthserver.AppSuspended
+	if i := slices.IndexFunc(m.world.apps[:], func(a modelApp) bool { return a.status == oauthserver.AppSuspended }); i >= 0 && m.dice(4) > 0 {
+		app = i
+	}
+	switch m.world.apps[app].status {
+	case oauthserver.AppDeactivated:
+		return ""
+	case oauthserver.AppSuspended:
+		status = oauthserver.AppActive
+	}
+	if m.dice(20) == 0 {
+		status = oauthserver.AppDeactivated
+	}
+	m.must(m.SetAppStatus(m.t.Context(), m.apps[app].ID, status))
+	m.become(func(w *world) { w.apps[app].status = status })
+	return fmt.Sprintf("app %d is %s", app, status)
+}
+
+func (m *model) pin() string {
+	app, version := m.dice(modelApps), []string{"", "2026-01-15"}[m.dice(2)]
+	m.rig.pin(m.apps[app], version)
+	m.become(func(w *world) { w.apps[app].version = version })
+	return fmt.Sprintf("app %d has pinned %q", app, version)
+}
