@@ -58,8 +58,13 @@ func (d *dispatcher) noteOldest() {
 	d.telemetry.oldest.Store(max(0, oldest.UnixMilli()))
 }
 
-// claim gives the free places to webhooks, in turn, and sends what is due there.
+// claim gives the free places to webhooks, in turn, and sends what is due there. When
+// outcomes come faster than they are recorded it waits: what is sent and not recorded
+// is sent again after a crash.
 func (d *dispatcher) claim(ctx context.Context, now time.Time) {
+	if len(d.finished) >= finishBatch {
+		return
+	}
 	claims, asked := d.choose()
 	if len(claims) == 0 {
 		return
@@ -140,5 +145,5 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	}
 	d.running[due.ID] = f
 	d.telemetry.begin(ctx, due, now)
-	go func() { d.results <- d.attempt(ctx, due, epoch) }()
+	d.do(func() { d.results <- d.attempt(ctx, due, epoch) })
 }

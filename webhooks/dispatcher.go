@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"crypto/rand"
+	"runtime"
 	"time"
 )
 
@@ -47,6 +48,8 @@ type dispatcher struct {
 
 	takenOf     map[int]int // deliveries that are taken, by shard
 	finished    []Outcome   // to be recorded
+	attempts    chan func() // for workers
+	workers     int
 	results     chan Outcome
 	recorded    chan recording
 	isRecording bool
@@ -83,6 +86,8 @@ func (d *dispatcher) run(ctx context.Context) {
 	defer age.Stop()
 	beat := time.NewTimer(0)
 	defer beat.Stop()
+	d.attempts = make(chan func(), (1+slowPerPlace)*d.cfg.MaxInFlight)
+	defer close(d.attempts)
 	work, ended, changed := context.WithoutCancel(ctx), ctx.Done(), d.cfg.Clock.Changed()
 	for {
 		d.turn(work)
@@ -123,8 +128,10 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// turn does all that can be done without waiting for anybody else.
+// turn does all that can be done without waiting for anybody else. Others go first:
+// on a busy machine that makes few turns with many results each.
 func (d *dispatcher) turn(ctx context.Context) {
+	runtime.Gosched()
 	now := d.cfg.Clock.Now()
 	d.collect(ctx)
 	d.beat(ctx)
@@ -135,6 +142,22 @@ func (d *dispatcher) turn(ctx context.Context) {
 	d.planner.hold(d.isMine(PlanShard))
 	d.record(ctx, now)
 	d.release(ctx)
+}
+
+// do makes an attempt that has been added to those that run, in a worker that is
+// idle or will be in a moment, or else in a new one. Its stack has grown already,
+// which costs more than to start a goroutine.
+func (d *dispatcher) do(attempt func()) {
+	if len(d.running) <= d.workers {
+		d.attempts <- attempt
+		return
+	}
+	d.workers++
+	go func() {
+		for ok := true; ok; attempt, ok = <-d.attempts {
+			attempt()
+		}
+	}()
 }
 
 func (d *dispatcher) hasStopped() bool {

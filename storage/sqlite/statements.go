@@ -46,7 +46,7 @@ func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, erro
 	case ok || full:
 		return stmt, nil
 	}
-	stmt, err := s.on.PrepareContext(ctx, query)
+	stmt, err := s.on.PrepareContext(ctx, positional(query))
 	if err != nil {
 		return nil, err
 	}

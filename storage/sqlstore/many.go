@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,20 +11,27 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Statements over many rows come in a few sizes, so that a database prepares few.
-var manySizes = [...]int{64, 16, 4, 1}
+// maxMany is how many rows one statement is for, at most. Statements come in sizes
+// that are powers of two, so that a database prepares few.
+const maxMany = 64
 
 // chunks calls do with parts of the values, each of one of the sizes.
 func chunks[T any](values []T, do func([]T) error) error {
 	for len(values) > 0 {
-		for _, size := range manySizes {
-			if size <= len(values) {
-				if err := do(values[:size]); err != nil {
-					return err
-				}
-				values = values[size:]
-				break
-			}
+		size := min(maxMany, 1<<(bits.Len(uint(len(values)))-1))
+		if err := do(values[:size]); err != nil {
+			return err
+		}
+		values = values[size:]
+	}
+	return nil
+}
+
+// sets calls do with parts of the values for an IN, each of one of the sizes.
+func sets(values []string, do func([]any) error) error {
+	for part := range slices.Chunk(values, maxMany) {
+		if err := do(anys(padded(part))); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -31,12 +40,19 @@ func chunks[T any](values []T, do func([]T) error) error {
 // padded repeats the last value up to the next size, for a list in which that changes
 // nothing, such as that of IN.
 func padded[T any](values []T) []T {
-	for _, size := range slices.Backward(manySizes[:]) {
-		if n := len(values); n > 0 && n <= size {
-			return slices.Concat(values, slices.Repeat(values[n-1:], size-n))
-		}
+	n := len(values)
+	if n == 0 {
+		return values
 	}
-	return values
+	return slices.Concat(values, slices.Repeat(values[n-1:], 1<<bits.Len(uint(n-1))-n))
+}
+
+func anys(values []string) []any {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = v
+	}
+	return all
 }
 
 // places is "$3, $4, $5": n placeholders after the first so many.
@@ -55,9 +71,24 @@ func places(after, n int) string {
 // eachIn runs a query whose text ends with IN and gets the ids appended, once for
 // every part of them.
 func eachIn(ctx context.Context, from storage.Querier, query string, ids []string, row func(scan func(dest ...any) error) error) error {
-	return chunks(ids, func(part []string) error {
-		return storage.Each(ctx, from, query+" ("+places(0, len(part))+")", anys(part), row)
+	return sets(ids, func(set []any) error {
+		return storage.Each(ctx, from, query+" ("+places(0, len(set))+")", set, row)
 	})
+}
+
+// eachUntil is storage.Each for a row that says when it has enough.
+func eachUntil(ctx context.Context, from storage.Querier, query string, args []any, row func(scan func(dest ...any) error) (enough bool, err error)) error {
+	err := storage.Each(ctx, from, query, args, func(scan func(dest ...any) error) error {
+		enough, err := row(scan)
+		if enough {
+			return errStop
+		}
+		return err
+	})
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
 }
 
 // insertMany adds rows with a statement that ends with VALUES.
@@ -82,12 +113,4 @@ func (t *tx) upsertMany(ctx context.Context, statement string, rows [][]any, aft
 		_, err := t.exec(ctx, text.String(), args...)
 		return err
 	})
-}
-
-func anys(values []string) []any {
-	all := make([]any, len(values))
-	for i, v := range values {
-		all[i] = v
-	}
-	return all
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -39,21 +40,53 @@ func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks
 // dequeue takes deliveries out of the queue and returns the outcomes of those that
 // were in it.
 func (t *tx) dequeue(ctx context.Context, held map[int]int64, all []webhooks.Outcome) ([]webhooks.Outcome, error) {
-	fresh := make([]webhooks.Outcome, 0, len(all))
+	byWebhook := map[string][]webhooks.Outcome{}
 	for _, o := range all {
-		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID)]; !ok || epoch != o.Epoch {
-			continue
+		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID)]; ok && epoch == o.Epoch {
+			byWebhook[o.Due.WebhookID] = append(byWebhook[o.Due.WebhookID], o)
 		}
-		n, err := t.exec(ctx, "DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at = $2 AND delivery_id = $3",
-			o.Due.WebhookID, ms(o.Due.DueAt), o.Due.ID)
+	}
+	fresh := make([]webhooks.Outcome, 0, len(all))
+	for _, id := range slices.Sorted(maps.Keys(byWebhook)) {
+		left, err := t.dequeueOf(ctx, id, byWebhook[id])
 		if err != nil {
 			return nil, err
 		}
-		if n == 1 {
-			fresh = append(fresh, o)
+		for _, o := range byWebhook[id] {
+			if left[o.Due.ID] {
+				fresh = append(fresh, o)
+			}
 		}
 	}
 	return fresh, nil
+}
+
+// dequeueOf takes out deliveries of one webhook, and returns which were in the
+// queue. They lie side by side there: they were the first that were due.
+func (t *tx) dequeueOf(ctx context.Context, webhookID string, all []webhooks.Outcome) (map[string]bool, error) {
+	ids := make([]string, len(all))
+	first, last := all[0].Due.DueAt, all[0].Due.DueAt
+	for i, o := range all {
+		ids[i] = o.Due.ID
+		if o.Due.DueAt.Before(first) {
+			first = o.Due.DueAt
+		}
+		if o.Due.DueAt.After(last) {
+			last = o.Due.DueAt
+		}
+	}
+	left := make(map[string]bool, len(all))
+	err := sets(ids, func(set []any) error {
+		return storage.Each(ctx, t.on, t.sql.of(`DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3
+			AND delivery_id IN (`+places(3, len(set))+") RETURNING delivery_id"), append([]any{webhookID, ms(first), ms(last)}, set...),
+			func(scan func(...any) error) error {
+				var id string
+				err := scan(&id)
+				left[id] = true
+				return err
+			})
+	})
+	return left, err
 }
 
 // result is what a delivery shows of its last attempt. Many have the same.
@@ -83,10 +116,10 @@ func (t *tx) recordOutcomes(ctx context.Context, all []webhooks.Outcome) error {
 		}
 	}
 	for r, ids := range byResult {
-		err := chunks(ids, func(part []string) error {
+		err := sets(ids, func(set []any) error {
 			_, err := t.exec(ctx, `UPDATE partnerkit_delivery SET status = $1, attempts = $2, response_code = $3, last_error = $4, next_attempt_at = $5
-				WHERE id IN (`+places(5, len(part))+")",
-				append([]any{string(r.status), r.attempts, nullInt(r.code), nullText(r.lastError), nullMS(r.next)}, anys(part)...)...)
+				WHERE id IN (`+places(5, len(set))+")",
+				append([]any{string(r.status), r.attempts, nullInt(r.code), nullText(r.lastError), nullMS(r.next)}, set...)...)
 			return err
 		})
 		if err != nil {

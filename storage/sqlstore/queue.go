@@ -57,17 +57,17 @@ func (s *Store) DueDeliveries(ctx context.Context, c webhooks.Claim) ([]webhooks
 	var ids []string
 	for _, w := range c.Webhooks {
 		left := w.Limit
-		err := storage.Each(ctx, s, s.sql.of(`SELECT delivery_id, due_at FROM partnerkit_delivery_queue
-				WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3 ORDER BY due_at, delivery_id LIMIT $4`), []any{w.WebhookID, ms(w.From), ms(c.Now), w.Limit + w.Taken},
-			func(scan func(...any) error) error {
+		err := eachUntil(ctx, s, s.sql.of(`SELECT delivery_id, due_at FROM partnerkit_delivery_queue
+				WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3 ORDER BY due_at, delivery_id LIMIT CAST($4 AS BIGINT)`), []any{w.WebhookID, ms(w.From), ms(c.Now), w.Limit + w.Taken},
+			func(scan func(...any) error) (enough bool, err error) {
 				var id string
 				var at int64
-				if err := scan(&id, &at); err != nil || left == 0 || c.IsTaken(id) {
-					return err
+				if err := scan(&id, &at); err != nil || c.IsTaken(id) {
+					return false, err
 				}
 				left--
 				ids, dueAt[id] = append(ids, id), fromMS(at)
-				return nil
+				return left == 0, nil
 			})
 		if err != nil {
 			return nil, wrap("due deliveries", err)

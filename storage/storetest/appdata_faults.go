@@ -145,7 +145,7 @@ var dataFaultCases = []testCase[*Env]{
 		}
 		w := f.write(noon, drafts(f.field, noon, values))
 		// Fields, space, what is there; 16 and 4 and 4 and 1 values; the event.
-		wantCost(t, e.Tap, 8, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) })
+		wantCost(t, e.Tap, 7, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) })
 		wantCost(t, e.Tap, 3, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) }) // the same again
 		wantCost(t, e.Tap, 5, 1, func() { f.put(t, "inv_0", "2") })
 		wantCost(t, e.Tap, 2, 0, func() { f.seen(t, numbered(appdata.MaxResources)...) })
