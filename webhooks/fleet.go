@@ -42,18 +42,21 @@ func (d *dispatcher) beat(ctx context.Context) {
 		return
 	}
 	take, excess := share(d.node, fleet, now)
-	for _, shard := range take {
+	lacking := len(take)
+	for _, shard := range fleet.Shards { // when somebody is faster, the next one that is free
+		if lacking == 0 || !shard.isFree(d.node, now) {
+			continue
+		}
 		taken, err := d.cfg.Store.TakeShard(ctx, d.node, shard, now, until)
 		if err != nil {
 			d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot take a shard", "shard", shard.ID, "err", err)
 			break
 		}
-		if !taken {
-			d.nextBeat = now.Add(leastBeatPeriod) // somebody was faster; another may be free
-			continue
+		if taken {
+			lacking--
+			d.held[shard.ID] = shard.Epoch + 1
+			d.searched = time.Time{} // there may be work in it
 		}
-		d.held[shard.ID] = shard.Epoch + 1
-		d.searched = time.Time{} // there may be work in it
 	}
 	if len(excess) < len(d.draining) {
 		d.searched = time.Time{} // it stays here after all
@@ -113,16 +116,20 @@ func (d *dispatcher) release(ctx context.Context) {
 	}
 }
 
+// isFree reports a shard that nobody holds, or whose lease has ended, for a node.
+func (s Shard) isFree(node string, now time.Time) bool {
+	return s.Holder == "" || s.Holder != node && !s.LeaseEnds.After(now)
+}
+
 // share is what a node should take, of what is free, and what it has too much of.
 // Each node gets its part, rounded down, and as many nodes as there are shards left
 // over may have one more. When too many have, those with the greater names give it
 // up; so all shards are held in the end, and nobody has two more than another.
 func share(node string, fleet Fleet, now time.Time) (take []Shard, excess map[int]bool) {
 	part, over := len(fleet.Shards)/max(fleet.Nodes, 1), len(fleet.Shards)%max(fleet.Nodes, 1)
-	isFree := func(s Shard) bool { return s.Holder == "" || s.Holder != node && !s.LeaseEnds.After(now) }
 	has := map[string]int{}
 	for _, shard := range fleet.Shards {
-		if !isFree(shard) {
+		if !shard.isFree(node, now) {
 			has[shard.Holder]++
 		}
 	}
@@ -153,7 +160,7 @@ func share(node string, fleet Fleet, now time.Time) (take []Shard, excess map[in
 		}
 	}
 	for _, shard := range fleet.Shards {
-		if isFree(shard) && held+len(take) < reach {
+		if shard.isFree(node, now) && held+len(take) < reach {
 			take = append(take, shard)
 		}
 	}

@@ -38,7 +38,8 @@ func (m *model) arrived(p arrival) {
 // checkHeader is WH-02, WH-03, SIG-01, SIG-02: the request around a body, and that
 // the body is always the same.
 func (m *model) checkHeader(d *modelDelivery, p arrival) {
-	kind, event := "", []string(nil)
+	var kind string
+	var event []string
 	if d.event == nil {
 		kind = modelKinds[m.world.hooks[d.hook].kinds[0]].name
 	} else {

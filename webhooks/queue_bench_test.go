@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// BenchmarkQueue claims and finishes batches of 500 deliveries while 1 million are
+// BenchmarkQueue (DLV-10) claims and finishes batches of 500 deliveries while 1 million are
 // queued, and in turns with it while 10 thousand are. Each batch is replaced by new
 // deliveries, so that the queues stay as long as they are.
 //

@@ -6,7 +6,7 @@ import "testing"
 func TestPositional(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
-		"SELECT 1":                                  "SELECT 1",
+		"SELECT 1": "SELECT 1",
 		"SELECT a FROM t WHERE b = $1 AND c = $2":   "SELECT a FROM t WHERE b = ? AND c = ?",
 		"INSERT INTO t VALUES ($1, $2),($3, $4)":    "INSERT INTO t VALUES (?, ?),(?, ?)",
 		"SELECT a WHERE b IN ($1, $2) LIMIT $3":     "SELECT a WHERE b IN (?, ?) LIMIT ?",

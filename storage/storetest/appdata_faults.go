@@ -144,7 +144,7 @@ var dataFaultCases = []testCase[*Env]{
 			values[resource] = "1"
 		}
 		w := f.write(noon, drafts(f.field, noon, values))
-		// Fields, space, what is there; 16 and 4 and 4 and 1 values; the event.
+		// Fields, space, what is there; 16 and 8 and 1 values; the event.
 		wantCost(t, e.Tap, 7, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) })
 		wantCost(t, e.Tap, 3, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) }) // the same again
 		wantCost(t, e.Tap, 5, 1, func() { f.put(t, "inv_0", "2") })
