@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 )
@@ -24,6 +25,11 @@ func (s *server) apiRoutes() []guard.Route {
 	return []guard.Route{
 		{Pattern: "GET /profile", Scope: "profile:read", Handler: s.serveProfile},
 	}
+}
+
+// ExistingRecords implements appdata.Records. The books have no records yet.
+func (*books) ExistingRecords(context.Context, string, []appdata.Record) ([]appdata.Record, error) {
+	return nil, nil
 }
 
 // HasPermission implements guard.Permissions, by the books as they are now.

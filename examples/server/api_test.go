@@ -85,7 +85,7 @@ func TestPermissionsOfTheBooks(t *testing.T) {
 	if prepared.webhooks.Keyring, err = keyring.Parse(developmentKey); err != nil {
 		t.Fatal(err)
 	}
-	prepared.webhooks.AllowLoopback = true
+	prepared.webhooks.AllowLoopback, prepared.appData.Records = true, b
 	if _, err := b.load(t.Context(), prepared); err != nil {
 		t.Fatal(err)
 	}

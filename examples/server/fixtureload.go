@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -24,6 +25,7 @@ type loadable struct {
 	hashes []string // of the users' passwords
 
 	webhooks webhooks.Config // whose Store is that of the transaction
+	appData  appdata.Config  // likewise
 }
 
 // prepare hashes passwords and makes the secrets that the fixtures leave out.
@@ -148,7 +150,49 @@ func (l *loadable) loadApp(ctx context.Context, store *sqlstore.Store, a fixture
 	if err := store.CreateApp(ctx, app, secrets); err != nil {
 		return err
 	}
-	return l.loadWebhooks(ctx, store, a)
+	if err := l.loadWebhooks(ctx, store, a); err != nil {
+		return err
+	}
+	return l.loadFields(ctx, store, a)
+}
+
+func (l *loadable) loadFields(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
+	if len(a.AppDataFields) == 0 {
+		return nil
+	}
+	cfg := l.appData
+	cfg.Store = store
+	data, err := appdata.New(cfg)
+	if err != nil {
+		return err
+	}
+	for _, f := range a.AppDataFields {
+		if _, err := data.DeclareField(ctx, a.ID, f.declaration()); err != nil {
+			return fmt.Errorf("field %s of %s: %w", f.Key, f.ResourceType, err)
+		}
+	}
+	return nil
+}
+
+// declaration is what a developer would say about the field.
+func (f fixtureField) declaration() appdata.Declaration {
+	d := appdata.Declaration{
+		ResourceType: appdata.Given(f.ResourceType), Key: appdata.Given(f.Key), Type: appdata.Given(appdata.Type(f.Type)),
+		MinLength: given(f.MinLength), MaxLength: given(f.MaxLength), Min: given(f.Min), Max: given(f.Max), Decimals: given(f.Decimals),
+		Label: given(f.Label.pointer()), From: given(f.From.pointer()), To: given(f.To.pointer()),
+	}
+	if f.Choices != nil {
+		d.Choices = appdata.Given(f.Choices)
+	}
+	return d
+}
+
+// given is a member that may be absent.
+func given[T any](value *T) appdata.Member[T] {
+	if value == nil {
+		return appdata.Member[T]{}
+	}
+	return appdata.Given(*value)
 }
 
 func (l *loadable) loadWebhooks(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -92,22 +91,30 @@ type fixtureWebhook struct {
 }
 
 type fixtureField struct {
-	ResourceType string   `json:"resourceType"`
-	Key          string   `json:"key"`
-	Type         string   `json:"type"`
-	Label        optional `json:"label"`
-	MinLength    *int     `json:"minLength"`
-	MaxLength    *int     `json:"maxLength"`
-	Min          *float64 `json:"min"`
-	Max          *float64 `json:"max"`
-	Decimals     *int     `json:"decimals"`
-	From         optional `json:"from"`
-	To           optional `json:"to"`
-	Choices      []string `json:"choices"`
+	ResourceType string       `json:"resourceType"`
+	Key          string       `json:"key"`
+	Type         string       `json:"type"`
+	Label        optional     `json:"label"`
+	MinLength    *int         `json:"minLength"`
+	MaxLength    *int         `json:"maxLength"`
+	Min          *json.Number `json:"min"`
+	Max          *json.Number `json:"max"`
+	Decimals     *int         `json:"decimals"`
+	From         optional     `json:"from"`
+	To           optional     `json:"to"`
+	Choices      []string     `json:"choices"`
 }
 
 // optional is a text that may be null, which means the same as its absence.
 type optional string
+
+// pointer is nil for an absent text.
+func (o optional) pointer() *string {
+	if o == "" {
+		return nil
+	}
+	return new(string(o))
+}
 
 // UnmarshalJSON reads a text or null.
 func (o *optional) UnmarshalJSON(data []byte) error {
@@ -161,15 +168,6 @@ func (o options) readFixtures(dev bool) (fixtures, error) {
 	}
 	f.origin = o.fixtures
 	return f, nil
-}
-
-// warn tells what the fixtures have that nothing serves yet.
-func (f fixtures) warn(log *slog.Logger) {
-	for _, a := range f.Apps {
-		if len(a.AppDataFields) > 0 {
-			log.Warn("fixtures: appDataFields are checked but not served yet", "app", a.ID)
-		}
-	}
 }
 
 func parseFixtures(text []byte) (fixtures, error) {

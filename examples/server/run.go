@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -96,12 +97,12 @@ func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err er
 	if errors.Is(err, errAbsent) {
 		prepared := data.prepare(p.clock.Now())
 		prepared.webhooks = webhooks.Config{Keyring: p.ring, AllowLoopback: p.dev, Clock: p.clock}
+		prepared.appData = appdata.Config{Records: p.books, Clock: p.clock}
 		loaded, loading := p.books.load(ctx, prepared)
 		if loading != nil {
 			return nil, loading
 		}
 		if loaded {
-			data.warn(p.log)
 			return &prepared.fixtures, nil
 		}
 		origin, err = fixturesOf(ctx, p.store) // another node was faster

@@ -73,7 +73,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		developmentPolicies(p.books, &oauth)
 	}
 	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: p.store, Host: s.host, Developers: s.host, Keyring: p.ring, Pages: oauthpages.New(),
+		Store: p.store, Host: s.host, Developers: s.host, Records: p.books, Keyring: p.ring, Pages: oauthpages.New(),
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
 		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),

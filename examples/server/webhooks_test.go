@@ -162,6 +162,9 @@ func TestConsoleFromOutside(t *testing.T) {
 	const hookPath = "apps/app_sync/webhooks/whk_sync"
 	r.desk(stranger, http.MethodGet, hookPath, "").want(t, http.StatusNotFound)
 	r.desk(browser(t), http.MethodGet, hookPath, "").want(t, http.StatusUnauthorized)
+	if a := r.desk(developer, http.MethodGet, "apps/app_sync/app-data-fields", "").want(t, http.StatusOK); !strings.Contains(a.body, `"syncStatus"`) {
+		t.Errorf("the demo's field is not there: %s", a.body)
+	}
 
 	hook.fail(6)
 	eventID := r.dev("events", `{"businessId": "biz_bakery", "type": "invoice.created", "data": {"id": "inv_1"}}`).want(t, http.StatusOK).json(t)["id"].(string)
