@@ -3,6 +3,7 @@ module github.com/partnerkit/partnerkit
 go 1.26.0
 
 require (
+	github.com/evanw/esbuild v0.28.2
 	github.com/go-jose/go-jose/v4 v4.1.6
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0

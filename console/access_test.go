@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,6 +29,21 @@ var bodies = map[string]string{
 	"PATCH /developer/apps/{appId}/app-data-fields/{fieldId}":                             `{"label": "Carrier"}`,
 	"DELETE /developer/apps/{appId}/app-data-fields/{fieldId}":                            "",
 	"POST /developer/registration-tokens":                                                 `{}`,
+	"POST /developer/apps/{appId}/listing":                                                `{"slug": "first-save"}`,
+	"PUT /developer/apps/{appId}/listing":                                                 `{"slug": "second-save"}`,
+	"POST /developer/apps/{appId}/listing/submit":                                         "",
+	"POST /developer/apps/{appId}/assets":                                                 "", // see uploads
+	"DELETE /developer/apps/{appId}/assets/{assetId}":                                     "",
+	"POST /developer/apps/{appId}/extensions":                                             `{"resourceType": "invoice", "path": "/page", "label": "Page"}`,
+	"PATCH /developer/apps/{appId}/extensions/{extensionId}":                              `{"label": "New label"}`,
+	"DELETE /developer/apps/{appId}/extensions/{extensionId}":                             "",
+	"POST /developer/apps/{appId}/functions":                                              `{"name": "tax", "source": "export default 1"}`,
+	"DELETE /developer/apps/{appId}/functions/{functionId}":                               "",
+}
+
+// uploads are the calls whose body is no JSON.
+var uploads = map[string]upload{
+	"POST /developer/apps/{appId}/assets": {kind: "icon", file: pngOf(128, 128)},
 }
 
 // world makes an app of Ann's with something in every place, and returns how to fill
@@ -47,8 +63,16 @@ func (d *desk) world(pattern string) func(pattern string) string {
 		_, err := d.store.Tap.Exec(d.Context(), statement, delivery)
 		d.must(err)
 	}
+	d.ann("PATCH "+path, `{"appUrl": "https://partner.example/app"}`).want(http.StatusOK)
+	if pattern != "POST /developer/apps/{appId}/listing" { // which is the first save
+		d.ann("POST "+path+"/listing", fmt.Sprintf(`{"slug": "of-%s", "name": "N", "summary": "S", "description": "D"}`, hook[len("whk_"):])).want(http.StatusCreated)
+	}
+	asset := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
+	extension := d.ann("POST "+path+"/extensions", bodies["POST /developer/apps/{appId}/extensions"]).want(http.StatusCreated).text("id")
+	function := d.ann("POST "+path+"/functions", bodies["POST /developer/apps/{appId}/functions"]).want(http.StatusCreated).text("id")
 	field := d.ann("POST "+path+"/app-data-fields", carrierField).want(http.StatusCreated).text("id")
-	return strings.NewReplacer("{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery).Replace
+	return strings.NewReplacer("{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery,
+		"{assetId}", asset, "{extensionId}", extension, "{functionId}", function).Replace
 }
 
 func isWrite(pattern string) bool { return !strings.HasPrefix(pattern, "GET ") }
@@ -64,7 +88,11 @@ func eachCall(t *testing.T, test func(d *desk, pattern string, c call)) {
 			t.Errorf("say above how to call %s", pattern)
 			continue
 		}
-		test(d, pattern, call{what: what, body: body})
+		c := call{what: what, body: body}
+		if sent, ok := uploads[pattern]; ok {
+			c.body, c.contentType = sent.encode()
+		}
+		test(d, pattern, c)
 	}
 	for pattern := range bodies {
 		if !slices.Contains(patterns, pattern) {
@@ -150,7 +178,7 @@ func TestEveryWriteIsAudited_CON07(t *testing.T) {
 		if entries := d.audited() - before; entries != want {
 			t.Errorf("%s left %d entries", pattern, entries)
 		}
-		if c.body == "" {
+		if c.body == "" || c.contentType != "" {
 			return
 		}
 		c.body = `{"unheardOf": 1}`

@@ -48,6 +48,9 @@ type Config struct {
 	// AllowLoopback lets App URLs point to this machine, over http. For development
 	// only.
 	AllowLoopback bool
+	// ResourceTypes are the types of records that extensions may belong to, each with
+	// the scope to read it; nil means appdata.DefaultTypes.
+	ResourceTypes map[string]string
 	// Origins are those whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string
@@ -62,6 +65,8 @@ type Console struct {
 	errors apierror.Writer
 	csrf   *http.CrossOriginProtection
 	routes http.Handler
+
+	parsing chan struct{} // has room for one: see checkSource
 }
 
 // New checks the configuration and returns a console.
@@ -77,13 +82,16 @@ func New(cfg Config) (*Console, error) {
 	if len(cfg.Events.All()) == 0 {
 		cfg.Events = events.DefaultCatalog()
 	}
+	if cfg.ResourceTypes == nil {
+		cfg.ResourceTypes = appdata.DefaultTypes()
+	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger}, csrf: http.NewCrossOriginProtection()}
+	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger}, csrf: http.NewCrossOriginProtection(), parsing: make(chan struct{}, 1)}
 	for _, origin := range cfg.Origins {
 		if err := c.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("console: Config.Origins: %w", err)

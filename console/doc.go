@@ -19,6 +19,20 @@
 // from one to the other; the last one cannot be ended. A suspended app can be changed,
 // a deactivated one only be read.
 //
+// # Listings
+//
+// An app has one listing, of which a marketplace shows the live revision. Developers
+// work on the latest one: they save drafts and submit them, a reviewer answers with
+// [Console.ReviewListing], and after an approval the next save begins another revision.
+// The first approval completes the review of the app. Images are uploaded as assets,
+// and stay as long as either revision shows them.
+//
+// # Extensions and functions
+//
+// An extension is a page on the origin of the App URL that belongs to a type of records
+// which the app may read. A function is an ES module; it is parsed here, and run by
+// whoever hosts it.
+//
 // # The audit log
 //
 // Whatever an actor changes is in the audit log of the app. What people do to it

@@ -36,6 +36,7 @@ func (c *Console) allRoutes() []route {
 	return slices.Concat(
 		c.appRoutes(), c.secretRoutes(), c.webhookRoutes(), c.deliveryRoutes(), c.fieldRoutes(),
 		c.registrationRoutes(), c.eventRoutes(), c.analyticsRoutes(), c.auditRoutes(),
+		c.listingRoutes(), c.assetRoutes(), c.extensionRoutes(), c.functionRoutes(),
 	)
 }
 

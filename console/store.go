@@ -9,6 +9,10 @@ import (
 // Store is all that the console keeps, beside what the features do.
 type Store interface {
 	AuditStore
+	ListingStore
+	AssetStore
+	ExtensionStore
+	FunctionStore
 	// App returns one; oauthserver.ErrNotFound.
 	App(ctx context.Context, id string) (oauthserver.App, error)
 	// OrganizationApps lists apps of any of the organizations, by id from the last

@@ -8,9 +8,9 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Ref names something of an app: a webhook, a delivery of one, or a declared field.
-// Each method reads the ids that it needs.
-type Ref struct{ AppID, WebhookID, DeliveryID, FieldID string }
+// Ref names something of an app: a webhook, a delivery of one, a declared field, an
+// asset, an extension or a function. Each method reads the ids that it needs.
+type Ref struct{ AppID, WebhookID, DeliveryID, FieldID, AssetID, ExtensionID, FunctionID string }
 
 // NewWebhook is a webhook as its developer describes it.
 type NewWebhook struct {

@@ -24,6 +24,7 @@ func (c *Console) webhookRoutes() []route {
 func refOf(r *http.Request) Ref {
 	return Ref{
 		AppID: r.PathValue("appId"), WebhookID: r.PathValue("webhookId"), DeliveryID: r.PathValue("deliveryId"), FieldID: r.PathValue("fieldId"),
+		AssetID: r.PathValue("assetId"), ExtensionID: r.PathValue("extensionId"), FunctionID: r.PathValue("functionId"),
 	}
 }
 

@@ -6,7 +6,7 @@ var storeCases = joinCases(clockCases, joiningCases, oauthCases, secretCases, to
 	webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,
 	planCases, queueCases, shardCases,
 	dataCases, dataEndCases, dataRaceCases, dataLockCases, dataFaultCases,
-	consoleCases)
+	consoleCases, listingCases, itemCases, listingRaceCases, listingLockCases, listingFaultCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
 	var all []testCase[S]

@@ -1,0 +1,131 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+const (
+	// MaxAssetBytes is how large an asset may be.
+	MaxAssetBytes = 5 << 20
+	// MaxAssets is how many an app may have.
+	MaxAssets = 50
+)
+
+// Asset is an image that the listing of an app may show.
+type Asset struct {
+	ID          string // ast_…
+	AppID       string
+	Kind        AssetKind
+	ContentType string // of the image itself, whatever it was called
+	Width       int    // in pixels
+	Height      int
+	Size        int // in bytes
+	CreatedAt   time.Time
+}
+
+// NewAsset is an image as its developer sends it.
+type NewAsset struct {
+	Kind AssetKind
+	Data []byte
+}
+
+// AssetKind is what an asset is for.
+type AssetKind string
+
+// The kinds of assets.
+const (
+	AssetIcon       AssetKind = "icon"
+	AssetScreenshot AssetKind = "screenshot"
+)
+
+var (
+	// ErrAssetInUse says that a listing shows the asset.
+	ErrAssetInUse = errors.New("the asset is in use")
+	// ErrFull says that the app has as many as it may have.
+	ErrFull = errors.New("there is no room for another one")
+)
+
+// AssetStore keeps assets. Those of another app are not found: oauthserver.ErrNotFound,
+// as for an app that does not exist.
+type AssetStore interface {
+	// AddAsset adds one, unless the app has limit of them: [ErrFull]. Of several at
+	// once no more than fit are added.
+	AddAsset(ctx context.Context, a Asset, data []byte, limit int) error
+	// Assets lists those of an app, oldest first.
+	Assets(ctx context.Context, appID string) ([]Asset, error)
+	// AssetData returns one with its bytes.
+	AssetData(ctx context.Context, appID, assetID string) (Asset, []byte, error)
+	// DeleteAsset deletes one, unless the live revision or the latest one of the
+	// app's listing shows it: [ErrAssetInUse]. Of a deletion and a save that names
+	// the asset, at once, one succeeds.
+	DeleteAsset(ctx context.Context, appID, assetID string) error
+}
+
+// AddAsset keeps an image of PNG, JPEG or WebP for the listing of an app. Its error is
+// one of apierror: 404, that the app is deactivated, 413, or everything that is wrong.
+func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAsset) (Asset, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
+		return Asset{}, err
+	}
+	if len(n.Data) > MaxAssetBytes {
+		return Asset{}, apierror.TooLarge(MaxAssetBytes)
+	}
+	shape, err := checkImage(n)
+	if err != nil {
+		return Asset{}, err
+	}
+	now := stamp(c.cfg.Clock.Now())
+	asset := Asset{
+		ID: id.New(id.Asset, now), AppID: appID, Kind: n.Kind, ContentType: shape.contentType,
+		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now,
+	}
+	err = c.cfg.Store.AddAsset(ctx, asset, n.Data, MaxAssets)
+	if errors.Is(err, ErrFull) {
+		return Asset{}, apierror.Invalid(fmt.Sprintf("an app has at most %d assets", MaxAssets))
+	}
+	if err != nil {
+		return Asset{}, absent("the app", err)
+	}
+	c.did(ctx, act{by, appID, "asset.added"}, asset.ID)
+	return asset, nil
+}
+
+// Assets lists those of an app, oldest first.
+func (c *Console) Assets(ctx context.Context, by Actor, appID string) ([]Asset, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return nil, err
+	}
+	return c.cfg.Store.Assets(ctx, appID)
+}
+
+// AssetData returns one with its bytes.
+func (c *Console) AssetData(ctx context.Context, by Actor, ref Ref) (Asset, []byte, error) {
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return Asset{}, nil, err
+	}
+	asset, data, err := c.cfg.Store.AssetData(ctx, ref.AppID, ref.AssetID)
+	return asset, data, absent("the asset", err)
+}
+
+// DeleteAsset deletes one. Its error is one of apierror: 404, that the app is
+// deactivated, or that the live listing or an open revision shows it (ASSET_IN_USE).
+func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return err
+	}
+	err := c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
+	if errors.Is(err, ErrAssetInUse) {
+		return apierror.New(apierror.AssetInUse, ref.AssetID)
+	}
+	if err != nil {
+		return absent("the asset", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "asset.deleted"}, ref.AssetID)
+	return nil
+}

@@ -1,0 +1,180 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+const (
+	// MaxExtensions is how many an app may have.
+	MaxExtensions = 50
+	// MaxExtensionPath is in bytes.
+	MaxExtensionPath = 2000
+	// MaxExtensionLabel is in characters.
+	MaxExtensionLabel = 80
+)
+
+// Extension is a page of an app that the service shows with records of a type. It was
+// checked when it was saved: the App URL and the scopes of the app may have changed.
+type Extension struct {
+	ID           string // ext_…
+	AppID        string
+	ResourceType string // such as invoice
+	// Path leads from the App URL to the page, as a browser resolves it.
+	Path      string
+	Label     string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// NewExtension is an extension as its developer describes it.
+type NewExtension struct {
+	ResourceType string `json:"resourceType"`
+	Path         string `json:"path"`
+	Label        string `json:"label"`
+}
+
+// ExtensionChange is what a developer changes about an extension. What is not sent
+// stays.
+type ExtensionChange struct {
+	ResourceType apierror.Optional[string] `json:"resourceType"`
+	Path         apierror.Optional[string] `json:"path"`
+	Label        apierror.Optional[string] `json:"label"`
+}
+
+// ExtensionStore keeps extensions. Those of another app are not found:
+// oauthserver.ErrNotFound, as for an app that does not exist.
+type ExtensionStore interface {
+	// AddExtension adds one, unless the app has limit of them: [ErrFull]. judge sees
+	// the app, locked; its error is returned and nothing is added. It may be called
+	// more than once.
+	AddExtension(ctx context.Context, e Extension, limit int, judge func(oauthserver.App) error) error
+	// Extensions lists those of an app, oldest first.
+	Extensions(ctx context.Context, appID string) ([]Extension, error)
+	// Extension returns one.
+	Extension(ctx context.Context, appID, extensionID string) (Extension, error)
+	// UpdateExtension changes one in one transaction: change gets it and its app as
+	// they stand, locked, and returns it as it should be; its error is returned and
+	// nothing is changed. It may be called more than once. ID, AppID and CreatedAt
+	// stay.
+	UpdateExtension(ctx context.Context, appID, extensionID string, change func(oauthserver.App, Extension) (Extension, error)) (Extension, error)
+	// DeleteExtension deletes one.
+	DeleteExtension(ctx context.Context, appID, extensionID string) error
+}
+
+// AddExtension adds an extension to an app. Its error is one of apierror: 404, that the
+// app is deactivated, that it does not request the scope to read such records
+// (EXTENSION_SCOPE_REQUIRED), that the path leads elsewhere (EXTENSION_PATH_INVALID),
+// or everything that is wrong.
+func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n NewExtension) (Extension, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
+		return Extension{}, err
+	}
+	now := stamp(c.cfg.Clock.Now())
+	added := Extension{
+		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
+	}
+	err := c.cfg.Store.AddExtension(ctx, added, MaxExtensions, func(app oauthserver.App) error { return c.checkExtension(app, added) })
+	if errors.Is(err, ErrFull) {
+		return Extension{}, apierror.Invalid(fmt.Sprintf("an app has at most %d extensions", MaxExtensions))
+	}
+	if err != nil {
+		return Extension{}, absent("the app", err)
+	}
+	c.did(ctx, act{by, appID, "extension.added"}, added.ID)
+	return added, nil
+}
+
+// Extensions lists those of an app, oldest first.
+func (c *Console) Extensions(ctx context.Context, by Actor, appID string) ([]Extension, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return nil, err
+	}
+	return c.cfg.Store.Extensions(ctx, appID)
+}
+
+// Extension returns one.
+func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (Extension, error) {
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return Extension{}, err
+	}
+	extension, err := c.cfg.Store.Extension(ctx, ref.AppID, ref.ExtensionID)
+	return extension, absent("the extension", err)
+}
+
+// UpdateExtension changes one; its error is as with [Console.AddExtension].
+func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change ExtensionChange) (Extension, error) {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return Extension{}, err
+	}
+	var v apierror.Validation
+	resourceType, path, label := notNull(&v, "resourceType", change.ResourceType), notNull(&v, "path", change.Path), notNull(&v, "label", change.Label)
+	if err := v.Err(); err != nil {
+		return Extension{}, err
+	}
+	now := stamp(c.cfg.Clock.Now())
+	changed, err := c.cfg.Store.UpdateExtension(ctx, ref.AppID, ref.ExtensionID, func(app oauthserver.App, e Extension) (Extension, error) {
+		e.ResourceType, e.Path, e.Label, e.UpdatedAt = or(resourceType, e.ResourceType), or(path, e.Path), or(label, e.Label), now
+		return e, c.checkExtension(app, e)
+	})
+	if err != nil {
+		return Extension{}, absent("the extension", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "extension.updated"}, ref.ExtensionID)
+	return changed, nil
+}
+
+// or is a value that was sent, or else the one that was there.
+func or(sent *string, before string) string {
+	if sent != nil {
+		return *sent
+	}
+	return before
+}
+
+// DeleteExtension deletes one.
+func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return err
+	}
+	if err := c.cfg.Store.DeleteExtension(ctx, ref.AppID, ref.ExtensionID); err != nil {
+		return absent("the extension", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "extension.deleted"}, ref.ExtensionID)
+	return nil
+}
+
+// checkExtension holds an extension to the rules, with its app as it stands.
+func (c *Console) checkExtension(app oauthserver.App, e Extension) error {
+	var v apierror.Validation
+	scope, isKnown := c.cfg.ResourceTypes[e.ResourceType]
+	if !isKnown {
+		v.Add("resourceType must be one of %s", strings.Join(slices.Sorted(maps.Keys(c.cfg.ResourceTypes)), ", "))
+	}
+	if e.Path == "" || len(e.Path) > MaxExtensionPath {
+		v.Add("path must have 1 to %d bytes", MaxExtensionPath)
+	}
+	if strings.TrimSpace(e.Label) == "" {
+		v.Add("label must not be empty")
+	}
+	checkLine(&v, "label", e.Label, MaxExtensionLabel)
+	if err := v.Err(); err != nil {
+		return err
+	}
+	if !app.Scopes.Has(scope) {
+		return apierror.New(apierror.ExtensionScopeRequired, e.ResourceType, scope)
+	}
+	if !isPageOf(app.AppURL, e.Path) {
+		return apierror.New(apierror.ExtensionPathInvalid, e.Path)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+func (c *Console) extensionRoutes() []route {
+	const all, one = "/developer/apps/{appId}/extensions", "/developer/apps/{appId}/extensions/{extensionId}"
+	return []route{
+		{"POST " + all, c.addExtension},
+		{"GET " + all, c.listExtensions},
+		{"GET " + one, c.serveExtension},
+		{"PATCH " + one, c.updateExtension},
+		{"DELETE " + one, c.deleteExtension},
+	}
+}
+
+type extensionPayload struct {
+	ID           string    `json:"id"`
+	ResourceType string    `json:"resourceType"`
+	Path         string    `json:"path"`
+	Label        string    `json:"label"`
+	CreatedAt    time.Time `json:"createdAt"`
+	UpdatedAt    time.Time `json:"updatedAt"`
+}
+
+func newExtensionPayload(e Extension) extensionPayload {
+	return extensionPayload{ID: e.ID, ResourceType: e.ResourceType, Path: e.Path, Label: e.Label, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt)}
+}
+
+func (c *Console) addExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var n NewExtension
+	if err := readBody(r, &n); err != nil {
+		return err
+	}
+	added, err := c.AddExtension(r.Context(), by, r.PathValue("appId"), n)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusCreated, newExtensionPayload(added))
+}
+
+func (c *Console) listExtensions(w http.ResponseWriter, r *http.Request, by Actor) error {
+	extensions, err := c.Extensions(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return list(w, extensions, newExtensionPayload)
+}
+
+func (c *Console) serveExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
+	extension, err := c.Extension(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newExtensionPayload(extension))
+}
+
+func (c *Console) updateExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var change ExtensionChange
+	if err := readBody(r, &change); err != nil {
+		return err
+	}
+	changed, err := c.UpdateExtension(r.Context(), by, refOf(r), change)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newExtensionPayload(changed))
+}
+
+func (c *Console) deleteExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := c.DeleteExtension(r.Context(), by, refOf(r)); err != nil {
+		return err
+	}
+	return noContent(w)
+}

@@ -1,0 +1,116 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+const (
+	// MaxFunctions is how many an app may have.
+	MaxFunctions = 20
+	// MaxFunctionName is in characters.
+	MaxFunctionName = 64
+	// MaxFunctionSource is in bytes. The time that a parser takes for the worst of
+	// sources grows with the square of their size: seconds for these, minutes for
+	// ones four times as large.
+	MaxFunctionSource = 64 << 10
+)
+
+// Function is code that the service runs for an app.
+type Function struct {
+	ID        string // fnc_…
+	AppID     string
+	Name      string
+	Source    string // an ES module that exports a handler
+	CreatedAt time.Time
+}
+
+// NewFunction is a function as its developer sends it.
+type NewFunction struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+}
+
+// FunctionStore keeps functions. Those of another app are not found:
+// oauthserver.ErrNotFound, as for an app that does not exist.
+type FunctionStore interface {
+	// AddFunction adds one, unless the app has limit of them: [ErrFull]. Of several
+	// at once no more than fit are added.
+	AddFunction(ctx context.Context, f Function, limit int) error
+	// Functions lists those of an app, oldest first.
+	Functions(ctx context.Context, appID string) ([]Function, error)
+	// Function returns one.
+	Function(ctx context.Context, appID, functionID string) (Function, error)
+	// DeleteFunction deletes one.
+	DeleteFunction(ctx context.Context, appID, functionID string) error
+}
+
+// AddFunction keeps a function of an app. It runs nothing: it looks whether the source
+// is an ES module with an export that is named handler, or the default. Its error is
+// one of apierror: 404, that the app is deactivated, that the source is no such module
+// and why (FUNCTION_SOURCE_NO_HANDLER), or everything else that is wrong.
+func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n NewFunction) (Function, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
+		return Function{}, err
+	}
+	var v apierror.Validation
+	if strings.TrimSpace(n.Name) == "" {
+		v.Add("name must not be empty")
+	}
+	checkLine(&v, "name", n.Name, MaxFunctionName)
+	if len(n.Source) > MaxFunctionSource {
+		v.Add("source must have at most %d bytes", MaxFunctionSource)
+	}
+	if err := v.Err(); err != nil {
+		return Function{}, err
+	}
+	if err := c.checkSource(ctx, n.Source); err != nil {
+		return Function{}, err
+	}
+	now := stamp(c.cfg.Clock.Now())
+	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
+	err := c.cfg.Store.AddFunction(ctx, added, MaxFunctions)
+	if errors.Is(err, ErrFull) {
+		return Function{}, apierror.Invalid(fmt.Sprintf("an app has at most %d functions", MaxFunctions))
+	}
+	if err != nil {
+		return Function{}, absent("the app", err)
+	}
+	c.did(ctx, act{by, appID, "function.added"}, added.ID)
+	return added, nil
+}
+
+// Functions lists those of an app, oldest first.
+func (c *Console) Functions(ctx context.Context, by Actor, appID string) ([]Function, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return nil, err
+	}
+	return c.cfg.Store.Functions(ctx, appID)
+}
+
+// Function returns one.
+func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, error) {
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return Function{}, err
+	}
+	function, err := c.cfg.Store.Function(ctx, ref.AppID, ref.FunctionID)
+	return function, absent("the function", err)
+}
+
+// DeleteFunction deletes one.
+func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return err
+	}
+	if err := c.cfg.Store.DeleteFunction(ctx, ref.AppID, ref.FunctionID); err != nil {
+		return absent("the function", err)
+	}
+	c.did(ctx, act{by, ref.AppID, "function.deleted"}, ref.FunctionID)
+	return nil
+}

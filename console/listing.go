@@ -1,0 +1,89 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// Listing is what a marketplace shows of an app, and what its developers would like
+// it to show next.
+type Listing struct {
+	Live     *Revision // nil until a revision was approved
+	Revision Revision  // the latest; the live one until another is begun
+}
+
+// Revision is one version of a listing.
+type Revision struct {
+	ID    string // rev_…
+	AppID string
+	State RevisionState
+	ListingContent
+	Note      string // what the reviewer said last
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// RevisionState is how far a revision has come.
+type RevisionState string
+
+// The states of a revision.
+const (
+	RevisionDraft            RevisionState = "draft"
+	RevisionSubmitted        RevisionState = "submitted"
+	RevisionInReview         RevisionState = "in_review"
+	RevisionChangesRequested RevisionState = "changes_requested"
+	RevisionRejected         RevisionState = "rejected"
+	RevisionApproved         RevisionState = "approved"
+)
+
+// revisionSteps are the only ways from one state to the next. Saving leads to draft:
+// the draft itself, one that came back, or, after an approval, a new one.
+var revisionSteps = map[RevisionState][]RevisionState{
+	RevisionDraft:            {RevisionDraft, RevisionSubmitted},
+	RevisionSubmitted:        {RevisionInReview},
+	RevisionInReview:         {RevisionChangesRequested, RevisionRejected, RevisionApproved},
+	RevisionChangesRequested: {RevisionDraft},
+	RevisionRejected:         {RevisionDraft},
+	RevisionApproved:         {RevisionDraft},
+}
+
+// become moves a revision on, or is LISTING_STATE_INVALID.
+func (r *Revision) become(next RevisionState, now time.Time) error {
+	if !slices.Contains(revisionSteps[r.State], next) {
+		return apierror.New(apierror.ListingStateInvalid, r.State, next)
+	}
+	r.State, r.UpdatedAt = next, now
+	return nil
+}
+
+// ErrSlugTaken says that another app has the slug.
+var ErrSlugTaken = errors.New("the slug is taken")
+
+// ListingStore keeps listings: of each app the live revision and the latest one.
+//
+// A slug belongs to one app at a time: from the save that names it until neither of
+// these two revisions does.
+type ListingStore interface {
+	// Listing returns the one of an app; oauthserver.ErrNotFound.
+	Listing(ctx context.Context, appID string) (Listing, error)
+	// ChangeListing makes an app's listing, or the next step of it, in one
+	// transaction. step sees how things stand, under a lock that asset deletion
+	// takes too, and returns the latest revision as it should be; under a new id it
+	// is another one. What step fails with is returned and changes nothing; it may
+	// be called more than once.
+	//
+	// An approved revision is live from here on, in place of the one before. If
+	// there was none before, the app's review is complete. [ErrSlugTaken];
+	// oauthserver.ErrNotFound when there is no such app.
+	ChangeListing(ctx context.Context, appID string, step func(ListingStanding) (Revision, error)) (Listing, error)
+}
+
+// ListingStanding is all that decides whether a listing may be changed.
+type ListingStanding struct {
+	Listing *Listing // nil: there is none
+	Assets  []Asset
+}

@@ -1,0 +1,102 @@
+package console
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// What a listing may hold, in characters and in screenshots.
+const (
+	MaxListingName        = 120
+	MaxListingSummary     = 200
+	MaxListingDescription = 10_000
+	MaxScreenshots        = 10
+)
+
+// ListingContent is what a listing says. All but the slug may be missing from a
+// draft; a reviewer gets to see it with all texts.
+type ListingContent struct {
+	// Slug names the listing in URLs: 3 to 60 of a-z, 0-9 and hyphens, none of which
+	// is the first or last character.
+	Slug               string
+	Name               string
+	Summary            string
+	Description        string
+	IconAssetID        string // empty: none
+	ScreenshotAssetIDs []string
+}
+
+var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`)
+
+// check returns a validation error that names all that is wrong.
+func (l ListingContent) check() error {
+	var v apierror.Validation
+	if !slugForm.MatchString(l.Slug) {
+		v.Add("slug must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+	}
+	checkLine(&v, "name", l.Name, MaxListingName)
+	checkLine(&v, "summary", l.Summary, MaxListingSummary)
+	if utf8.RuneCountInString(l.Description) > MaxListingDescription {
+		v.Add("description must have at most %d characters", MaxListingDescription)
+	}
+	if len(l.ScreenshotAssetIDs) > MaxScreenshots {
+		v.Add("screenshotAssetIds must have at most %d entries", MaxScreenshots)
+	}
+	for i, assetID := range l.ScreenshotAssetIDs {
+		if slices.Contains(l.ScreenshotAssetIDs[:i], assetID) {
+			v.Add("screenshotAssetIds[%d] is given more than once", i)
+		}
+	}
+	return v.Err()
+}
+
+// checkLine holds a text to one line of so many characters.
+func checkLine(v *apierror.Validation, member, text string, most int) {
+	if utf8.RuneCountInString(text) > most {
+		v.Add("%s must have at most %d characters", member, most)
+	}
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		v.Add("%s must not have control characters", member)
+	}
+}
+
+// checkAssets holds the images to those of the app.
+func (l ListingContent) checkAssets(assets []Asset) error {
+	var v apierror.Validation
+	has := func(assetID string, kind AssetKind) bool {
+		return slices.ContainsFunc(assets, func(a Asset) bool { return a.ID == assetID && a.Kind == kind })
+	}
+	if l.IconAssetID != "" && !has(l.IconAssetID, AssetIcon) {
+		v.Add("iconAssetId must be an icon of this app")
+	}
+	for i, assetID := range l.ScreenshotAssetIDs {
+		if !has(assetID, AssetScreenshot) {
+			v.Add("screenshotAssetIds[%d] must be a screenshot of this app", i)
+		}
+	}
+	return v.Err()
+}
+
+// Shows reports whether an asset is the icon or one of the screenshots.
+func (l ListingContent) Shows(assetID string) bool {
+	return assetID == l.IconAssetID || slices.Contains(l.ScreenshotAssetIDs, assetID)
+}
+
+// checkComplete is LISTING_INCOMPLETE when a text is missing.
+func (l ListingContent) checkComplete() error {
+	var missing []apierror.ListingDetail
+	for _, text := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
+		if strings.TrimSpace(text.value) == "" {
+			missing = append(missing, apierror.ListingDetail{Field: text.field, Reason: "is empty"})
+		}
+	}
+	if len(missing) > 0 {
+		return apierror.IncompleteListing(missing...)
+	}
+	return nil
+}

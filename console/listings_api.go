@@ -1,0 +1,112 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+func (c *Console) listingRoutes() []route {
+	const listing = "/developer/apps/{appId}/listing"
+	return []route{
+		{"GET " + listing, c.serveListing},
+		{"POST " + listing, c.createListing},
+		{"PUT " + listing, c.updateListing},
+		{"POST " + listing + "/submit", c.submitListing},
+	}
+}
+
+// listingBody is the content of a listing as it is sent. What is left out is empty.
+type listingBody struct {
+	Slug               string   `json:"slug"`
+	Name               string   `json:"name"`
+	Summary            string   `json:"summary"`
+	Description        string   `json:"description"`
+	IconAssetID        *string  `json:"iconAssetId"`
+	ScreenshotAssetIDs []string `json:"screenshotAssetIds"`
+}
+
+func (b listingBody) content() ListingContent {
+	content := ListingContent{Slug: b.Slug, Name: b.Name, Summary: b.Summary, Description: b.Description, ScreenshotAssetIDs: b.ScreenshotAssetIDs}
+	if b.IconAssetID != nil {
+		content.IconAssetID = *b.IconAssetID
+	}
+	return content
+}
+
+type listingPayload struct {
+	Live     *revisionPayload `json:"live"`
+	Revision revisionPayload  `json:"revision"`
+}
+
+type revisionPayload struct {
+	ID    string        `json:"id"`
+	State RevisionState `json:"state"`
+	listingBody
+	Note      string    `json:"note"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+func newRevisionPayload(r Revision) revisionPayload {
+	return revisionPayload{
+		ID: r.ID, State: r.State, Note: r.Note, CreatedAt: stamp(r.CreatedAt), UpdatedAt: stamp(r.UpdatedAt),
+		listingBody: listingBody{
+			Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
+			IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
+		},
+	}
+}
+
+func writeListing(w http.ResponseWriter, status int, l Listing) error {
+	payload := listingPayload{Revision: newRevisionPayload(l.Revision)}
+	if l.Live != nil {
+		live := newRevisionPayload(*l.Live)
+		payload.Live = &live
+	}
+	return apierror.WriteJSON(w, status, payload)
+}
+
+func (c *Console) serveListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	listing, err := c.Listing(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return writeListing(w, http.StatusOK, listing)
+}
+
+func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var body listingBody
+	if err := readBody(r, &body); err != nil {
+		return err
+	}
+	saved, err := c.CreateListing(r.Context(), by, r.PathValue("appId"), body.content())
+	if err != nil {
+		return err
+	}
+	return writeListing(w, http.StatusCreated, saved)
+}
+
+func (c *Console) updateListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var body listingBody
+	if err := readBody(r, &body); err != nil {
+		return err
+	}
+	saved, err := c.SaveListing(r.Context(), by, r.PathValue("appId"), body.content())
+	if err != nil {
+		return err
+	}
+	return writeListing(w, http.StatusOK, saved)
+}
+
+func (c *Console) submitListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	submitted, err := c.SubmitListing(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return writeListing(w, http.StatusOK, submitted)
+}

@@ -1,0 +1,107 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+const assetColumns = "id, kind, content_type, width, height, size, created_at"
+
+// assetRow is where a row of assetColumns is scanned to.
+type assetRow struct {
+	asset   console.Asset
+	created int64
+}
+
+func (r *assetRow) dest() []any {
+	a := &r.asset
+	return []any{&a.ID, &a.Kind, &a.ContentType, &a.Width, &a.Height, &a.Size, &r.created}
+}
+
+func (r *assetRow) value() console.Asset {
+	r.asset.CreatedAt = fromMS(r.created)
+	return r.asset
+}
+
+// AddAsset implements console.AssetStore.
+func (s *Store) AddAsset(ctx context.Context, a console.Asset, data []byte, limit int) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if _, err := tx.roomFor(ctx, a.AppID, "partnerkit_asset", limit); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, `INSERT INTO partnerkit_asset (id, app_id, kind, content_type, width, height, size, created_at, data)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			a.ID, a.AppID, string(a.Kind), a.ContentType, a.Width, a.Height, a.Size, ms(a.CreatedAt), data)
+		return err
+	})
+	return wrap("add asset", err)
+}
+
+// roomFor locks an app that has fewer than limit rows in a table. Whoever adds another
+// one at the same time waits for it, so that the count is right.
+func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (oauthserver.App, error) {
+	app, err := t.lockApp(ctx, appID, t.dialect.ForUpdate)
+	if err != nil {
+		return app, err
+	}
+	var has int
+	if err := t.one(ctx, "SELECT COUNT(*) FROM "+table+" WHERE app_id = $1", []any{appID}, &has); err != nil {
+		return app, err
+	}
+	if has >= limit {
+		return app, console.ErrFull
+	}
+	return app, nil
+}
+
+// Assets implements console.AssetStore.
+func (s *Store) Assets(ctx context.Context, appID string) ([]console.Asset, error) {
+	all, err := readAssets(ctx, s, s.sql, appID)
+	return all, wrap("assets", err)
+}
+
+func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]console.Asset, error) {
+	var all []console.Asset
+	err := storage.Each(ctx, from, sql.of("SELECT "+assetColumns+" FROM partnerkit_asset WHERE app_id = $1 ORDER BY id"), []any{appID},
+		func(scan func(...any) error) error {
+			row := assetRow{asset: console.Asset{AppID: appID}}
+			if err := scan(row.dest()...); err != nil {
+				return err
+			}
+			all = append(all, row.value())
+			return nil
+		})
+	return all, err
+}
+
+// AssetData implements console.AssetStore.
+func (s *Store) AssetData(ctx context.Context, appID, assetID string) (console.Asset, []byte, error) {
+	row := assetRow{asset: console.Asset{AppID: appID}}
+	var data []byte
+	err := s.read(ctx, "SELECT "+assetColumns+", data FROM partnerkit_asset WHERE app_id = $1 AND id = $2", []any{appID, assetID}, append(row.dest(), &data)...)
+	if err != nil {
+		return console.Asset{}, nil, wrap("asset", notFound(err))
+	}
+	return row.value(), data, nil
+}
+
+// DeleteAsset implements console.AssetStore. It holds the app as a save does.
+func (s *Store) DeleteAsset(ctx context.Context, appID, assetID string) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
+			return err
+		}
+		listing, err := readListing(ctx, tx.on, tx.sql, appID)
+		if err != nil {
+			return err
+		}
+		if listing != nil && (listing.Revision.Shows(assetID) || listing.Live != nil && listing.Live.Shows(assetID)) {
+			return console.ErrAssetInUse
+		}
+		return changedOne(tx.exec(ctx, "DELETE FROM partnerkit_asset WHERE app_id = $1 AND id = $2", appID, assetID))
+	})
+	return wrap("delete asset", err)
+}

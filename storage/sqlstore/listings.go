@@ -1,0 +1,139 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Listing implements console.ListingStore.
+func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, error) {
+	listing, err := readListing(ctx, s, s.sql, appID)
+	if err != nil {
+		return console.Listing{}, wrap("listing", err)
+	}
+	if listing == nil {
+		return console.Listing{}, wrap("listing", oauthserver.ErrNotFound)
+	}
+	return *listing, nil
+}
+
+// readListing is nil when there is none.
+func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID string) (*console.Listing, error) {
+	var listing *console.Listing
+	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, note, created_at, updated_at
+		FROM partnerkit_listing_revision WHERE app_id = $1`), []any{appID}, func(scan func(...any) error) error {
+		r := console.Revision{AppID: appID}
+		var isLive, isLatest bool
+		var screenshots string
+		var created, updated int64
+		err := scan(&isLive, &isLatest, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots, &r.Note, &created, &updated)
+		if err != nil {
+			return err
+		}
+		r.CreatedAt, r.UpdatedAt = fromMS(created), fromMS(updated)
+		if r.ScreenshotAssetIDs, err = parseList(screenshots); err != nil {
+			return err
+		}
+		if listing == nil {
+			listing = new(console.Listing)
+		}
+		if isLive {
+			listing.Live = &r
+		}
+		if isLatest {
+			listing.Revision = r
+		}
+		return nil
+	})
+	return listing, err
+}
+
+// ChangeListing implements console.ListingStore. Whoever changes the listing or the
+// assets of the app at the same time waits for its row.
+func (s *Store) ChangeListing(ctx context.Context, appID string, step func(console.ListingStanding) (console.Revision, error)) (console.Listing, error) {
+	var changed console.Listing
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
+			return err
+		}
+		before, err := readListing(ctx, tx.on, tx.sql, appID)
+		if err != nil {
+			return err
+		}
+		assets, err := readAssets(ctx, tx.on, tx.sql, appID)
+		if err != nil {
+			return err
+		}
+		next, err := step(console.ListingStanding{Listing: before, Assets: assets})
+		if err != nil {
+			return err
+		}
+		next.AppID = appID
+		changed = console.Listing{Revision: next}
+		if before != nil {
+			changed.Live = before.Live
+		}
+		if err := tx.claimSlug(ctx, appID, next.Slug); err != nil {
+			return err
+		}
+		if err := tx.saveRevision(ctx, before, next); err != nil {
+			return err
+		}
+		if next.State == console.RevisionApproved {
+			if err := tx.publish(ctx, changed.Live, next); err != nil {
+				return err
+			}
+			changed.Live = &next
+		}
+		_, err = tx.exec(ctx, `DELETE FROM partnerkit_listing_slug WHERE app_id = $1
+			AND slug NOT IN (SELECT slug FROM partnerkit_listing_revision WHERE app_id = $1)`, appID)
+		return err
+	})
+	return changed, wrap("change listing", err)
+}
+
+// claimSlug gives a slug to an app; the unique index says whose it is.
+func (t *tx) claimSlug(ctx context.Context, appID, slug string) error {
+	var owner string
+	err := t.one(ctx, `INSERT INTO partnerkit_listing_slug (slug, app_id) VALUES ($1, $2)
+		ON CONFLICT (slug) DO UPDATE SET app_id = partnerkit_listing_slug.app_id RETURNING app_id`, []any{slug, appID}, &owner)
+	if err == nil && owner != appID {
+		return console.ErrSlugTaken
+	}
+	return err
+}
+
+// saveRevision writes the latest revision over the one before, or beside it when it has
+// an id of its own.
+func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r console.Revision) error {
+	values := []any{r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs), r.Note, ms(r.UpdatedAt)}
+	if before != nil && before.Revision.ID == r.ID {
+		_, err := t.exec(ctx, `UPDATE partnerkit_listing_revision SET state = $2, slug = $3, name = $4, summary = $5, description = $6,
+			icon_asset_id = $7, screenshot_asset_ids = $8, note = $9, updated_at = $10 WHERE id = $1`, values...)
+		return err
+	}
+	if _, err := t.exec(ctx, "UPDATE partnerkit_listing_revision SET is_latest = FALSE WHERE app_id = $1 AND is_latest", r.AppID); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `INSERT INTO partnerkit_listing_revision
+			(id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, note, updated_at, app_id, created_at, is_live, is_latest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
+	return err
+}
+
+// publish makes a revision live in place of the one before. The first one completes the
+// review of the app.
+func (t *tx) publish(ctx context.Context, before *console.Revision, r console.Revision) error {
+	if before == nil {
+		if _, err := t.exec(ctx, "UPDATE partnerkit_app SET reviewed = TRUE WHERE id = $1", r.AppID); err != nil {
+			return err
+		}
+	} else if _, err := t.exec(ctx, "DELETE FROM partnerkit_listing_revision WHERE id = $1", before.ID); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, "UPDATE partnerkit_listing_revision SET is_live = TRUE WHERE id = $1", r.ID)
+	return err
+}

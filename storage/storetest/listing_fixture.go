@@ -1,0 +1,158 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// maxItems is how many assets, extensions and functions an app of the cases may have.
+const maxItems = 4
+
+// errStep is what a step of the cases refuses with.
+var errStep = errors.New("storetest: no such step")
+
+// listingFixture is an unreviewed app with an icon and a screenshot, and maybe a listing.
+type listingFixture struct {
+	*oauthFixture
+	icon, screenshot console.Asset
+}
+
+// step is what a case does with a listing.
+type step func(console.ListingStanding) (console.Revision, error)
+
+func newListing(t *testing.T, e *Env) *listingFixture {
+	t.Helper()
+	f := &listingFixture{oauthFixture: newOAuth(t, e)}
+	_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.Reviewed = false
+		return a, nil
+	})
+	must(t, err)
+	f.icon, f.screenshot = f.asset(console.AssetIcon, noon), f.asset(console.AssetScreenshot, noon.Add(time.Second))
+	must(t, e.AddAsset(t.Context(), f.icon, []byte{0, 0xff}, maxItems))
+	must(t, e.AddAsset(t.Context(), f.screenshot, []byte("screenshot"), maxItems))
+	return f
+}
+
+// asset is one of the app, not stored yet.
+func (f *listingFixture) asset(kind console.AssetKind, now time.Time) console.Asset {
+	return console.Asset{ID: id.New(id.Asset, now), AppID: f.app.ID, Kind: kind, ContentType: "image/png", Width: 640, Height: 360, Size: 2, CreatedAt: now}
+}
+
+// slug is a new one.
+func slug() string { return fmt.Sprintf("slug-%d", serial.Add(1)) }
+
+// draft is a revision of the app that shows both assets.
+func (f *listingFixture) draft(slug string) console.Revision {
+	return console.Revision{
+		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: console.RevisionDraft, CreatedAt: noon, UpdatedAt: noon,
+		ListingContent: console.ListingContent{
+			Slug: slug, Name: "Sync", Summary: "Syncs", Description: "It\nsyncs", IconAssetID: f.icon.ID, ScreenshotAssetIDs: []string{f.screenshot.ID},
+		},
+	}
+}
+
+// first saves a draft for the first time, when the app has all that it shows.
+func (f *listingFixture) first(r console.Revision) step {
+	return func(s console.ListingStanding) (console.Revision, error) {
+		shown := 0
+		for _, asset := range s.Assets {
+			if r.Shows(asset.ID) {
+				shown++
+			}
+		}
+		if s.Listing != nil || shown != len(r.ScreenshotAssetIDs)+min(1, len(r.IconAssetID)) {
+			return console.Revision{}, errStep
+		}
+		return r, nil
+	}
+}
+
+// move takes the latest revision from one state to the next.
+func move(from, to console.RevisionState) step {
+	return func(s console.ListingStanding) (console.Revision, error) {
+		if s.Listing == nil || s.Listing.Revision.State != from {
+			return console.Revision{}, errStep
+		}
+		r := s.Listing.Revision
+		r.State, r.UpdatedAt = to, r.UpdatedAt.Add(time.Second)
+		return r, nil
+	}
+}
+
+// next begins another revision, or replaces the latest.
+func next(r console.Revision) step {
+	return func(console.ListingStanding) (console.Revision, error) { return r, nil }
+}
+
+// take takes a step that must succeed.
+func (f *listingFixture) take(t *testing.T, s step) console.Listing {
+	t.Helper()
+	return get[console.Listing](t)(f.ChangeListing(t.Context(), f.app.ID, s))
+}
+
+// approve takes a draft to its approval.
+func (f *listingFixture) approve(t *testing.T, r console.Revision) console.Listing {
+	t.Helper()
+	r.State = console.RevisionInReview
+	f.take(t, next(r))
+	return f.take(t, move(console.RevisionInReview, console.RevisionApproved))
+}
+
+func (f *listingFixture) listing(t *testing.T) console.Listing {
+	t.Helper()
+	return get[console.Listing](t)(f.Listing(t.Context(), f.app.ID))
+}
+
+// hasListing reports whether there is one.
+func (f *listingFixture) hasListing(t *testing.T) bool {
+	t.Helper()
+	_, err := f.Listing(t.Context(), f.app.ID)
+	if !errors.Is(err, oauthserver.ErrNotFound) {
+		must(t, err)
+	}
+	return err == nil
+}
+
+// hasAsset reports whether there is one.
+func (f *listingFixture) hasAsset(t *testing.T, assetID string) bool {
+	t.Helper()
+	_, _, err := f.AssetData(t.Context(), f.app.ID, assetID)
+	if !errors.Is(err, oauthserver.ErrNotFound) {
+		must(t, err)
+	}
+	return err == nil
+}
+
+func (f *listingFixture) isReviewed(t *testing.T) bool {
+	t.Helper()
+	return get[oauthserver.App](t)(f.App(t.Context(), f.app.ID)).Reviewed
+}
+
+// slugs counts those that the app has.
+func (f *listingFixture) slugs(t *testing.T) int {
+	t.Helper()
+	return f.count(t, "SELECT COUNT(*) FROM partnerkit_listing_slug WHERE app_id = $1", f.app.ID)
+}
+
+func (f *listingFixture) extension(now time.Time) console.Extension {
+	return console.Extension{ID: id.New(id.Extension, now), AppID: f.app.ID, ResourceType: "invoice", Path: "/page", Label: "Page", CreatedAt: now, UpdatedAt: now}
+}
+
+func (f *listingFixture) function(now time.Time) console.Function {
+	return console.Function{ID: id.New(id.Function, now), AppID: f.app.ID, Name: "tax", Source: "export default 1", CreatedAt: now}
+}
+
+// mayExtend is a judge that goes by the scopes of the app.
+func mayExtend(a oauthserver.App) error {
+	if !a.Scopes.Has("invoices:read") {
+		return errStep
+	}
+	return nil
+}
