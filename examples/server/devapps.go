@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -48,6 +49,26 @@ func (s *server) devAppStatus(w http.ResponseWriter, r *http.Request) error {
 		return final.New(app.ClientID)
 	}
 	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
+// devListing is the reviewer's step on the open revision of an app's listing.
+func (s *server) devListing(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		State console.RevisionState `json:"state"`
+	}
+	app, err := s.devApp(r, &in)
+	if err != nil {
+		return err
+	}
+	switch in.State {
+	case console.RevisionInReview, console.RevisionChangesRequested, console.RevisionRejected, console.RevisionApproved:
+	default:
+		return apierror.Invalid("state must be in_review, changes_requested, rejected or approved")
+	}
+	if _, err := s.platform.Console().ReviewListing(r.Context(), app.ID, in.State, ""); err != nil {
 		return err
 	}
 	return done(w)

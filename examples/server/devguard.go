@@ -20,6 +20,7 @@ func (s *server) development() http.Handler {
 		"POST /dev/users/{id}/status":           s.devUserStatus,
 		"POST /dev/apps/{clientId}/status":      s.devAppStatus,
 		"POST /dev/apps/{clientId}/reviewed":    s.devAppReviewed,
+		"POST /dev/apps/{clientId}/listing":     s.devListing,
 		"POST /dev/apps/{clientId}/scopes":      s.devAppScopes,
 		"POST /dev/apps/{clientId}/version":     s.devAppVersion,
 		"POST /dev/installations/uninstall":     s.devUninstall,
