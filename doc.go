@@ -28,12 +28,14 @@
 //   - [github.com/partnerkit/partnerkit/oauthserver]: apps, installations,
 //     consents, every grant and endpoint, the pages of consent
 //   - [github.com/partnerkit/partnerkit/guard]: calls made with a token: what is
-//     open to apps, by scope and permission; limits; versions
+//     open to apps, by scope and permission; limits; versions; writes that are
+//     safe to repeat
 //   - [github.com/partnerkit/partnerkit/events]: what apps get to know of: the
 //     catalog, recording in a host's transaction, the Events API
 //   - [github.com/partnerkit/partnerkit/appdata]: what apps attach to records
-//   - [github.com/partnerkit/partnerkit/guard]: calls made with a token, and
-//     writes that are safe to repeat
+//   - [github.com/partnerkit/partnerkit/webhooks]: telling them, by deliveries
+//     that survive crashes; [github.com/partnerkit/partnerkit/webhooks/signature]
+//     is the receiver's side
 //   - [github.com/partnerkit/partnerkit/analytics]: how apps use the API
 //   - [github.com/partnerkit/partnerkit/console]: where developers look after their
 //     apps
