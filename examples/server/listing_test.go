@@ -12,7 +12,9 @@ func TestListingFromOutside(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	developer := r.session("usr_cleo", "biz_papertrail_sandbox")
-	listing := func(method, path, body string) answer { return r.desk(developer, method, "apps/app_beta/listing"+path, body) }
+	listing := func(method, path, body string) answer {
+		return r.desk(developer, method, "apps/app_beta/listing"+path, body)
+	}
 	const content = `{"slug": "papertrail", "name": "Papertrail", "summary": "Keeps your papers", "description": "All of them."}`
 	listing(http.MethodPost, "", content).want(t, http.StatusCreated)
 	if a := listing(http.MethodPost, "", content).want(t, http.StatusConflict); !strings.Contains(a.body, "LISTING_EXISTS") {
