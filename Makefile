@@ -7,7 +7,7 @@ help: ## Say what there is
 
 .PHONY: test
 test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
-	go test -race -shuffle=on ./...
+	go test -race -shuffle=on -timeout 25m ./...
 
 .PHONY: e2e
 e2e: ## Against other people's software, in a module of its own
