@@ -38,8 +38,15 @@ const settleEvery = 5 * time.Millisecond
 // delivery that is due now has been attempted or is being sent. Somebody must be
 // running [Service.Run]. It is for tests and for moving the clock in development.
 func (s *Service) Settle(ctx context.Context) error {
-	now := s.cfg.Clock.Now()
-	return poll(ctx, func() (bool, error) { return s.isSettled(ctx, now) })
+	err := poll(ctx, func() (bool, error) {
+		unplanned, err := s.cfg.Store.UnplannedEvents(ctx, "", 1)
+		return len(unplanned.Events) == 0, err
+	})
+	if err != nil {
+		return err
+	}
+	now := s.cfg.Clock.Now() // what was planned just now is due just now
+	return poll(ctx, func() (bool, error) { return s.isSent(ctx, now) })
 }
 
 // AwaitAnswers waits until nothing is being sent from here, but not for longer than
@@ -62,11 +69,8 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-func (s *Service) isSettled(ctx context.Context, now time.Time) (bool, error) {
-	unplanned, err := s.cfg.Store.UnplannedEvents(ctx, "", 1)
-	if err != nil || len(unplanned.Events) > 0 {
-		return false, err
-	}
+// isSent reports whether nothing is due that is not on its way.
+func (s *Service) isSent(ctx context.Context, now time.Time) (bool, error) {
 	queued, err := s.cfg.Store.QueuedWebhooks(ctx)
 	if err != nil {
 		return false, err
