@@ -183,7 +183,7 @@ func TestStatements(t *testing.T) {
 		statements, commits int
 		act                 func()
 	}{
-		{"PUT", 10, 1, func() { valueID = p.put(values...).values()[0].ID }},
+		{"PUT", 9, 1, func() { valueID = p.put(values...).values()[0].ID }},
 		{"PUT again", 5, 1, func() { p.put(values...).values() }},
 		{"GET", 3, 0, func() { p.list("resourceIds=inv_0,inv_1,inv_2").values() }},
 		{"DELETE", 4, 1, func() { p.call("DELETE /app-data/"+valueID, "") }},
