@@ -25,7 +25,7 @@ var modelActs = []modelAct{
 	{24, (*model).record}, {5, (*model).recordForApp}, {60, (*model).late}, {14, (*model).behave}, {16, (*model).advance}, {6, (*model).sleep},
 	{6, (*model).flip}, {2, (*model).delete}, {3, (*model).create}, {4, (*model).uninstall}, {5, (*model).install},
 	{4, (*model).scopeApp}, {4, (*model).scopeLink}, {5, (*model).setStatus}, {3, (*model).pin}, {5, (*model).rotate}, {5, (*model).expire},
-	{12, (*model).redeliver}, {2, (*model).age}, {3, (*model).fire}, {3, (*model).clean}, {3, (*model).kill}, {4, (*model).join}, {4, (*model).leave},
+	{12, (*model).redeliver}, {4, (*model).age}, {3, (*model).fire}, {3, (*model).clean}, {3, (*model).kill}, {4, (*model).join}, {4, (*model).leave},
 }
 
 // act does one of them.

@@ -26,7 +26,7 @@ const modelVersion = "2026-09-01"
 // twice but after a crash.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	first, sequences := uint64(1), testenv.Rounds(16, 1000)
+	first, sequences := uint64(1), testenv.Rounds(12, 1000)
 	if testenv.Proving() {
 		first = uint64(time.Now().UnixNano())
 	}

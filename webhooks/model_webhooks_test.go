@@ -71,14 +71,19 @@ func (m *model) create() string {
 	return fmt.Sprintf("create webhook %d of app %d, %s, for %v", i, app, w.ID, kinds)
 }
 
+// rotate changes the secret of a webhook, mostly of one whose last change is not long
+// ago, and sends something.
 func (m *model) rotate() string {
+	_, now := m.now()
 	i := m.hook()
+	if j := slices.IndexFunc(m.world.hooks[:], func(h modelHook) bool { return !h.isDeleted && h.previousUntil > now }); j >= 0 && m.dice(3) > 0 {
+		i = j
+	}
 	if i < 0 {
 		return ""
 	}
 	text, until, err := m.process.svc.RotateSecret(m.t.Context(), m.appOf(i), m.world.hooks[i].id)
 	m.must(err)
-	_, now := m.now()
 	if want := now + (24 * time.Hour).Milliseconds(); until.UnixMilli() != want {
 		m.fail("the previous secret expires at %v, want %s", until, showMS(want))
 	}
@@ -86,7 +91,8 @@ func (m *model) rotate() string {
 		h := &w.hooks[i]
 		h.secret, h.previous, h.previousUntil = text, h.secret, until.UnixMilli()
 	})
-	return fmt.Sprintf("rotate the secret of webhook %d", i)
+	m.note("rotate the secret of webhook %d", i)
+	return m.fireAt(i)
 }
 
 // expire goes to the end of a previous secret, or just before or after it, and sends
@@ -120,9 +126,9 @@ func (m *model) redeliver() string {
 
 // age asks for a delivery again on the day that it is too old, or just before.
 func (m *model) age() string {
-	i := slices.IndexFunc(m.deliveries, func(d *modelDelivery) bool { return !d.isGone && d.hasFailed() })
 	_, now := m.now()
-	if i < 0 || !m.isQuiet || m.deliveries[i].created+webhooks.Retention.Milliseconds() <= now {
+	i := slices.IndexFunc(m.deliveries, func(d *modelDelivery) bool { return d.hasFailed() && m.world.refusal(d, "failed", now) == "" })
+	if i < 0 || !m.isQuiet {
 		return ""
 	}
 	m.note("%s", m.advanceBy(around(now, m.deliveries[i].created+webhooks.Retention.Milliseconds())[m.dice(3)]))
