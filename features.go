@@ -6,6 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -95,5 +96,12 @@ func (p *Platform) newConsole() (err error) {
 		Events: c.Events, Versions: versions, AllowLoopback: c.Webhooks.AllowLoopback,
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
 	})
+	if err != nil {
+		return err
+	}
+	shown := c.ConsolePages
+	shown.Console, shown.SignIn, shown.Service, shown.Prefix = p.desk, c.Host.SignIn, c.Service, consolePath
+	shown.Origins, shown.Clock, shown.Logger = []string{c.APIURL, c.AppURL}, c.Clock, c.Logger
+	p.office, err = pages.New(shown)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
@@ -65,8 +66,11 @@ type Config struct {
 	// any.
 	Records appdata.Records
 	// Developers says who makes apps; nil: there is no console. Its JSON is served
-	// below /developer on the API host.
+	// below /developer on the API host, its pages below /developer on the app host.
 	Developers console.Host
+	// ConsolePages holds what only the console's pages have a choice about: the
+	// header, and moving the clock in development. The rest is taken from here.
+	ConsolePages pages.Config
 	// Permissions is the second gate of routes that declare one; nil: none may.
 	Permissions guard.Permissions
 	// Versions of the API; zero: it has none.
@@ -107,6 +111,7 @@ type Platform struct {
 	hooks  *webhooks.Service
 	data   *appdata.Service // nil without Config.Records
 	desk   *console.Console // nil without Config.Developers
+	office *pages.Pages     // the console's; nil likewise
 	guard  *guard.Surface
 	api    http.Handler
 	app    http.Handler

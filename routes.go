@@ -18,6 +18,14 @@ const defaultApp = "app host pages"
 // token, and the OAuth server for what is no endpoint of its own.
 const defaultAPI = "default ip"
 
+// consolePath is where the console lies, on both hosts.
+const consolePath = "/developer"
+
+// isBelow reports whether a path is another one, or below it.
+func isBelow(path, other string) bool {
+	return path == other || strings.HasPrefix(path, other+"/")
+}
+
 // newAPI routes the API host. The surface stands in front of everything that is not
 // a feature's own, and counts it.
 func (p *Platform) newAPI() http.Handler {
@@ -30,7 +38,7 @@ func (p *Platform) newAPI() http.Handler {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
 			oauth.ServeHTTP(w, r)
-		case desk != nil && (path == "/developer" || strings.HasPrefix(path, "/developer/")):
+		case desk != nil && isBelow(path, consolePath):
 			desk.ServeHTTP(w, r)
 		default:
 			p.guard.ServeHTTP(w, r)
@@ -60,10 +68,16 @@ func (p *Platform) ownRoutes() []guard.Route {
 func (p *Platform) newApp() http.Handler {
 	oauth := p.oauth.AppHandler()
 	rest := p.limited(defaultApp, p.orNotFound(p.cfg.AppRoutes))
+	var office http.Handler
+	if p.office != nil {
+		office = p.limited(defaultApp, p.office)
+	}
 	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case path == "/oauth/authorize", path == "/device", strings.HasPrefix(path, "/device/"):
 			oauth.ServeHTTP(w, r)
+		case office != nil && isBelow(path, consolePath):
+			office.ServeHTTP(w, r)
 		default:
 			rest.ServeHTTP(w, r)
 		}

@@ -2,13 +2,28 @@ package console
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
 )
 
 // EventCatalog is the events that webhooks can choose from.
 func (c *Console) EventCatalog() []events.Definition { return c.cfg.Events.All() }
+
+// Scopes are those that apps may request.
+func (c *Console) Scopes() []identity.Scope {
+	return slices.DeleteFunc(c.cfg.OAuth.Scopes().All(), func(s identity.Scope) bool { return s.Internal })
+}
+
+// Versions are the names of those that an app may pin.
+func (c *Console) Versions() []string { return slices.Clone(c.cfg.Versions) }
+
+// ResourceTypes are the types of records that extensions may belong to, each with the
+// scope to read it.
+func (c *Console) ResourceTypes() map[string]string { return maps.Clone(c.cfg.ResourceTypes) }
 
 func (c *Console) eventRoutes() []route {
 	return []route{{"GET /developer/events", c.listEvents}}

@@ -170,3 +170,6 @@ func checkOrigin(field, raw string) (string, error) {
 	}
 	return originOf(u), nil
 }
+
+// Scopes are all that the server knows.
+func (s *Server) Scopes() identity.ScopeCatalog { return s.cfg.Scopes }

@@ -79,6 +79,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		AppRoutes: s.appRoutes(),
 		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
 		OAuth: oauth, Webhooks: webhooks.Config{AllowLoopback: p.dev},
+		ConsolePages: s.consolePages(),
 	})
 	if err != nil {
 		return nil, err

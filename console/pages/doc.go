@@ -1,0 +1,9 @@
+// Package pages is the developer console as pages, over the methods of
+// console.Console: in process, so that no browser request crosses hosts. They are
+// plain HTML forms that work without script; a small script copies secrets, counts
+// down and keeps lists of deliveries fresh.
+//
+// Mount [Pages] on the app host at [Config.Prefix]. Writes must come from a page of the
+// same origin, nobody may frame the pages, and whatever apps and their receivers
+// wrote is shown as text.
+package pages

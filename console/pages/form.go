@@ -1,0 +1,31 @@
+package pages
+
+import (
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// form reads what a form of ours sent.
+func (v *visit) form() (apierror.Form, error) {
+	return apierror.DecodeForm(v.r, apierror.FormLimits{MaxBytes: 256 << 10, MaxParameters: 200})
+}
+
+// lines are those of a text area that say something.
+func lines(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// ifGiven is what was entered, or nil: an empty field says nothing.
+func ifGiven(text string) *string {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,77 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/look"
+)
+
+// outer is the frame of a page that is about no app.
+func (p *Pages) outer(r *http.Request, title string) look.Frame {
+	f := look.Frame{
+		Service: p.cfg.Service, Title: title, Assets: p.cfg.Prefix + "/assets", Home: p.cfg.Prefix, SignOut: p.cfg.SignOut,
+		Links: []look.Link{{Text: "Developers", Href: p.cfg.Prefix, Current: true}},
+	}
+	for _, link := range p.cfg.Links {
+		f.Links = append(f.Links, look.Link{Text: link.Text, Href: link.Href})
+	}
+	if p.cfg.Person != nil {
+		f.Person = p.cfg.Person(r)
+	}
+	f.Notice = notices[r.URL.Query().Get("done")]
+	return f
+}
+
+// frame is that of a page: one about an app has the parts of the app at its side.
+func (v *visit) frame(title string) look.Frame {
+	f := v.outer(v.r, title)
+	if v.app.ID == "" {
+		return f
+	}
+	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: v.cfg.Prefix + path("apps", v.app.ID)}}
+	f.SideLabel = "Parts of the app"
+	own := v.cfg.Prefix + path("apps", v.app.ID)
+	for _, part := range parts {
+		href := own + part.Href
+		current := v.r.URL.Path == href || part.Href != "" && strings.HasPrefix(v.r.URL.Path, href+"/")
+		f.Side = append(f.Side, look.Link{Text: part.Text, Href: href, Current: current})
+	}
+	return f
+}
+
+// parts are the pages that an app has, below its own.
+var parts = []Link{
+	{"Overview", ""},
+	{"Settings", "/settings"},
+	{"Credentials", "/secrets"},
+	{"Webhooks", "/webhooks"},
+	{"App data", "/fields"},
+	{"Listing", "/listing"},
+	{"Extensions", "/extensions"},
+	{"Functions", "/functions"},
+	{"Analytics", "/analytics"},
+	{"Audit log", "/audit"},
+}
+
+// notices are what pages say after something was done, by the word in the address:
+// nobody else's words get there.
+var notices = map[string]string{
+	"app-updated": "The app was updated.",
+}
+
+// problems finds out whether an error is for whoever sent a form to mend: they get to
+// see it with what they had entered. A missing page or permission is not.
+func problems(err error) (*apierror.Error, bool) {
+	e, ok := errors.AsType[*apierror.Error](err)
+	mendable := []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
+	return e, ok && slices.Contains(mendable, e.Status())
+}
+
+func isStatus(err error, status int) bool {
+	e, ok := errors.AsType[*apierror.Error](err)
+	return ok && e.Status() == status
+}

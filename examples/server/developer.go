@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	consolepages "github.com/partnerkit/partnerkit/console/pages"
+)
+
+// consolePages puts the console's pages beside ours.
+func (s *server) consolePages() consolepages.Config {
+	cfg := consolepages.Config{Links: mainLinks, Person: s.personName, SignOut: "/logout"}
+	if s.dev {
+		cfg.MoveClock = s.moveClock
+	}
+	return cfg
+}
+
+// mainLinks lead to our own pages.
+var mainLinks = []consolepages.Link{{Text: "Connected apps", Href: "/settings/apps"}, {Text: "Businesses", Href: "/businesses"}}
+
+// personName is who is signed in, for headers of pages.
+func (s *server) personName(r *http.Request) string {
+	p, ok, err := s.person(r)
+	if err != nil || !ok {
+		return ""
+	}
+	return p.user.name
+}
+
+// moveClock takes the clock forward and waits for what is then due.
+func (s *server) moveClock(ctx context.Context, by time.Duration) error {
+	if err := s.clock.move(ctx, by); err != nil {
+		return err
+	}
+	return s.platform.Settle(ctx)
+}
