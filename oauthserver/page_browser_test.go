@@ -155,7 +155,7 @@ var (
 
 // main is the body without its head.
 func (p shownPage) main() string {
-	_, main, _ := strings.Cut(p.body, "<main>")
+	_, main, _ := strings.Cut(p.body, "<main")
 	return main
 }
 

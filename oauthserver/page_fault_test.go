@@ -15,7 +15,7 @@ import (
 )
 
 // faultPage is all that somebody learns about a fault.
-var faultPage = regexp.MustCompile(`<p class="alert" role="alert">something went wrong on our side; the request id is (req_[a-z2-7]{26})</p>`)
+var faultPage = regexp.MustCompile(`<p class="alert" role="alert" id="alert">something went wrong on our side; the request id is (req_[a-z2-7]{26})</p>`)
 
 // wantFault says that a page tells of a fault, the log why, and neither a secret.
 func (e *pageEnv) wantFault(t *testing.T, p shownPage, status int, cause string) {

@@ -217,7 +217,7 @@ func TestPageForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Header.Set("Content-Type", test.contentType)
-			if p := b.do(r); p.status != http.StatusBadRequest || !strings.Contains(p.body, `role="alert">invalid_request: `) {
+			if p := b.do(r); p.status != http.StatusBadRequest || !strings.Contains(p.body, `role="alert" id="alert">invalid_request: `) {
 				t.Errorf("%s with %.20q: %d %s", test.contentType, test.body, p.status, p.body)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 )
 
-//go:embed templates
+//go:embed all:templates
 var files embed.FS
 
 // Config of [Pages]. Console and SignIn are required; the zero value of everything

@@ -14,6 +14,6 @@ func ExampleNew() {
 
 	w := httptest.NewRecorder()
 	err := config.Pages.Error(w, httptest.NewRequest("GET", "/oauth/authorize", nil), oauthserver.ErrorView{Status: 400, Message: "Invalid client_id"})
-	fmt.Println(err, strings.Contains(w.Body.String(), `role="alert">Invalid client_id<`))
+	fmt.Println(err, strings.Contains(w.Body.String(), `role="alert" id="alert">Invalid client_id<`))
 	// Output: <nil> true
 }

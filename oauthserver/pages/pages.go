@@ -7,54 +7,43 @@
 package pages
 
 import (
-	"bytes"
 	"embed"
-	"fmt"
-	"html/template"
 	"net/http"
 
+	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-//go:embed templates
+//go:embed all:templates
 var files embed.FS
 
 // Pages implements oauthserver.Pages. Make it with [New]. It is safe for
 // concurrent use.
-type Pages struct {
-	templates *template.Template
-	style     template.CSS
-}
+type Pages struct{ set *look.Set }
 
 var _ oauthserver.Pages = (*Pages)(nil)
 
 // New reads the templates that come with the package.
 func New() *Pages {
-	style, err := files.ReadFile("templates/style.css")
+	set, err := look.Parse(files, "templates", nil)
 	if err != nil {
-		panic(err) // it was there at compile time
+		panic(err) // they were there, and whole, at compile time
 	}
-	return &Pages{
-		templates: template.Must(template.ParseFS(files, "templates/*.html")),
-		style:     template.CSS(style), //nolint:gosec // a file of ours
-	}
-}
-
-// page is what a template gets.
-type page struct {
-	Title string
-	Style template.CSS
-	View  any
+	return &Pages{set: set}
 }
 
 // Consent implements oauthserver.Pages.
 func (p *Pages) Consent(w http.ResponseWriter, _ *http.Request, view oauthserver.ConsentView) error {
-	return p.render(w, "consent", "Connect "+view.AppName+"?", view)
+	return p.render(w, "consent", view, look.Frame{Title: "Connect " + view.AppName + "?", Service: view.Service, Nonce: view.Nonce})
 }
 
 // DeviceForm implements oauthserver.Pages.
 func (p *Pages) DeviceForm(w http.ResponseWriter, _ *http.Request, view oauthserver.DeviceFormView) error {
-	return p.render(w, "device", "Connect a device", view)
+	frame := look.Frame{Title: "Connect a device", Service: view.Service, Nonce: view.Nonce}
+	if view.Problem != "" {
+		frame.Alerts = []string{view.Problem}
+	}
+	return p.render(w, "device", view, frame)
 }
 
 // Done implements oauthserver.Pages.
@@ -63,12 +52,14 @@ func (p *Pages) Done(w http.ResponseWriter, _ *http.Request, view oauthserver.Do
 	if view.Approved {
 		title = "Connected"
 	}
-	return p.render(w, "done", title, view)
+	return p.render(w, "done", view, look.Frame{Title: title, Service: view.Service, Nonce: view.Nonce})
 }
 
 // Error implements oauthserver.Pages.
 func (p *Pages) Error(w http.ResponseWriter, _ *http.Request, view oauthserver.ErrorView) error {
-	return p.render(w, "error", errorTitle(view.Status), view)
+	return p.render(w, "error", view, look.Frame{
+		Title: errorTitle(view.Status), Service: view.Service, Nonce: view.Nonce, Alerts: []string{view.Message},
+	})
 }
 
 func errorTitle(status int) string {
@@ -83,12 +74,8 @@ func errorTitle(status int) string {
 	return "This cannot be done"
 }
 
-// render writes a page as a whole or, when it cannot be made, not at all.
-func (p *Pages) render(w http.ResponseWriter, name, title string, view any) error {
-	var body bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&body, name, page{Title: title, Style: p.style, View: view}); err != nil {
-		return fmt.Errorf("render the %s page: %w", name, err)
-	}
-	_, err := w.Write(body.Bytes())
-	return err
+// render writes a page with one thing to do.
+func (p *Pages) render(w http.ResponseWriter, name string, view any, frame look.Frame) error {
+	frame.Focus = true
+	return p.set.Render(w, name, look.Page{Frame: frame, Data: view})
 }

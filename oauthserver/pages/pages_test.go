@@ -109,7 +109,7 @@ func page(t *testing.T, show render) string {
 // style, which is cut out there.
 func wantGolden(t *testing.T, name, got string) {
 	t.Helper()
-	before, rest, _ := strings.Cut(got, "\n:root")
+	before, rest, _ := strings.Cut(got, "/* One look")
 	_, after, found := strings.Cut(rest, "</style>")
 	if !found {
 		t.Fatalf("no style in\n%s", got)
