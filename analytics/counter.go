@@ -23,6 +23,7 @@ type Counter struct {
 	writer string
 	seed   maphash.Seed
 	shards [shards]shard
+	uses   uses
 
 	waiting atomic.Int64  // buckets in memory: in the shards and in unsent
 	dropped atomic.Int64  // calls

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,7 +18,9 @@ const (
 // Flush writes everything that was counted before the call. After an error the
 // counts that were not written are still there for the next flush; none is
 // counted twice, also when it is not known whether a batch was written.
-func (c *Counter) Flush(ctx context.Context) error { return c.flush(ctx, c.take) }
+func (c *Counter) Flush(ctx context.Context) error {
+	return errors.Join(c.flush(ctx, c.take), c.sendUses(ctx))
+}
 
 // flush writes what an earlier flush could not, and then what take takes. There
 // is one at a time, since batches go in the order of their numbers.

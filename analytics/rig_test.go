@@ -105,6 +105,17 @@ func (f *flaky) Calls(ctx context.Context, appID string, from, to time.Time) ([]
 	return f.env.Calls(ctx, appID, from, to)
 }
 
+func (f *flaky) MarkUsed(ctx context.Context, at map[string]time.Time) error {
+	if f.down.Load() {
+		return errDown
+	}
+	return f.env.MarkUsed(ctx, at)
+}
+
+func (f *flaky) LastUses(ctx context.Context, installationIDs []string) (map[string]time.Time, error) {
+	return f.env.LastUses(ctx, installationIDs)
+}
+
 func (f *flaky) PurgeCalls(ctx context.Context, before time.Time, limit int) (int, error) {
 	if f.down.Load() {
 		return 0, errDown

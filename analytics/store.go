@@ -18,6 +18,8 @@ type Store interface {
 	// and what is known of writers that added nothing since; at most limit of
 	// each. It returns how many it deleted.
 	PurgeCalls(ctx context.Context, before time.Time, limit int) (int, error)
+
+	UseStore
 }
 
 // Batch is buckets that are written together.

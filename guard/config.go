@@ -38,6 +38,8 @@ type Sessions interface {
 // answered. It must not block.
 type Analytics interface {
 	Count(appID string, at time.Time, status int, rateLimited bool, took time.Duration)
+	// Use is told which installation the call was made for.
+	Use(installationID string, at time.Time)
 }
 
 // Middleware wraps a handler.

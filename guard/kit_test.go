@@ -356,6 +356,7 @@ func (h *host) Businesses(context.Context, string) ([]oauthserver.Business, erro
 type analytics struct {
 	mu    sync.Mutex
 	calls []counted
+	used  map[string]time.Time
 }
 
 type counted struct {
@@ -372,6 +373,15 @@ func (a *analytics) Count(appID string, at time.Time, status int, rateLimited bo
 		status = -1 // a call takes time
 	}
 	a.calls = append(a.calls, counted{appID, at, status, rateLimited})
+}
+
+func (a *analytics) Use(installationID string, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.used == nil {
+		a.used = make(map[string]time.Time)
+	}
+	a.used[installationID] = at
 }
 
 func mustIP(text string) netip.Addr { return netip.MustParseAddr(text) }

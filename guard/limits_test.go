@@ -189,6 +189,13 @@ func TestAnalytics(t *testing.T) {
 	if diff := cmp.Diff(want, k.calls.calls, cmp.AllowUnexported(counted{})); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
+	installation, err := k.store.ActiveInstallation(t.Context(), k.app.ID, business)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := k.calls.used[installation.ID]; !at.Equal(now) || len(k.calls.used) != 1 {
+		t.Errorf("used: %v", k.calls.used)
+	}
 	for range 296 {
 		k.send("GET /nothing", bearer(token))
 	}

@@ -63,6 +63,7 @@ func (s *Surface) finish(ctx context.Context, r *http.Request, c *call, span tra
 	}
 	if s.cfg.Analytics != nil && c.isOAuth() {
 		s.cfg.Analytics.Count(c.principal.AppID, c.now, status, c.refusedBy != "", took)
+		s.cfg.Analytics.Use(c.principal.InstallationID, c.now)
 	}
 	s.telemetry.measure(ctx, r, c, status, took)
 	if span != nil {

@@ -109,6 +109,32 @@ var callCases = []testCase[*Env]{
 			},
 		})
 	}},
+	{"The last use of an installation is the latest one", func(t *testing.T, e *Env) {
+		must(t, e.MarkUsed(t.Context(), map[string]time.Time{"inst_1": noon, "inst_2": noon}))
+		must(t, e.MarkUsed(t.Context(), map[string]time.Time{"inst_1": noon.Add(time.Hour), "inst_2": noon.Add(-time.Hour)}))
+		must(t, e.MarkUsed(t.Context(), nil))
+		got := get[map[string]time.Time](t)(e.LastUses(t.Context(), []string{"inst_1", "inst_2", "inst_3"}))
+		if diff := cmp.Diff(map[string]time.Time{"inst_1": noon.Add(time.Hour), "inst_2": noon}, got); diff != "" {
+			t.Error(diff)
+		}
+	}},
+	{"Uses under faults", func(t *testing.T, e *Env) {
+		now, want := noon, map[string]time.Time{}
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(*testing.T) { now = now.Add(time.Second) },
+			Act: func(ctx context.Context) error {
+				return e.MarkUsed(ctx, map[string]time.Time{"inst_1": now, "inst_2": now})
+			},
+			Check: func(t *testing.T, happened bool) {
+				if happened {
+					want = map[string]time.Time{"inst_1": now, "inst_2": now}
+				}
+				if diff := cmp.Diff(want, get[map[string]time.Time](t)(e.LastUses(t.Context(), []string{"inst_1", "inst_2"}))); diff != "" {
+					t.Error(diff)
+				}
+			},
+		})
+	}},
 	{"Old calls are purged, a few at a time", func(t *testing.T, e *Env) {
 		var old []analytics.Bucket
 		for i := range 5 {

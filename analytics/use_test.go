@@ -1,0 +1,61 @@
+package analytics_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/analytics"
+)
+
+func (r *rig) wantUses(t *testing.T, want map[string]time.Time) {
+	t.Helper()
+	got, err := r.LastUses(t.Context(), "inst_1", "inst_2", "inst_3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("last uses (-want +got):\n%s", diff)
+	}
+}
+
+// The latest use counts, before it was written and afterwards, through a store that
+// was down.
+func TestLastUses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{})
+	r.Use("inst_1", noon.Add(time.Minute))
+	r.Use("inst_1", noon)
+	r.Use("", noon)
+	r.wantUses(t, map[string]time.Time{"inst_1": noon.Add(time.Minute)})
+	r.flush(t)
+	r.wantUses(t, map[string]time.Time{"inst_1": noon.Add(time.Minute)})
+
+	r.down.Store(true)
+	r.Use("inst_1", noon.Add(time.Hour))
+	r.Use("inst_2", noon)
+	if err := r.Flush(t.Context()); !errors.Is(err, errDown) {
+		t.Fatalf("Flush = %v", err)
+	}
+	r.Use("inst_2", noon.Add(2*time.Hour))
+	r.down.Store(false)
+	want := map[string]time.Time{"inst_1": noon.Add(time.Hour), "inst_2": noon.Add(2 * time.Hour)}
+	r.wantUses(t, want)
+	r.flush(t)
+	r.flush(t)
+	r.wantUses(t, want)
+}
+
+// Memory is bounded: what there is no room for is forgotten, what is known is kept up
+// to date.
+func TestUsesAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, analytics.Config{MaxBuckets: 2})
+	for _, id := range []string{"inst_1", "inst_2", "inst_3"} {
+		r.Use(id, noon)
+	}
+	r.Use("inst_1", noon.Add(time.Hour))
+	r.wantUses(t, map[string]time.Time{"inst_1": noon.Add(time.Hour), "inst_2": noon})
+}
