@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	consolepages "github.com/partnerkit/partnerkit/console/pages"
 )
@@ -27,12 +25,4 @@ func (s *server) personName(r *http.Request) string {
 		return ""
 	}
 	return p.user.name
-}
-
-// moveClock takes the clock forward and waits for what is then due.
-func (s *server) moveClock(ctx context.Context, by time.Duration) error {
-	if err := s.clock.move(ctx, by); err != nil {
-		return err
-	}
-	return s.platform.Settle(ctx)
 }

@@ -3,47 +3,34 @@ package main
 import (
 	"bytes"
 	"embed"
-	"fmt"
-	"html/template"
 	"net/http"
-	"strconv"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/look"
 )
 
 //go:embed templates
 var templateFiles embed.FS
 
-// strictPolicy lets a page show itself, its style sheet, and nothing else.
-const strictPolicy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 // pages renders what people see.
 type pages struct {
-	errors    apierror.Writer
-	templates map[string]*template.Template
-	style     []byte
+	errors apierror.Writer
+	set    *look.Set
 }
 
 // view is what a page shows: its own data, and what all have.
 type view struct {
 	Title  string
 	Person string // who is signed in
+	Path   string // of the page, for the links in the header
 	Alert  string // what went wrong
+	Notice string // what went well
 	Data   any
 }
 
 func newPages(errors apierror.Writer) (*pages, error) {
-	p := &pages{errors: errors, templates: make(map[string]*template.Template)}
-	for _, name := range []string{"login", "businesses", "apps", "embedded", "message"} {
-		t, err := template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
-		if err != nil {
-			return nil, err
-		}
-		p.templates[name] = t
-	}
-	var err error
-	p.style, err = templateFiles.ReadFile("templates/style.css")
-	return p, err
+	set, err := look.Parse(templateFiles, "templates", nil)
+	return &pages{errors: errors, set: set}, err
 }
 
 // handle makes a page of a handler: its failures are shown, faults without their
@@ -59,50 +46,40 @@ func (p *pages) mux(mux *http.ServeMux) http.Handler {
 
 func withPageHeader(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Content-Type", "text/html; charset=utf-8")
-		header.Set("Content-Security-Policy", strictPolicy)
-		header.Set("Cache-Control", "no-store")
-		header.Set("Referrer-Policy", "same-origin")
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("X-Frame-Options", "DENY")
+		look.SetHeader(w.Header())
 		next.ServeHTTP(w, r)
 	})
 }
 
 // show answers with a page.
 func (p *pages) show(w http.ResponseWriter, status int, name string, v view) error {
-	page, err := p.render(name, v)
-	if err != nil {
+	var page bytes.Buffer
+	if err := p.set.Render(&page, name, v.page()); err != nil {
 		return err
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(page) // the person may have left
+	_, _ = w.Write(page.Bytes()) // the person may have left
 	return nil
 }
 
 func (p *pages) showFailure(w http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
-	page, err := p.render("message", view{Title: http.StatusText(f.Status), Alert: f.Message})
-	if err != nil {
-		return err
-	}
-	_, _ = w.Write(page)
-	return nil
+	return p.set.Render(w, "message", view{Title: http.StatusText(f.Status), Alert: f.Message}.page())
 }
 
-func (p *pages) render(name string, v view) ([]byte, error) {
-	var page bytes.Buffer
-	if err := p.templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
-		return nil, fmt.Errorf("page %s: %w", name, err)
+// page puts the view into the frame. Who is not signed in has one thing to do.
+func (v view) page() look.Page {
+	frame := look.Frame{
+		Service: service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person, Notice: v.Notice, Focus: v.Person == "",
 	}
-	return page.Bytes(), nil
-}
-
-// serveStyle serves the style sheet of all pages.
-func (p *pages) serveStyle(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(p.style)))
-	w.Header().Set("Cache-Control", "max-age=3600")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(p.style)
+	if v.Alert != "" {
+		frame.Alerts = []string{v.Alert}
+	}
+	if v.Person != "" {
+		frame.SignOut = "/logout"
+		for _, link := range mainLinks {
+			frame.Links = append(frame.Links, look.Link{Text: link.Text, Href: link.Href, Current: link.Href == v.Path})
+		}
+		frame.Links = append(frame.Links, look.Link{Text: "Developers", Href: "/developer"})
+	}
+	return look.Page{Frame: frame, Data: v.Data}
 }

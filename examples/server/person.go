@@ -82,7 +82,7 @@ func (s *server) showBusinesses(w http.ResponseWriter, r *http.Request, p person
 			ID: m.businessID, Name: m.business, Sandbox: m.sandboxOf != "", Selected: m.businessID == p.session.BusinessID,
 		})
 	}
-	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.name, Data: data})
+	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.name, Path: "/businesses", Data: data})
 }
 
 func (s *server) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
@@ -138,7 +139,8 @@ func (s *server) appRoutes() http.Handler {
 	}))
 	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
 	mux.Handle("POST /embedded/{clientId}/session-token", s.errors.Standard(s.serveSessionToken))
-	mux.HandleFunc("GET /assets/style.css", s.pages.serveStyle)
+	mux.Handle("GET /assets/", http.StripPrefix("/assets", look.Assets()))
+	mux.HandleFunc("GET /assets/embedded.js", serveEmbeddedScript)
 	mux.Handle("GET /{$}", http.RedirectHandler("/settings/apps", http.StatusSeeOther))
 	routes := s.pages.mux(mux)
 	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {

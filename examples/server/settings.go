@@ -23,7 +23,7 @@ type appView struct {
 	ID, ClientID, Name string
 	Embedded           string // its page, when it has one
 	Scopes             []string
-	Since              time.Time
+	Since, LastUsed    time.Time
 }
 
 // showApps lists what the business has connected.
@@ -36,19 +36,32 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 	if err != nil {
 		return err
 	}
+	ids := make([]string, len(installations))
+	for i, installation := range installations {
+		ids[i] = installation.ID
+	}
+	used, err := s.platform.Analytics().LastUses(r.Context(), ids...)
+	if err != nil {
+		return err
+	}
 	data := appsView{Business: p.place.business, MayChange: p.place.may(mayInstallApps)}
 	for _, installation := range installations {
 		app, err := s.store.App(r.Context(), installation.AppID)
 		if err != nil {
 			return err
 		}
-		shown := appView{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Since: installation.CreatedAt, Scopes: inPlainWords(installation.Scopes)}
+		shown := appView{
+			ID: app.ID, ClientID: app.ClientID, Name: app.Name, Scopes: inPlainWords(installation.Scopes),
+			Since: installation.CreatedAt, LastUsed: used[installation.ID],
+		}
 		if app.AppURL != "" && app.Type == oauthserver.Confidential && app.IsUsable() {
 			shown.Embedded = "/embedded/" + url.PathEscape(app.ClientID)
 		}
 		data.Apps = append(data.Apps, shown)
 	}
-	return s.pages.show(w, http.StatusOK, "apps", view{Title: "Connected apps", Person: p.user.name, Data: data})
+	return s.pages.show(w, http.StatusOK, "apps", view{
+		Title: "Connected apps", Person: p.user.name, Path: settingsPath, Notice: disconnected[r.URL.Query().Get("done")], Data: data,
+	})
 }
 
 func inPlainWords(scopes identity.Scopes) []string {
@@ -61,6 +74,15 @@ func inPlainWords(scopes identity.Scopes) []string {
 		words = append(words, name)
 	}
 	return words
+}
+
+const settingsPath = "/settings/apps"
+
+// disconnected is what the page says after something was ended, by the word in its
+// address.
+var disconnected = map[string]string{
+	console.ActionAccessRevoked: "The app has no access any more.",
+	console.ActionUninstalled:   "The app was uninstalled.",
 }
 
 // disconnect makes the handler of a button that ends an installation.
@@ -86,7 +108,7 @@ func (s *server) disconnect(action string, end func(ctx context.Context, appID, 
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
 			return err
 		}
-		http.Redirect(w, r, "/settings/apps", http.StatusSeeOther)
+		http.Redirect(w, r, settingsPath+"?"+url.Values{"done": {action}}.Encode(), http.StatusSeeOther)
 		return nil
 	})
 }
