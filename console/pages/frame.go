@@ -14,11 +14,11 @@ import (
 func (p *Pages) outer(r *http.Request, title string) look.Frame {
 	f := look.Frame{
 		Service: p.cfg.Service, Title: title, Assets: p.cfg.Prefix + "/assets", Home: p.cfg.Prefix, SignOut: p.cfg.SignOut,
-		Links: []look.Link{{Text: "Developers", Href: p.cfg.Prefix, Current: true}},
 	}
 	for _, link := range p.cfg.Links {
 		f.Links = append(f.Links, look.Link{Text: link.Text, Href: link.Href})
 	}
+	f.Links = append(f.Links, look.Link{Text: "Developers", Href: p.cfg.Prefix, Current: true})
 	if p.cfg.Person != nil {
 		f.Person = p.cfg.Person(r)
 	}
