@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -115,6 +116,17 @@ func TestWithoutSession_CON01(t *testing.T) {
 		c.by = ann
 		d.send(c).want(http.StatusUnauthorized) // API-01: beside a session the token counts
 	})
+}
+
+// CON-01: whoever is suspended is out, at once.
+func TestSuspended_CON01(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.ann("GET /developer/apps", "").want(http.StatusOK)
+	d.must(d.oauth.SetUserStatus(t.Context(), ann, oauthserver.UserSuspended))
+	d.ann("GET /developer/apps", "").want(http.StatusForbidden)
+	d.must(d.oauth.SetUserStatus(t.Context(), ann, oauthserver.UserActive))
+	d.ann("GET /developer/apps", "").want(http.StatusOK)
 }
 
 // CON-01: another organization's app is not found, by any call, and looks like one

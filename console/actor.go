@@ -45,8 +45,9 @@ func (a Actor) organization(v *apierror.Validation, id string) string {
 	return id
 }
 
-// Actor is who makes a request; an error of apierror, 401, when nobody is signed in.
-// An access token is no sign-in, and beside a session it is what counts.
+// Actor is who makes a request; an error of apierror, 401, when nobody is signed in,
+// and 403 for a suspended user. An access token is no sign-in, and beside a session it
+// is what counts.
 func (c *Console) Actor(r *http.Request) (Actor, error) {
 	for _, credentials := range r.Header.Values("Authorization") {
 		if scheme, _, _ := strings.Cut(strings.TrimSpace(credentials), " "); strings.EqualFold(scheme, "Bearer") {
@@ -59,6 +60,13 @@ func (c *Console) Actor(r *http.Request) (Actor, error) {
 	}
 	if !ok {
 		return Actor{}, apierror.Unauthorized()
+	}
+	status, err := c.cfg.Store.UserStatus(r.Context(), session.UserID)
+	if err != nil {
+		return Actor{}, err
+	}
+	if status == oauthserver.UserSuspended {
+		return Actor{}, apierror.Forbidden("This account is suspended")
 	}
 	organizations, err := c.cfg.Host.Organizations(r.Context(), session.UserID)
 	if err != nil {

@@ -13,6 +13,8 @@ type Store interface {
 	AssetStore
 	ExtensionStore
 	FunctionStore
+	// UserStatus is oauthserver.UserActive unless another one was set.
+	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
 	// App returns one; oauthserver.ErrNotFound.
 	App(ctx context.Context, id string) (oauthserver.App, error)
 	// OrganizationApps lists apps of any of the organizations, by id from the last

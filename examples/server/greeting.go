@@ -31,6 +31,7 @@ func greet(s *server, shown *fixtures, stderr io.Writer) error {
 	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	say("\n  API host  %s", s.apiURL)
 	say("  app host  %s", s.appURL)
+	say("  console   %s/developer", s.appURL)
 	if s.dev {
 		say("  development mode: /dev on the API host, the clock can be moved, registration is open")
 	}
