@@ -38,7 +38,8 @@
 //     is the receiver's side
 //   - [github.com/partnerkit/partnerkit/analytics]: how apps use the API
 //   - [github.com/partnerkit/partnerkit/console]: where developers look after their
-//     apps
+//     apps, as JSON and, in [github.com/partnerkit/partnerkit/console/pages], as
+//     pages
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
 //   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of
 //     processes

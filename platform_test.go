@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -32,6 +33,10 @@ func (nobody) SignIn(w http.ResponseWriter, r *http.Request, _ string) {
 }
 
 func (nobody) Businesses(context.Context, string) ([]oauthserver.Business, error) { return nil, nil }
+
+func (nobody) Organizations(context.Context, string) ([]console.Organization, error) {
+	return []console.Organization{{ID: "org_1", Name: "One"}}, nil
+}
 
 func (nobody) IsMember(context.Context, string, string) (bool, error) { return false, nil }
 
@@ -89,6 +94,10 @@ func TestPlatformRoutes(t *testing.T) {
 	full := platform(t, cfg)
 	cfg.Host = somebody{}
 	signedIn := platform(t, cfg)
+	cfg.Host, cfg.Developers = nobody{}, nobody{}
+	anonymous := platform(t, cfg)
+	cfg.Host, cfg.Developers = somebody{}, somebody{}
+	developing := platform(t, cfg)
 	for _, test := range []struct {
 		name string
 		h    http.Handler
@@ -106,6 +115,13 @@ func TestPlatformRoutes(t *testing.T) {
 		{"the host's own on the API host is not for everybody", full.API(), "/invoices", http.StatusUnauthorized},
 		{"the host's own on the API host", signedIn.API(), "/invoices", http.StatusTeapot},
 		{"the host's own on the app host", full.App(), "/home", http.StatusTeapot},
+		{"no console on the API host", signedIn.API(), "/developer/apps", http.StatusTeapot},
+		{"no console on the app host", signedIn.App(), "/developer", http.StatusTeapot},
+		{"the console's JSON for nobody", anonymous.API(), "/developer/apps", http.StatusUnauthorized},
+		{"the console's pages for nobody", anonymous.App(), "/developer", http.StatusSeeOther},
+		{"the console's JSON", developing.API(), "/developer/apps", http.StatusOK},
+		{"the console's pages", developing.App(), "/developer", http.StatusOK},
+		{"a path that only resembles the console's", developing.App(), "/developers", http.StatusTeapot},
 		{"a path that only resembles ours", signedIn.API(), "//oauth/token", http.StatusTeapot},
 	} {
 		if got := get(test.h, "http://x"+test.path).Code; got != test.want {
