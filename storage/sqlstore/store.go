@@ -66,6 +66,9 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 // Close closes the database. What is under way finishes first.
 func (s *Store) Close() error { return s.db.Close() }
 
+// Dialect says what differs between databases, for statements of the host's own.
+func (s *Store) Dialect() storage.Dialect { return s.db.Dialect() }
+
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
