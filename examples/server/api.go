@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 )
@@ -22,14 +21,8 @@ var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
 
 // apiRoutes are what apps may call.
 func (s *server) apiRoutes() []guard.Route {
-	return []guard.Route{
-		{Pattern: "GET /profile", Scope: "profile:read", Handler: s.serveProfile},
-	}
-}
-
-// ExistingRecords implements appdata.Records. The books have no records yet.
-func (*books) ExistingRecords(context.Context, string, []appdata.Record) ([]appdata.Record, error) {
-	return nil, nil
+	return append(s.ledger.Routes(),
+		guard.Route{Pattern: "GET /profile", Scope: "profile:read", Handler: s.serveProfile})
 }
 
 // HasPermission implements guard.Permissions, by the books as they are now.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/keyring"
 )
@@ -85,7 +86,10 @@ func TestPermissionsOfTheBooks(t *testing.T) {
 	if prepared.webhooks.Keyring, err = keyring.Parse(developmentKey); err != nil {
 		t.Fatal(err)
 	}
-	prepared.webhooks.AllowLoopback, prepared.appData.Records = true, b
+	prepared.webhooks.AllowLoopback = true
+	if prepared.appData.Records, err = openLedger(b, clock.System{}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := b.load(t.Context(), prepared); err != nil {
 		t.Fatal(err)
 	}

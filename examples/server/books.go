@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/examples/server/ledger"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
@@ -36,7 +37,7 @@ func openBooks(ctx context.Context, store *sqlstore.Store) (*books, error) {
 				return fmt.Errorf("create tables: %w", err)
 			}
 		}
-		return nil
+		return ledger.CreateTables(ctx, tx)
 	})
 	return b, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/examples/server/ledger"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -70,6 +71,13 @@ func (l *loadable) load(ctx context.Context, store *sqlstore.Store, tx storage.T
 	for _, a := range l.Apps {
 		if err := l.loadApp(ctx, store, a); err != nil {
 			return fmt.Errorf("load fixtures: app %s: %w", a.ClientID, err)
+		}
+	}
+	if l.origin == demoOrigin {
+		for _, b := range l.Businesses {
+			if err := ledger.FillDemo(ctx, tx, b.ID, l.now); err != nil {
+				return fmt.Errorf("load fixtures: records of %s: %w", b.ID, err)
+			}
 		}
 	}
 	_, err := tx.Exec(ctx, "INSERT INTO books_setting (name, value) VALUES ('fixtures', $1)", l.origin)

@@ -52,6 +52,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if p.books, err = openBooks(ctx, p.store); err != nil {
 		return err
 	}
+	if p.ledger, err = openLedger(p.books, p.clock); err != nil {
+		return err
+	}
 	shown, err := p.fill(ctx, data)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err er
 	if errors.Is(err, errAbsent) {
 		prepared := data.prepare(p.clock.Now())
 		prepared.webhooks = webhooks.Config{Keyring: p.ring, AllowLoopback: p.dev, Clock: p.clock}
-		prepared.appData = appdata.Config{Records: p.books, Clock: p.clock}
+		prepared.appData = appdata.Config{Records: p.ledger, Clock: p.clock}
 		loaded, loading := p.books.load(ctx, prepared)
 		if loading != nil {
 			return nil, loading

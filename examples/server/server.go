@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/examples/server/ledger"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -45,6 +46,7 @@ type parts struct {
 	ring           *keyring.Keyring
 	store          *sqlstore.Store
 	books          *books
+	ledger         *ledger.Ledger
 	clock          *timekeeper
 	limiter        ratelimit.Limiter
 	proxies        ratelimit.Proxies
@@ -74,7 +76,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		developmentPolicies(p.books, &oauth)
 	}
 	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: p.store, Host: s.host, Developers: s.host, Records: p.books, Keyring: p.ring, Pages: oauthpages.New(),
+		Store: p.store, Host: s.host, Developers: s.host, Records: p.ledger, Keyring: p.ring, Pages: oauthpages.New(),
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
 		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),

@@ -1,0 +1,76 @@
+package ledger
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// accountChange is the body of a PATCH: what is absent stays.
+type accountChange struct {
+	Code     apierror.Optional[string] `json:"code"`
+	Name     apierror.Optional[string] `json:"name"`
+	Type     apierror.Optional[string] `json:"type"`
+	Archived apierror.Optional[bool]   `json:"archived"`
+}
+
+// apply returns the account with the changes.
+func (c accountChange) apply(a Account) (Account, error) {
+	var v apierror.Validation
+	change(&v, "code", c.Code, &a.Code)
+	change(&v, "name", c.Name, &a.Name)
+	change(&v, "type", c.Type, &a.Type)
+	change(&v, "archived", c.Archived, &a.Archived)
+	if err := v.Err(); err != nil {
+		return a, err
+	}
+	return a, a.judge()
+}
+
+func change[T any](v *apierror.Validation, name string, sent apierror.Optional[T], value *T) {
+	switch {
+	case !sent.IsSent:
+	case sent.Value == nil:
+		v.Add("%s must not be null", name)
+	default:
+		*value = *sent.Value
+	}
+}
+
+// changeAccount serves PATCH /accounts/{id}. A change that changes nothing is no
+// event.
+func (l *Ledger) changeAccount(w http.ResponseWriter, r *http.Request) error {
+	var body accountChange
+	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
+		was, err := accounts.find(ctx, tx, businessOf(ctx), r.PathValue("id"), l.cfg.Store.Dialect().ForUpdate)
+		if err != nil {
+			return outcome{}, err
+		}
+		is, err := body.apply(was)
+		if err != nil {
+			return outcome{}, err
+		}
+		o := outcome{status: http.StatusOK, body: is}
+		if is == was {
+			return o, nil
+		}
+		archived := is.Archived && !was.Archived
+		was.Archived = is.Archived || was.Archived
+		if is != was { // it was not archived, or not only that
+			o.happened("account.updated", is)
+		}
+		if archived {
+			o.happened("account.archived", is)
+		}
+		return o, withCode(ctx, tx, is, func(ctx context.Context, tx storage.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE books_account SET code = $3, name = $4, type = $5, archived = $6 WHERE business_id = $1 AND id = $2",
+				businessOf(ctx), is.ID, is.Code, is.Name, is.Type, is.Archived)
+			return err
+		})
+	})
+}

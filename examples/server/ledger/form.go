@@ -1,0 +1,65 @@
+package ledger
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// maxMoney bounds an amount: every program reads it exactly, also one whose numbers
+// are floating point, and the lines of an entry cannot overflow their sum.
+const maxMoney = 1_000_000_000_000_000
+
+// form judges the members of a body, or of an entry of one.
+type form struct {
+	*apierror.Validation
+	at string // in front of the names, such as "invoices[3]."
+}
+
+func newForm() form { return form{Validation: &apierror.Validation{}} }
+
+// text takes what people can read, of up to so many characters.
+func (f form) text(name, value string, longest int) {
+	if strings.TrimSpace(value) == "" || utf8.RuneCountInString(value) > longest || strings.ContainsFunc(value, unicode.IsControl) {
+		f.Add("%s%s must have 1 to %d characters, none of them a control character", f.at, name, longest)
+	}
+}
+
+// email takes what could be an address; only a message to it would tell.
+func (f form) email(name, value string) {
+	local, domain, _ := strings.Cut(value, "@")
+	if local == "" || domain == "" || strings.Contains(domain, "@") || len(value) > 254 ||
+		strings.ContainsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		f.Add("%s%s must be an address like name@example.com, of at most 254 bytes", f.at, name)
+	}
+}
+
+// currency takes what has the form of ISO 4217's codes.
+func (f form) currency(value string) {
+	if len(value) != 3 || strings.Trim(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		f.Add("%scurrency must be three capital letters, such as EUR", f.at)
+	}
+}
+
+// money takes an amount from least on, and returns it; 0 for one that is missing.
+func (f form) money(name string, value *int64, least int64) int64 {
+	if value == nil || *value < least || *value > maxMoney {
+		f.Add("%s%s must be an integer of minor units from %d to %d", f.at, name, least, int64(maxMoney))
+		return 0
+	}
+	return *value
+}
+
+// date takes a day of the calendar.
+func (f form) date(name, value string) {
+	if _, err := time.Parse(time.DateOnly, value); err != nil {
+		f.Add("%s%s must be a date like 2026-09-01", f.at, name)
+	}
+}
+
+// indexed is the path of an entry of a list, in front of its members.
+func indexed(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]." }

@@ -1,0 +1,106 @@
+package ledger
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+const (
+	// MaxImport is how many invoices a bulk import has, at most.
+	MaxImport = 200
+	// maxImportBody is how large its body may be, in bytes.
+	maxImportBody = 4 << 20
+)
+
+// createInvoice serves POST /invoices.
+func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
+	var given givenInvoice
+	if err := apierror.DecodeJSON(r, &given, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	f := newForm()
+	given.judge(f)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if given.CustomerID != nil {
+		if _, err := customers.find(r.Context(), l.cfg.Store, businessOf(r.Context()), *given.CustomerID, ""); err != nil {
+			return fault(err)
+		}
+	}
+	return l.makeInvoices(w, r, []givenInvoice{given}, func(made []Invoice) outcome {
+		return invoices.created(made[0], "invoice.created")
+	})
+}
+
+// importInvoices serves POST /invoices/bulk-import: all of them, or none.
+func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Invoices []givenInvoice `json:"invoices"`
+	}
+	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{MaxBytes: maxImportBody}); err != nil {
+		return err
+	}
+	if n := len(body.Invoices); n < 1 || n > MaxImport {
+		return apierror.Invalid("invoices must have 1 to 200 entries")
+	}
+	if err := l.judgeImport(r.Context(), body.Invoices); err != nil {
+		return fault(err)
+	}
+	return l.makeInvoices(w, r, body.Invoices, func(made []Invoice) outcome {
+		o := outcome{status: http.StatusCreated, body: map[string][]Invoice{"created": made}}
+		for _, invoice := range made {
+			o.happened("invoice.created", invoice)
+		}
+		return o
+	})
+}
+
+// judgeImport says everything that is wrong, customers included, by the index of the
+// invoice.
+func (l *Ledger) judgeImport(ctx context.Context, given []givenInvoice) error {
+	var ids []string
+	for _, g := range given {
+		if g.CustomerID != nil && !slices.Contains(ids, *g.CustomerID) {
+			ids = append(ids, *g.CustomerID)
+		}
+	}
+	known, err := customers.among(ctx, l.cfg.Store, businessOf(ctx), ids, "")
+	if err != nil {
+		return err
+	}
+	f := newForm()
+	for i, g := range given {
+		f.at = indexed("invoices", i)
+		g.judge(f)
+		if g.CustomerID != nil && !slices.ContainsFunc(known, func(c Contact) bool { return c.ID == *g.CustomerID }) {
+			f.Add("%scustomerId is no customer of this business", f.at)
+		}
+	}
+	return f.Err()
+}
+
+// makeInvoices takes the places of the plan and adds the invoices, whose form was
+// judged and whose customers exist: those are never deleted.
+func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []givenInvoice, answer func([]Invoice) outcome) error {
+	plan, err := l.cfg.Plans.Plan(r.Context(), businessOf(r.Context()))
+	if err != nil {
+		return fault(err)
+	}
+	now := l.cfg.Clock.Now().UTC()
+	made := newInvoices(given, now)
+	rows := make([][]any, len(made))
+	for i, invoice := range made {
+		rows[i] = invoice.row()
+	}
+	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
+		if err := plan.take(ctx, tx, businessOf(ctx), now.Year(), plan.quantity(made)); err != nil {
+			return outcome{}, err
+		}
+		return answer(made), invoices.insert(ctx, tx, businessOf(ctx), rows...)
+	})
+}

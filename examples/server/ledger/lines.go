@@ -1,0 +1,41 @@
+package ledger
+
+// givenLine is a line as an app sends it: the side that it is not on is 0 or absent.
+type givenLine struct {
+	AccountID string `json:"accountId"`
+	Debit     *int64 `json:"debit"`
+	Credit    *int64 `json:"credit"`
+}
+
+// judgeLines says what is wrong with the lines of an entry. The bounds of lines and
+// money keep the sums far from overflowing.
+func judgeLines(f form, given []givenLine) []Line {
+	if n := len(given); n < 2 || n > maxLines {
+		f.Add("lines must have 2 to %d entries", maxLines)
+		return nil
+	}
+	lines := make([]Line, len(given))
+	var debit, credit int64
+	for i, g := range given {
+		f.at = indexed("lines", i)
+		f.text("accountId", g.AccountID, 64)
+		lines[i] = Line{AccountID: g.AccountID, Debit: f.side("debit", g.Debit), Credit: f.side("credit", g.Credit)}
+		if (lines[i].Debit > 0) == (lines[i].Credit > 0) {
+			f.Add("lines[%d] must have either a debit or a credit above 0", i)
+		}
+		debit += lines[i].Debit
+		credit += lines[i].Credit
+	}
+	if debit != credit {
+		f.Add("lines must balance: they debit %d and credit %d", debit, credit)
+	}
+	return lines
+}
+
+// side is money that may be absent.
+func (f form) side(name string, value *int64) int64 {
+	if value == nil {
+		return 0
+	}
+	return f.money(name, value, 0)
+}

@@ -1,0 +1,23 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+)
+
+// shown is a time as the API shows it and the database keeps it: in UTC, to the
+// millisecond.
+func shown(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// millis reads a time from a column of Unix milliseconds.
+type millis time.Time
+
+// Scan implements sql.Scanner.
+func (m *millis) Scan(value any) error {
+	ms, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a time of type %T", value)
+	}
+	*m = millis(time.UnixMilli(ms).UTC())
+	return nil
+}

@@ -1,0 +1,81 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Plan is what a business may do in a calendar year, in UTC.
+type Plan struct {
+	Name          string // such as FREE, for the message
+	Currency      string // in which turnover is counted: other invoices are none
+	InvoiceLimit  *int64 // nil: none
+	TurnoverLimit *int64 // nil: none
+}
+
+// Plans knows the plans of businesses.
+type Plans interface {
+	Plan(ctx context.Context, businessID string) (Plan, error)
+}
+
+// quantity is what invoices take of a plan.
+type quantity struct{ invoices, turnover int64 }
+
+func (p Plan) quantity(made []Invoice) quantity {
+	q := quantity{invoices: int64(len(made))}
+	for _, invoice := range made {
+		if invoice.Currency == p.Currency {
+			q.turnover += invoice.Total
+		}
+	}
+	return q
+}
+
+// takeQuantity counts invoices of a year; the counter is one row, so that of two
+// requests for the last place one gets it. A turnover too large to be counted stays
+// at the largest number.
+const takeQuantity = `INSERT INTO books_invoice_year (business_id, year, invoices, turnover) VALUES ($1, $2, $3, $4)
+	ON CONFLICT (business_id, year) DO UPDATE SET invoices = books_invoice_year.invoices + $3,
+		turnover = CASE WHEN books_invoice_year.turnover > $5 THEN 9223372036854775807 ELSE books_invoice_year.turnover + $4 END
+	WHERE books_invoice_year.invoices <= $6 AND books_invoice_year.turnover <= $7
+	RETURNING invoices`
+
+// take claims places for invoices that are made in a year; INVOICE_LIMIT_REACHED when
+// they are too many, and then none is taken.
+func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year int, q quantity) error {
+	room := quantity{math.MaxInt64, math.MaxInt64} // what may be there already
+	if p.InvoiceLimit != nil {
+		room.invoices = *p.InvoiceLimit - q.invoices
+	}
+	if p.TurnoverLimit != nil {
+		room.turnover = *p.TurnoverLimit - q.turnover
+	}
+	if room.invoices < 0 || room.turnover < 0 {
+		return p.refusal(room, quantity{}) // for whoever comes first in a year
+	}
+	var taken int64
+	err := storage.One(ctx, tx, takeQuantity, []any{businessID, year, q.invoices, q.turnover, math.MaxInt64 - q.turnover, room.invoices, room.turnover}, &taken)
+	if !errors.Is(err, storage.ErrNoRows) {
+		return err
+	}
+	var used quantity
+	if err := storage.One(ctx, tx, "SELECT invoices, turnover FROM books_invoice_year WHERE business_id = $1 AND year = $2",
+		[]any{businessID, year}, &used.invoices, &used.turnover); err != nil {
+		return err
+	}
+	return p.refusal(room, used)
+}
+
+// refusal names the limit that was met.
+func (p Plan) refusal(room, used quantity) error {
+	if used.invoices > room.invoices {
+		return apierror.New(apierror.InvoiceLimitReached, p.Name, fmt.Sprintf("%d invoices a calendar year", *p.InvoiceLimit))
+	}
+	return apierror.New(apierror.InvoiceLimitReached, p.Name,
+		fmt.Sprintf("a turnover of %d minor units of %s a calendar year", *p.TurnoverLimit, p.Currency))
+}

@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// outcome is what came of a write.
+type outcome struct {
+	status   int
+	body     any
+	location string // of what was made; empty: nothing, or several
+	events   []events.Draft
+}
+
+// happened notes an event of a record, which it shows as the API does.
+func (o *outcome) happened(name string, record any) {
+	o.events = append(o.events, events.Draft{Type: name, Data: record})
+}
+
+// created is the outcome of a write that made a record.
+func (t table[T]) created(record T, event string) outcome {
+	o := outcome{status: http.StatusCreated, body: record, location: t.path + "/" + t.idOf(record)}
+	o.happened(event, record)
+	return o
+}
+
+// write runs an act in a transaction, and adds its events and its answer: all of
+// it is committed, or nothing.
+func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx context.Context, tx storage.Tx) (outcome, error)) error {
+	ctx := r.Context()
+	tx, err := l.cfg.Store.BeginTx(ctx)
+	if err != nil {
+		return fault(err)
+	}
+	defer tx.Rollback()
+	done, err := act(ctx, tx)
+	if err != nil {
+		return fault(err)
+	}
+	for i := range done.events {
+		done.events[i].BusinessID = businessOf(ctx)
+	}
+	if _, err := l.cfg.Events.Record(ctx, l.cfg.Store.WithTx(tx), done.events...); err != nil {
+		return fault(err)
+	}
+	if done.location != "" {
+		w.Header().Set("Location", done.location)
+	}
+	if err := guard.Answer(ctx, tx, done.status, done.body); err != nil {
+		return err
+	}
+	return fault(tx.Commit(ctx))
+}
