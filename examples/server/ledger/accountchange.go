@@ -60,8 +60,10 @@ func (l *Ledger) changeAccount(w http.ResponseWriter, r *http.Request) error {
 			return o, nil
 		}
 		archived := is.Archived && !was.Archived
-		was.Archived = is.Archived || was.Archived
-		if is != was { // it was not archived, or not only that
+		if archived {
+			was.Archived = true
+		}
+		if is != was { // it was not only archived
 			o.happened("account.updated", is)
 		}
 		if archived {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -46,7 +47,7 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if n := len(body.Invoices); n < 1 || n > MaxImport {
-		return apierror.Invalid("invoices must have 1 to 200 entries")
+		return apierror.Invalid(fmt.Sprintf("invoices must have 1 to %d entries", MaxImport))
 	}
 	if err := l.judgeImport(r.Context(), body.Invoices); err != nil {
 		return fault(err)

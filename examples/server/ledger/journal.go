@@ -94,7 +94,7 @@ func (l *Ledger) judgeAccounts(ctx context.Context, tx storage.Tx, lines []Line)
 	for i, line := range lines {
 		at := slices.IndexFunc(known, func(a Account) bool { return a.ID == line.AccountID })
 		if at < 0 {
-			return apierror.New(apierror.RecordNotFound, accounts.resource, line.AccountID)
+			return accounts.absent(line.AccountID)
 		}
 		if known[at].Archived {
 			f.Add("%saccountId is an account that was archived", indexed("lines", i))

@@ -71,7 +71,7 @@ func (l *Ledger) createPayment(w http.ResponseWriter, r *http.Request) error {
 // the condition lets one through.
 func pay(ctx context.Context, tx storage.Tx, businessID string, p Payment) (Invoice, error) {
 	if !id.Valid(id.Invoice, p.InvoiceID) {
-		return Invoice{}, apierror.New(apierror.RecordNotFound, invoices.resource, p.InvoiceID)
+		return Invoice{}, invoices.absent(p.InvoiceID)
 	}
 	changed, err := invoices.returning(ctx, tx, `UPDATE books_invoice SET paid = paid + $3
 		WHERE business_id = $1 AND id = $2 AND currency = $4 AND total - paid >= $3`, businessID, p.InvoiceID, p.Amount, p.Currency)
@@ -97,9 +97,8 @@ func pay(ctx context.Context, tx storage.Tx, businessID string, p Payment) (Invo
 // deletePayment serves DELETE /payments/{id}, which opens the invoice again.
 func (l *Ledger) deletePayment(w http.ResponseWriter, r *http.Request) error {
 	paymentID := r.PathValue("id")
-	absent := apierror.New(apierror.RecordNotFound, payments.resource, paymentID)
 	if !id.Valid(id.Payment, paymentID) {
-		return absent
+		return payments.absent(paymentID)
 	}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
 		deleted, err := payments.returning(ctx, tx, "DELETE FROM books_payment WHERE business_id = $1 AND id = $2", businessOf(ctx), paymentID)
@@ -107,7 +106,7 @@ func (l *Ledger) deletePayment(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return outcome{}, err
 		case len(deleted) == 0:
-			return outcome{}, absent
+			return outcome{}, payments.absent(paymentID)
 		}
 		reopened, err := invoices.returning(ctx, tx, "UPDATE books_invoice SET paid = paid - $3 WHERE business_id = $1 AND id = $2",
 			businessOf(ctx), deleted[0].InvoiceID, deleted[0].Amount)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,54 +49,70 @@ func (t table[T]) records(ctx context.Context, from storage.Querier, query strin
 // find returns a record of the business; RECORD_NOT_FOUND also for those of others.
 // lock ends the statement and may be empty.
 func (t table[T]) find(ctx context.Context, from storage.Querier, businessID, recordID, lock string) (record T, err error) {
-	absent := apierror.New(apierror.RecordNotFound, t.resource, recordID)
 	if !id.Valid(t.kind, recordID) { // which could be anything, also what no database takes
-		return record, absent
+		return record, t.absent(recordID)
 	}
 	found, err := t.where(ctx, from, "business_id = $1 AND id = $2"+lock, businessID, recordID)
 	switch {
 	case err != nil:
 		return record, err
 	case len(found) == 0:
-		return record, absent
+		return record, t.absent(recordID)
 	}
 	return found[0], nil
+}
+
+func (t table[T]) absent(recordID string) error {
+	return apierror.New(apierror.RecordNotFound, t.resource, recordID)
 }
 
 // among returns the records of the business that have one of the ids, in the order
 // of their ids.
 func (t table[T]) among(ctx context.Context, from storage.Querier, businessID string, ids []string, lock string) ([]T, error) {
 	args := []any{businessID}
-	places := make([]string, 0, len(ids))
 	for _, one := range ids {
 		if id.Valid(t.kind, one) {
 			args = append(args, one)
-			places = append(places, "$"+strconv.Itoa(len(args)))
 		}
 	}
-	if len(places) == 0 {
+	n := len(args) - 1
+	if n == 0 {
 		return nil, nil
 	}
-	return t.where(ctx, from, "business_id = $1 AND id IN ("+strings.Join(places, ", ")+") ORDER BY id"+lock, args...)
+	args = append(args, slices.Repeat(args[n:], roundUp(n)-n)...) // which changes nothing in a set
+	return t.where(ctx, from, "business_id = $1 AND id IN ("+places(2, roundUp(n))+") ORDER BY id"+lock, args...)
 }
 
 // insert adds rows of the business with the values of the columns.
 func (t table[T]) insert(ctx context.Context, tx storage.Tx, businessID string, rows ...[]any) error {
-	args := []any{businessID}
-	tuples := make([]string, len(rows))
-	for i, row := range rows {
-		places := make([]string, len(row))
-		for j := range row {
-			places[j] = "$" + strconv.Itoa(len(args)+j+1)
+	for len(rows) > 0 {
+		size := roundUp(len(rows)/2 + 1) // the largest that there are enough rows for
+		args := []any{businessID}
+		tuples := make([]string, size)
+		for i, row := range rows[:size] {
+			tuples[i] = "($1, " + places(len(args)+1, len(row)) + ")"
+			args = append(args, row...)
 		}
-		tuples[i] = "($1, " + strings.Join(places, ", ") + ")"
-		args = append(args, row...)
-	}
-	if _, err := tx.Exec(ctx, "INSERT INTO "+t.name+" (business_id, "+t.columns+") VALUES "+strings.Join(tuples, ", "), args...); err != nil {
-		return fmt.Errorf("insert into %s: %w", t.name, err)
+		if _, err := tx.Exec(ctx, "INSERT INTO "+t.name+" (business_id, "+t.columns+") VALUES "+strings.Join(tuples, ", "), args...); err != nil {
+			return fmt.Errorf("insert into %s: %w", t.name, err)
+		}
+		rows = rows[size:]
 	}
 	return nil
 }
+
+// places is "$3, $4, $5": n placeholders.
+func places(first, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = "$" + strconv.Itoa(first+i)
+	}
+	return strings.Join(all, ", ")
+}
+
+// roundUp is the next power of two. Statements come in these sizes alone, so that a
+// database prepares few of them.
+func roundUp(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // fault is an error for the client: its own, or a 5xx.
 func fault(err error) error {

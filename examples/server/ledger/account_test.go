@@ -1,0 +1,86 @@
+package ledger_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// BIZ-03: a code has one account, whoever comes first and whichever way.
+func TestCodesRace(t *testing.T) {
+	onBoth(t, func(k *kit) {
+		others := make([]string, 8)
+		for i := range others {
+			others[i] = k.create("/accounts", fmt.Sprintf(`{"code": "%d", "name": "A", "type": "asset"}`, i))
+		}
+		var won, refused atomic.Int32
+		storetest.Race(16, func(i int) {
+			var a answer
+			if i < len(others) {
+				a = k.call("PATCH", "/accounts/"+others[i], `{"code": "same"}`)
+			} else {
+				a = k.call("POST", "/accounts", `{"code": "same", "name": "A", "type": "asset"}`)
+			}
+			switch {
+			case a.status < 300:
+				won.Add(1)
+			case a.status == http.StatusBadRequest && strings.Contains(a.body, "that of another account"):
+				refused.Add(1)
+			default:
+				k.Errorf("%d %s", a.status, a.body)
+			}
+		})
+		if won.Load() != 1 || refused.Load() != 15 {
+			k.Errorf("%d winners, %d refused", won.Load(), refused.Load())
+		}
+		if a := k.in("biz_2", "POST", "/accounts", `{"code": "same", "name": "A", "type": "asset"}`); a.status != http.StatusCreated {
+			k.Errorf("the same code in another business: %d", a.status)
+		}
+	})
+}
+
+// BIZ-03: what a change of an account changes, and tells.
+func TestAccountChanges(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, openSQLite)
+	path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
+	for _, step := range []struct {
+		change string
+		status int
+		events []string
+		shows  string
+	}{
+		{`{}`, 200, nil, `"code":"1200","name":"Bank","type":"asset","createdAt"`},
+		{`{"name": "Bank"}`, 200, nil, `"name":"Bank"`},
+		{`{"name": "Giro"}`, 200, []string{"account.updated"}, `"code":"1200","name":"Giro","type":"asset","createdAt"`},
+		{`{"archived": true}`, 200, []string{"account.archived"}, `"archived":true`},
+		{`{"archived": true}`, 200, nil, `"archived":true`},
+		{`{"archived": false}`, 200, []string{"account.updated"}, `"type":"asset","createdAt"`},
+		{`{"archived": true, "code": "1201"}`, 200, []string{"account.updated", "account.archived"}, `"code":"1201"`},
+		{`{"name": null}`, 400, nil, "name must not be null"},
+		{`{"type": "boat"}`, 400, nil, "type must be one of"},
+		{`{"code": ""}`, 400, nil, "code must have"},
+		{`{"id": "acc_1"}`, 400, nil, "id is not a known member"},
+	} {
+		before, _ := k.events()
+		a := k.want(step.status, "PATCH", path, step.change)
+		after, _ := k.events()
+		if !slices.Equal(after[len(before):], step.events) {
+			t.Errorf("%s: events %v, want %v", step.change, after[len(before):], step.events)
+		}
+		if !strings.Contains(a.body, step.shows) {
+			t.Errorf("%s: %s", step.change, a.body)
+		}
+		if got := k.want(http.StatusOK, "GET", path, "").body; step.status == http.StatusOK && got != a.body {
+			t.Errorf("%s: answered %s, is %s", step.change, a.body, got)
+		}
+	}
+	if a := k.in("biz_2", "PATCH", path, `{"name": "X"}`); a.status != http.StatusNotFound { // API-08
+		t.Errorf("another business: %d", a.status)
+	}
+}

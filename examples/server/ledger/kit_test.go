@@ -1,0 +1,195 @@
+package ledger_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/examples/server/ledger"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var start = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+
+// kit is the ledger behind idempotency, on a real store. The gates in front of it
+// are the server's to test.
+type kit struct {
+	*testing.T
+	store  *storetest.Env
+	clock  *clock.Manual
+	plan   ledger.Plan // of every business
+	ledger *ledger.Ledger
+	api    http.Handler
+}
+
+// Plan implements ledger.Plans.
+func (k *kit) Plan(context.Context, string) (ledger.Plan, error) { return k.plan, nil }
+
+func (k *kit) must(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+func newKit(t *testing.T, open storetest.Opener) *kit {
+	t.Helper()
+	k := &kit{T: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), plan: ledger.Plan{Name: "PAID", Currency: "EUR"}}
+	tx, err := k.store.BeginTx(t.Context())
+	k.must(err)
+	defer tx.Rollback()
+	k.must(ledger.CreateTables(t.Context(), tx))
+	k.must(ledger.CreateTables(t.Context(), tx)) // as the next start does
+	k.must(tx.Commit(t.Context()))
+	log, err := events.New(events.Config{Store: k.store, Clock: k.clock})
+	k.must(err)
+	k.ledger, err = ledger.New(ledger.Config{Store: k.store.Store, Events: log, Plans: k, Clock: k.clock})
+	k.must(err)
+	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: k.store, Clock: k.clock})
+	k.must(err)
+	mux := http.NewServeMux()
+	for _, route := range k.ledger.Routes() {
+		mux.Handle(route.Pattern, apierror.Writer{}.Standard(keys.Wrap(route.Handler)))
+	}
+	k.api = mux
+	return k
+}
+
+// onBoth runs a test on SQLite and on PostgreSQL.
+func onBoth(t *testing.T, test func(k *kit)) {
+	t.Parallel()
+	for name, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newKit(t, open))
+		})
+	}
+}
+
+func openSQLite(t testing.TB) storage.DB {
+	t.Helper()
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
+	return opened(t, db, err)
+}
+
+func openPostgres(t testing.TB) storage.DB {
+	t.Helper()
+	url, schema := testenv.Postgres(t)
+	setup, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer setup.Close()
+	if _, err := setup.ExecContext(t.Context(), `CREATE SCHEMA "`+schema+`"`); err != nil {
+		t.Fatal(err)
+	}
+	separator := "?"
+	if strings.Contains(url, "?") {
+		separator = "&"
+	}
+	db, err := postgres.OpenDB(t.Context(), url+separator+"search_path="+schema, postgres.Config{MaxConns: 4})
+	return opened(t, db, err)
+}
+
+func opened(t testing.TB, db storage.DB, err error) storage.DB {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// answer is what a call got.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// in calls the API for a business, as an app would, a moment after the call before.
+func (k *kit) in(businessID, method, path, body string, header ...string) answer {
+	k.Helper()
+	k.clock.Advance(10 * time.Microsecond)
+	r := httptest.NewRequestWithContext(k.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	app := identity.Principal{AppID: "app_1", BusinessID: businessID, UserID: "usr_1", SignIn: identity.SignInOAuth}
+	w := httptest.NewRecorder()
+	k.api.ServeHTTP(w, r.WithContext(identity.WithPrincipal(r.Context(), app)))
+	return answer{w.Code, w.Header(), w.Body.String()}
+}
+
+// call is in for the business of most tests.
+func (k *kit) call(method, path, body string, header ...string) answer {
+	k.Helper()
+	return k.in("biz_1", method, path, body, header...)
+}
+
+// want calls and expects a status.
+func (k *kit) want(status int, method, path, body string, header ...string) answer {
+	k.Helper()
+	a := k.call(method, path, body, header...)
+	if a.status != status {
+		k.Fatalf("%s %s %.200s = %d %s, want %d", method, path, body, a.status, a.body, status)
+	}
+	return a
+}
+
+// create posts and returns the id of what was made.
+func (k *kit) create(path, body string) string {
+	k.Helper()
+	var made struct{ ID string }
+	k.must(json.Unmarshal([]byte(k.want(http.StatusCreated, "POST", path, body).body), &made))
+	return made.ID
+}
+
+// events are the types and the data of all events of the business, in the order of
+// their ids.
+func (k *kit) events() (types, data []string) {
+	k.Helper()
+	k.must(storage.Each(k.Context(), k.store, "SELECT type, data FROM partnerkit_event WHERE business_id = 'biz_1' ORDER BY id", nil, func(scan func(...any) error) error {
+		var name, text string
+		err := scan(&name, &text)
+		types, data = append(types, name), append(data, text)
+		return err
+	}))
+	return types, data
+}
+
+// count counts rows of a table.
+func (k *kit) count(table string) (n int) {
+	k.Helper()
+	k.must(storage.One(k.Context(), k.store, "SELECT COUNT(*) FROM "+table, nil, &n))
+	return n
+}
+
+// used is the counter of the business in a year.
+func (k *kit) used(year int) (invoices, turnover int64) {
+	k.Helper()
+	k.must(storage.One(k.Context(), k.store, `SELECT COALESCE(SUM(invoices), 0), COALESCE(SUM(turnover), 0) FROM (
+		SELECT invoices, turnover FROM books_invoice_year WHERE business_id = 'biz_1' AND year = $1) AS years`, []any{year}, &invoices, &turnover))
+	return invoices, turnover
+}

@@ -1,0 +1,139 @@
+package ledger_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// BIZ-01: of many posters for the last place one gets it, and the counter says how
+// many invoices there are.
+func TestLastPlace(t *testing.T) {
+	onBoth(t, func(k *kit) {
+		k.plan.InvoiceLimit = new(int64(3))
+		for range 2 {
+			k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
+		}
+		var won, refused atomic.Int32
+		storetest.Race(32, func(int) {
+			switch a := k.call("POST", "/invoices", `{"number": "2", "currency": "EUR", "total": 100}`); {
+			case a.status == http.StatusCreated:
+				won.Add(1)
+			case a.status == http.StatusForbidden && strings.Contains(a.body, "INVOICE_LIMIT_REACHED"):
+				refused.Add(1)
+			default:
+				k.Errorf("%d %s", a.status, a.body)
+			}
+		})
+		if won.Load() != 1 || refused.Load() != 31 {
+			k.Errorf("%d winners, %d refused", won.Load(), refused.Load())
+		}
+		k.wantUsed(2026, 3, 300)
+	})
+}
+
+// BIZ-01, BIZ-02: imports race for places that are enough for some of them, from the
+// year's first invoice on.
+func TestImportsRace(t *testing.T) {
+	onBoth(t, func(k *kit) {
+		k.plan.InvoiceLimit = new(int64(100))
+		k.plan.TurnoverLimit = new(int64(50))
+		body := importOf(20, `{"number": "1", "currency": "EUR", "total": 1}`)
+		var won atomic.Int32
+		storetest.Race(12, func(int) {
+			if k.call("POST", "/invoices/bulk-import", body).status == http.StatusCreated {
+				won.Add(1)
+			}
+		})
+		if won.Load() != 2 {
+			k.Errorf("%d imports of 20 in a turnover of 50", won.Load())
+		}
+		k.wantUsed(2026, 40, 40)
+	})
+}
+
+// wantUsed compares the counter with what it should be, and with the rows.
+func (k *kit) wantUsed(year int, invoices, turnover int64) {
+	k.Helper()
+	gotInvoices, gotTurnover := k.used(year)
+	if gotInvoices != invoices || gotTurnover != turnover {
+		k.Errorf("%d: counted %d invoices and %d, want %d and %d", year, gotInvoices, gotTurnover, invoices, turnover)
+	}
+	if rows := int64(k.count("books_invoice")); rows != gotInvoices {
+		k.Errorf("%d rows, counted %d", rows, gotInvoices)
+	}
+	if types, _ := k.events(); int64(len(types)) != gotInvoices {
+		k.Errorf("%d events, counted %d", len(types), gotInvoices)
+	}
+}
+
+func importOf(n int, invoice string) string {
+	return `{"invoices": [` + strings.TrimSuffix(strings.Repeat(invoice+",", n), ",") + `]}`
+}
+
+// BIZ-01: what the ceilings count, and what the refusal says.
+func TestCeilings(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, openSQLite)
+	post := func(currency string, total int64) answer {
+		return k.call("POST", "/invoices", fmt.Sprintf(`{"number": "1", "currency": %q, "total": %d}`, currency, total))
+	}
+	k.plan.Name, k.plan.InvoiceLimit, k.plan.TurnoverLimit = "FREE", new(int64(4)), new(int64(1000))
+	for _, step := range []struct {
+		currency string
+		total    int64
+		status   int
+		says     string
+	}{
+		{"EUR", 1001, 403, "the FREE plan allows a turnover of 1000 minor units of EUR a calendar year"}, // the year's first
+		{"EUR", 999, 201, ""},
+		{"EUR", 2, 403, "a turnover of 1000"}, // it would cross the cap
+		{"USD", 5_000_000, 201, ""},           // no turnover
+		{"EUR", 1, 201, ""},
+		{"EUR", 0, 201, ""},
+		{"USD", 1, 403, "the FREE plan allows 4 invoices a calendar year"},
+	} {
+		if a := post(step.currency, step.total); a.status != step.status || !strings.Contains(a.body, step.says) {
+			t.Errorf("%d %s: %d %s", step.total, step.currency, a.status, a.body)
+		}
+	}
+	k.wantUsed(2026, 4, 1000)
+	k.want(http.StatusForbidden, "POST", "/invoices/bulk-import", importOf(1, `{"number": "1", "currency": "USD", "total": 1}`))
+	k.want(http.StatusOK, "GET", "/invoices", "") // reading goes on
+	k.want(http.StatusCreated, "POST", "/customers", `{"name": "A"}`)
+
+	k.clock.Advance(time.Date(2026, 12, 31, 23, 59, 59, 999_000_000, time.UTC).Sub(start))
+	if a := post("EUR", 1); a.status != http.StatusForbidden {
+		t.Errorf("in the year's last moment: %d", a.status)
+	}
+	k.clock.Advance(time.Millisecond)
+	if a := post("EUR", 1000); a.status != http.StatusCreated {
+		t.Errorf("in the new year: %d %s", a.status, a.body)
+	}
+	if invoices, turnover := k.used(2027); invoices != 1 || turnover != 1000 {
+		t.Errorf("2027: %d invoices, %d", invoices, turnover)
+	}
+	k.plan.InvoiceLimit = new(int64(0))
+	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.status != http.StatusForbidden {
+		t.Errorf("a plan without invoices: %d", a.status)
+	}
+}
+
+// A turnover that no counter holds stays at the largest number; nobody is locked out.
+func TestTurnoverDoesNotOverflow(t *testing.T) {
+	onBoth(t, func(k *kit) {
+		body := importOf(200, `{"number": "1", "currency": "EUR", "total": 1000000000000000}`)
+		for range 48 { // 9.6e18
+			k.want(http.StatusCreated, "POST", "/invoices/bulk-import", body)
+		}
+		k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 1}`)
+		k.wantUsed(2026, 48*200+1, 1<<63-1)
+		k.plan.TurnoverLimit = new(int64(1 << 62))
+		k.want(http.StatusForbidden, "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 0}`)
+	})
+}
