@@ -84,3 +84,18 @@ func TestAccountChanges(t *testing.T) {
 		t.Errorf("another business: %d", a.status)
 	}
 }
+
+// Changes of different members of one account are all kept.
+func TestAccountChangesRace(t *testing.T) {
+	onBoth(t, func(k *kit) {
+		changes := []string{`{"name": "Giro"}`, `{"type": "equity"}`, `{"code": "1201"}`, `{"archived": true}`}
+		for round := range 5 {
+			path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
+			storetest.Race(len(changes), func(i int) { k.want(http.StatusOK, "PATCH", path, changes[i]) })
+			if body := k.want(http.StatusOK, "GET", path, "").body; !strings.Contains(body, `"code":"1201","name":"Giro","type":"equity","archived":true`) {
+				k.Errorf("a change was lost: %s", body)
+			}
+			k.want(http.StatusOK, "PATCH", path, fmt.Sprintf(`{"code": "done %d"}`, round))
+		}
+	})
+}

@@ -128,7 +128,7 @@ type answer struct {
 // in calls the API for a business, as an app would, a moment after the call before.
 func (k *kit) in(businessID, method, path, body string, header ...string) answer {
 	k.Helper()
-	k.clock.Advance(10 * time.Microsecond)
+	k.clock.Advance(100 * time.Microsecond)
 	r := httptest.NewRequestWithContext(k.Context(), method, path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")

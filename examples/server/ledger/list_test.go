@@ -58,6 +58,12 @@ func TestPagesAreStable(t *testing.T) {
 		if p := k.page(""); len(p.Data) != 50 || !p.HasMore {
 			k.Errorf("a page without limit has %d", len(p.Data))
 		}
+		k.want(http.StatusCreated, "POST", "/invoices/bulk-import", `{"invoices": [
+			{"number": "a", "currency": "EUR", "total": 1}, {"number": "b", "currency": "EUR", "total": 1}, {"number": "c", "currency": "EUR", "total": 1},
+			{"number": "d", "currency": "EUR", "total": 1}, {"number": "e", "currency": "EUR", "total": 1}]}`)
+		if p := k.page("?limit=5"); fmt.Sprint(p.Data[0].Number, p.Data[1].Number, p.Data[2].Number, p.Data[3].Number, p.Data[4].Number) != "edcba" {
+			k.Errorf("an import is not in its order: %v", p.Data)
+		}
 	})
 }
 
