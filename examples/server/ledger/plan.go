@@ -55,8 +55,8 @@ func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year i
 	if p.TurnoverLimit != nil {
 		room.turnover = *p.TurnoverLimit - q.turnover
 	}
-	if room.invoices < 0 || room.turnover < 0 {
-		return p.refusal(room, quantity{}) // for whoever comes first in a year
+	if room.invoices < 0 || room.turnover < 0 { // too many for an empty year, whose row has no condition
+		return p.refusal(room, quantity{})
 	}
 	var taken int64
 	err := storage.One(ctx, tx, takeQuantity, []any{businessID, year, q.invoices, q.turnover, math.MaxInt64 - q.turnover, room.invoices, room.turnover}, &taken)
