@@ -1,0 +1,340 @@
+package pages_test
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/pages"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const appOrigin = "https://app.example.com"
+
+// What the people of the tests are called: Ann is of one organization, Ben of that and
+// another one, Eve of a third, Zoe of none.
+const (
+	ann = "usr_ann"
+	ben = "usr_ben"
+	eve = "usr_eve"
+	zoe = "usr_zoe"
+)
+
+// office is the pages of a console over a real store and the real features.
+type office struct {
+	testing.TB
+	store   *storetest.Env
+	clock   *clock.Manual
+	oauth   *oauthserver.Server
+	hooks   *webhooks.Service
+	calls   *analytics.Counter
+	events  *events.Log
+	console *console.Console
+	pages   *pages.Pages
+	prefix  string
+	logged  *lockedBuffer
+}
+
+func newOffice(t testing.TB, changes ...func(*pages.Config)) *office {
+	t.Helper()
+	o := &office{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(lockedBuffer)}
+	o.store = storetest.NewEnv(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(context.Background(), sqlite.Config{Path: sqlite.Memory})
+		o.must(err)
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	})
+	ring, err := keyring.Parse(strings.Repeat("c", 43))
+	o.must(err)
+	logger := slog.New(slog.NewTextHandler(o.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.oauth, err = oauthserver.New(oauthserver.Config{
+		Store: o.store, Host: people{}, Keyring: ring, Pages: consent.New(), APIURL: "https://api.example.com", AppURL: appOrigin, Clock: o.clock, Logger: logger,
+	})
+	o.must(err)
+	o.hooks, err = webhooks.New(webhooks.Config{Store: o.store, Keyring: ring, CurrentVersion: "2026-09-01", AllowLoopback: true, Clock: o.clock, Logger: logger})
+	o.must(err)
+	o.calls, err = analytics.New(analytics.Config{Store: o.store, Clock: o.clock})
+	o.must(err)
+	o.events, err = events.New(events.Config{Store: o.store, Clock: o.clock})
+	o.must(err)
+	data, err := appdata.New(appdata.Config{Store: o.store, Records: books{}, Clock: o.clock})
+	o.must(err)
+	o.console, err = console.New(console.Config{
+		Store: o.store, Host: people{}, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, AppData: data,
+		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{appOrigin}, Clock: o.clock, Logger: logger,
+	})
+	o.must(err)
+	cfg := pages.Config{Console: o.console, SignIn: people{}.SignIn, Prefix: "/developer", Clock: o.clock, Logger: logger}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	o.pages, err = pages.New(cfg)
+	o.must(err)
+	o.prefix = cfg.Prefix
+	return o
+}
+
+func (o *office) must(err error) {
+	o.Helper()
+	if err != nil {
+		o.Fatal(err)
+	}
+}
+
+// run sends deliveries until the test ends.
+func (o *office) run() {
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = o.hooks.Run(ctx) })
+	o.Cleanup(func() { stop(); running.Wait() })
+}
+
+// settle waits until all that is due has been attempted.
+func (o *office) settle() {
+	o.Helper()
+	o.must(o.hooks.Settle(o.Context()))
+	o.must(o.hooks.AwaitAnswers(o.Context(), time.Minute))
+}
+
+// people is the host: who is signed in by which cookie, and who is a member of what.
+type people struct{}
+
+// Session takes the name of the person for their cookie.
+func (people) Session(r *http.Request) (identity.Session, bool, error) {
+	cookie, err := r.Cookie("session")
+	if err != nil {
+		return identity.Session{}, false, nil
+	}
+	return identity.Session{ID: "ses_" + cookie.Value, UserID: cookie.Value}, true, nil
+}
+
+func (people) Organizations(_ context.Context, userID string) ([]console.Organization, error) {
+	one, two, three := console.Organization{ID: "org_1", Name: "One"}, console.Organization{ID: "org_2", Name: "Two"}, console.Organization{ID: "org_3", Name: "Three"}
+	return map[string][]console.Organization{ann: {one}, ben: {one, two}, eve: {three}}[userID], nil
+}
+
+func (people) SignIn(w http.ResponseWriter, r *http.Request, returnTo string) {
+	http.Redirect(w, r, "/login?"+url.Values{"return_to": {returnTo}}.Encode(), http.StatusSeeOther)
+}
+
+func (people) Businesses(context.Context, string) ([]oauthserver.Business, error) { return nil, nil }
+func (people) IsMember(context.Context, string, string) (bool, error)             { return true, nil }
+
+// books is the host's records, of which the console asks nothing.
+type books struct{ appdata.Records }
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// actor is a person, to call the console for.
+func (o *office) actor(userID string) console.Actor {
+	o.Helper()
+	r := httptest.NewRequest(http.MethodGet, appOrigin, nil)
+	r.AddCookie(&http.Cookie{Name: "session", Value: userID})
+	by, err := o.console.Actor(r)
+	o.must(err)
+	return by
+}
+
+// newApp is an app of Ann's, confidential unless it says otherwise.
+func (o *office) newApp(changes ...func(*console.NewApp)) oauthserver.App {
+	o.Helper()
+	n := console.NewApp{
+		Name: "Sync", Type: oauthserver.Confidential, RedirectURIs: []string{"https://partner.example/cb"}, Scopes: []string{"invoices:read", "events:read"},
+	}
+	for _, change := range changes {
+		change(&n)
+	}
+	created, err := o.console.CreateApp(o.Context(), o.actor(ann), n)
+	o.must(err)
+	return created.App
+}
+
+// newWebhook is one of an app.
+func (o *office) newWebhook(app oauthserver.App, at string, names ...string) webhooks.Webhook {
+	o.Helper()
+	hook, _, err := o.hooks.Create(o.Context(), webhooks.NewWebhook{AppID: app.ID, URL: at, Events: names})
+	o.must(err)
+	return hook
+}
+
+// ask is a request for a page, or of a form of one.
+type ask struct {
+	method, path string     // below the prefix
+	form         url.Values // what is posted
+	by           string     // empty: nobody
+	set          http.Header
+}
+
+// answer is what came back.
+type answer struct {
+	o      *office
+	what   string
+	status int
+	header http.Header
+	body   string
+}
+
+func (o *office) send(a ask) answer {
+	o.Helper()
+	r := httptest.NewRequest(a.method, appOrigin+o.prefix+a.path, nil)
+	if a.method == http.MethodPost {
+		r = httptest.NewRequest(a.method, appOrigin+o.prefix+a.path, strings.NewReader(a.form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", appOrigin)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	if a.by != "" {
+		r.AddCookie(&http.Cookie{Name: "session", Value: a.by})
+	}
+	for name, values := range a.set {
+		r.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	o.pages.ServeHTTP(w, r)
+	return answer{o: o, what: a.method + " " + a.path, status: w.Code, header: w.Header(), body: w.Body.String()}
+}
+
+// get is a page as Ann sees it.
+func (o *office) get(path string) answer {
+	o.Helper()
+	return o.send(ask{method: http.MethodGet, path: path, by: ann})
+}
+
+// post is what Ann gets for a form: names and values in turn.
+func (o *office) post(path string, pairs ...string) answer {
+	o.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	return o.send(ask{method: http.MethodPost, path: path, form: form, by: ann})
+}
+
+func (a answer) want(status int) answer {
+	a.o.Helper()
+	if a.status != status {
+		a.o.Fatalf("%s: %d, want %d: %s", a.what, a.status, status, a.body)
+	}
+	return a
+}
+
+// wantTo checks that it leads on, to a path below the prefix, and returns what is there.
+func (a answer) wantTo(path string) answer {
+	a.o.Helper()
+	if got := a.want(http.StatusSeeOther).header.Get("Location"); got != a.o.prefix+path {
+		a.o.Fatalf("%s: leads to %q, want %q", a.what, got, a.o.prefix+path)
+	}
+	return a.o.get(path).want(http.StatusOK)
+}
+
+// text is all that a person reads, with single spaces.
+func (a answer) text() string {
+	return strings.Join(strings.Fields(html.UnescapeString(markup.ReplaceAllString(a.body, " "))), " ")
+}
+
+var markup = regexp.MustCompile(`(?s)<[^>]*>`)
+
+// shows checks that a person reads all of these.
+func (a answer) shows(texts ...string) answer {
+	a.o.Helper()
+	for _, want := range texts {
+		if !strings.Contains(a.text(), want) {
+			a.o.Errorf("%s: does not show %q: %s", a.what, want, a.text())
+		}
+	}
+	return a
+}
+
+// lacks checks that none of these is anywhere in the page.
+func (a answer) lacks(texts ...string) answer {
+	a.o.Helper()
+	for _, not := range texts {
+		if strings.Contains(a.body, not) {
+			a.o.Errorf("%s: has %q: %s", a.what, not, a.body)
+		}
+	}
+	return a
+}
+
+// alerts checks that this is what went wrong, and nothing else.
+func (a answer) alerts(want ...string) answer {
+	a.o.Helper()
+	var got []string
+	if found := alert.FindStringSubmatch(a.body); found != nil {
+		for one := range strings.SplitSeq(strings.ReplaceAll(found[1], "</li>", "<li>"), "<li>") {
+			if one = strings.TrimSpace(html.UnescapeString(markup.ReplaceAllString(one, ""))); one != "" {
+				got = append(got, one)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		a.o.Errorf("%s: alerts %q, want %q", a.what, got, want)
+	}
+	return a
+}
+
+var alert = regexp.MustCompile(`(?s)<div class="alert" role="alert">(.*?)</div>`)
+
+// values are those of an attribute, wherever it stands.
+func (a answer) values(attribute string) []string {
+	var all []string
+	for _, found := range regexp.MustCompile(`\s`+attribute+`="([^"]*)"`).FindAllStringSubmatch(a.body, -1) {
+		all = append(all, html.UnescapeString(found[1]))
+	}
+	return all
+}
+
+// did checks what the audit log has of an app, newest first and from a number of
+// entries on.
+func (o *office) did(app oauthserver.App, want ...string) {
+	o.Helper()
+	page, err := o.console.Audit(o.Context(), o.actor(ann), app.ID, console.Page{Limit: len(want)})
+	o.must(err)
+	var got []string
+	for _, entry := range page.Items {
+		if entry.UserID != ann {
+			o.Errorf("%s was done by %q", entry.Action, entry.UserID)
+		}
+		got = append(got, entry.Action)
+	}
+	if !slices.Equal(got, want) {
+		o.Errorf("the audit log has %q, want %q", got, want)
+	}
+}
