@@ -60,7 +60,8 @@ var parts = []Link{
 // notices are what pages say after something was done, by the word in the address:
 // nobody else's words get there.
 var notices = map[string]string{
-	"app-updated": "The app was updated.",
+	"app-updated":  "The app was updated.",
+	"secret-ended": "The secret was ended.",
 }
 
 // problems finds out whether an error is for whoever sent a form to mend: they get to

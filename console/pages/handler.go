@@ -30,7 +30,9 @@ type visit struct {
 
 // allRoutes are those of all parts.
 func (p *Pages) allRoutes() []route {
-	return slices.Concat(appRoutes())
+	return slices.Concat(
+		appRoutes(), settingsRoutes(), secretRoutes(),
+	)
 }
 
 func (p *Pages) newRoutes() http.Handler {

@@ -1,0 +1,83 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func settingsRoutes() []route {
+	return []route{
+		{"GET", "/apps/{appId}/settings", (*visit).showSettings},
+		{"POST", "/apps/{appId}/settings", (*visit).saveSettings},
+	}
+}
+
+const settingsTitle = "Settings"
+
+type settingsView struct {
+	App      oauthserver.App
+	Badge    look.Badge
+	Standing string
+	ReadOnly bool
+	Scopes   []scopeChoice
+	Versions []string
+	Form     apierror.Form
+}
+
+func (v *visit) settings(form apierror.Form) settingsView {
+	view := settingsView{
+		App: v.app, Badge: appBadge(v.app), Standing: standing(v.app), ReadOnly: v.isReadOnly(),
+		Scopes: v.scopes(form["scopes"]), Versions: v.cfg.Console.Versions(), Form: form,
+	}
+	if pinned := v.app.PinnedVersion; pinned != "" && !slices.Contains(view.Versions, pinned) {
+		view.Versions = append(view.Versions, pinned) // a retired one
+	}
+	return view
+}
+
+// isReadOnly reports that nothing of the app can be changed any more.
+func (v *visit) isReadOnly() bool { return v.app.Status == oauthserver.AppDeactivated }
+
+// standing says what the service lets an app do.
+func standing(app oauthserver.App) string {
+	switch {
+	case app.Status == oauthserver.AppDeactivated:
+		return "Deactivated for good: nobody can connect it, and its tokens are void."
+	case app.Status == oauthserver.AppSuspended:
+		return "Suspended: its tokens and webhooks rest until the service lifts that."
+	case !app.Reviewed:
+		return "Not reviewed yet: only sandbox businesses of your organization can connect it."
+	}
+	return "Reviewed: any business can connect it."
+}
+
+func (v *visit) showSettings() error {
+	return v.show("settings", settingsTitle, v.settings(apierror.Form{
+		"name": {v.app.Name}, "redirect_uris": {strings.Join(v.app.RedirectURIs, "\n")}, "scopes": v.app.Scopes.Names(),
+		"app_url": {v.app.AppURL}, "pinned_version": {v.app.PinnedVersion},
+	}))
+}
+
+func (v *visit) saveSettings() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	change := console.AppChange{
+		Name: apierror.Sent(form.Get("name")), RedirectURIs: apierror.Sent(lines(form.Get("redirect_uris"))), Scopes: apierror.Sent(form["scopes"]),
+		AppURL: apierror.Optional[string]{IsSent: true, Value: ifGiven(form.Get("app_url"))},
+	}
+	// One that was retired since may stay.
+	if version := form.Get("pinned_version"); version != v.app.PinnedVersion {
+		change.PinnedVersion = apierror.Optional[string]{IsSent: true, Value: ifGiven(version)}
+	}
+	if _, err := v.cfg.Console.UpdateApp(v.r.Context(), v.by, v.app.ID, change); err != nil {
+		return v.again(err, "settings", settingsTitle, v.settings(form))
+	}
+	return v.to(path("apps", v.app.ID, "settings"), "app-updated")
+}
