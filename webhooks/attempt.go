@@ -49,15 +49,22 @@ func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Resp
 	if err != nil {
 		return nil, err
 	}
-	req.Header = http.Header{
+	req.Header = due.Header(a.Signature)
+	return s.http.Send(req)
+}
+
+// Header is what an attempt with that signature sends beside the body; HTTP adds its
+// own.
+func (d Delivery) Header(signed string) http.Header {
+	h := http.Header{
 		"Content-Type":    {"application/json"},
 		"User-Agent":      {"partnerkit-webhooks"},
-		"X-Webhook-Id":    {due.ID},
-		"X-Webhook-Event": {due.EventType},
-		signature.Header:  {a.Signature},
+		"X-Webhook-Id":    {d.ID},
+		"X-Webhook-Event": {d.EventType},
+		signature.Header:  {signed},
 	}
-	if !due.IsTest() {
-		req.Header["X-Webhook-Event-Id"] = []string{due.EventID}
+	if !d.IsTest() {
+		h["X-Webhook-Event-Id"] = []string{d.EventID}
 	}
-	return s.http.Send(req)
+	return h
 }
