@@ -8,7 +8,7 @@ import (
 
 // form reads what a form of ours sent.
 func (v *visit) form() (apierror.Form, error) {
-	return apierror.DecodeForm(v.r, apierror.FormLimits{MaxBytes: 256 << 10, MaxParameters: 200})
+	return apierror.DecodeForm(v.r, apierror.FormLimits{MaxBytes: 256 << 10, MaxParameters: 1000})
 }
 
 // lines are those of a text area that say something.

@@ -33,6 +33,7 @@ func (v *visit) frame(title string) look.Frame {
 		return f
 	}
 	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: v.cfg.Prefix + path("apps", v.app.ID)}}
+	f.Trail = append(f.Trail, v.trail...)
 	f.SideLabel = "Parts of the app"
 	own := v.cfg.Prefix + path("apps", v.app.ID)
 	for _, part := range parts {
@@ -60,8 +61,13 @@ var parts = []Link{
 // notices are what pages say after something was done, by the word in the address:
 // nobody else's words get there.
 var notices = map[string]string{
-	"app-updated":  "The app was updated.",
-	"secret-ended": "The secret was ended.",
+	"app-updated":     "The app was updated.",
+	"clock-moved":     "The clock was moved, and what was due has happened.",
+	"delivery-queued": "It is on its way again. This page follows it.",
+	"secret-ended":    "The secret was ended.",
+	"test-queued":     "The test is on its way. This page follows it.",
+	"webhook-deleted": "The webhook was deleted.",
+	"webhook-updated": "The webhook was updated.",
 }
 
 // problems finds out whether an error is for whoever sent a form to mend: they get to

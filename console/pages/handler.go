@@ -26,12 +26,14 @@ type visit struct {
 	r   *http.Request
 	by  console.Actor
 	app oauthserver.App // that of the path, if it names one
+
+	trail []look.Link // where the page lies, below the app
 }
 
 // allRoutes are those of all parts.
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
-		appRoutes(), settingsRoutes(), secretRoutes(),
+		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveryRoutes(), p.clockRoutes(),
 	)
 }
 
@@ -135,6 +137,8 @@ func (p *Pages) functions() template.FuncMap {
 	return template.FuncMap{
 		"href": func(steps ...string) string { return p.cfg.Prefix + path(steps...) },
 		"now":  p.cfg.Clock.Now,
+
+		"clockSteps": p.clockSteps,
 	}
 }
 

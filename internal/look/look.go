@@ -82,6 +82,26 @@ type Badge struct{ Kind, Text string }
 // Pager leads through a long list, newest first.
 type Pager struct{ First, Next string }
 
+// Left is the time until something happens, counted from when the page was made: the
+// clock of a browser is not that of the platform. The zero value is none.
+type Left struct {
+	Until   time.Time
+	Seconds int64
+}
+
+// NewLeft is zero when the time has come.
+func NewLeft(until, now time.Time) Left {
+	if !now.Before(until) {
+		return Left{}
+	}
+	return Left{Until: until, Seconds: int64(until.Sub(now).Round(time.Second) / time.Second)}
+}
+
+// String is hours, minutes and seconds, as the script shows them.
+func (l Left) String() string {
+	return fmt.Sprintf("%02d:%02d:%02d", l.Seconds/3600, l.Seconds/60%60, l.Seconds%60)
+}
+
 // Set is the pages of a package, each a file that defines "content" and may define
 // "aside", what stands beside the title.
 type Set struct{ pages map[string]*template.Template }

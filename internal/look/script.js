@@ -18,7 +18,7 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = before; }, 2000);
 });
 
-// <time data-countdown="seconds">: what is left, counted from when the page came.
+// <span data-countdown="seconds">: what is left, counted from when the page came.
 function countDown(root) {
   for (const element of root.querySelectorAll("[data-countdown]")) {
     const end = performance.now() + 1000 * Number(element.dataset.countdown);
@@ -39,33 +39,47 @@ function forgetForm() {
   if (element) history.replaceState(null, "", element.dataset.replace);
 }
 
-// <section id data-live>: fetched again every other second, while somebody looks and
-// nothing in it is being used.
+// <section id data-live="where">: fetched again every other second, while somebody
+// looks and nothing in it is being used. Details and focus stay as they are, by id.
 function keepFresh() {
-  if (!document.querySelector("[data-live]")) return;
-  const again = () => setTimeout(refresh, 2000);
-  async function refresh() {
-    if (document.hidden) return again();
-    let page;
-    try {
-      const answer = await fetch(location.href, { credentials: "same-origin", redirect: "error" });
-      if (!answer.ok) return setTimeout(refresh, 15000);
-      page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    } catch {
-      return setTimeout(refresh, 15000);
-    }
-    for (const old of document.querySelectorAll("[data-live]")) {
-      const fresh = page.getElementById(old.id);
-      if (!fresh || fresh.innerHTML === old.dataset.seen || old.contains(document.activeElement) || old.querySelector("details[open]")) continue;
-      old.replaceChildren(...document.importNode(fresh, true).childNodes);
-      old.dataset.seen = fresh.innerHTML;
-      showCopyButtons(old);
-      countDown(old);
-    }
-    again();
+  const sections = () => document.querySelectorAll("[data-live]");
+  // What counts down differs all the time.
+  const face = (element) => element.innerHTML.replace(/<span[^>]* data-countdown=[^>]*>[^<]*/g, "");
+  const isUsed = (element) => {
+    const focus = document.activeElement, selection = getSelection();
+    return element.contains(focus) && focus.matches("button, input, select, textarea") || element.querySelector("details.ask[open]") ||
+      !selection.isCollapsed && element.contains(selection.anchorNode);
+  };
+  function swap(old, fresh) {
+    const focus = old.contains(document.activeElement) && document.activeElement.closest("[id]").id;
+    const open = new Map(Array.from(old.querySelectorAll("details[id]"), (details) => [details.id, details.open]));
+    old.replaceChildren(...document.importNode(fresh, true).childNodes);
+    for (const details of old.querySelectorAll("details[id]")) details.open = open.get(details.id) ?? details.open;
+    if (focus) document.getElementById(focus)?.focus();
+    showCopyButtons(old);
+    countDown(old);
   }
-  for (const element of document.querySelectorAll("[data-live]")) element.dataset.seen = element.innerHTML;
-  again();
+  const seen = new Map(Array.from(sections(), (element) => [element.id, face(element)]));
+  if (seen.size === 0) return;
+  const address = sections()[0].dataset.live || location.href;
+  async function refresh() {
+    let wait = 2000;
+    if (!document.hidden) try {
+      const answer = await fetch(address, { credentials: "same-origin", redirect: "error" });
+      if (!answer.ok) throw new Error(answer.statusText);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const old of sections()) {
+        const fresh = page.getElementById(old.id);
+        if (!fresh || face(fresh) === seen.get(old.id) || isUsed(old)) continue;
+        seen.set(old.id, face(fresh));
+        swap(old, fresh);
+      }
+    } catch {
+      wait = 15000; // signed out, or the service is away
+    }
+    setTimeout(refresh, wait);
+  }
+  setTimeout(refresh, 2000);
 }
 
 keepFresh();

@@ -1,0 +1,63 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// eventGroup is events about one kind of thing, behind one scope.
+type eventGroup struct {
+	Title  string
+	Scope  string // empty: none is needed
+	Held   bool   // whether the app may ask for the scope
+	Events []eventChoice
+}
+
+type eventChoice struct {
+	events.Definition
+	Checked bool
+}
+
+// eventGroups are the events of the catalog, in its order, with the chosen ones
+// checked.
+func (v *visit) eventGroups(app oauthserver.App, chosen []string) []eventGroup {
+	var groups []eventGroup
+	for _, definition := range v.cfg.Console.EventCatalog() {
+		title := groupTitle(definition)
+		i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Title == title && g.Scope == definition.Scope })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, eventGroup{Title: title, Scope: definition.Scope, Held: definition.Scope == "" || app.Scopes.Has(definition.Scope)})
+		}
+		groups[i].Events = append(groups[i].Events, eventChoice{Definition: definition, Checked: slices.Contains(chosen, definition.Name)})
+	}
+	return groups
+}
+
+// groupTitle names what an event is about: credit_note.voided a credit note.
+func groupTitle(d events.Definition) string {
+	switch d.Audience {
+	case events.AudienceApp:
+		return "The app itself"
+	case events.AudiencePrivacy:
+		return "Privacy"
+	}
+	about, _, _ := strings.Cut(d.Name, ".")
+	about = strings.ReplaceAll(about, "_", " ")
+	return strings.ToUpper(about[:1]) + about[1:]
+}
+
+// inOrder are the chosen events, those that were chosen before first and as they
+// stood: a test sends the first one.
+func inOrder(before, chosen []string) []string {
+	var names []string
+	for _, name := range slices.Concat(before, chosen) {
+		if slices.Contains(chosen, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,144 @@
+package pages
+
+import (
+	"net/url"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+func webhookRoutes() []route {
+	const webhook = "/apps/{appId}/webhooks/{webhookId}"
+	return []route{
+		{"GET", webhook, (*visit).showWebhook},
+		{"POST", webhook, (*visit).saveWebhook},
+		{"POST", webhook + "/delete", (*visit).deleteWebhook},
+		{"POST", webhook + "/rotate-secret", (*visit).rotateSecret},
+		{"POST", webhook + "/test", (*visit).sendTest},
+	}
+}
+
+// ref names the webhook and the delivery of the path.
+func (v *visit) ref() console.Ref {
+	return console.Ref{AppID: v.app.ID, WebhookID: v.r.PathValue("webhookId"), DeliveryID: v.r.PathValue("deliveryId")}
+}
+
+// webhookPath is that of a webhook of the app, or of something below it.
+func (v *visit) webhookPath(webhookID string, below ...string) string {
+	return path(append([]string{"apps", v.app.ID, "webhooks", webhookID}, below...)...)
+}
+
+type webhookView struct {
+	App        oauthserver.App
+	ReadOnly   bool
+	Webhook    webhooks.Webhook
+	Previous   look.Left // until when the secret before this one signs too
+	Deliveries []deliveryRow
+	Pager      look.Pager
+	Live       string // where the list is to be had again
+
+	Form      apierror.Form
+	Events    []eventGroup
+	IsChanged bool // the form was sent, and has mistakes
+}
+
+// webhook is the page of the path's webhook; its form holds what the webhook is.
+func (v *visit) webhook() (webhookView, error) {
+	ref := v.ref()
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, ref)
+	if err != nil {
+		return webhookView{}, err
+	}
+	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref)
+	if err != nil {
+		return webhookView{}, err
+	}
+	form := apierror.Form{"url": {hook.URL}, "events": hook.Events}
+	if hook.Enabled {
+		form["enabled"] = []string{"on"}
+	}
+	view := webhookView{
+		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Form: form, Events: v.eventGroups(v.app, hook.Events),
+	}
+	if hook.Previous != nil {
+		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
+	}
+	after := v.r.URL.Query().Get("after")
+	shown, next := cut(deliveries, after)
+	view.Deliveries, view.Pager = shown, v.pager(v.webhookPath(hook.ID), after, next)
+	view.Live = v.cfg.Prefix + v.webhookPath(hook.ID) + "?" + url.Values{"after": {after}}.Encode()
+	v.trail = []look.Link{{Text: "Webhooks", Href: v.cfg.Prefix + path("apps", v.app.ID, "webhooks")}}
+	return view, nil
+}
+
+func (v *visit) showWebhook() error {
+	view, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	return v.show("webhook", webhookTitle, view)
+}
+
+const webhookTitle = "Webhook"
+
+// webhookAgain shows the page with the reason why something was refused.
+func (v *visit) webhookAgain(refused error) error {
+	view, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	return v.again(refused, "webhook", webhookTitle, view)
+}
+
+func (v *visit) saveWebhook() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	view, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	_, err = v.cfg.Console.UpdateWebhook(v.r.Context(), v.by, v.ref(), console.WebhookChange{
+		URL: apierror.Sent(form.Get("url")), Events: apierror.Sent(inOrder(view.Webhook.Events, form["events"])), Enabled: apierror.Sent(form.Has("enabled")),
+	})
+	if err != nil {
+		view.Form, view.Events, view.IsChanged = form, v.eventGroups(v.app, form["events"]), true
+		return v.again(err, "webhook", webhookTitle, view)
+	}
+	return v.to(v.webhookPath(view.Webhook.ID), "webhook-updated")
+}
+
+func (v *visit) deleteWebhook() error {
+	if err := v.cfg.Console.DeleteWebhook(v.r.Context(), v.by, v.ref()); err != nil {
+		return v.webhookAgain(err)
+	}
+	return v.to(path("apps", v.app.ID, "webhooks"), "webhook-deleted")
+}
+
+// rotateSecret makes a new signing secret and shows it, this once.
+func (v *visit) rotateSecret() error {
+	secret, until, err := v.cfg.Console.RotateSecret(v.r.Context(), v.by, v.ref())
+	if err != nil {
+		return v.webhookAgain(err)
+	}
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.ref())
+	if err != nil {
+		return err
+	}
+	return v.show("webhook_secret", "The new signing secret", webhookSecretView{
+		Webhook: hook, Secret: secret, Previous: look.NewLeft(until, v.cfg.Clock.Now()),
+	})
+}
+
+// sendTest queues a test, and leads to the page that follows it.
+func (v *visit) sendTest() error {
+	queued, err := v.cfg.Console.SendTest(v.r.Context(), v.by, v.ref())
+	if err != nil {
+		return v.webhookAgain(err)
+	}
+	return v.to(v.webhookPath(queued.WebhookID, "deliveries", queued.ID), "test-queued")
+}

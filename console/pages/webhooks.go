@@ -1,0 +1,105 @@
+package pages
+
+import (
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+func webhookListRoutes() []route {
+	return []route{
+		{"GET", "/apps/{appId}/webhooks", (*visit).showWebhooks},
+		{"GET", "/apps/{appId}/webhooks/new", (*visit).showNewWebhook},
+		{"POST", "/apps/{appId}/webhooks/new", (*visit).createWebhook},
+	}
+}
+
+type webhooksView struct {
+	App      oauthserver.App
+	ReadOnly bool
+	Webhooks []webhookRow
+}
+
+type webhookRow struct {
+	webhooks.Webhook
+	Shown  []string     // the first few events
+	More   int          // besides these
+	Last   *deliveryRow // nil: there is none yet
+	Recent int          // how many deliveries are listed
+	Failed int          // of those
+}
+
+// fewEvents is how many events of a webhook the list names.
+const fewEvents = 3
+
+func (v *visit) showWebhooks() error {
+	hooks, err := v.cfg.Console.Webhooks(v.r.Context(), v.by, v.app.ID)
+	if err != nil {
+		return err
+	}
+	view := webhooksView{App: v.app, ReadOnly: v.isReadOnly()}
+	for _, hook := range hooks {
+		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID})
+		if isStatus(err, 404) {
+			continue // deleted just now
+		}
+		if err != nil {
+			return err
+		}
+		view.Webhooks = append(view.Webhooks, newWebhookRow(hook, deliveries))
+	}
+	return v.show("webhooks", "Webhooks", view)
+}
+
+func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhookRow {
+	row := webhookRow{Webhook: hook, Shown: hook.Events[:min(fewEvents, len(hook.Events))], Recent: len(deliveries)}
+	row.More = len(hook.Events) - len(row.Shown)
+	for _, d := range deliveries {
+		if d.Status == webhooks.Failed {
+			row.Failed++
+		}
+	}
+	if len(deliveries) > 0 {
+		last := newDeliveryRow(deliveries[0])
+		row.Last = &last
+	}
+	return row
+}
+
+const newWebhookTitle = "New webhook"
+
+type newWebhookView struct {
+	App    oauthserver.App
+	Events []eventGroup
+	Form   apierror.Form
+}
+
+func (v *visit) newWebhook(form apierror.Form) newWebhookView {
+	return newWebhookView{App: v.app, Events: v.eventGroups(v.app, form["events"]), Form: form}
+}
+
+func (v *visit) showNewWebhook() error {
+	return v.show("webhook_new", newWebhookTitle, v.newWebhook(apierror.Form{}))
+}
+
+// createWebhook makes a webhook and shows its secret, this once.
+func (v *visit) createWebhook() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	hook, secret, err := v.cfg.Console.CreateWebhook(v.r.Context(), v.by, v.app.ID, console.NewWebhook{URL: form.Get("url"), Events: form["events"]})
+	if err != nil {
+		return v.again(err, "webhook_new", newWebhookTitle, v.newWebhook(form))
+	}
+	return v.show("webhook_secret", "The webhook was created", webhookSecretView{Webhook: hook, Secret: secret})
+}
+
+// webhookSecretView is a secret that signs from now on.
+type webhookSecretView struct {
+	Webhook  webhooks.Webhook
+	Secret   string
+	Previous look.Left // until when the one before it signs too; zero: there is none
+}
