@@ -38,7 +38,7 @@ type deliveryView struct {
 type attemptView struct {
 	webhooks.Attempt
 	Badge  look.Badge
-	Took   time.Duration
+	Took   string
 	Header []headerLine // empty: nothing was sent
 	Text   string       // of the answer
 }
@@ -51,10 +51,7 @@ func (v *visit) delivery() (deliveryView, error) {
 	if err != nil {
 		return deliveryView{}, err
 	}
-	v.trail = []look.Link{
-		{Text: "Webhooks", Href: v.cfg.Prefix + path("apps", v.app.ID, "webhooks")},
-		{Text: "Webhook", Href: v.cfg.Prefix + v.webhookPath(d.WebhookID)},
-	}
+	v.trail = []look.Link{{Text: webhookTitle, Href: v.cfg.Prefix + v.webhookPath(d.WebhookID)}}
 	view := deliveryView{App: v.app, Delivery: newDeliveryRow(d), Pretty: pretty(d.Body), MaxAttempts: webhooks.MaxAttempts}
 	if !d.NextAttemptAt.IsZero() {
 		view.Next = look.NewLeft(d.NextAttemptAt, v.cfg.Clock.Now())
@@ -66,7 +63,7 @@ func (v *visit) delivery() (deliveryView, error) {
 }
 
 func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
-	view := attemptView{Attempt: a, Badge: look.Badge{Kind: "bad", Text: "No answer"}, Took: a.Duration.Round(time.Millisecond), Text: asText(a.Answer)}
+	view := attemptView{Attempt: a, Badge: look.Badge{Kind: "bad", Text: "No answer"}, Took: took(a.Duration), Text: asText(a.Answer)}
 	if a.ResponseCode != 0 {
 		view.Badge.Text = strconv.Itoa(a.ResponseCode)
 	}
@@ -81,6 +78,14 @@ func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
 		view.Header = append(view.Header, headerLine{Name: name, Value: strings.Join(header[name], ", ")})
 	}
 	return view
+}
+
+// took is precise to the millisecond: the rest is noise.
+func took(d time.Duration) string {
+	if d = d.Round(time.Millisecond); d == 0 {
+		return "under 1ms"
+	}
+	return d.String()
 }
 
 // pretty is a body with lines and indentation, for reading.

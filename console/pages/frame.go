@@ -33,14 +33,17 @@ func (v *visit) frame(title string) look.Frame {
 		return f
 	}
 	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: v.cfg.Prefix + path("apps", v.app.ID)}}
-	f.Trail = append(f.Trail, v.trail...)
 	f.SideLabel = "Parts of the app"
 	own := v.cfg.Prefix + path("apps", v.app.ID)
 	for _, part := range parts {
 		href := own + part.Href
 		current := v.r.URL.Path == href || part.Href != "" && strings.HasPrefix(v.r.URL.Path, href+"/")
 		f.Side = append(f.Side, look.Link{Text: part.Text, Href: href, Current: current})
+		if current && part.Text != title && part.Href != "" {
+			f.Trail = append(f.Trail, look.Link{Text: part.Text, Href: href})
+		}
 	}
+	f.Trail = append(f.Trail, v.trail...)
 	return f
 }
 

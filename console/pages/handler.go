@@ -27,7 +27,7 @@ type visit struct {
 	by  console.Actor
 	app oauthserver.App // that of the path, if it names one
 
-	trail []look.Link // where the page lies, below the app
+	trail []look.Link // where the page lies, below a part of the app
 }
 
 // allRoutes are those of all parts.

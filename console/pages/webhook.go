@@ -70,7 +70,6 @@ func (v *visit) webhook() (webhookView, error) {
 	shown, next := cut(deliveries, after)
 	view.Deliveries, view.Pager = shown, v.pager(v.webhookPath(hook.ID), after, next)
 	view.Live = v.cfg.Prefix + v.webhookPath(hook.ID) + "?" + url.Values{"after": {after}}.Encode()
-	v.trail = []look.Link{{Text: "Webhooks", Href: v.cfg.Prefix + path("apps", v.app.ID, "webhooks")}}
 	return view, nil
 }
 
