@@ -16,14 +16,16 @@ import (
 	"time"
 )
 
-//go:embed templates style.css script.js
+//go:embed templates style.css script.js icon.svg
 var files embed.FS
 
 var (
 	style      = mustRead("style.css")
 	script     = mustRead("script.js")
+	icon       = mustRead("icon.svg")
 	styleName  = named("style", style, "css")
 	scriptName = named("script", script, "js")
+	iconName   = named("icon", icon, "svg")
 )
 
 func mustRead(name string) []byte {
@@ -153,17 +155,19 @@ func pieces() template.FuncMap {
 		"style":      func() template.CSS { return template.CSS(style) }, //nolint:gosec // a file of ours
 		"styleName":  func() string { return styleName },
 		"scriptName": func() string { return scriptName },
+		"iconName":   func() string { return iconName },
 		"rfc3339":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"stamp":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") },
 	}
 }
 
-// Assets serves the style sheet and the script by their names, below wherever it is
+// Assets serves the style sheet, the script and the icon by their names, below wherever it is
 // mounted: strip the prefix first.
 func Assets() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /"+styleName, asset("text/css; charset=utf-8", style))
 	mux.Handle("GET /"+scriptName, asset("text/javascript; charset=utf-8", script))
+	mux.Handle("GET /"+iconName, asset("image/svg+xml", icon))
 	return mux
 }
 
