@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 )
@@ -28,4 +30,10 @@ func ifGiven(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// isText reports whether a query holds nothing that a database would choke on.
+func isText(query string) bool {
+	text, err := url.QueryUnescape(query)
+	return err == nil && utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

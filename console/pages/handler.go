@@ -58,6 +58,9 @@ func (p *Pages) page(handle func(v *visit) error) http.Handler {
 		if err := p.csrf.Check(r); err != nil {
 			return apierror.Forbidden("This request came from another site")
 		}
+		if !isText(r.URL.RawQuery) {
+			return apierror.Invalid("the query is not valid UTF-8 without NUL")
+		}
 		by, err := p.cfg.Console.Actor(r)
 		if isStatus(err, http.StatusUnauthorized) {
 			returnTo := p.cfg.Prefix
