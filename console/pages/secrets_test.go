@@ -1,0 +1,73 @@
+package pages_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// APP-02: a second secret is shown once; then the first one can be ended, and the last
+// one not.
+func TestSecrets_APP02(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp()
+	at := "/apps/" + app.ID + "/secrets"
+	first := o.secrets(app)[0]
+	o.get(at).want(http.StatusOK).shows(app.ClientID, first.Prefix+"…", "Valid", "Add a secret")
+	o.post(at + "/" + first.ID + "/end").want(http.StatusBadRequest).alerts("this is the app's only valid secret; add another one first").shows(first.Prefix)
+
+	added := o.post(at).want(http.StatusOK).shows("Copy it now.")
+	o.onlyOnce(added, added.values("data-copy")[0], at)
+	second := o.secrets(app)[1]
+	o.did(app, "secret.created", "app.created")
+	o.get(at).shows(first.Prefix, second.Prefix).lacks(`action="/developer` + at + `"`)
+	o.post(at).want(http.StatusBadRequest).alerts("the app has 2 valid secrets already; end one of them first")
+
+	o.post(at+"/"+first.ID+"/end").wantTo(at+"?done=secret-ended").shows("The secret was ended.", "Ended")
+	o.did(app, "secret.ended", "secret.created")
+	o.post(at + "/" + first.ID + "/end").want(http.StatusNotFound)
+}
+
+func (o *office) secrets(app oauthserver.App) []oauthserver.ClientSecret {
+	o.Helper()
+	all, err := o.console.Secrets(o.Context(), o.actor(ann), app.ID)
+	o.must(err)
+	return all
+}
+
+// onlyOnce checks that a secret is on this page, and from then on nowhere: on no page,
+// in no address and in no log. A reload asks for the page of this path instead.
+func (o *office) onlyOnce(shown answer, secret, path string) {
+	o.Helper()
+	if len(secret) < 20 || strings.Count(shown.text(), secret) != 1 {
+		o.Errorf("%s: shows the secret %q %d times", shown.what, secret, strings.Count(shown.text(), secret))
+	}
+	if replace := shown.values("data-replace"); !slices.Equal(replace, []string{o.prefix + path}) {
+		o.Errorf("%s: a reload asks for %q", shown.what, replace)
+	}
+	for _, address := range append(shown.values("href"), shown.values("action")...) {
+		if strings.Contains(address, secret) {
+			o.Errorf("%s: the secret is in %q", shown.what, address)
+		}
+	}
+	o.get(path).want(http.StatusOK).lacks(secret)
+	o.get("").want(http.StatusOK).lacks(secret)
+	if strings.Contains(o.logged.String(), secret) {
+		o.Error("the secret is in the log")
+	}
+}
+
+// A public app has none.
+func TestSecretsOfPublicApp(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp(func(n *console.NewApp) { n.Type = oauthserver.Public })
+	at := "/apps/" + app.ID + "/secrets"
+	o.get(at).want(http.StatusOK).shows("A public app has no secret", "PKCE").lacks("<form method=\"post\"")
+	o.post(at).want(http.StatusBadRequest).alerts("a PUBLIC app has no client secret; it proves itself with PKCE")
+}
