@@ -52,12 +52,20 @@ func (v *visit) showApps() error {
 // pager leads on from a page of a list at a path.
 func (v *visit) pager(path, after, next string) (p look.Pager) {
 	if after != "" {
-		p.First = v.cfg.Prefix + path
+		p.First = v.listAt(path, "")
 	}
 	if next != "" {
-		p.Next = v.cfg.Prefix + path + "?" + url.Values{"after": {next}}.Encode()
+		p.Next = v.listAt(path, next)
 	}
 	return p
+}
+
+// listAt is the address of a list, after an entry of it.
+func (v *visit) listAt(path, after string) string {
+	if after == "" {
+		return v.cfg.Prefix + path
+	}
+	return v.cfg.Prefix + path + "?" + url.Values{"after": {after}}.Encode()
 }
 
 func appBadge(app oauthserver.App) look.Badge {
@@ -89,8 +97,9 @@ func (v *visit) newApp(form apierror.Form) newAppView {
 
 // scopes are those that an app may request, with the chosen ones checked.
 func (v *visit) scopes(chosen []string) []scopeChoice {
-	var all []scopeChoice
-	for _, scope := range v.cfg.Console.Scopes() {
+	scopes := v.cfg.Console.Scopes()
+	all := make([]scopeChoice, 0, len(scopes))
+	for _, scope := range scopes {
 		all = append(all, scopeChoice{Scope: scope, Checked: slices.Contains(chosen, scope.Name)})
 	}
 	return all

@@ -267,10 +267,13 @@ func (a answer) wantTo(path string) answer {
 
 // text is all that a person reads, with single spaces.
 func (a answer) text() string {
-	return strings.Join(strings.Fields(html.UnescapeString(markup.ReplaceAllString(a.body, " "))), " ")
+	return strings.Join(strings.Fields(html.UnescapeString(markup.ReplaceAllString(inline.ReplaceAllString(a.body, ""), " "))), " ")
 }
 
-var markup = regexp.MustCompile(`(?s)<[^>]*>`)
+var (
+	markup = regexp.MustCompile(`<[^>]*>`)
+	inline = regexp.MustCompile(`</?(a|code|span|strong|time)\b[^>]*>`)
+)
 
 // shows checks that a person reads all of these.
 func (a answer) shows(texts ...string) answer {

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"net/url"
-
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
@@ -66,10 +64,9 @@ func (v *visit) webhook() (webhookView, error) {
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
 	}
-	after := v.r.URL.Query().Get("after")
+	own, after := v.webhookPath(hook.ID), v.r.URL.Query().Get("after")
 	shown, next := cut(deliveries, after)
-	view.Deliveries, view.Pager = shown, v.pager(v.webhookPath(hook.ID), after, next)
-	view.Live = v.cfg.Prefix + v.webhookPath(hook.ID) + "?" + url.Values{"after": {after}}.Encode()
+	view.Deliveries, view.Pager, view.Live = shown, v.pager(own, after, next), v.listAt(own, after)
 	return view, nil
 }
 

@@ -1,0 +1,208 @@
+package pages_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// DLV-09: the page goes through the 100 most recent deliveries, newest first.
+func TestDeliveries_DLV09(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp()
+	hook := o.newWebhook(app, "https://partner.example/hook")
+	var want []string
+	for range webhooks.MaxListed + 5 {
+		o.clock.Advance(time.Second)
+		d, err := o.hooks.SendTest(t.Context(), app.ID, hook.ID)
+		o.must(err)
+		want = append(want, d.ID)
+	}
+	slices.Reverse(want)
+	want = want[:webhooks.MaxListed]
+	own := "/apps/" + app.ID + "/webhooks/" + hook.ID
+	var got []string
+	path, pages := own, 0
+	for ; path != "" && pages < 10; pages++ {
+		page := o.get(path).want(http.StatusOK).shows("Queued", "invoice.created", "test")
+		got = append(got, page.listed()...)
+		// The script asks for this very page again.
+		if live := page.values("data-live"); !slices.Equal(live, []string{o.prefix + path}) {
+			t.Errorf("%s: kept fresh from %q", path, live)
+		}
+		path = ""
+		for _, link := range page.values("href") {
+			if strings.Contains(link, "?after=") {
+				path = strings.TrimPrefix(link, o.prefix)
+			}
+		}
+	}
+	if !slices.Equal(got, want) || pages != 4 {
+		t.Errorf("%d pages have %d deliveries, want 4 with the %d most recent, newest first", pages, len(got), len(want))
+	}
+	if first := o.get(own + "?after=dlv_gone").listed(); !slices.Equal(first, want[:25]) {
+		t.Errorf("after one that is gone: %q", first)
+	}
+}
+
+// listed are the deliveries that a page leads to.
+func (a answer) listed() (ids []string) {
+	for _, found := range regexp.MustCompile(`<a id="(dlv_\w+)"`).FindAllStringSubmatch(a.body, -1) {
+		ids = append(ids, found[1])
+	}
+	return ids
+}
+
+// post is what a receiver got.
+type post struct {
+	header http.Header
+	body   string
+}
+
+// receiver answers with a status and bytes that are not all text.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	posts  []post
+}
+
+func newReceiver(t testing.TB) *receiver {
+	t.Helper()
+	r := &receiver{status: http.StatusInternalServerError}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.posts = append(r.posts, post{req.Header, string(body)})
+		w.WriteHeader(r.status)
+		_, _ = io.WriteString(w, "out of paper\n\xff\x00\u202e caf\u00e9")
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) answerWith(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+func (r *receiver) last() (int, post) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.posts), r.posts[len(r.posts)-1]
+}
+
+// DLV-09, WH-02, RDL-01, RDL-02: the page of a delivery shows what went over the wire,
+// and a failed one can be sent again from there.
+func TestDelivery_RDL01(t *testing.T) {
+	t.Parallel()
+	o, r := newOffice(t), newReceiver(t)
+	o.run()
+	app := o.newApp()
+	hook := o.newWebhook(app, r.URL, events.AppInstalled)
+	recorded, err := o.events.Record(t.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: map[string]any{"a": 1}})
+	o.must(err)
+	o.settle()
+	deliveries, err := o.hooks.Deliveries(t.Context(), app.ID, hook.ID)
+	o.must(err)
+	own := "/apps/" + app.ID + "/webhooks/" + hook.ID
+	at := own + "/deliveries/" + deliveries[0].ID
+
+	page := o.get(at).want(http.StatusOK).shows("app.installed Retrying", recorded[0].ID, "biz_1", "1 of 6", "in 00:01:00 (1 Sep 2026, 12:01:00 UTC)", "answered with status 500",
+		`out of paper \xff\x00\u202e café`, `"data": { "a": 1 }`).lacks("Send it again")
+	_, sent := r.last()
+	page.shows(sent.body) // to the byte
+	for _, name := range []string{"Content-Type", "User-Agent", "X-Webhook-Id", "X-Webhook-Event", "X-Webhook-Event-Id", "X-Webhook-Signature"} {
+		page.shows(name + ": " + sent.header.Get(name))
+	}
+	o.get(own).shows("Retrying app.installed", "1 500 answered with status 500 next attempt 1 Sep 2026, 12:01:00 UTC")
+	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is retrying").shows("Attempt 1")
+
+	for attempts := 2; attempts <= webhooks.MaxAttempts; attempts++ {
+		o.clock.Advance(6 * time.Hour)
+		o.settle()
+	}
+	o.get(at).shows("Failed", "6 of 6", "Attempt 6", "Attempt 1", "Send it again").lacks("Next attempt")
+	o.get("/apps/"+app.ID+"/webhooks").shows("Failed", "1 of 1 failed")
+
+	r.answerWith(http.StatusNoContent)
+	o.post(at + "/redeliver").wantTo(at + "?done=delivery-queued").shows("It is on its way again.")
+	o.did(app, "delivery.redelivered", "app.created")
+	o.settle()
+	o.get(at).shows("Delivered", "1 of 6", "204 Attempt 1", "It had no body.", "Attempt 6").lacks("Send it again")
+	if n, again := r.last(); n != 7 || again.body != sent.body || again.header.Get("X-Webhook-Id") != sent.header.Get("X-Webhook-Id") {
+		t.Errorf("%d posts, the last one %v", n, again)
+	}
+	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is delivered")
+	o.get("/apps/"+app.ID+"/webhooks").shows("Delivered", "none of 1 failed")
+	o.get(own + "/deliveries/nope").want(http.StatusNotFound).alerts("the delivery not found")
+	o.post(own + "/deliveries/nope/redeliver").want(http.StatusNotFound)
+}
+
+// RDL-03: why a delivery is not sent again is told on its page.
+func TestRedeliverRefused_RDL03(t *testing.T) {
+	t.Parallel()
+	o, r := newOffice(t), newReceiver(t)
+	app := o.newApp()
+	hook := o.newWebhook(app, r.URL)
+	d, err := o.hooks.SendTest(t.Context(), app.ID, hook.ID)
+	o.must(err)
+	at := "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + d.ID
+	o.get(at).shows("Queued", "None yet.", "Next attempt now")
+	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is queued")
+	for _, statement := range []string{
+		"UPDATE partnerkit_delivery SET status = 'failed', last_error = 'not sent: the webhook is switched off', next_attempt_at = NULL",
+		"DELETE FROM partnerkit_delivery_queue",
+	} {
+		_, err := o.store.Tap.Exec(t.Context(), statement)
+		o.must(err)
+	}
+	o.get(at).shows("Failed", "not sent: the webhook is switched off", "It was never sent.")
+	off := false
+	_, err = o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &off})
+	o.must(err)
+	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the webhook is switched off").shows("Failed")
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the app is suspended or deactivated")
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+	on := true
+	_, err = o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &on})
+	o.must(err)
+	o.clock.Advance(webhooks.Retention)
+	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the delivery is older than 30 days")
+}
+
+// TST-01: a test is queued, and its page follows it.
+func TestSendTest_TST01(t *testing.T) {
+	t.Parallel()
+	o, r := newOffice(t), newReceiver(t)
+	r.answerWith(http.StatusOK)
+	o.run()
+	app := o.newApp()
+	hook := o.newWebhook(app, r.URL, "customer.created")
+	own := "/apps/" + app.ID + "/webhooks/" + hook.ID
+	sent := o.post(own + "/test").want(http.StatusSeeOther)
+	o.did(app, "webhook.tested", "app.created")
+	o.settle()
+	deliveries, err := o.hooks.Deliveries(t.Context(), app.ID, hook.ID)
+	o.must(err)
+	at := own + "/deliveries/" + deliveries[0].ID
+	page := sent.wantTo(at+"?done=test-queued").shows("The test is on its way.", "customer.created test Delivered", `"test": true`, "200 Attempt 1").lacks("X-Webhook-Event-Id")
+	if live := page.values("data-live"); !slices.Equal(live, []string{o.prefix + at}) {
+		t.Errorf("kept fresh from %q", live)
+	}
+	o.get(own).shows("Delivered customer.created test 1 Sep 2026, 12:00:00 UTC 1 200")
+}
