@@ -135,7 +135,10 @@ func TestDelivery_RDL01(t *testing.T) {
 		o.clock.Advance(6 * time.Hour)
 		o.settle()
 	}
-	o.get(at).shows("Failed", "6 of 6", "Attempt 6", "Attempt 1", "Send it again").lacks("Next attempt")
+	page = o.get(at).shows("Failed", "6 of 6", "Send it again").lacks("Next attempt")
+	if order := regexp.MustCompile(`Attempt \d`).FindAllString(page.text(), -1); strings.Join(order, ", ") != "Attempt 6, Attempt 5, Attempt 4, Attempt 3, Attempt 2, Attempt 1" {
+		t.Errorf("the attempts are %q, want the newest first", order)
+	}
 	o.get("/apps/"+app.ID+"/webhooks").shows("Failed", "1 of 1 failed")
 
 	r.answerWith(http.StatusNoContent)

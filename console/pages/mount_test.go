@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,12 @@ func TestPrefix(t *testing.T) {
 	o, app, fill := newWorld(t, func(cfg *pages.Config) {
 		cfg.Prefix, cfg.SignOut, cfg.Links = prefix, "/logout", []pages.Link{{Text: "Home", Href: "/"}}
 	})
+	posts := http.NewServeMux()
+	for _, route := range o.pages.Routes() {
+		if route.Method == http.MethodPost {
+			posts.Handle(prefix+route.Path, http.NotFoundHandler())
+		}
+	}
 	answers := []answer{
 		o.get("/nowhere"),
 		o.post("/apps/new"),
@@ -36,6 +43,14 @@ func TestPrefix(t *testing.T) {
 				if !isOurs && !slices.Contains([]string{"#main", "/", "/logout"}, address) {
 					t.Errorf("%s: %s=%q", got.what, attribute, address)
 				}
+			}
+		}
+	}
+	// Forms post to where somebody listens.
+	for _, got := range answers {
+		for _, address := range got.values("action") {
+			if _, pattern := posts.Handler(httptest.NewRequest(http.MethodPost, address, nil)); pattern == "" && address != "/logout" {
+				t.Errorf("%s: a form posts to %q", got.what, address)
 			}
 		}
 	}
