@@ -314,7 +314,7 @@ func (a answer) alerts(want ...string) answer {
 	return a
 }
 
-var alert = regexp.MustCompile(`(?s)<div class="alert" role="alert">(.*?)</div>`)
+var alert = regexp.MustCompile(`(?s)<(?:p|div) class="alert" role="alert"[^>]*>(.*?)</(?:p|div)>`)
 
 // values are those of an attribute, wherever it stands.
 func (a answer) values(attribute string) []string {
