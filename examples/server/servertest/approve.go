@@ -1,0 +1,69 @@
+package servertest
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+
+// Approve opens the consent page at the URL as somebody who is signed in, allows
+// it for [Business], and returns the query that their browser would bring back.
+func (s *Server) Approve(authorizeURL string) url.Values {
+	s.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var session struct{ Cookie string }
+	s.Dev("sessions", fmt.Sprintf(`{"userId": %q, "businessId": %q}`, User, Business), &session)
+	cookie, err := http.ParseSetCookie(session.Cookie)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	app, err := url.Parse(s.App)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	jar.SetCookies(app, []*http.Cookie{cookie})
+
+	page, _ := s.open(browser, http.MethodGet, authorizeURL, nil, http.StatusOK)
+	form := url.Values{"business_id": {Business}, "decision": {"allow"}}
+	for _, match := range hiddenField.FindAllStringSubmatch(page, -1) {
+		form.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
+	}
+	_, location := s.open(browser, http.MethodPost, s.App+"/oauth/authorize", form, http.StatusSeeOther)
+	back, err := url.Parse(location)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return back.Query()
+}
+
+func (s *Server) open(browser *http.Client, method, address string, form url.Values, want int) (page, location string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	res, err := browser.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != want {
+		s.t.Fatalf("%s %s: %s, %v\n%s", method, r.URL.Path, res.Status, err, text)
+	}
+	return string(text), res.Header.Get("Location")
+}
