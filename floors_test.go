@@ -23,7 +23,7 @@ var floors = [][]string{
 	3: {"guard", "console", "console/pages"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest"},
 	5: {"."},
-	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/device", "examples/receiver", "examples/embed", "examples/listen"},
+	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client", "examples/device", "examples/receiver", "examples/embed", "examples/listen"},
 }
 
 var arrows = map[string][]string{

@@ -1,0 +1,21 @@
+// Package client is a partner app's side of the API, on golang.org/x/oauth2.
+//
+//   - [Discover] finds the endpoints;
+//   - [App.Begin] and [App.Finish] ask a business for access: a fresh state and
+//     PKCE verifier each time;
+//   - [Source] keeps the two tokens: stored before either is used, renewed a
+//     minute early or when the API refuses one, once for all goroutines;
+//   - [Bearer] sends the access token over [Retry], which waits and repeats what is
+//     worth it, over [NewTransport];
+//   - [API] makes calls with them, and reads errors by their code.
+//
+// # Losing an answer
+//
+// A refresh token works once. When the answer to a refresh is lost, on the way or
+// in a crash before the tokens were stored, the client has only the old one, and
+// nothing better to do than to present it again: the first attempt may not have
+// arrived. If it did, a strict service takes the second for a thief's, ends all
+// tokens of that consent and answers invalid_grant, and the business has to be
+// asked again; one with a retry window answers with the same tokens once more.
+// Nothing is lost by trying: the tokens that are ended are tokens that nobody has.
+package client

@@ -1,0 +1,14 @@
+package client
+
+import (
+	"net/http"
+	"time"
+)
+
+// NewTransport is the network, with an end to waiting: a service that does not
+// begin to answer within half a minute did not answer, and [Retry] goes on.
+func NewTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 30 * time.Second
+	return t
+}
