@@ -23,7 +23,8 @@ var floors = [][]string{
 	3: {"guard", "console", "console/pages"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest"},
 	5: {"."},
-	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client", "examples/device", "examples/receiver", "examples/embed", "examples/listen"},
+	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client",
+		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen"},
 }
 
 var arrows = map[string][]string{
@@ -31,6 +32,7 @@ var arrows = map[string][]string{
 	"storage/postgres":  {"storage/sqlstore"},
 	"storage/storetest": {"storage/sqlstore"},
 	"examples/server":   {"examples/server/ledger"}, // the records behind the API that it serves
+	"examples/receiver": {"examples/receiver/inbox"},
 }
 
 // forbidden names modules that a package must not pull in, even indirectly.
