@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"storage/storetest": {"storage/sqlstore"},
 	"examples/server":   {"examples/server/ledger"}, // the records behind the API that it serves
 	"examples/receiver": {"examples/receiver/inbox"},
+	"examples/partner":  {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
 }
 
 // forbidden names modules that a package must not pull in, even indirectly.
