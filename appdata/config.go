@@ -75,6 +75,9 @@ func New(cfg Config) (*Service, error) {
 	return &Service{cfg: cfg, typeNames: strings.Join(slices.Sorted(maps.Keys(cfg.Types)), ", ")}, nil
 }
 
+// Types are the types of records that take values, each with the scope that reads it.
+func (s *Service) Types() map[string]string { return maps.Clone(s.cfg.Types) }
+
 var validType = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 func checkType(name, scope string) error {

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -21,6 +22,16 @@ func (c *Console) Report(ctx context.Context, by Actor, appID string, days int) 
 		return analytics.Report{}, err
 	}
 	return c.cfg.Analytics.Report(ctx, appID, days)
+}
+
+// Hours returns how an app was used in the last hours, the one that has begun
+// included, oldest first; analytics.ErrPeriod, or a 404 of apierror.
+func (c *Console) Hours(ctx context.Context, by Actor, appID string, last int) ([]analytics.Hour, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return nil, err
+	}
+	end := c.cfg.Clock.Now().Truncate(time.Hour).Add(time.Hour)
+	return c.cfg.Analytics.Hours(ctx, appID, end.Add(-time.Duration(last)*time.Hour), end)
 }
 
 func (c *Console) analyticsRoutes() []route {

@@ -36,7 +36,7 @@ func newAssetPayload(a Asset) assetPayload {
 }
 
 func (c *Console) addAsset(w http.ResponseWriter, r *http.Request, by Actor) error {
-	n, err := readUpload(w, r)
+	n, err := ReadUpload(w, r)
 	if err != nil {
 		return err
 	}
@@ -55,13 +55,18 @@ func (c *Console) listAssets(w http.ResponseWriter, r *http.Request, by Actor) e
 	return list(w, assets, newAssetPayload)
 }
 
-// serveAsset sends the image. Whatever else its bytes may be, a browser takes them for
-// an image or saves them: they run nowhere.
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, by Actor) error {
 	asset, data, err := c.AssetData(r.Context(), by, refOf(r))
 	if err != nil {
 		return err
 	}
+	WriteImage(w, asset, data)
+	return nil
+}
+
+// WriteImage sends an asset. Whatever else its bytes may be, a browser takes them for an
+// image or saves them: they run nowhere.
+func WriteImage(w http.ResponseWriter, asset Asset, data []byte) {
 	h := w.Header()
 	h.Set("Content-Type", asset.ContentType)
 	h.Set("Content-Length", strconv.Itoa(len(data)))
@@ -70,7 +75,6 @@ func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, by Actor) e
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	_, _ = w.Write(data) //nolint:gosec // inert, see above; and a client that leaves is no error
-	return nil
 }
 
 func (c *Console) deleteAsset(w http.ResponseWriter, r *http.Request, by Actor) error {

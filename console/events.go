@@ -25,6 +25,15 @@ func (c *Console) Versions() []string { return slices.Clone(c.cfg.Versions) }
 // scope to read it.
 func (c *Console) ResourceTypes() map[string]string { return maps.Clone(c.cfg.ResourceTypes) }
 
+// FieldTypes are the types of records that take app data, each with the scope to read
+// it; nil: there is no app data, and nothing about fields may be asked.
+func (c *Console) FieldTypes() map[string]string {
+	if c.cfg.AppData == nil {
+		return nil
+	}
+	return c.cfg.AppData.Types()
+}
+
 func (c *Console) eventRoutes() []route {
 	return []route{{"GET /developer/events", c.listEvents}}
 }

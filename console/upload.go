@@ -18,9 +18,10 @@ const (
 	maxKindBytes = 64
 )
 
-// readUpload reads the two parts of an upload, kind and file, each once and in any
-// order. Nothing of it goes to the disk.
-func readUpload(w http.ResponseWriter, r *http.Request) (NewAsset, error) {
+// ReadUpload reads the two parts of an upload, kind and file, each once and in any
+// order. Nothing of it goes to the disk. Its error is one of apierror: 413, 415, or what
+// is wrong.
+func ReadUpload(w http.ResponseWriter, r *http.Request) (NewAsset, error) {
 	if apierror.MediaType(r) != uploadType || len(r.Header.Values("Content-Encoding")) > 0 {
 		return NewAsset{}, apierror.UnsupportedMediaType(uploadType)
 	}
