@@ -29,6 +29,9 @@ type AuditStore interface {
 	// Audit lists entries of an app, newest first, that are before an entry; an
 	// empty id means from the newest on.
 	Audit(ctx context.Context, appID, before string, limit int) ([]AuditEntry, error)
+	// OrganizationAudit lists entries about no app whose target is one of the
+	// organizations, likewise.
+	OrganizationAudit(ctx context.Context, organizationIDs []string, before string, limit int) ([]AuditEntry, error)
 	// PurgeAudit deletes entries from before a time, oldest first and at most
 	// limit, and returns how many.
 	PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error)

@@ -15,10 +15,26 @@ func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Pa
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return Paged[AuditEntry]{}, err
 	}
+	return pageOfAudit(p, func(before string, limit int) ([]AuditEntry, error) {
+		return c.cfg.Store.Audit(ctx, appID, before, limit)
+	})
+}
+
+// OrganizationAudit lists who did what for the actor's organizations that is about no
+// app, such as issuing a registration token, newest first. Targets are the
+// organizations.
+func (c *Console) OrganizationAudit(ctx context.Context, by Actor, p Page) (Paged[AuditEntry], error) {
+	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
+	return pageOfAudit(p, func(before string, limit int) ([]AuditEntry, error) {
+		return c.cfg.Store.OrganizationAudit(ctx, organizationIDs, before, limit)
+	})
+}
+
+func pageOfAudit(p Page, read func(before string, limit int) ([]AuditEntry, error)) (Paged[AuditEntry], error) {
 	if p.After != "" && !id.Valid(id.Audit, p.After) {
 		return Paged[AuditEntry]{}, apierror.Invalid("after must be the nextCursor of a page")
 	}
-	entries, err := c.cfg.Store.Audit(ctx, appID, p.After, p.limit()+1)
+	entries, err := read(p.After, p.limit()+1)
 	for i := range entries {
 		if !entries[i].ByDeveloper {
 			entries[i].UserID = ""

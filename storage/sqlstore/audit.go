@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/console"
@@ -18,23 +20,44 @@ func (s *Store) RecordAudit(ctx context.Context, e console.AuditEntry) error {
 
 // Audit implements console.AuditStore.
 func (s *Store) Audit(ctx context.Context, appID, before string, limit int) ([]console.AuditEntry, error) {
-	where, args := "app_id = $1", []any{appID, limit}
+	all, err := s.audit(ctx, "app_id = $1", appID, before, limit)
+	return all, wrap("audit", err)
+}
+
+// OrganizationAudit implements console.AuditStore. It asks for one organization after
+// the other: for several at once SQLite would rather read the log of all.
+func (s *Store) OrganizationAudit(ctx context.Context, organizationIDs []string, before string, limit int) ([]console.AuditEntry, error) {
+	var all []console.AuditEntry
+	for _, organizationID := range organizationIDs {
+		some, err := s.audit(ctx, "app_id = '' AND target = $1", organizationID, before, limit)
+		if err != nil {
+			return nil, wrap("audit of organizations", err)
+		}
+		all = append(all, some...)
+	}
+	slices.SortFunc(all, func(a, b console.AuditEntry) int { return strings.Compare(b.ID, a.ID) })
+	return all[:min(limit, len(all))], nil
+}
+
+// audit lists the entries where $1 is something, newest first.
+func (s *Store) audit(ctx context.Context, where, is, before string, limit int) ([]console.AuditEntry, error) {
+	args := []any{is, limit}
 	if before != "" {
 		where, args = where+" AND id < $3", append(args, before)
 	}
 	var all []console.AuditEntry
-	err := storage.Each(ctx, s, s.sql.of("SELECT id, user_id, by_developer, action, target, created_at FROM partnerkit_audit WHERE "+where+" ORDER BY id DESC LIMIT $2"), args,
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, user_id, by_developer, action, target, created_at FROM partnerkit_audit WHERE "+where+" ORDER BY id DESC LIMIT $2"), args,
 		func(scan func(...any) error) error {
-			e := console.AuditEntry{AppID: appID}
+			var e console.AuditEntry
 			var created int64
-			if err := scan(&e.ID, &e.UserID, &e.ByDeveloper, &e.Action, &e.Target, &created); err != nil {
+			if err := scan(&e.ID, &e.AppID, &e.UserID, &e.ByDeveloper, &e.Action, &e.Target, &created); err != nil {
 				return err
 			}
 			e.At = fromMS(created)
 			all = append(all, e)
 			return nil
 		})
-	return all, wrap("audit", err)
+	return all, err
 }
 
 // PurgeAudit implements console.AuditStore.

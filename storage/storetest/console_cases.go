@@ -39,6 +39,35 @@ var consoleCases = []testCase[*Env]{
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
+	{"The audit log of organizations is about no app", func(t *testing.T, e *Env) {
+		var want []console.AuditEntry
+		for i, target := range []string{"org_a", "org_b", "org_c", "org_a", "", "org_b"} {
+			entry := auditEntry("", noon.Add(time.Duration(i)*time.Second))
+			entry.Target = target
+			must(t, e.RecordAudit(t.Context(), entry))
+			if target == "org_a" || target == "org_b" {
+				want = append(want, entry)
+			}
+		}
+		ofApp := auditEntry("app_1", noon)
+		ofApp.Target = "org_a"
+		must(t, e.RecordAudit(t.Context(), ofApp))
+		slices.Reverse(want)
+		var got []console.AuditEntry
+		for before := ""; ; before = got[len(got)-1].ID {
+			page := get[[]console.AuditEntry](t)(e.OrganizationAudit(t.Context(), []string{"org_b", "org_a"}, before, 3))
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, page...)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if none := get[[]console.AuditEntry](t)(e.OrganizationAudit(t.Context(), nil, "", 10)); len(none) != 0 {
+			t.Errorf("of no organization: %v", none)
+		}
+	}},
 	{"Audit entries under faults", func(t *testing.T, e *Env) {
 		var entry console.AuditEntry
 		EveryFault(t, e.Tap, Faulty{
