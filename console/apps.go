@@ -21,7 +21,7 @@ type NewApp struct {
 	Scopes         []string `json:"scopes"`
 	// AppURL is https, see also Config.AllowLoopback; nil: none.
 	AppURL *string `json:"appUrl"`
-	// PinnedVersion is one of Config.Versions; nil: the current version.
+	// PinnedVersion is one of Console.Versions; nil: the current version.
 	PinnedVersion *string `json:"pinnedVersion"`
 }
 
@@ -55,7 +55,7 @@ func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserve
 		app.AppURL = c.appURL(&v, *n.AppURL)
 	}
 	if n.PinnedVersion != nil {
-		app.PinnedVersion = c.version(&v, *n.PinnedVersion)
+		app.PinnedVersion = c.version(&v, *n.PinnedVersion, "")
 	}
 	if err := v.Include(c.cfg.OAuth.CheckApp(app)); err != nil {
 		return oauthserver.CreatedApp{}, err
@@ -87,7 +87,7 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 		return oauthserver.App{}, err
 	}
 	var v apierror.Validation
-	changed, err := c.appChange(&v, change)
+	changed, err := c.appChange(&v, app, change)
 	if err != nil {
 		return oauthserver.App{}, err
 	}
@@ -106,7 +106,7 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 
 // appChange is the change that was sent, in the terms of the OAuth server, which
 // checks the rest.
-func (c *Console) appChange(v *apierror.Validation, sent AppChange) (oauthserver.AppChange, error) {
+func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
 	if sent.Type.IsSent {
 		v.Add("type cannot be changed; create another app")
 	}
@@ -122,7 +122,7 @@ func (c *Console) appChange(v *apierror.Validation, sent AppChange) (oauthserver
 		changed.Scopes = &scopes
 	}
 	changed.AppURL = cleared(sent.AppURL, func(raw string) string { return c.appURL(v, raw) })
-	changed.PinnedVersion = cleared(sent.PinnedVersion, func(name string) string { return c.version(v, name) })
+	changed.PinnedVersion = cleared(sent.PinnedVersion, func(name string) string { return c.version(v, name, app.PinnedVersion) })
 	return changed, nil
 }
 
@@ -168,12 +168,15 @@ func (c *Console) appURL(v *apierror.Validation, raw string) string {
 	return raw
 }
 
-func (c *Console) version(v *apierror.Validation, name string) string {
+// version holds a pin to those that are served, unless it is the one that is there.
+func (c *Console) version(v *apierror.Validation, name, before string) string {
+	versions := c.Versions()
 	switch {
-	case len(c.cfg.Versions) == 0:
+	case name == before && name != "":
+	case len(versions) == 0:
 		v.Add("pinnedVersion cannot be set: the API has no versions")
-	case !slices.Contains(c.cfg.Versions, name):
-		v.Add("pinnedVersion must be one of %s", strings.Join(c.cfg.Versions, ", "))
+	case !slices.Contains(versions, name):
+		v.Add("pinnedVersion must be one of %s", strings.Join(versions, ", "))
 	}
 	return name
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -278,4 +279,23 @@ func TestRaceOfChanges_CON02(t *testing.T) {
 			}
 		}
 	}
+}
+
+// VER-02: a version past its sunset cannot be pinned any more, and stays where it is.
+func TestPinAfterSunset_VER02(t *testing.T) {
+	t.Parallel()
+	var sunset time.Time
+	d := newDesk(t, func(cfg *console.Config) {
+		sunset = cfg.Clock.Now().Add(time.Hour)
+		cfg.Serves = func(version string, at time.Time) bool { return version != "2026-01-15" || at.Before(sunset) }
+	})
+	pinned, _ := d.newApp(confidentialApp)
+	other, _ := d.newApp(confidentialApp)
+	d.ann("PATCH "+pinned, `{"pinnedVersion": "2026-01-15"}`).want(http.StatusOK)
+	d.must(d.clock.Advance(time.Hour))
+	d.ann("PATCH "+pinned, `{"pinnedVersion": "2026-01-15", "name": "Renamed"}`).want(http.StatusOK)
+	d.ann("PATCH "+other, `{"pinnedVersion": "2026-01-15"}`).wantInvalid("pinnedVersion must be one of 2026-09-01")
+	d.ann("POST /developer/apps", strings.TrimSuffix(confidentialApp, "}")+`, "pinnedVersion": "2026-01-15"}`).wantInvalid("pinnedVersion must be one of 2026-09-01")
+	d.ann("PATCH "+pinned, `{"pinnedVersion": "2026-09-01"}`).want(http.StatusOK)
+	d.ann("PATCH "+pinned, `{"pinnedVersion": "2026-01-15"}`).wantInvalid("pinnedVersion must be one of 2026-09-01")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -45,6 +46,9 @@ type Config struct {
 	// Versions are the names of the API's versions that an app may pin; none:
 	// the API has no versions.
 	Versions []string
+	// Serves reports whether a version is served at a time; nil: all are. One that
+	// is not cannot be pinned anew, and stays where it is pinned.
+	Serves func(version string, at time.Time) bool
 	// AllowLoopback lets App URLs point to this machine, over http. For development
 	// only.
 	AllowLoopback bool

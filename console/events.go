@@ -18,8 +18,11 @@ func (c *Console) Scopes() []identity.Scope {
 	return slices.DeleteFunc(c.cfg.OAuth.Scopes().All(), func(s identity.Scope) bool { return s.Internal })
 }
 
-// Versions are the names of those that an app may pin.
-func (c *Console) Versions() []string { return slices.Clone(c.cfg.Versions) }
+// Versions are the names of those that an app may pin now.
+func (c *Console) Versions() []string {
+	now := c.cfg.Clock.Now()
+	return slices.DeleteFunc(slices.Clone(c.cfg.Versions), func(name string) bool { return c.cfg.Serves != nil && !c.cfg.Serves(name, now) })
+}
 
 // ResourceTypes are the types of records that extensions may belong to, each with the
 // scope to read it.

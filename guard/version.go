@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,12 @@ func (v Versions) OfApp(pinned string) string {
 		return pinned
 	}
 	return v.Current
+}
+
+// Serves reports whether calls can be made in a version at a time: it exists, and is
+// not past its sunset.
+func (v Versions) Serves(name string, at time.Time) bool {
+	return slices.ContainsFunc(v.All, func(one Version) bool { return one.Name == name && one.isServed(at) })
 }
 
 // Version of the API.

@@ -170,3 +170,15 @@ func TestVersionOfAnApp(t *testing.T) {
 		t.Errorf("without versions: %q", got)
 	}
 }
+
+// VER-02: what can be pinned is what is served.
+func TestServes(t *testing.T) {
+	t.Parallel()
+	sunset := time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)
+	versions := guard.Versions{Current: "2026-01-15", All: []guard.Version{{Name: "2025-06-01", Sunset: sunset}, {Name: "2026-01-15"}}}
+	for name, want := range map[string][2]bool{"2025-06-01": {true, false}, "2026-01-15": {true, true}, "2024-01-01": {}, "": {}} {
+		if got := [2]bool{versions.Serves(name, sunset.Add(-1)), versions.Serves(name, sunset)}; got != want {
+			t.Errorf("%q before and at the sunset: %v", name, got)
+		}
+	}
+}
