@@ -30,6 +30,7 @@ func (p *Pages) outer(r *http.Request, title string) look.Frame {
 func (v *visit) frame(title string) look.Frame {
 	f := v.outer(v.r, title)
 	if v.app.ID == "" {
+		f.Trail = v.trail
 		return f
 	}
 	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: v.cfg.Prefix + path("apps", v.app.ID)}}
@@ -45,6 +46,11 @@ func (v *visit) frame(title string) look.Frame {
 	}
 	f.Trail = append(f.Trail, v.trail...)
 	return f
+}
+
+// within says which part of the app the page lies below.
+func (v *visit) within(text, part string) {
+	v.trail = []look.Link{{Text: text, Href: v.cfg.Prefix + path("apps", v.app.ID, part)}}
 }
 
 // parts are the pages that an app has, below its own.

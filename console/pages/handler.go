@@ -27,13 +27,14 @@ type visit struct {
 	by  console.Actor
 	app oauthserver.App // that of the path, if it names one
 
-	trail []look.Link // where the page lies, below a part of the app
+	trail []look.Link // where the page lies, below the app if it is about one
 }
 
 // allRoutes are those of all parts.
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveryRoutes(), p.clockRoutes(),
+		overviewRoutes(),
 	)
 }
 
@@ -142,6 +143,7 @@ func (p *Pages) functions() template.FuncMap {
 		"now":  p.cfg.Clock.Now,
 
 		"clockSteps": p.clockSteps,
+		"grouped":    grouped,
 	}
 }
 

@@ -1,0 +1,105 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func overviewRoutes() []route {
+	return []route{{"GET", "/apps/{appId}", (*visit).showApp}}
+}
+
+// recentDays is how many days the figures of the overview are about.
+const recentDays = 7
+
+type overviewView struct {
+	App          oauthserver.App
+	Badge        look.Badge
+	Organization string
+	Scopes       []scopeChoice // those of the app
+	Recent       analytics.Counts
+	RecentDays   int
+	Webhooks     int
+	Todo         []todo
+	IsReady      bool // all of it is done
+}
+
+// todo is something to do before an app is complete.
+type todo struct {
+	Text, Why string
+	Path      string // below the app's own
+	Done      bool
+}
+
+// showApp is how an app stands, and what to do next.
+func (v *visit) showApp() error {
+	ctx := v.r.Context()
+	report, err := v.cfg.Console.Report(ctx, v.by, v.app.ID, recentDays)
+	if err != nil {
+		return err
+	}
+	hooks, err := v.cfg.Console.Webhooks(ctx, v.by, v.app.ID)
+	if err != nil {
+		return err
+	}
+	listing, err := v.listing()
+	if err != nil {
+		return err
+	}
+	data := overviewView{
+		App: v.app, Badge: appBadge(v.app), Organization: v.organization(v.app.OrganizationID),
+		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
+	}
+	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })
+	for _, scope := range v.scopes(v.app.Scopes.Names()) {
+		if scope.Checked {
+			data.Scopes = append(data.Scopes, scope)
+		}
+	}
+	return v.show("overview", "Overview", data)
+}
+
+// listing is the app's; nil: it has none.
+func (v *visit) listing() (*console.Listing, error) {
+	listing, err := v.cfg.Console.Listing(v.r.Context(), v.by, v.app.ID)
+	if isStatus(err, http.StatusNotFound) {
+		return nil, nil //nolint:nilnil // that there is none is no error
+	}
+	return &listing, err
+}
+
+// organization is the name of one of the person's.
+func (v *visit) organization(id string) string {
+	for _, o := range v.by.Organizations() {
+		if o.ID == id {
+			return o.Name
+		}
+	}
+	return id
+}
+
+// todoList lists what there is to do for an app, in the order in which to do it.
+func todoList(app oauthserver.App, hooks int, listing *console.Listing) []todo {
+	return []todo{
+		{"Say where people return to", "A redirect URI is needed before anybody can connect.", "/settings", len(app.RedirectURIs) > 0},
+		{"Choose scopes", "The app gets no more than it asks for here.", "/settings", len(app.Scopes.Names()) > 0},
+		{"Add a webhook", "It is told what happens in the businesses that connect.", "/webhooks", hooks > 0},
+		{"Describe it for the marketplace", "A name, a summary and a description, with images.", "/listing", listing != nil},
+		{"Submit the listing", "Once it is approved any business can connect.", "/listing", listing != nil && (listing.Live != nil || listing.Revision.State != console.RevisionDraft)},
+	}
+}
+
+// grouped is a number that people can read: 1,234,567.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

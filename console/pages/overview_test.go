@@ -1,0 +1,82 @@
+package pages_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// refuses checks that a page, or what a form posts to, is there for the app's developers
+// alone.
+func (o *office) refuses(app oauthserver.App, pages, forms []string) {
+	o.Helper()
+	for _, path := range pages {
+		o.send(ask{method: http.MethodGet, path: "/apps/" + app.ID + path, by: eve}).want(http.StatusNotFound).lacks(app.Name, app.ClientID)
+	}
+	for _, path := range forms {
+		o.send(ask{method: http.MethodPost, path: "/apps/" + app.ID + path, by: eve}).want(http.StatusNotFound).lacks(app.Name, app.ClientID)
+	}
+}
+
+// later is a second after what was done last: ids of the same instant are in no order.
+func (o *office) later() *office {
+	o.clock.Advance(time.Second)
+	return o
+}
+
+// CON-02, AN-01: how an app stands, with the calls of the last week.
+func TestOverview_CON02_AN01(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp(func(n *console.NewApp) { n.Name = hostile })
+	path := "/apps/" + app.ID
+	o.get(path).want(http.StatusOK).
+		shows(hostile, app.ClientID, "Confidential", "One", "Sandbox only", "See your invoices", "invoices:read", "Calls, last 7 days 0", "Webhooks 0", "The current one").
+		lacks("<script>alert")
+	o.newWebhook(app, "https://partner.example/hook")
+	for range 1234 {
+		o.calls.Count(app.ID, o.clock.Now(), http.StatusOK, false, time.Millisecond)
+	}
+	o.calls.Count(app.ID, o.clock.Now().AddDate(0, 0, -6), http.StatusNotFound, false, time.Millisecond)
+	o.calls.Count(app.ID, o.clock.Now().AddDate(0, 0, -6), http.StatusTooManyRequests, true, time.Millisecond)
+	o.calls.Count(app.ID, o.clock.Now().AddDate(0, 0, -7), http.StatusOK, false, time.Millisecond)
+	o.get(path).shows("Calls, last 7 days 1,236", "Errors 2", "Rate-limited 1", "Webhooks 1")
+	o.refuses(app, []string{""}, nil)
+}
+
+// What there is to do leads to where it is done, and says when it was.
+func TestOverviewTodo(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp()
+	path := "/apps/" + app.ID
+	done := func() int { return strings.Count(o.get(path).body, `<li class="done">`) }
+	if n := done(); n != 2 { // redirect URI and scopes
+		t.Errorf("%d things are done at first", n)
+	}
+	for _, part := range []string{"/settings", "/webhooks", "/listing"} {
+		if !slices.Contains(o.get(path).values("href"), "/developer"+path+part) {
+			t.Errorf("nothing leads to %s", part)
+		}
+	}
+	o.newWebhook(app, "https://partner.example/hook")
+	if n := done(); n != 3 {
+		t.Errorf("%d things are done with a webhook", n)
+	}
+	content := console.ListingContent{Slug: "sync", Name: "Sync", Summary: "Syncs.", Description: "It syncs."}
+	_, err := o.console.CreateListing(t.Context(), o.actor(ann), app.ID, content)
+	o.must(err)
+	if n := done(); n != 4 {
+		t.Errorf("%d things are done with a draft", n)
+	}
+	_, err = o.console.SubmitListing(t.Context(), o.actor(ann), app.ID)
+	o.must(err)
+	if n := done(); n != 5 {
+		t.Errorf("%d things are done after submitting", n)
+	}
+}
