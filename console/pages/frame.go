@@ -77,6 +77,10 @@ var notices = map[string]string{
 	"test-queued":     "The test is on its way. This page follows it.",
 	"webhook-deleted": "The webhook was deleted.",
 	"webhook-updated": "The webhook was updated.",
+
+	"field-declared": "The field was declared.",
+	"field-changed":  "The field was changed. Values that are there stay as they are.",
+	"field-deleted":  "The field and its values were deleted.",
 }
 
 // problems finds out whether an error is for whoever sent a form to mend: they get to

@@ -34,7 +34,7 @@ type visit struct {
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveryRoutes(), p.clockRoutes(),
-		overviewRoutes(),
+		overviewRoutes(), fieldRoutes(),
 	)
 }
 

@@ -1,0 +1,140 @@
+package pages
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/console"
+)
+
+func fieldRoutes() []route {
+	const all, one = "/apps/{appId}/fields", "/apps/{appId}/fields/{fieldId}"
+	return []route{
+		{"GET", all, (*visit).showFields},
+		{"GET", all + "/new", withFields((*visit).showNewField)},
+		{"POST", all + "/new", withFields((*visit).declareField)},
+		{"GET", one, withFields((*visit).showField)},
+		{"POST", one, withFields((*visit).changeField)},
+		{"POST", one + "/delete", withFields((*visit).deleteField)},
+	}
+}
+
+const (
+	fieldsTitle   = "App data"
+	newFieldTitle = "New field"
+)
+
+// withFields is for what only a console with app data has.
+func withFields(handle func(*visit) error) func(*visit) error {
+	return func(v *visit) error {
+		if v.cfg.Console.FieldTypes() == nil {
+			return apierror.NotFound("the field")
+		}
+		return handle(v)
+	}
+}
+
+type fieldsView struct {
+	AppID      string
+	ReadOnly   bool
+	HasAppData bool
+	Fields     []fieldRow
+}
+
+type fieldRow struct {
+	appdata.Field
+	Rules string // in words
+}
+
+func (v *visit) showFields() error {
+	data := fieldsView{AppID: v.app.ID, ReadOnly: v.isReadOnly(), HasAppData: v.cfg.Console.FieldTypes() != nil}
+	if data.HasAppData {
+		fields, err := v.cfg.Console.Fields(v.r.Context(), v.by, v.app.ID)
+		if err != nil {
+			return err
+		}
+		for _, field := range fields {
+			data.Fields = append(data.Fields, fieldRow{Field: field, Rules: rulesInWords(field)})
+		}
+	}
+	return v.show("fields", fieldsTitle, data)
+}
+
+type fieldView struct {
+	AppID         string
+	Field         appdata.Field // the zero value: a new one
+	ReadOnly      bool
+	ResourceTypes []string
+	Types         []appdata.Type
+	Form          apierror.Form
+}
+
+func (v *visit) field(f appdata.Field, form apierror.Form) fieldView {
+	v.within(fieldsTitle, "fields")
+	return fieldView{
+		AppID: v.app.ID, Field: f, ReadOnly: v.isReadOnly(), ResourceTypes: slices.Sorted(maps.Keys(v.cfg.Console.FieldTypes())), Form: form,
+		Types: []appdata.Type{appdata.Text, appdata.Number, appdata.Boolean, appdata.Date, appdata.URL, appdata.Choice},
+	}
+}
+
+func (v *visit) showNewField() error {
+	return v.show("field", newFieldTitle, v.field(appdata.Field{}, nil))
+}
+
+func (v *visit) declareField() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	d := declaration(form)
+	d.ResourceType, d.Key, d.Type = appdata.Given(form.Get("resource_type")), appdata.Given(form.Get("key")), appdata.Given(appdata.Type(form.Get("type")))
+	if _, err := v.cfg.Console.DeclareField(v.r.Context(), v.by, v.app.ID, d); err != nil {
+		return v.again(err, "field", newFieldTitle, v.field(appdata.Field{}, form))
+	}
+	return v.to(path("apps", v.app.ID, "fields"), "field-declared")
+}
+
+// theField is that of the path.
+func (v *visit) theField() (console.Ref, appdata.Field, error) {
+	ref := console.Ref{AppID: v.app.ID, FieldID: v.r.PathValue("fieldId")}
+	field, err := v.cfg.Console.Field(v.r.Context(), v.by, ref)
+	return ref, field, err
+}
+
+func (v *visit) showField() error {
+	_, field, err := v.theField()
+	if err != nil {
+		return err
+	}
+	return v.show("field", field.Key, v.field(field, fieldForm(field)))
+}
+
+// changeField sets the label and all rules of the type: what is left empty is taken
+// away.
+func (v *visit) changeField() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	ref, field, err := v.theField()
+	if err != nil {
+		return err
+	}
+	if _, err := v.cfg.Console.ChangeField(v.r.Context(), v.by, ref, declaration(form)); err != nil {
+		return v.again(err, "field", field.Key, v.field(field, form))
+	}
+	return v.to(path("apps", v.app.ID, "fields"), "field-changed")
+}
+
+func (v *visit) deleteField() error {
+	ref, field, err := v.theField()
+	if err != nil {
+		return err
+	}
+	if err := v.cfg.Console.DeleteField(v.r.Context(), v.by, ref); err != nil {
+		return v.again(err, "field", field.Key, v.field(field, fieldForm(field)))
+	}
+	return v.to(path("apps", v.app.ID, "fields"), "field-deleted")
+}
