@@ -37,3 +37,7 @@ func isText(query string) bool {
 	text, err := url.QueryUnescape(query)
 	return err == nil && utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }
+
+// unixLines is the text of a text area as it was typed: browsers send every end of a
+// line as two characters.
+func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -78,9 +78,13 @@ var notices = map[string]string{
 	"webhook-deleted": "The webhook was deleted.",
 	"webhook-updated": "The webhook was updated.",
 
-	"field-declared": "The field was declared.",
-	"field-changed":  "The field was changed. Values that are there stay as they are.",
-	"field-deleted":  "The field and its values were deleted.",
+	"field-declared":    "The field was declared.",
+	"field-changed":     "The field was changed. Values that are there stay as they are.",
+	"field-deleted":     "The field and its values were deleted.",
+	"listing-saved":     "The draft was saved.",
+	"listing-submitted": "The listing was submitted. A reviewer looks at it next.",
+	"asset-added":       "The image was uploaded.",
+	"asset-deleted":     "The image was deleted.",
 }
 
 // problems finds out whether an error is for whoever sent a form to mend: they get to

@@ -34,7 +34,7 @@ type visit struct {
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveryRoutes(), p.clockRoutes(),
-		overviewRoutes(), fieldRoutes(),
+		overviewRoutes(), fieldRoutes(), listingRoutes(), assetRoutes(),
 	)
 }
 
@@ -144,6 +144,7 @@ func (p *Pages) functions() template.FuncMap {
 
 		"clockSteps": p.clockSteps,
 		"grouped":    grouped,
+		"add":        func(a, b int) int { return a + b },
 	}
 }
 

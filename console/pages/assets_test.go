@@ -1,0 +1,142 @@
+package pages_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func (o *office) png(width, height int) []byte {
+	o.Helper()
+	var b bytes.Buffer
+	o.must(png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))))
+	return b.Bytes()
+}
+
+// newAsset is an image of an app; its id.
+func (o *office) newAsset(app oauthserver.App, kind console.AssetKind) string {
+	o.Helper()
+	width, height := 640, 360
+	if kind == console.AssetIcon {
+		width, height = 128, 128
+	}
+	asset, err := o.later().console.AddAsset(o.Context(), o.actor(ann), app.ID, console.NewAsset{Kind: kind, Data: o.png(width, height)})
+	o.must(err)
+	return asset.ID
+}
+
+// upload sends a file, as the form does.
+func (o *office) upload(app oauthserver.App, by, kind string, file []byte) answer {
+	o.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	o.must(form.WriteField("kind", kind))
+	part, err := form.CreateFormFile("file", `<b>"image".png`)
+	o.must(err)
+	_, err = part.Write(file)
+	o.must(err)
+	o.must(form.Close())
+	r := httptest.NewRequest(http.MethodPost, appOrigin+o.prefix+"/apps/"+app.ID+"/assets", &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.AddCookie(&http.Cookie{Name: "session", Value: by})
+	w := httptest.NewRecorder()
+	o.pages.ServeHTTP(w, r)
+	return answer{o: o, what: "upload", status: w.Code, header: w.Header(), body: w.Body.String()}
+}
+
+// CON-04: images are uploaded, chosen, kept while a listing shows them, and deleted.
+func TestAssets_CON04(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp()
+	listing, assets := "/apps/"+app.ID+"/listing", "/apps/"+app.ID+"/assets/"
+	o.get(listing).shows("None yet. Upload an icon and screenshots")
+	o.upload(app, ann, "icon", o.png(128, 128)).wantTo(listing+"?done=asset-added").shows("The image was uploaded.", "Icon, 128 × 128")
+	o.later().upload(app, ann, "screenshot", o.png(640, 360)).wantTo(listing + "?done=asset-added").shows("Screenshot, 640 × 360")
+	all, err := o.console.Assets(t.Context(), o.actor(ann), app.ID)
+	o.must(err)
+	icon, shot := all[0].ID, all[1].ID
+	o.post(listing, "first", "1", "slug", "sync", "icon", icon, "screenshots", shot).want(http.StatusSeeOther)
+	page := o.get(listing).shows("In use")
+	for _, id := range []string{icon, shot} {
+		if !slices.Contains(page.values("src"), o.prefix+assets+id) {
+			t.Errorf("%s is not shown: %q", id, page.values("src"))
+		}
+	}
+	if strings.Count(page.body, " checked>") != 2 {
+		t.Errorf("what is chosen is not checked: %s", page.body)
+	}
+	o.post(assets + icon + "/delete").want(http.StatusBadRequest).alerts("the asset " + icon + " is shown by the live listing or an open revision").shows("Save draft")
+	o.post(listing, "slug", "sync", "screenshots", shot).want(http.StatusSeeOther)
+	o.later().post(assets + icon + "/delete").wantTo(listing + "?done=asset-deleted").shows("The image was deleted.").lacks(icon)
+	o.did(app, "asset.deleted")
+}
+
+// CON-04: an image is an image to browsers, for its developers alone, and kept nowhere.
+func TestImagesAreInert_CON04(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app, other := o.newApp(), o.newApp()
+	// It says that it is a picture, and is a page as well.
+	polyglot := append(o.png(128, 128), "<script>alert(1)</script>"...)
+	o.upload(app, ann, "icon", polyglot).want(http.StatusSeeOther)
+	all, err := o.console.Assets(t.Context(), o.actor(ann), app.ID)
+	o.must(err)
+	path := "/assets/" + all[0].ID
+	got := o.get("/apps/" + app.ID + path).want(http.StatusOK)
+	for name, want := range map[string]string{
+		"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
+		"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin", "X-Frame-Options": "DENY",
+	} {
+		if values := got.header.Values(name); len(values) != 1 || values[0] != want {
+			t.Errorf("%s is %q, want %q", name, values, want)
+		}
+	}
+	if got.body != string(polyglot) {
+		t.Error("the image came back changed")
+	}
+	if policy := o.get("/apps/" + app.ID + "/listing").header.Get("Content-Security-Policy"); policy != look.Policy {
+		t.Errorf("the policy of the page is %q", policy)
+	}
+	o.refuses(app, []string{path}, []string{path + "/delete"})
+	o.upload(app, eve, "icon", o.png(128, 128)).want(http.StatusNotFound)
+	o.get("/apps/" + other.ID + path).want(http.StatusNotFound)
+	o.post("/apps/" + other.ID + path + "/delete").want(http.StatusNotFound)
+	o.send(ask{method: http.MethodGet, path: "/apps/" + app.ID + path}).want(http.StatusSeeOther) // to sign in
+}
+
+// CON-04: what is no image of the kind is refused on the page.
+func TestUploadRefused_CON04(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp()
+	for _, test := range []struct {
+		kind   string
+		file   []byte
+		status int
+		alert  string
+	}{
+		{"icon", nil, http.StatusBadRequest, "file must be a PNG, JPEG or WebP image"},
+		{"icon", []byte("<svg onload=alert(1)>"), http.StatusBadRequest, "file must be a PNG, JPEG or WebP image"},
+		{"icon", o.png(128, 129), http.StatusBadRequest, "file must be a square of 128 to 1024 pixels; this one has 128 by 129"},
+		{"<b>", o.png(128, 128), http.StatusBadRequest, "kind must be icon or screenshot"},
+		{"icon", make([]byte, console.MaxAssetBytes+1), http.StatusRequestEntityTooLarge, "the body has more than 5242880 bytes"},
+	} {
+		o.upload(app, ann, test.kind, test.file).want(test.status).alerts(test.alert).shows("First draft")
+	}
+	o.post("/apps/"+app.ID+"/assets", "kind", "icon").want(http.StatusUnsupportedMediaType)
+	if all, err := o.console.Assets(t.Context(), o.actor(ann), app.ID); err != nil || len(all) != 0 {
+		t.Errorf("kept %v, %v", all, err)
+	}
+}

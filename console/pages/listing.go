@@ -1,0 +1,187 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+)
+
+func listingRoutes() []route {
+	const listing = "/apps/{appId}/listing"
+	return []route{
+		{"GET", listing, (*visit).showListing},
+		{"POST", listing, (*visit).saveListing},
+		{"POST", listing + "/submit", (*visit).submitListing},
+	}
+}
+
+const listingTitle = "Listing"
+
+type listingView struct {
+	AppID     string
+	ReadOnly  bool
+	Revisions []revisionView // what is live, and what is being worked on
+	IsFirst   bool           // nothing was saved yet
+	MaySave   bool
+	MaySubmit bool
+	Icons     []assetChoice
+	Shots     []assetChoice
+	Assets    []assetView
+	Form      apierror.Form
+}
+
+// revisionView is a revision, for people to read.
+type revisionView struct {
+	console.Revision
+	Title string
+	Badge look.Badge
+}
+
+// assetChoice is an image that a listing may show.
+type assetChoice struct {
+	console.Asset
+	Checked bool
+}
+
+// listingPage is how the listing stands, with what is in the form. Without a form it is
+// filled with the latest revision.
+func (v *visit) listingPage(form apierror.Form) (listingView, error) {
+	listing, err := v.listing()
+	if err != nil {
+		return listingView{}, err
+	}
+	assets, err := v.cfg.Console.Assets(v.r.Context(), v.by, v.app.ID)
+	if err != nil {
+		return listingView{}, err
+	}
+	view := listingView{AppID: v.app.ID, ReadOnly: v.isReadOnly(), IsFirst: listing == nil, Form: form}
+	var state console.RevisionState
+	if listing != nil {
+		state = listing.Revision.State
+		view.Revisions = revisionsOf(*listing)
+	}
+	view.MaySave = !view.ReadOnly && state != console.RevisionSubmitted && state != console.RevisionInReview
+	view.MaySubmit = !view.ReadOnly && state == console.RevisionDraft
+	if form == nil {
+		view.Form = apierror.Form{"name": {v.app.Name}}
+		if listing != nil {
+			view.Form = listingForm(listing.Revision.ListingContent)
+		}
+	}
+	view.Icons = choices(assets, console.AssetIcon, view.Form["icon"])
+	view.Shots = choices(assets, console.AssetScreenshot, view.Form["screenshots"])
+	view.Assets = assetViews(assets, listing)
+	return view, nil
+}
+
+// revisionsOf are the live revision and the latest, which may be one and the same.
+func revisionsOf(l console.Listing) []revisionView {
+	var all []revisionView
+	if l.Live != nil {
+		all = append(all, revisionView{*l.Live, "Live", look.Badge{Kind: "ok", Text: "Live"}})
+	}
+	if l.Live == nil || l.Live.ID != l.Revision.ID {
+		all = append(all, revisionView{l.Revision, "Next", revisionBadges[l.Revision.State]})
+	}
+	return all
+}
+
+var revisionBadges = map[console.RevisionState]look.Badge{
+	console.RevisionDraft:            {Text: "Draft"},
+	console.RevisionSubmitted:        {Kind: "info", Text: "Submitted"},
+	console.RevisionInReview:         {Kind: "info", Text: "In review"},
+	console.RevisionChangesRequested: {Kind: "warn", Text: "Changes requested"},
+	console.RevisionRejected:         {Kind: "bad", Text: "Rejected"},
+	console.RevisionApproved:         {Kind: "ok", Text: "Approved"},
+}
+
+// choices are the images of a kind: those that are chosen first, in their order.
+func choices(assets []console.Asset, kind console.AssetKind, chosen []string) []assetChoice {
+	var all []assetChoice
+	for _, asset := range assets {
+		if asset.Kind == kind {
+			all = append(all, assetChoice{asset, slices.Contains(chosen, asset.ID)})
+		}
+	}
+	place := func(c assetChoice) int {
+		if i := slices.Index(chosen, c.ID); i >= 0 {
+			return i
+		}
+		return len(chosen)
+	}
+	slices.SortStableFunc(all, func(a, b assetChoice) int { return place(a) - place(b) })
+	return all
+}
+
+// listingForm is a form that is filled with what a listing says.
+func listingForm(l console.ListingContent) apierror.Form {
+	return apierror.Form{
+		"slug": {l.Slug}, "name": {l.Name}, "summary": {l.Summary}, "description": {l.Description},
+		"icon": {l.IconAssetID}, "screenshots": l.ScreenshotAssetIDs,
+	}
+}
+
+func (v *visit) showListing() error {
+	data, err := v.listingPage(nil)
+	if err != nil {
+		return err
+	}
+	return v.show("listing", listingTitle, data)
+}
+
+// listingAgain shows the page with what went wrong.
+func (v *visit) listingAgain(problem error, form apierror.Form) error {
+	data, err := v.listingPage(form)
+	if err != nil {
+		return err
+	}
+	return v.again(problem, "listing", listingTitle, data)
+}
+
+// saveListing saves a draft. A form that was opened before there was a listing must not
+// replace one that a colleague saved meanwhile.
+func (v *visit) saveListing() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	save := v.cfg.Console.SaveListing
+	if form.Get("first") != "" {
+		save = v.cfg.Console.CreateListing
+	}
+	_, err = save(v.r.Context(), v.by, v.app.ID, console.ListingContent{
+		Slug: strings.TrimSpace(form.Get("slug")), Name: form.Get("name"), Summary: form.Get("summary"), Description: unixLines(form.Get("description")),
+		IconAssetID: form.Get("icon"), ScreenshotAssetIDs: form["screenshots"],
+	})
+	if err != nil {
+		return v.listingAgain(err, form)
+	}
+	return v.to(path("apps", v.app.ID, "listing"), "listing-saved")
+}
+
+func (v *visit) submitListing() error {
+	if _, err := v.cfg.Console.SubmitListing(v.r.Context(), v.by, v.app.ID); err != nil {
+		return v.listingAgain(incompleteness(err), nil)
+	}
+	return v.to(path("apps", v.app.ID, "listing"), "listing-submitted")
+}
+
+// incompleteness says in full what a listing lacks.
+func incompleteness(err error) error {
+	e, ok := problems(err)
+	if !ok {
+		return err
+	}
+	details, ok := e.Details().([]apierror.ListingDetail)
+	if !ok {
+		return err
+	}
+	var lacks []string
+	for _, detail := range details {
+		lacks = append(lacks, detail.Field+" "+detail.Reason)
+	}
+	return apierror.Invalid(lacks...).WithCause(err)
+}
