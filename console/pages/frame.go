@@ -85,6 +85,11 @@ var notices = map[string]string{
 	"listing-submitted": "The listing was submitted. A reviewer looks at it next.",
 	"asset-added":       "The image was uploaded.",
 	"asset-deleted":     "The image was deleted.",
+	"extension-added":   "The extension was added.",
+	"extension-changed": "The extension was changed.",
+	"extension-deleted": "The extension was deleted.",
+	"function-added":    "The function was uploaded.",
+	"function-deleted":  "The function was deleted.",
 }
 
 // problems finds out whether an error is for whoever sent a form to mend: they get to

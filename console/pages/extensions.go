@@ -1,0 +1,132 @@
+package pages
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+)
+
+func extensionRoutes() []route {
+	const all, one = "/apps/{appId}/extensions", "/apps/{appId}/extensions/{extensionId}"
+	return []route{
+		{"GET", all, (*visit).showExtensions},
+		{"GET", all + "/new", (*visit).showNewExtension},
+		{"POST", all + "/new", (*visit).addExtension},
+		{"GET", one, (*visit).showExtension},
+		{"POST", one, (*visit).changeExtension},
+		{"POST", one + "/delete", (*visit).deleteExtension},
+	}
+}
+
+const (
+	extensionsTitle   = "Extensions"
+	newExtensionTitle = "New extension"
+)
+
+type extensionsView struct {
+	AppID      string
+	AppURL     string
+	ReadOnly   bool
+	Extensions []console.Extension
+}
+
+func (v *visit) showExtensions() error {
+	extensions, err := v.cfg.Console.Extensions(v.r.Context(), v.by, v.app.ID)
+	if err != nil {
+		return err
+	}
+	return v.show("extensions", extensionsTitle, extensionsView{v.app.ID, v.app.AppURL, v.isReadOnly(), extensions})
+}
+
+type extensionView struct {
+	AppID         string
+	AppURL        string
+	ReadOnly      bool
+	Extension     console.Extension // the zero value: a new one
+	ResourceTypes []typeChoice
+	Form          apierror.Form
+}
+
+// typeChoice is a type of records, and whether the app may read them.
+type typeChoice struct {
+	Name, Scope string
+	MayRead     bool
+}
+
+func (v *visit) extension(e console.Extension, form apierror.Form) extensionView {
+	v.within(extensionsTitle, "extensions")
+	view := extensionView{AppID: v.app.ID, AppURL: v.app.AppURL, ReadOnly: v.isReadOnly(), Extension: e, Form: form}
+	types := v.cfg.Console.ResourceTypes()
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		view.ResourceTypes = append(view.ResourceTypes, typeChoice{name, types[name], v.app.Scopes.Has(types[name])})
+	}
+	return view
+}
+
+func (v *visit) showNewExtension() error {
+	return v.show("extension", newExtensionTitle, v.extension(console.Extension{}, nil))
+}
+
+func (v *visit) addExtension() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	n := console.NewExtension{ResourceType: form.Get("resource_type"), Path: strings.TrimSpace(form.Get("path")), Label: form.Get("label")}
+	if _, err := v.cfg.Console.AddExtension(v.r.Context(), v.by, v.app.ID, n); err != nil {
+		return v.again(err, "extension", newExtensionTitle, v.extension(console.Extension{}, form))
+	}
+	return v.to(path("apps", v.app.ID, "extensions"), "extension-added")
+}
+
+// theExtension is that of the path.
+func (v *visit) theExtension() (console.Ref, console.Extension, error) {
+	ref := console.Ref{AppID: v.app.ID, ExtensionID: v.r.PathValue("extensionId")}
+	extension, err := v.cfg.Console.Extension(v.r.Context(), v.by, ref)
+	return ref, extension, err
+}
+
+// extensionForm is a form that is filled with what an extension is.
+func extensionForm(e console.Extension) apierror.Form {
+	return apierror.Form{"resource_type": {e.ResourceType}, "path": {e.Path}, "label": {e.Label}}
+}
+
+func (v *visit) showExtension() error {
+	_, extension, err := v.theExtension()
+	if err != nil {
+		return err
+	}
+	return v.show("extension", extension.Label, v.extension(extension, extensionForm(extension)))
+}
+
+func (v *visit) changeExtension() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	ref, extension, err := v.theExtension()
+	if err != nil {
+		return err
+	}
+	change := console.ExtensionChange{
+		ResourceType: apierror.Sent(form.Get("resource_type")), Path: apierror.Sent(strings.TrimSpace(form.Get("path"))), Label: apierror.Sent(form.Get("label")),
+	}
+	if _, err := v.cfg.Console.UpdateExtension(v.r.Context(), v.by, ref, change); err != nil {
+		return v.again(err, "extension", extension.Label, v.extension(extension, form))
+	}
+	return v.to(path("apps", v.app.ID, "extensions"), "extension-changed")
+}
+
+func (v *visit) deleteExtension() error {
+	ref, extension, err := v.theExtension()
+	if err != nil {
+		return err
+	}
+	if err := v.cfg.Console.DeleteExtension(v.r.Context(), v.by, ref); err != nil {
+		return v.again(err, "extension", extension.Label, v.extension(extension, extensionForm(extension)))
+	}
+	return v.to(path("apps", v.app.ID, "extensions"), "extension-deleted")
+}
