@@ -1,0 +1,192 @@
+package pages_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drawing is a chart as a browser reads it.
+type drawing struct {
+	Class  string `xml:"class,attr"`
+	Height string `xml:"height,attr"`
+	Lines  []struct {
+		Y float64 `xml:"y1,attr"`
+	} `xml:"line"`
+	Texts []struct {
+		X    string  `xml:"x,attr"`
+		Y    float64 `xml:"y,attr"`
+		Text string  `xml:",chardata"`
+	} `xml:"text"`
+	Bars []struct {
+		Title string `xml:"title"`
+		Rects []struct {
+			Class  string  `xml:"class,attr"`
+			X      string  `xml:"x,attr"`
+			Width  string  `xml:"width,attr"`
+			Y      float64 `xml:"y,attr"`
+			Height float64 `xml:"height,attr"`
+		} `xml:"rect"`
+	} `xml:"g"`
+}
+
+// charts are the drawings of a page, which must be well-formed.
+func (a answer) charts() []drawing {
+	a.o.Helper()
+	var all []drawing
+	for _, found := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(a.body, -1) {
+		var one drawing
+		a.o.must(xml.Unmarshal([]byte(found), &one))
+		all = append(all, one)
+	}
+	return all
+}
+
+// scale is how many pixels one call is high: from the lines and what stands beside them.
+func (d drawing) scale(t *testing.T) (perCall, ground float64) {
+	t.Helper()
+	top, err := strconv.ParseFloat(strings.NewReplacer(",", "", "k", "000").Replace(d.Texts[len(d.Lines)-1].Text), 64)
+	if err != nil || d.Texts[0].Text != "0" {
+		t.Fatalf("the axis says %v", d.Texts)
+	}
+	return (d.Lines[0].Y - d.Lines[len(d.Lines)-1].Y) / top, d.Lines[0].Y
+}
+
+// parts are the heights of a bar by what they count, in calls.
+func (d drawing) parts(t *testing.T, i int) map[string]float64 {
+	t.Helper()
+	perCall, ground := d.scale(t)
+	parts := map[string]float64{}
+	for _, rect := range d.Bars[i].Rects {
+		if math.Abs(rect.Y+rect.Height-ground) > .02 {
+			t.Errorf("a bar stands at %v, the ground is %v", rect.Y+rect.Height, ground)
+		}
+		parts[rect.Class] = math.Round(rect.Height / perCall)
+	}
+	return parts
+}
+
+// AN-01, AN-02: charts and tables have the numbers that were counted.
+func TestAnalytics_AN01_AN02(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	app := o.newApp()
+	path := "/apps/" + app.ID + "/analytics"
+	count := func(back time.Duration, n, failed, limited int) {
+		at := o.clock.Now().Add(-back)
+		for i := range n {
+			status := http.StatusOK
+			if i < failed {
+				status = http.StatusTooManyRequests
+			}
+			o.calls.Count(app.ID, at, status, i < limited, time.Millisecond)
+		}
+	}
+	const day = 24 * time.Hour
+	count(0, 40, 20, 10)
+	count(47*time.Hour, 30, 0, 0)
+	count(6*day, 35, 35, 0)
+	count(29*day, 28, 7, 7)
+	count(89*day, 15, 0, 0)
+	for _, test := range []struct {
+		query  string
+		days   int
+		totals string
+	}{
+		{"?days=7", 7, "Calls, last 7 days 105 Errors 55 Rate-limited 10"},
+		{"", 30, "Calls, last 30 days 133 Errors 62 Rate-limited 17"},
+		{"?days=90", 90, "Calls, last 90 days 148 Errors 62 Rate-limited 17"},
+		{"?days=8", 30, "Calls, last 30 days"},
+		{"?days=%3Cb%3E", 30, "Calls, last 30 days"},
+	} {
+		page := o.get(path + test.query).want(http.StatusOK).shows(test.totals)
+		charts := page.charts()
+		if len(charts) != 2 || len(charts[0].Bars) != test.days || len(charts[1].Bars) != 48 {
+			t.Fatalf("%q: %d charts", test.query, len(charts))
+		}
+		if strings.Count(page.body, "<tr><td>") != test.days+48 {
+			t.Errorf("%q: %d rows", test.query, strings.Count(page.body, "<tr><td>"))
+		}
+		if strings.Contains(page.body, "style=") {
+			t.Errorf("%q: the policy forbids styles in attributes", test.query)
+		}
+	}
+	page := o.get(path)
+	charts := page.charts()
+	for _, test := range []struct {
+		chart  drawing
+		bar    int
+		parts  map[string]float64
+		words  string
+		inRow  string
+		atMark string
+	}{
+		{charts[0], 29, map[string]float64{"calls": 40, "errors": 20, "limited": 10}, "Tue 1 Sep 2026: 40 calls, 20 errors, 10 rate-limited", "Tue 1 Sep 2026 40 20 10", "1 Sep"},
+		{charts[0], 28, map[string]float64{}, "Mon 31 Aug 2026: 0 calls, 0 errors, 0 rate-limited", "Mon 31 Aug 2026 0 0 0", ""},
+		{charts[0], 27, map[string]float64{"calls": 30}, "Sun 30 Aug 2026: 30 calls, 0 errors, 0 rate-limited", "Sun 30 Aug 2026 30 0 0", ""},
+		{charts[0], 23, map[string]float64{"calls": 35, "errors": 35}, "Wed 26 Aug 2026: 35 calls, 35 errors, 0 rate-limited", "Wed 26 Aug 2026 35 35 0", ""},
+		{charts[0], 0, map[string]float64{"calls": 28, "errors": 7, "limited": 7}, "Mon 3 Aug 2026: 28 calls, 7 errors, 7 rate-limited", "Mon 3 Aug 2026 28 7 7", ""},
+		{charts[1], 47, map[string]float64{"calls": 40, "errors": 20, "limited": 10}, "Tue 1 Sep, 12:00 UTC: 40 calls, 20 errors, 10 rate-limited", "Tue 1 Sep, 12:00 UTC 40 20 10", "12:00"},
+		{charts[1], 35, map[string]float64{}, "Tue 1 Sep, 00:00 UTC: 0 calls, 0 errors, 0 rate-limited", "Tue 1 Sep, 00:00 UTC 0 0 0", "1 Sep"},
+		{charts[1], 0, map[string]float64{"calls": 30}, "Sun 30 Aug, 13:00 UTC: 30 calls, 0 errors, 0 rate-limited", "Sun 30 Aug, 13:00 UTC 30 0 0", ""},
+	} {
+		if got := test.chart.parts(t, test.bar); fmt.Sprint(got) != fmt.Sprint(test.parts) {
+			t.Errorf("bar %d is %v, want %v", test.bar, got, test.parts)
+		}
+		if got := test.chart.Bars[test.bar].Title; got != test.words {
+			t.Errorf("bar %d says %q, want %q", test.bar, got, test.words)
+		}
+		page.shows(test.inRow)
+		middle := fmt.Sprintf("%.3f%%", 100*(float64(test.bar)+.5)/float64(len(test.chart.Bars)))
+		mark := ""
+		for _, text := range test.chart.Texts {
+			if text.X == middle {
+				mark = text.Text
+			}
+		}
+		if mark != test.atMark {
+			t.Errorf("below bar %d stands %q, want %q", test.bar, mark, test.atMark)
+		}
+	}
+	o.refuses(app, []string{"/analytics"}, nil)
+}
+
+// A chart of many calls has few lines, at round numbers, and what is rare can be seen.
+func TestChartScale_AN02(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for calls, want := range map[int]string{1: "0 1", 4: "0 1 2 3 4", 5: "0 2 4 6", 11: "0 5 10 15", 2001: "0 1,000 2,000 3,000", 41_000: "0 20k 40k 60k"} {
+		app := o.newApp()
+		for range calls - 1 {
+			o.calls.Count(app.ID, o.clock.Now(), http.StatusOK, false, time.Millisecond)
+		}
+		o.calls.Count(app.ID, o.clock.Now(), http.StatusNotFound, false, time.Millisecond)
+		chart := o.get("/apps/" + app.ID + "/analytics").charts()[0]
+		var got []string
+		for _, text := range chart.Texts[:len(chart.Lines)] {
+			got = append(got, text.Text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%d calls: the axis says %q, want %q", calls, got, want)
+		}
+		rects := chart.Bars[len(chart.Bars)-1].Rects
+		if len(rects) != 2 || rects[1].Class != "errors" || rects[1].Height < 1 {
+			t.Errorf("%d calls and an error: %+v", calls, rects)
+		}
+		if parts := chart.parts(t, len(chart.Bars)-1); math.Abs(parts["calls"]-float64(calls)) > float64(calls)/1000 {
+			t.Errorf("%d calls look like %v", calls, parts["calls"])
+		}
+	}
+}
+
+func TestNoCalls_AN02(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.get("/apps/" + o.newApp().ID + "/analytics").want(http.StatusOK).shows("No calls in the last 30 days").lacks("<svg")
+}

@@ -1,0 +1,126 @@
+package pages
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/partnerkit/partnerkit/analytics"
+)
+
+// The inside of a chart, in pixels. Its width is that of the page: places along it are
+// in per cent, so that texts keep their size.
+const (
+	chartTop    = 10.0
+	chartBase   = 170.0 // where bars stand
+	chartHeight = 194
+	leastBar    = 1.5 // what is there can be seen
+	barShare    = .7  // of the room that each has
+	mostLines   = 4
+)
+
+// point is the calls of one day or hour.
+type point struct {
+	Name    string // in full
+	Mark    string // below the chart; empty: none
+	IsMinor bool   // the mark may be left out where there is no room
+	analytics.Counts
+}
+
+// chart is bars of calls. Those that were errors, and of them the rate-limited ones, are
+// parts of the same bar, and stand on the same ground.
+type chart struct {
+	Title  string
+	Unit   string // what a bar is
+	Height int
+	Points []point
+	Bars   []bar
+	Lines  []chartLine
+}
+
+type bar struct {
+	point
+	X, Middle, Width     string
+	Called, Failed, Held column
+}
+
+type column struct{ Y, Height string }
+
+type chartLine struct{ Y, TextY, Text string }
+
+// newChart draws points.
+func newChart(title, unit string, points []point) chart {
+	c := chart{Title: title, Unit: unit, Height: chartHeight, Points: points}
+	var most int64
+	for _, p := range points {
+		most = max(most, p.Calls)
+	}
+	top := c.rule(most)
+	room := 100 / float64(max(1, len(points)))
+	upright := func(n int64) column {
+		height := float64(n) / float64(top) * (chartBase - chartTop)
+		if n > 0 {
+			height = max(height, leastBar)
+		}
+		return column{pixels(chartBase - height), pixels(height)}
+	}
+	for i, p := range points {
+		left := room * float64(i)
+		c.Bars = append(c.Bars, bar{
+			point: p, X: percent(left + room*(1-barShare)/2), Middle: percent(left + room/2), Width: percent(room * barShare),
+			Called: upright(p.Calls), Failed: upright(p.Errors), Held: upright(p.RateLimited),
+		})
+	}
+	return c
+}
+
+// rule draws lines at round numbers, and returns that of the highest.
+func (c *chart) rule(most int64) int64 {
+	step := int64(1)
+	for factors := []int64{2, 5, 10}; (most+step-1)/step > mostLines; {
+		decade := int64(1)
+		for decade*10 <= step {
+			decade *= 10
+		}
+		for _, factor := range factors {
+			if decade*factor > step {
+				step = decade * factor
+				break
+			}
+		}
+	}
+	top := max(1, (most+step-1)/step) * step
+	for n := int64(0); n <= top; n += step {
+		y := chartBase - float64(n)/float64(top)*(chartBase-chartTop)
+		c.Lines = append(c.Lines, chartLine{pixels(y), pixels(y + 4), short(n)})
+	}
+	return top
+}
+
+// isBare reports that there were no calls.
+func (c chart) isBare() bool {
+	for _, p := range c.Points {
+		if p.Calls > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// String is what a bar stands for, in words.
+func (p point) String() string {
+	return fmt.Sprintf("%s: %s calls, %s errors, %s rate-limited", p.Name, grouped(p.Calls), grouped(p.Errors), grouped(p.RateLimited))
+}
+
+func percent(n float64) string { return strconv.FormatFloat(n, 'f', 3, 64) + "%" }
+func pixels(n float64) string  { return strconv.FormatFloat(n, 'f', 2, 64) }
+
+// short is a round number with few characters: 20k, 1.5M.
+func short(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return strconv.FormatFloat(float64(n)/1_000_000, 'f', -1, 64) + "M"
+	case n >= 10_000:
+		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) + "k"
+	}
+	return grouped(n)
+}
