@@ -35,7 +35,7 @@ func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveryRoutes(), p.clockRoutes(),
 		overviewRoutes(), fieldRoutes(), listingRoutes(), assetRoutes(),
-		extensionRoutes(), functionRoutes(), analyticsRoutes(),
+		extensionRoutes(), functionRoutes(), analyticsRoutes(), auditRoutes(), registrationRoutes(),
 	)
 }
 
