@@ -1,0 +1,151 @@
+package apierror_test
+
+import "github.com/partnerkit/partnerkit/apierror"
+
+const referenceHead = `# Errors
+
+Written from the tables of package [apierror](../apierror) by its tests: change the
+tables, then run ` + "`go test ./apierror -run Reference -update`" + `.
+
+There are two shapes. Branch on ` + "`code`" + ` in the one and on ` + "`error`" + ` in the other; they never
+change. English texts may be reworded.
+
+## The API and the developer console
+
+` + "```json" + `
+{"statusCode": 400, "message": "after: evt_1 is not an event of this business from the last 30 days",
+ "error": "Bad Request", "code": "UNKNOWN_CURSOR", "params": {"p0": "evt_1"}}
+` + "```" + `
+
+` + "`error`" + ` is the name of the status. ` + "`params`" + ` repeats the values that stand in the
+message, as ` + "`p0`, `p1`" + `, when there are some. Every error is sent with
+` + "`Cache-Control: no-store`" + `.
+`
+
+const referencePlain = `
+### Errors without a code
+
+| status | message | when |
+|---|---|---|
+`
+
+const referenceOAuth = `
+## The OAuth endpoints
+
+` + "`/oauth/token`, `/oauth/revoke`, `/oauth/introspect`, `/oauth/device/authorize`" + ` and
+` + "`/oauth/register`" + ` answer in the shape of RFC 6749, also for bodies that cannot be read:
+
+` + "```json" + `
+{"error": "invalid_grant", "error_description": "expired", "message": "expired"}
+` + "```" + `
+
+` + "`error_description`" + ` may be absent. ` + "`message`" + ` is deprecated: do not read it. A wrong
+method is a 405 with ` + "`Allow`" + `; every answer has ` + "`Cache-Control: no-store` and `Pragma: no-cache`" + `.
+
+| error | status | when |
+|---|---|---|
+`
+
+const referenceGrants = `
+### The descriptions of invalid_grant
+
+Sending the same grant again is of no use: ask the business to connect again.
+
+| error_description | when |
+|---|---|
+`
+
+// areas say when each code comes. Statuses and messages come from the table.
+var areas = []struct {
+	title  string
+	causes []cause
+}{
+	{"Calls with an access token", []cause{
+		{apierror.AppRateLimited, "the app's limit in this business, or its limit over all businesses, is used up; `Retry-After` is from the one that refused"},
+		{apierror.UnsupportedAPIVersion, "the version of the request (its header, else the app's pin, else the current one) does not exist or is past its sunset"},
+		{apierror.InsufficientScope, "the token lacks the scope of the route: ask for a new authorization with it"},
+		{apierror.EndpointNotExposed, "the route is not open to apps, whether it exists or not"},
+		{apierror.PermissionRequired, "the person in whose name the token acts lacks a permission in the business"},
+		{apierror.IdempotencyConflict, "the first request with this key has not been answered yet; try again after `Retry-After`"},
+		{apierror.IdempotencyMismatch, "the key was used for another method, path or body in the last 24 hours"},
+		{apierror.AnswerNotKept, "the work of this key was done, but its answer was too large to be repeated: read the result instead"},
+		{apierror.InvoiceLimitReached, "the plan of the business allows no further invoice this year; nothing else is blocked"},
+	}},
+	{"App data", []cause{
+		{apierror.UnknownAppDataField, "the key is not declared for this type of record"},
+		{apierror.InvalidAppDataValue, "at least one value breaks the rules of its field; `details` has resourceType, resourceId, key and reason of each"},
+		{apierror.ProvideResourceIDs, "`GET /app-data` without an id"},
+		{apierror.TooManyResourceIDs, "`GET /app-data` with more than 50 different ids"},
+		{apierror.AppCannotAccessType, "the installation or the token lacks the read scope of this type of record"},
+		{apierror.AppDataForConnectedApps, "`/app-data` with a session cookie instead of an access token"},
+		{apierror.RecordNotFound, "the record of a write is not in the business of the token"},
+		{apierror.AppDataValueNotFound, "`DELETE /app-data/:id` for a value that the app does not have in this business"},
+	}},
+	{"Events", []cause{
+		{apierror.UnknownCursor, "`after` is not an event of the business, or older than 30 days: start over without it"},
+		{apierror.UnknownEventType, "`types` names what is not in the catalog"},
+		{apierror.EventLogForConnectedApps, "`/events` with a session cookie instead of an access token"},
+		{apierror.EventNotFound, "`GET /events/:id` for an event that does not exist or that the app may not see"},
+	}},
+	{"Redelivery and test delivery", []cause{
+		{apierror.DeliveryNotFailed, "the delivery is queued, waits for its next attempt, or has arrived"},
+		{apierror.DeliveryTooOld, "it was created over 30 days ago"},
+		{apierror.AppNotActive, "nothing is sent for an app that is suspended or deactivated"},
+		{apierror.AppNotInstalled, "the business has uninstalled the app since"},
+		{apierror.EventScopeMissing, "the app or its installation has lost the scope of the event since"},
+		{apierror.WebhookNotActive, "switch it on first"},
+	}},
+	{"Developer console", []cause{
+		{apierror.AppDeactivated, "a write to an app whose deactivation is final"},
+		{apierror.PublicAppHasNoSecrets, "a secret was asked for"},
+		{apierror.SecretLimitReached, "a third secret beside two valid ones"},
+		{apierror.LastSecret, "the end of the only valid secret"},
+		{apierror.ListingExists, "a first save of a listing that is there, also when two first saves race"},
+		{apierror.ListingStateInvalid, "a step that the revision's state does not allow"},
+		{apierror.ListingIncomplete, "a submission that lacks something; `details` has field and reason of each"},
+		{apierror.SlugTaken, "another app's listing has the slug"},
+		{apierror.AssetInUse, "the deletion of an image that a live listing or an open revision shows"},
+		{apierror.ExtensionScopeRequired, "an extension on records that the app does not ask to read"},
+		{apierror.ExtensionPathInvalid, "a backslash, a space or a control character in the path, or it leads away from the App URL's origin, or there is no App URL"},
+		{apierror.InvalidChoices, "the options of a CHOICE field, after trimming, are not as the message says, or null"},
+		{apierror.FunctionSourceNoHandler, "the upload does not parse as an ES module, or exports no handler"},
+	}},
+}
+
+type cause struct {
+	code apierror.Code
+	when string
+}
+
+var oauthCauses = []struct {
+	code apierror.OAuthCode
+	when string
+}{
+	{apierror.InvalidRequest, "a parameter is missing, repeated or malformed, or the body cannot be read"},
+	{apierror.InvalidClient, "client_id missing or unknown, app suspended or deactivated, secret missing or wrong, or a PUBLIC client where a secret is needed. With HTTP Basic the answer has a `WWW-Authenticate: Basic` challenge. More than 30 in a minute close the endpoint to this address and client for a minute"},
+	{apierror.InvalidGrant, "the code, refresh token, device code or session token cannot be redeemed; see below"},
+	{apierror.InvalidScope, "a scope that the app did not register (device flow), or more than the grant has (refresh)"},
+	{apierror.InvalidTarget, "resource is not one absolute URI on the API's origin"},
+	{apierror.UnsupportedGrantType, "grant_type is none of those in the metadata"},
+	{apierror.AuthorizationPending, "device flow: nobody has decided yet; go on polling"},
+	{apierror.SlowDown, "device flow: polled faster than the interval"},
+	{apierror.AccessDenied, "device flow: the person said no"},
+	{apierror.ExpiredToken, "device flow: the 10 minutes are over"},
+	{apierror.InvalidRedirectURI, "registration: redirect_uris breaks its rules"},
+	{apierror.InvalidClientMetadata, "registration: another member is missing or malformed"},
+	{apierror.TemporarilyUnavailable, "a rate limit or a lockout; `Retry-After` has the seconds that the description names"},
+	{apierror.ServerError, "a fault of the service, 500 or 503; the description has a request id"},
+}
+
+var grantCauses = []struct {
+	reason apierror.GrantReason
+	when   string
+}{
+	{apierror.GrantUnexplained, "not found, or another client's; the app is no longer installed, or the person's consent, account or membership has ended; and every failure of a token exchange"},
+	{apierror.GrantCodeUsed, "the code has been redeemed before. A complete replay by its own client also ends the tokens that it gave"},
+	{apierror.GrantExpired, "the code is older than 10 minutes, the refresh token older than 30 days"},
+	{apierror.GrantRedirectMismatch, "redirect_uri is not the one of the authorization request"},
+	{apierror.GrantPKCEFailed, "code_verifier does not match the challenge, or there was none"},
+	{apierror.GrantRevoked, "the refresh token was revoked: by the app, by the business, or with its family"},
+	{apierror.GrantReuseDetected, "the refresh token had been used before: the whole family is revoked now"},
+}
