@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -58,6 +59,20 @@ func need(t testing.TB, name, example string) string {
 	}
 	t.Skipf("needs a service: set %s, for example to %s", name, example)
 	return ""
+}
+
+// Programs skips a test, or in CI fails it, where a program is missing.
+func Programs(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err == nil {
+			continue
+		}
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is not installed, and in CI no test is skipped", name)
+		}
+		t.Skipf("needs the program %s", name)
+	}
 }
 
 // Proving reports whether the long forms of the proofs were asked for.

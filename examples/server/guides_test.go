@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/testenv"
+)
+
+// repository is where the commands of the guides are pasted.
+const repository = "../.."
+
+// startCommand is the one command that a reader gives in another terminal.
+const startCommand = "go run ./examples/server"
+
+// SBX-01, CLI-01: every command that the guides show does what they say when it is
+// pasted, one after the other, with the server started by the command that they show.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	testenv.Programs(t, "bash", "curl", "openssl", "sed")
+	for _, file := range []string{"README.md", "docs/partners.md", "examples/server/README.md"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			g := readGuide(t, filepath.Join(repository, file))
+			if !g.starts {
+				t.Fatalf("it does not show %q", startCommand)
+			}
+			ports := strings.NewReplacer(startGuideServer(t)...)
+			for i, output := range g.run(t, ports) {
+				c := g.commands[i]
+				if c.output != "" && !matches(ports.Replace(c.output), output) {
+					t.Errorf("%s:%d: it prints\n%s\nand should print\n%s", file, c.line, output, ports.Replace(c.output))
+				}
+			}
+		})
+	}
+}
+
+// guide is what a file tells its readers to paste.
+type guide struct {
+	starts   bool // it shows startCommand
+	commands []command
+	isLast   bool // the last block was one of the commands
+}
+
+type command struct {
+	line   int
+	text   string
+	output string // empty: the guide does not show any
+}
+
+// fence is the first line of a block: its language, and before it, in a comment, why
+// its commands are not run.
+var (
+	fence  = regexp.MustCompile("^```([a-z]*)$")
+	notRun = regexp.MustCompile(`^<!-- not run: (.+) -->$`)
+)
+
+// readGuide reads the blocks marked sh, and the block marked text that may follow one.
+func readGuide(t *testing.T, file string) (g guide) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var language, before string
+	var block []string
+	begin, inside := 0, false
+	for i, line := range strings.Split(string(text), "\n") {
+		switch opened := fence.FindStringSubmatch(line); {
+		case inside && line == "```":
+			inside = false
+			g.add(t, command{line: begin, text: strings.Join(block, "\n")}, language, before)
+			before = ""
+		case inside:
+			block = append(block, line)
+		case opened != nil:
+			language, inside, begin, block = opened[1], true, i+1, nil
+		case line != "":
+			before = line
+		}
+	}
+	return g
+}
+
+func (g *guide) add(t *testing.T, c command, language, before string) {
+	t.Helper()
+	follows := g.isLast && before == "" // nothing stands between the two
+	g.isLast = false
+	why := notRun.FindStringSubmatch(before)
+	switch {
+	case language == "sh" && why != nil:
+		t.Logf("line %d is not run: %s", c.line, why[1])
+	case language == "sh" && c.text == startCommand:
+		g.starts = true
+	case language == "sh":
+		g.commands, g.isLast = append(g.commands, c), true
+	case language == "text" && follows:
+		g.commands[len(g.commands)-1].output = c.text
+	}
+}
+
+// run pastes all commands into one shell and returns what each of them printed.
+func (g guide) run(t *testing.T, ports *strings.Replacer) []string {
+	t.Helper()
+	const mark = "\x1e"
+	var script strings.Builder
+	for i, c := range g.commands {
+		fmt.Fprintf(&script, "printf '%s%d\\n'\n%s\n", mark, i, ports.Replace(c.text))
+	}
+	shell := exec.Command("bash", "-euo", "pipefail")
+	shell.Dir, shell.Stdin = repository, strings.NewReader(script.String())
+	shell.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	var stdout, stderr strings.Builder
+	shell.Stdout, shell.Stderr = &stdout, &stderr
+	failed := shell.Run()
+	outputs := strings.Split(stdout.String(), mark)[1:]
+	for i, output := range outputs {
+		_, outputs[i], _ = strings.Cut(output, "\n")
+	}
+	if failed != nil {
+		last := len(outputs) - 1
+		t.Fatalf("line %d: %v\n%s\n%s%s", g.commands[last].line, failed, g.commands[last].text, outputs[last], &stderr)
+	}
+	return outputs
+}
+
+// matches compares without regard to space; … stands for anything.
+func matches(want, got string) bool {
+	bare := func(text string) string { return strings.Join(strings.Fields(text), "") }
+	parts := strings.Split(bare(want), "…")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".*") + `$`).MatchString(bare(got))
+}
+
+// startGuideServer gives the command of the guides, on ports of its own, and returns
+// what to put in the place of those of the guides. At the end it presses Ctrl-C.
+func startGuideServer(t *testing.T) (replacements []string) {
+	t.Helper()
+	start := exec.Command("bash", "-c", "exec "+startCommand)
+	start.Dir = repository
+	start.Env = append(os.Environ(), "PARTNERKIT_API=localhost:0", "PARTNERKIT_APP=localhost:0",
+		"PARTNERKIT_DB="+filepath.Join(t.TempDir(), "partnerkit.db"))
+	start.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a terminal does: Ctrl-C is for all of them
+	var stderr buffer
+	start.Stderr = &stderr
+	out, err := start.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := start.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Kill(-start.Process.Pid, syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+		_ = start.Wait() // interrupted, go run says 1 whatever the server said
+		if !strings.HasSuffix(stderr.String(), "msg=stopped\n") {
+			t.Errorf("after Ctrl-C:\n%s", &stderr)
+		}
+	})
+	var ready struct{ API, App string }
+	line, _ := bufio.NewReader(out).ReadBytes('\n')
+	if err := json.Unmarshal(line, &ready); err != nil {
+		t.Fatalf("no ready line: %s", &stderr)
+	}
+	for port, host := range map[int]string{8080: ready.API, 8081: ready.App} {
+		replacements = append(replacements, "localhost:"+strconv.Itoa(port), strings.TrimPrefix(host, "http://"))
+	}
+	return replacements
+}
