@@ -24,7 +24,7 @@ func openStore(ctx context.Context, db string, log *slog.Logger) (*sqlstore.Stor
 }
 
 // openLimiter opens what -redis names, or counts in memory. done releases it.
-func openLimiter(ctx context.Context, url string, log *slog.Logger) (limiter ratelimit.Limiter, done func(), err error) {
+func openLimiter(ctx context.Context, url string, p parts) (limiter ratelimit.Limiter, done func(), err error) {
 	if url == "" {
 		limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{})
 		return limiter, func() {}, err
@@ -38,8 +38,8 @@ func openLimiter(ctx context.Context, url string, log *slog.Logger) (limiter rat
 	opts.MaxRetries = -1              // a command that is sent twice counts twice
 	client := redis.NewClient(opts)
 	if err := client.Ping(ctx).Err(); err != nil {
-		log.Warn("redis does not answer; until it does, limits are counted in memory", "address", opts.Addr)
+		p.log.Warn("redis does not answer; until it does, limits are counted in memory", "address", opts.Addr)
 	}
-	limiter, err = redislimit.New(redislimit.Config{Client: client, Logger: log})
+	limiter, err = redislimit.New(redislimit.Config{Client: client, Logger: p.log, MeterProvider: p.metrics.library})
 	return limiter, func() { _ = client.Close() }, err
 }

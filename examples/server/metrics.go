@@ -1,23 +1,28 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 )
 
-// metrics are for Prometheus: the process, and requests by host, method and
-// status. Nothing that a client chooses freely becomes a label.
+// metrics are for Prometheus: the process, requests by host, method and status, and
+// what the library measures. Nothing that a client chooses freely becomes a label.
 type metrics struct {
 	registry *prometheus.Registry
+	library  *metric.MeterProvider // the library speaks OpenTelemetry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight *prometheus.GaugeVec
 }
 
-func newMetrics() *metrics {
+func newMetrics() (*metrics, error) {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -32,7 +37,14 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
+		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	// Without exemplars: there are no spans that they could point to.
+	m.library = metric.NewMeterProvider(metric.WithReader(exporter), metric.WithExemplarFilter(exemplar.AlwaysOffFilter))
+	return m, nil
 }
 
 // count measures what next does. Unknown methods share a label.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 
 	"github.com/partnerkit/partnerkit/appdata"
@@ -40,7 +41,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	defer func() { err = errors.Join(err, p.store.Close()) }()
-	limiter, closeLimiter, err := openLimiter(ctx, o.redis, log)
+	if p.metrics, err = newMetrics(); err != nil {
+		return err
+	}
+	limiter, closeLimiter, err := openLimiter(ctx, o.redis, p)
 	if err != nil {
 		return err
 	}
@@ -105,6 +109,7 @@ func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err er
 		if loading != nil {
 			return nil, loading
 		}
+		debug.FreeOSMemory() // hashing passwords took more than anything that follows
 		if loaded {
 			return &prepared.fixtures, nil
 		}

@@ -34,7 +34,6 @@ type server struct {
 	hashing  chan struct{} // bounds the passwords that are checked at a time
 	platform *partnerkit.Platform
 	oauth    *oauthserver.Server
-	metrics  *metrics
 }
 
 // parts are what a server is made of.
@@ -43,6 +42,7 @@ type parts struct {
 	apiURL, appURL string
 	cookieDomain   string
 	log            *slog.Logger
+	metrics        *metrics
 	ring           *keyring.Keyring
 	store          *sqlstore.Store
 	books          *books
@@ -58,7 +58,6 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		errors:  apierror.Writer{Logger: p.log, Service: service},
 		csrf:    http.NewCrossOriginProtection(),
 		hashing: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		metrics: newMetrics(),
 	}
 	for _, origin := range []string{p.apiURL, p.appURL} {
 		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
@@ -80,7 +79,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
 		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),
-		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
+		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log, MeterProvider: p.metrics.library,
 		OAuth: oauth, Webhooks: webhooks.Config{AllowLoopback: p.dev},
 		ConsolePages: s.consolePages(),
 	})
