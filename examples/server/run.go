@@ -143,10 +143,10 @@ func (s *server) run(ctx context.Context, api, app *endpoint) error {
 		stopServing() // without its loops the platform is not whole
 	}()
 
-	served := serve(serving, serveTimeouts,
+	connections, served := serve(serving, serveTimeouts,
 		site{newHTTPServer(s.api(), serveTimeouts, s.log), api},
 		site{newHTTPServer(s.app(), serveTimeouts, s.log), app})
-	s.log.Info("stopping: requests are done")
+	s.log.Info("stopping: requests are done", "connections", connections)
 	stopWork()
 	err := errors.Join(served, <-worked)
 	stop()

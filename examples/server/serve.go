@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -42,34 +43,41 @@ type site struct {
 	*endpoint
 }
 
-// serve serves until ctx ends, or until one of the sockets fails. Then it stops
-// listening and lets the requests that are under way finish.
-func serve(ctx context.Context, t timeouts, sites ...site) error {
+// serve serves until ctx ends, or until one of the sockets fails. Then it answers
+// everybody who has come in, and returns how many those were in all.
+func serve(ctx context.Context, t timeouts, sites ...site) (connections int64, err error) {
 	failed := make(chan error, 8)
 	var wg sync.WaitGroup
-	for _, s := range sites {
+	doors := make([]*door, len(sites))
+	for i, s := range sites {
+		doors[i] = newDoor(s.Server)
 		for _, socket := range s.sockets {
 			wg.Go(func() {
-				if err := s.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
+				if err := s.Serve(socket); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 					failed <- fmt.Errorf("%s: %w", s.flag, err)
 				}
 			})
 		}
 	}
-	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.shutdown)
 	defer cancel()
-	for _, s := range sites {
+	for i, s := range sites {
 		wg.Go(func() {
+			doors[i].close(s.sockets)
+			s.SetKeepAlivesEnabled(false) // who is idle now leaves
+			doors[i].wait(grace)
 			if s.Shutdown(grace) != nil {
 				_ = s.Close() // they had their time
 			}
 		})
 	}
 	wg.Wait()
-	return err
+	for _, d := range doors {
+		connections += d.entered.Load()
+	}
+	return connections, err
 }

@@ -184,7 +184,10 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, serveTimeouts, site{newHTTPServer(slow, serveTimeouts, discard()), e}) }()
+	go func() {
+		_, err := serve(ctx, serveTimeouts, site{newHTTPServer(slow, serveTimeouts, discard()), e})
+		served <- err
+	}()
 	answered := make(chan answer, 1)
 	go func() { answered <- get(t, browser(t), address) }()
 	<-under
@@ -209,7 +212,10 @@ func TestSlowClientIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, short, site{newHTTPServer(reads, short, discard()), e}) }()
+	go func() {
+		_, err := serve(ctx, short, site{newHTTPServer(reads, short, discard()), e})
+		served <- err
+	}()
 	for name, beginning := range map[string]string{
 		"half a header": "GET / HTTP/1.1\r\nHost: x\r\n",
 		"half a body":   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// door is where the connections of a server come in. http.Server.Shutdown leaves some
+// of them without an answer: the kernel resets those that wait to be accepted, and a
+// request that is read after its beginning is dropped. So the door is closed in a quiet
+// moment, and Shutdown comes when nobody is inside any more.
+type door struct {
+	entered atomic.Int64
+	inside  sync.WaitGroup
+	closing chan struct{} // closed when the door is about to close
+	closed  chan struct{}
+}
+
+// How long the door stays open at the end.
+const (
+	quietFor = 50 * time.Millisecond  // without anybody coming in
+	openFor  = 500 * time.Millisecond // at most
+)
+
+// newDoor puts a door in front of a server that does not serve yet.
+func newDoor(s *http.Server) *door {
+	d := &door{closing: make(chan struct{}), closed: make(chan struct{})}
+	s.ConnState = d.note
+	s.Handler = d.hold(s.Handler)
+	return d
+}
+
+func (d *door) note(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		d.entered.Add(1)
+		d.inside.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		d.inside.Done()
+	}
+}
+
+// hold keeps requests waiting while the door closes. Clients that send one after the
+// other would come in again and again, and there would be no quiet moment; nor do they
+// send another on a connection that is about to be closed.
+func (d *door) hold(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-d.closing:
+			w.Header().Set("Connection", "close")
+			<-d.closed
+		default:
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// close waits until nobody is in front of the door, and closes it.
+func (d *door) close(sockets []net.Listener) {
+	close(d.closing)
+	end := time.Now().Add(openFor)
+	for before := int64(-1); before != d.entered.Load() && time.Now().Before(end); {
+		before = d.entered.Load()
+		time.Sleep(quietFor)
+	}
+	closeAll(sockets)
+	close(d.closed)
+}
+
+// wait returns when everybody has left, or ctx has ended.
+func (d *door) wait(ctx context.Context) {
+	left := make(chan struct{})
+	go func() {
+		d.inside.Wait()
+		close(left)
+	}()
+	select {
+	case <-left:
+	case <-ctx.Done():
+	}
+}

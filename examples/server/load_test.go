@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// load is what clients do while the server is told to stop: half of them with a
+// connection for each request, half with one that they keep.
+type load struct {
+	*testing.T
+	p        *process
+	workers  sync.WaitGroup
+	opened   atomic.Int64 // connections
+	answered atomic.Int64
+	reset    atomic.Int64 // connections that nobody answered
+
+	reading string   // an access token
+	tokens  []string // refresh tokens: the last that each family got
+	mu      sync.Mutex
+	events  []string // that were acknowledged
+}
+
+// newLoad connects families of tokens.
+func newLoad(t *testing.T, p *process) *load {
+	t.Helper()
+	b := p.session("usr_ada", "biz_bakery")
+	l := &load{T: t}
+	l.reading = p.connect(b, "biz_bakery", "profile:read")["access_token"].(string)
+	for range 4 {
+		l.tokens = append(l.tokens, p.connect(b, "biz_bakery", "profile:read events:read invoices:read")["refresh_token"].(string))
+	}
+	return l
+}
+
+// visitor is one of those who use the server.
+type visitor struct {
+	http.Client
+	began time.Time // its last request
+}
+
+// visitor makes one whose connections are counted.
+func (l *load) visitor(keeps bool) *visitor {
+	return &visitor{Client: http.Client{Transport: &http.Transport{
+		DisableKeepAlives: !keeps,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err == nil {
+				l.opened.Add(1)
+			}
+			return conn, err
+		},
+	}}}
+}
+
+// begin lets loose those who use the tokens, each until the door is closed.
+func (l *load) begin(p *process) {
+	l.p = p
+	for i := range l.tokens {
+		for _, act := range []func(*visitor) bool{
+			func(v *visitor) bool { return l.refresh(v, &l.tokens[i]) },
+			func(v *visitor) bool { return l.send(v, sending{http.MethodGet, p.api + "/profile", "", ""}, nil) },
+			func(v *visitor) bool { return l.send(v, sending{http.MethodGet, p.app + "/login", "", ""}, nil) },
+			l.record,
+		} {
+			l.workers.Go(func() {
+				v := l.visitor(i%2 == 0)
+				for act(v) {
+				}
+			})
+		}
+	}
+}
+
+// refresh keeps the token that it gets.
+func (l *load) refresh(v *visitor, token *string) bool {
+	var got struct {
+		Refresh string `json:"refresh_token"`
+	}
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {*token}, "client_id": {syncID}, "client_secret": {syncSecret}}
+	open := l.send(v, sending{http.MethodPost, l.p.api + "/oauth/token", "application/x-www-form-urlencoded", form.Encode()}, &got)
+	if got.Refresh != "" { // else it was limited
+		*token = got.Refresh
+	}
+	return open
+}
+
+// record writes an event, which has a webhook.
+func (l *load) record(v *visitor) bool {
+	var got struct{ ID string }
+	open := l.send(v, sending{http.MethodPost, l.p.api + "/dev/events", "application/json",
+		`{"businessId": "biz_bakery", "type": "invoice.paid", "data": {}}`}, &got)
+	if got.ID != "" {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.events = append(l.events, got.ID)
+	}
+	return open
+}
+
+// sending is a request that can be sent.
+type sending struct{ method, url, contentType, body string }
+
+// send makes a request. It reports false when there is nobody to send it to any more.
+func (l *load) send(v *visitor, s sending, into any) bool {
+	connected, reused, before := false, false, v.began
+	v.began = time.Now()
+	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { connected, reused = true, info.Reused },
+	})
+	r, err := http.NewRequestWithContext(ctx, s.method, s.url, strings.NewReader(s.body))
+	if err != nil {
+		l.Error(err)
+		return false
+	}
+	r.Header.Set("Content-Type", s.contentType)
+	r.Header.Set("Authorization", "Bearer "+l.reading)
+	res, err := v.Do(r)
+	switch {
+	case err != nil && reused:
+		if time.Since(before) < quietFor { // else it may have been idle, and closed for that
+			l.Errorf("a connection that was let in, without an answer: %v", err)
+		}
+		return false
+	case err != nil && connected:
+		l.reset.Add(1)
+		return false
+	case err != nil:
+		return false
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	switch {
+	case err != nil:
+		l.Errorf("half an answer: %v", err)
+	case res.StatusCode >= 500:
+		l.Errorf("%s %s: %d %s", s.method, s.url, res.StatusCode, text)
+	case res.StatusCode == http.StatusOK && into != nil:
+		if err := json.Unmarshal(text, into); err != nil {
+			l.Error(err)
+		}
+	}
+	l.answered.Add(1)
+	return true
+}
+
+var connections = regexp.MustCompile(`requests are done" connections=(\d+)`)
+
+// checkAnswers compares the connections that the server took with those that got an
+// answer. Who is in front of the door at the very moment when it closes is reset by the
+// kernel, and was not let in.
+func (l *load) checkAnswers() {
+	l.Helper()
+	said := connections.FindStringSubmatch(l.p.stderr.String())
+	if said == nil {
+		l.Fatalf("the log does not say how many connections there were:\n%s", l.p.stderr)
+	}
+	l.Logf("%s connections, %d answers, %d events, %d reset at the door", said[1], l.answered.Load(), len(l.events), l.reset.Load())
+	if taken, err := strconv.ParseInt(said[1], 10, 64); err != nil || taken != l.opened.Load()-l.reset.Load() {
+		l.Errorf("%d connections were taken, %d got an answer", taken, l.opened.Load()-l.reset.Load())
+	}
+}
+
+// check looks for everything that was answered.
+func (l *load) check(again *process) {
+	l.Helper()
+	access := ""
+	for _, token := range l.tokens {
+		tokens := again.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}).want(l.T, http.StatusOK).json(l.T)
+		access = tokens["access_token"].(string)
+	}
+	kept := map[string]bool{}
+	for query, more := "", true; more; {
+		r := request(l.T, http.MethodGet, again.api+"/events?types=invoice.paid&limit=100"+query, "", "")
+		r.Header.Set("Authorization", "Bearer "+access)
+		var page struct {
+			Events  []struct{ ID string }
+			HasMore bool
+		}
+		if err := json.Unmarshal([]byte(do(l.T, http.DefaultClient, r).want(l.T, http.StatusOK).body), &page); err != nil {
+			l.Fatal(err)
+		}
+		for _, e := range page.Events {
+			kept[e.ID], query = true, "&after="+e.ID
+		}
+		more = page.HasMore
+	}
+	for _, id := range l.events {
+		if !kept[id] {
+			l.Errorf("event %s was acknowledged and is gone", id)
+		}
+	}
+}

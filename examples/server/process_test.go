@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// process is a server that is a process of its own.
+type process struct {
+	rig
+	cmd  *exec.Cmd
+	wait func() error // for its end
+}
+
+// startProcess runs the server as a process, on ports of its own.
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(os.Environ(), runAsServer+"=1")
+	p := &process{rig: rig{t: t, stdout: &buffer{}, stderr: &buffer{}}, cmd: cmd}
+	cmd.Stderr = p.stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	line, _ := lines.ReadBytes('\n')
+	p.wait = sync.OnceValue(func() error {
+		_, _ = io.Copy(p.stdout, lines)
+		return cmd.Wait()
+	})
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // unless it has ended
+		_ = p.wait()
+	})
+	var ready struct{ API, App string }
+	if err := json.Unmarshal(line, &ready); err != nil {
+		t.Fatalf("no ready line: %v\n%s", err, p.stderr)
+	}
+	p.api, p.app = ready.API, ready.App
+	return p
+}
+
+// term ends the process with SIGTERM. It has to end well.
+func (p *process) term() {
+	p.t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.wait(); err != nil {
+		p.t.Fatalf("%v\n%s", err, p.stderr)
+	}
+	if p.stdout.String() != "" {
+		p.t.Errorf("more than the ready line on standard output: %q", p.stdout)
+	}
+}
