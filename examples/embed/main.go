@@ -32,7 +32,7 @@ func main() {
 
 // serve is all it takes: a store, what the library asks about our staff, servers.
 func serve(ctx context.Context) error {
-	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory})
+	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory}) // or postgres.Open, or postgres.New on your *sql.DB
 	if err != nil {
 		return err
 	}
@@ -47,11 +47,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	platform, err := partnerkit.New(ctx, partnerkit.Config{
-		Store: store, Host: office, Keyring: ring, Pages: pages.New(),
-		APIURL: "http://localhost:8090", AppURL: "http://localhost:8091",
-		APIRoutes: office.routes(),
-	})
+	platform, err := office.join(ctx, ring, origins{api: "http://localhost:8090", app: "http://localhost:8091"})
 	if err != nil {
 		return err
 	}
@@ -75,4 +71,31 @@ func serve(ctx context.Context) error {
 	err = errors.Join(err, api.Shutdown(loops), app.Shutdown(loops)) // with what is under way
 	stopLoops()
 	return errors.Join(err, <-ran)
+}
+
+// origins are the public ones of the two hosts.
+type origins struct{ api, app string }
+
+// join puts the platform next to the office.
+func (o *office) join(ctx context.Context, ring *keyring.Keyring, at origins) (*partnerkit.Platform, error) {
+	known, err := scopes()
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := catalog()
+	if err != nil {
+		return nil, err
+	}
+	platform, err := partnerkit.New(ctx, partnerkit.Config{
+		Store: o.store, Host: o, Keyring: ring, Pages: pages.New(),
+		APIURL: at.api, AppURL: at.app, Service: "Office",
+		Scopes: known, Events: recorded,
+		Routes:    o.opened(), // to apps, by their tokens
+		APIRoutes: o.routes(), // to whoever is signed in
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.happened = platform.Events()
+	return platform, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
@@ -16,7 +17,10 @@ import (
 )
 
 // office is the backend: one company, and the people who work there.
-type office struct{ store *sqlstore.Store }
+type office struct {
+	store    *sqlstore.Store
+	happened *events.Log // the platform's
+}
 
 // company is the only business of this backend.
 const company = "company"
@@ -27,10 +31,15 @@ func openOffice(ctx context.Context, store *sqlstore.Store) (*office, error) {
 		return nil, err
 	}
 	defer tx.Rollback()
-	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY, name TEXT NOT NULL, dismissed BOOLEAN NOT NULL)"); err != nil {
-		return nil, err
+	for _, table := range []string{
+		"CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY, name TEXT NOT NULL, dismissed BOOLEAN NOT NULL)",
+		"CREATE TABLE IF NOT EXISTS note (business TEXT NOT NULL, body TEXT NOT NULL)",
+	} {
+		if _, err := tx.Exec(ctx, table); err != nil {
+			return nil, err
+		}
 	}
-	return &office{store}, tx.Commit(ctx)
+	return &office{store: store}, tx.Commit(ctx)
 }
 
 // routes are the backend's own.

@@ -15,7 +15,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -114,6 +113,20 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
+// joined is the office with the platform.
+func joined(t *testing.T, o *office) *partnerkit.Platform {
+	t.Helper()
+	ring, err := keyring.Parse("a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.join(t.Context(), ring, origins{api: "https://api.example.com", app: "https://app.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.Memory})
@@ -122,17 +135,7 @@ func TestRoutes(t *testing.T) {
 	}
 	defer store.Close()
 	o := hire(t, store, "ann")
-	ring, err := keyring.Parse("a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := partnerkit.New(t.Context(), partnerkit.Config{
-		Store: store, Host: o, Keyring: ring, Pages: pages.New(), APIRoutes: o.routes(),
-		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := joined(t, o)
 	for _, test := range []struct {
 		h          http.Handler
 		path, user string
