@@ -27,7 +27,7 @@ const startCommand = "go run ./examples/server"
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	testenv.Programs(t, "bash", "curl", "openssl", "sed")
-	for _, file := range []string{"README.md", "docs/partners.md", "examples/server/README.md"} {
+	for _, file := range []string{"README.md", "docs/partners.md"} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			g := readGuide(t, filepath.Join(repository, file))
