@@ -41,6 +41,8 @@ var forbidden = []struct{ pkg, dep, why string }{
 	{".", "modernc.org/sqlite", "the host chooses the store"},
 	{".", "github.com/jackc/pgx", "the host chooses the store"},
 	{".", "github.com/redis", "the host chooses the limiter"},
+	{".", "go.opentelemetry.io/otel/sdk", "the host chooses what measures"},
+	{".", "github.com/prometheus", "the host chooses what measures"},
 	{"storage", "github.com/jackc/pgx", "the contract knows no driver"},
 	{"storage", "modernc.org/sqlite", "the contract knows no driver"},
 	{"ratelimit", "github.com/redis", "a limiter in memory needs no Redis"},
