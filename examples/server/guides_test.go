@@ -22,7 +22,7 @@ const repository = "../.."
 // startCommand is the one command that a reader gives in another terminal.
 const startCommand = "go run ./examples/server"
 
-// SBX-01, CLI-01: every command that the guides show does what they say when it is
+// SBX-01: every command that the guides show does what they say when it is
 // pasted, one after the other, with the server started by the command that they show.
 func TestGuides(t *testing.T) {
 	t.Parallel()

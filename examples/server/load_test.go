@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net"
@@ -27,11 +28,13 @@ type load struct {
 	answered atomic.Int64
 	reset    atomic.Int64 // connections that nobody answered
 
-	reading string   // an access token
-	tokens  []string // refresh tokens: the last that each family got
-	mu      sync.Mutex
-	events  []string // that were acknowledged
+	reading, writing string   // access tokens, of two businesses
+	tokens           []string // refresh tokens: the last that each family got
+	mu               sync.Mutex
+	events, invoices []string // that were acknowledged
 }
+
+const sandbox = "biz_ledgerlink_sandbox"
 
 // newLoad connects families of tokens.
 func newLoad(t *testing.T, p *process) *load {
@@ -39,6 +42,7 @@ func newLoad(t *testing.T, p *process) *load {
 	b := p.session("usr_ada", "biz_bakery")
 	l := &load{T: t}
 	l.reading = p.connect(b, "biz_bakery", "profile:read")["access_token"].(string)
+	l.writing = p.connect(b, sandbox, "invoices:read invoices:write")["access_token"].(string)
 	for range 4 {
 		l.tokens = append(l.tokens, p.connect(b, "biz_bakery", "profile:read events:read invoices:read")["refresh_token"].(string))
 	}
@@ -71,9 +75,11 @@ func (l *load) begin(p *process) {
 	for i := range l.tokens {
 		for _, act := range []func(*visitor) bool{
 			func(v *visitor) bool { return l.refresh(v, &l.tokens[i]) },
-			func(v *visitor) bool { return l.send(v, sending{http.MethodGet, p.api + "/profile", "", ""}, nil) },
-			func(v *visitor) bool { return l.send(v, sending{http.MethodGet, p.app + "/login", "", ""}, nil) },
-			l.record,
+			func(v *visitor) bool {
+				return l.send(v, sending{method: http.MethodGet, url: p.api + "/profile", token: l.reading}, nil)
+			},
+			func(v *visitor) bool { return l.send(v, sending{method: http.MethodGet, url: p.app + "/login"}, nil) },
+			l.record, l.invoice,
 		} {
 			l.workers.Go(func() {
 				v := l.visitor(i%2 == 0)
@@ -90,7 +96,9 @@ func (l *load) refresh(v *visitor, token *string) bool {
 		Refresh string `json:"refresh_token"`
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {*token}, "client_id": {syncID}, "client_secret": {syncSecret}}
-	open := l.send(v, sending{http.MethodPost, l.p.api + "/oauth/token", "application/x-www-form-urlencoded", form.Encode()}, &got)
+	open := l.send(v, sending{
+		method: http.MethodPost, url: l.p.api + "/oauth/token", contentType: "application/x-www-form-urlencoded", body: form.Encode(),
+	}, &got)
 	if got.Refresh != "" { // else it was limited
 		*token = got.Refresh
 	}
@@ -99,19 +107,33 @@ func (l *load) refresh(v *visitor, token *string) bool {
 
 // record writes an event, which has a webhook.
 func (l *load) record(v *visitor) bool {
+	return l.write(v, &l.events, sending{
+		url: l.p.api + "/dev/events", body: `{"businessId": "biz_bakery", "type": "invoice.paid", "data": {}}`,
+	})
+}
+
+// invoice writes one into the books.
+func (l *load) invoice(v *visitor) bool {
+	return l.write(v, &l.invoices, sending{
+		url: l.p.api + "/invoices", token: l.writing, body: `{"number": "` + rand.Text() + `", "currency": "EUR", "total": 100}`,
+	})
+}
+
+// write keeps the id that it gets.
+func (l *load) write(v *visitor, ids *[]string, s sending) bool {
 	var got struct{ ID string }
-	open := l.send(v, sending{http.MethodPost, l.p.api + "/dev/events", "application/json",
-		`{"businessId": "biz_bakery", "type": "invoice.paid", "data": {}}`}, &got)
+	s.method, s.contentType = http.MethodPost, "application/json"
+	open := l.send(v, s, &got)
 	if got.ID != "" {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.events = append(l.events, got.ID)
+		*ids = append(*ids, got.ID)
 	}
 	return open
 }
 
 // sending is a request that can be sent.
-type sending struct{ method, url, contentType, body string }
+type sending struct{ method, url, contentType, body, token string }
 
 // send makes a request. It reports false when there is nobody to send it to any more.
 func (l *load) send(v *visitor, s sending, into any) bool {
@@ -126,7 +148,9 @@ func (l *load) send(v *visitor, s sending, into any) bool {
 		return false
 	}
 	r.Header.Set("Content-Type", s.contentType)
-	r.Header.Set("Authorization", "Bearer "+l.reading)
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
 	res, err := v.Do(r)
 	switch {
 	case err != nil && reused:
@@ -147,7 +171,7 @@ func (l *load) send(v *visitor, s sending, into any) bool {
 		l.Errorf("half an answer: %v", err)
 	case res.StatusCode >= 500:
 		l.Errorf("%s %s: %d %s", s.method, s.url, res.StatusCode, text)
-	case res.StatusCode == http.StatusOK && into != nil:
+	case res.StatusCode < 300 && into != nil:
 		if err := json.Unmarshal(text, into); err != nil {
 			l.Error(err)
 		}
@@ -167,7 +191,8 @@ func (l *load) checkAnswers() {
 	if said == nil {
 		l.Fatalf("the log does not say how many connections there were:\n%s", l.p.stderr)
 	}
-	l.Logf("%s connections, %d answers, %d events, %d reset at the door", said[1], l.answered.Load(), len(l.events), l.reset.Load())
+	l.Logf("%s connections, %d answers, %d events, %d invoices, %d reset at the door",
+		said[1], l.answered.Load(), len(l.events), len(l.invoices), l.reset.Load())
 	if taken, err := strconv.ParseInt(said[1], 10, 64); err != nil || taken != l.opened.Load()-l.reset.Load() {
 		l.Errorf("%d connections were taken, %d got an answer", taken, l.opened.Load()-l.reset.Load())
 	}
@@ -181,25 +206,46 @@ func (l *load) check(again *process) {
 		tokens := again.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}).want(l.T, http.StatusOK).json(l.T)
 		access = tokens["access_token"].(string)
 	}
-	kept := map[string]bool{}
-	for query, more := "", true; more; {
-		r := request(l.T, http.MethodGet, again.api+"/events?types=invoice.paid&limit=100"+query, "", "")
-		r.Header.Set("Authorization", "Bearer "+access)
+	for _, list := range []struct {
+		of   string
+		path string
+		want []string
+		by   string
+	}{
+		{"event", "/events?types=invoice.paid&limit=100&after=", l.events, access},
+		{"invoice", "/invoices?limit=100&after=", l.invoices, l.writing},
+	} {
+		kept := again.all(list.path, list.by)
+		for _, id := range list.want {
+			if !kept[id] {
+				l.Errorf("%s %s was acknowledged and is gone", list.of, id)
+			}
+		}
+	}
+}
+
+// all pages through a list and returns its ids.
+func (p *process) all(path, token string) map[string]bool {
+	p.t.Helper()
+	ids := map[string]bool{}
+	for after, more := "", true; more; {
+		r := request(p.t, http.MethodGet, p.api+strings.TrimSuffix(path+after, "&after="), "", "")
+		r.Header.Set("Authorization", "Bearer "+token)
 		var page struct {
-			Events  []struct{ ID string }
-			HasMore bool
+			Events, Data []struct{ ID string }
+			HasMore      bool
+			NextCursor   string
 		}
-		if err := json.Unmarshal([]byte(do(l.T, http.DefaultClient, r).want(l.T, http.StatusOK).body), &page); err != nil {
-			l.Fatal(err)
+		if err := json.Unmarshal([]byte(do(p.t, http.DefaultClient, r).want(p.t, http.StatusOK).body), &page); err != nil {
+			p.t.Fatal(err)
 		}
+		after, more = page.NextCursor, page.HasMore
 		for _, e := range page.Events {
-			kept[e.ID], query = true, "&after="+e.ID
+			ids[e.ID], after = true, e.ID
 		}
-		more = page.HasMore
-	}
-	for _, id := range l.events {
-		if !kept[id] {
-			l.Errorf("event %s was acknowledged and is gone", id)
+		for _, record := range page.Data {
+			ids[record.ID] = true
 		}
 	}
+	return ids
 }

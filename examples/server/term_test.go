@@ -13,8 +13,8 @@ import (
 )
 
 // SIGTERM in the middle of everything: whoever was let in gets an answer, the exit
-// code is 0, and after a restart nothing is lost that was answered: tokens, events and
-// deliveries, each of these once (DLV-05, REF-07).
+// code is 0, and after a restart nothing is lost that was answered: tokens, invoices,
+// events and deliveries, each of these once (DLV-05, REF-07, BIZ-04).
 func TestTermUnderLoad(t *testing.T) {
 	t.Parallel()
 	for range testenv.Rounds(1, 20) {
