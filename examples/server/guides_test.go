@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
@@ -117,11 +120,14 @@ func (g guide) run(t *testing.T, ports *strings.Replacer) []string {
 	for i, c := range g.commands {
 		fmt.Fprintf(&script, "printf '%s%d\\n'\n%s\n", mark, i, ports.Replace(c.text))
 	}
-	shell := exec.Command("bash", "-euo", "pipefail")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // some commands wait for others
+	defer cancel()
+	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail")
 	shell.Dir, shell.Stdin = repository, strings.NewReader(script.String())
 	shell.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	var stdout, stderr strings.Builder
 	shell.Stdout, shell.Stderr = &stdout, &stderr
+	shell.WaitDelay = time.Second // should it leave anything running
 	failed := shell.Run()
 	outputs := strings.Split(stdout.String(), mark)[1:]
 	for i, output := range outputs {
@@ -179,5 +185,20 @@ func startGuideServer(t *testing.T) (replacements []string) {
 	for port, host := range map[int]string{8080: ready.API, 8081: ready.App} {
 		replacements = append(replacements, "localhost:"+strconv.Itoa(port), strings.TrimPrefix(host, "http://"))
 	}
-	return replacements
+	return append(replacements, "9443", freePort(t))
+}
+
+// freePort is for what the guides serve themselves.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
