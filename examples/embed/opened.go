@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -38,6 +40,9 @@ func (o *office) opened() []guard.Route {
 	}
 }
 
+// maxNote is how long a note may be, in characters.
+const maxNote = 1000
+
 type note struct {
 	Text string `json:"text"`
 }
@@ -49,8 +54,8 @@ func (o *office) writeNote(_ http.ResponseWriter, r *http.Request) error {
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
 	}
-	if in.Text == "" {
-		return apierror.Invalid("text is missing")
+	if n := utf8.RuneCountInString(in.Text); n < 1 || n > maxNote {
+		return apierror.Invalid(fmt.Sprintf("text must have 1 to %d characters", maxNote))
 	}
 	ctx := r.Context()
 	caller, _ := identity.PrincipalFrom(ctx) // the business is the token's

@@ -115,6 +115,8 @@ func TestOpened(t *testing.T) {
 	}
 	app.call(http.MethodGet, "/hello", "", http.StatusForbidden) // the office's own
 
+	app.call(http.MethodPost, "/notes", `{"text": ""}`, http.StatusUnprocessableEntity) // another body under the key
+
 	reader := connect(t, p, "notes:read")
 	reader.call(http.MethodPost, "/notes", `{"text": "x"}`, http.StatusForbidden)
 }
