@@ -82,8 +82,8 @@ func (e *Error) Code() Code { return e.code }
 // 5xx the client is told less: see [Writer].
 func (e *Error) Messages() []string { return slices.Clone(e.messages) }
 
-// Details returns what InvalidValues or IncompleteListing was given; nil for any other
-// error.
+// Details returns what [InvalidValues] or [IncompleteListing] was given; nil for errors
+// without details.
 func (e *Error) Details() any { return e.details }
 
 // Error implements error. The text is for logs and tests, not for clients.
