@@ -28,7 +28,7 @@ func (s *Server) APIHandler() http.Handler {
 	routes := map[string]http.Handler{
 		pathServerMetadata:   s.document(s.serveServerMetadata),
 		pathResourceMetadata: s.document(s.serveResourceMetadata),
-		pathKeys:             s.document(s.serveKeys),
+		pathKeys:             s.document(s.serveJWKS),
 		pathToken:            s.endpoint(s.serveToken),
 		pathRevoke:           s.endpoint(s.serveRevoke),
 		pathIntrospect:       s.endpoint(s.serveIntrospect),

@@ -88,10 +88,3 @@ func (s *Server) serveResourceMetadata(w http.ResponseWriter, _ *http.Request) e
 		BearerMethods: []string{"header"},
 	})
 }
-
-// serveKeys serves the key set. Unless the key set says otherwise it may be kept
-// for five minutes.
-func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	return s.serveJWKS(w, r)
-}

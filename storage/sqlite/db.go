@@ -54,6 +54,7 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 	if db.lock, err = lockFor(file); err != nil {
 		return err
 	}
+	createPrivate(file)
 	writing, err := db.pool(file, "synchronous(FULL)", 1)
 	if err != nil {
 		return err
@@ -69,6 +70,15 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 	db.writer = newWriter(newStatements(db.conn), cfg)
 	db.readers = newStatements(reading)
 	return nil
+}
+
+// createPrivate makes a new file that only its owner can read: SQLite would let
+// everybody, and gives the files beside it the same mode. Where it cannot, SQLite says
+// why.
+func createPrivate(file string) {
+	if made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_ = made.Close()
+	}
 }
 
 // realPath follows links, so that two names of one file share one lock. Hard

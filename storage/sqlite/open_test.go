@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -36,6 +37,39 @@ func TestOpenRefusals(t *testing.T) {
 				t.Errorf("error %v, want one with %q and the path", err, test.want)
 			}
 		})
+	}
+}
+
+// A new database is its owner's to read, and what SQLite puts beside it; one that is
+// there keeps its mode.
+func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	for _, want := range []os.FileMode{0o600, 0o640} {
+		path := filepath.Join(t.TempDir(), "x.db")
+		if want != 0o600 {
+			if err := os.WriteFile(path, nil, want); err != nil { //nolint:gosec // the mode is the test
+				t.Fatal(err)
+			}
+		}
+		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			info, err := os.Stat(path + suffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("%s has mode %o, want %o", info.Name(), got, want)
+			}
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
