@@ -17,11 +17,37 @@ var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value=
 // it for [Business], and returns the query that their browser would bring back.
 func (s *Server) Approve(authorizeURL string) url.Values {
 	s.t.Helper()
+	browser := s.signIn()
+	page, _ := s.open(browser, http.MethodGet, authorizeURL, nil, http.StatusOK)
+	form := filled(page)
+	form.Set("business_id", Business)
+	form.Set("decision", "allow")
+	_, location := s.open(browser, http.MethodPost, s.App+"/oauth/authorize", form, http.StatusSeeOther)
+	back, err := url.Parse(location)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return back.Query()
+}
+
+// DecideDevice enters a user code on the device page as the same person, and decides
+// "allow" or "deny".
+func (s *Server) DecideDevice(userCode, decision string) {
+	s.t.Helper()
+	browser := s.signIn()
+	page, _ := s.open(browser, http.MethodPost, s.App+"/device", url.Values{"user_code": {userCode}}, http.StatusOK)
+	form := filled(page)
+	form.Set("decision", decision)
+	s.open(browser, http.MethodPost, s.App+"/device", form, http.StatusOK)
+}
+
+// signIn is a browser with a session.
+func (s *Server) signIn() *http.Client {
+	s.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var session struct{ Cookie string }
 	s.Dev("sessions", fmt.Sprintf(`{"userId": %q, "businessId": %q}`, User, Business), &session)
 	cookie, err := http.ParseSetCookie(session.Cookie)
@@ -33,18 +59,16 @@ func (s *Server) Approve(authorizeURL string) url.Values {
 		s.t.Fatal(err)
 	}
 	jar.SetCookies(app, []*http.Cookie{cookie})
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
 
-	page, _ := s.open(browser, http.MethodGet, authorizeURL, nil, http.StatusOK)
-	form := url.Values{"business_id": {Business}, "decision": {"allow"}}
+// filled is the form of a page, with what the server filled in.
+func filled(page string) url.Values {
+	form := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(page, -1) {
 		form.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
 	}
-	_, location := s.open(browser, http.MethodPost, s.App+"/oauth/authorize", form, http.StatusSeeOther)
-	back, err := url.Parse(location)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return back.Query()
+	return form
 }
 
 func (s *Server) open(browser *http.Client, method, address string, form url.Values, want int) (page, location string) {

@@ -1,0 +1,79 @@
+// Package servertest runs the reference server for the tests of the other
+// examples: the real program, in a process of its own.
+package servertest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+const importPath = "github.com/partnerkit/partnerkit/examples/server"
+
+// program is the path of the server, built when the first test asks for it.
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(folder, "server")
+	build := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", path, importPath) //nolint:gosec // our own program
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+var folder string
+
+// Main is for TestMain: it runs the tests and removes what was built.
+func Main(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "servertest-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// Process is a server that runs until Stop.
+type Process struct {
+	API, App string
+	command  *exec.Cmd
+}
+
+// Launch starts a server with a database of its own, and more flags, and waits until it
+// is ready. It is for examples, which have no testing.TB; tests have [Start].
+func Launch(flags ...string) (*Process, error) {
+	path, err := program()
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, flags...)
+	p := &Process{command: exec.CommandContext(context.Background(), path, args...)} //nolint:gosec // likewise
+	out, err := p.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.command.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err = errors.Join(err, json.Unmarshal(line, p)); err != nil {
+		return nil, errors.Join(fmt.Errorf("ready line %q: %w", line, err), p.Stop())
+	}
+	return p, nil
+}
+
+// Stop asks the server to end, and says how it did.
+func (p *Process) Stop() error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return p.command.Wait()
+}
