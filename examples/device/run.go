@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// world is what is around the program. Tests bring a wait that moves the service's
+// clock.
+type world struct {
+	getenv         func(string) string
+	stdout, stderr io.Writer
+	transport      http.RoundTripper
+	wait           func(ctx context.Context, d time.Duration) error
+}
+
+// run is the whole program.
+func run(ctx context.Context, args []string, w world) error {
+	o, err := parseOptions(args, w.getenv, w.stderr)
+	if err != nil {
+		return err
+	}
+	s, err := discover(ctx, o, w.transport)
+	if err != nil {
+		return err
+	}
+	d, err := s.authorizeDevice(ctx, o.scope)
+	if err != nil {
+		return err
+	}
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w.stdout, format+"\n", args...) }
+	say("Open %s", printable(d.VerificationURI))
+	say("and enter the code %s", printable(d.UserCode))
+	if d.VerificationURIComplete != "" {
+		say("or open %s", printable(d.VerificationURIComplete))
+	}
+	say("Waiting, for at most %d minutes ...", (d.ExpiresIn+59)/60)
+
+	tokens, err := s.poll(ctx, d, w.wait)
+	if err != nil {
+		return err
+	}
+	say("Connected, with the scopes %s.", printable(tokens.Scope))
+	called := s.greet(ctx, tokens.AccessToken, say)
+	// Whatever came of the call, and even when somebody has lost their patience:
+	// tokens that nobody keeps should not go on living.
+	if err := s.revoke(context.WithoutCancel(ctx), tokens.RefreshToken); err != nil {
+		return errors.Join(called, err)
+	}
+	say("Gave the tokens back.")
+	return called
+}
