@@ -24,14 +24,15 @@ var floors = [][]string{
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest"},
 	5: {"."},
 	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client",
-		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen"},
+		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener"},
 }
 
 var arrows = map[string][]string{
 	"storage/sqlite":    {"storage/sqlstore"},
 	"storage/postgres":  {"storage/sqlstore"},
 	"storage/storetest": {"storage/sqlstore"},
-	"examples/server":   {"examples/server/ledger"}, // the records behind the API that it serves
+	"examples/server":   {"examples/server/ledger"},   // the records behind the API that it serves
+	"examples/listen":   {"examples/listen/listener"}, // the command over the function
 	"examples/receiver": {"examples/receiver/inbox"},
 	"examples/partner":  {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
 }
