@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"io"
 	"log"
 	"net/http"
 	"os"
@@ -16,28 +17,41 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := serve(ctx)
-	stop()
-	if err != nil {
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
+	if err := serve(ctx); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// serve is all it takes: a store, what the library asks about our staff, servers.
+// plugIn puts the library around our backend: what it asks about our people, our own
+// routes, and what apps may call.
+func (o *office) plugIn(ctx context.Context, ring *keyring.Keyring) (err error) {
+	own := http.NewServeMux()
+	own.HandleFunc("GET /hello", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello\n") })
+	o.platform, err = partnerkit.New(ctx, partnerkit.Config{
+		Store: o.store, Host: o, Keyring: ring, Pages: pages.New(),
+		APIURL: "http://localhost:8090", AppURL: "http://localhost:8091", Service: "Office",
+		APIRoutes: own, // to whoever is signed in
+		Routes:    []guard.Route{{Pattern: "POST /invoices", Scope: "invoices:write", SessionsAllowed: true, Handler: o.createInvoice}},
+	})
+	return err
+}
+
+// serve is all it takes: a store, the backend, two servers and the library's loops.
 func serve(ctx context.Context) error {
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory}) // or postgres.Open, or postgres.New on your *sql.DB
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	office, err := openOffice(ctx, store)
+	o, err := openOffice(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -47,13 +61,11 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	platform, err := office.join(ctx, ring, origins{api: "http://localhost:8090", app: "http://localhost:8091"})
-	if err != nil {
+	if err := o.plugIn(ctx, ring); err != nil {
 		return err
 	}
-
-	api := &http.Server{Addr: "localhost:8090", Handler: platform.API(), ReadHeaderTimeout: 5 * time.Second}
-	app := &http.Server{Addr: "localhost:8091", Handler: platform.App(), ReadHeaderTimeout: 5 * time.Second}
+	api := &http.Server{Addr: "localhost:8090", Handler: o.platform.API(), ReadHeaderTimeout: 5 * time.Second}
+	app := &http.Server{Addr: "localhost:8091", Handler: o.platform.App(), ReadHeaderTimeout: 5 * time.Second}
 	failed := make(chan error, 2)
 	for _, server := range []*http.Server{api, app} {
 		go func() { failed <- server.ListenAndServe() }()
@@ -61,7 +73,7 @@ func serve(ctx context.Context) error {
 	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLoops()
 	ran := make(chan error, 1)
-	go func() { ran <- platform.Run(loops) }()
+	go func() { ran <- o.platform.Run(loops) }() // webhooks, retention, analytics
 	log.Print("http://localhost:8090/.well-known/oauth-authorization-server")
 
 	select {
@@ -71,31 +83,4 @@ func serve(ctx context.Context) error {
 	err = errors.Join(err, api.Shutdown(loops), app.Shutdown(loops)) // with what is under way
 	stopLoops()
 	return errors.Join(err, <-ran)
-}
-
-// origins are the public ones of the two hosts.
-type origins struct{ api, app string }
-
-// join puts the platform next to the office.
-func (o *office) join(ctx context.Context, ring *keyring.Keyring, at origins) (*partnerkit.Platform, error) {
-	known, err := scopes()
-	if err != nil {
-		return nil, err
-	}
-	recorded, err := catalog()
-	if err != nil {
-		return nil, err
-	}
-	platform, err := partnerkit.New(ctx, partnerkit.Config{
-		Store: o.store, Host: o, Keyring: ring, Pages: pages.New(),
-		APIURL: at.api, AppURL: at.app, Service: "Office",
-		Scopes: known, Events: recorded,
-		Routes:    o.opened(), // to apps, by their tokens
-		APIRoutes: o.routes(), // to whoever is signed in
-	})
-	if err != nil {
-		return nil, err
-	}
-	o.happened = platform.Events()
-	return platform, nil
 }

@@ -2,102 +2,86 @@ package main
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"net/http"
-	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// office is the backend: one company, and the people who work there.
+// office is the backend: one company, who works there, and what it is owed.
 type office struct {
 	store    *sqlstore.Store
-	happened *events.Log // the platform's
+	platform *partnerkit.Platform
 }
 
 // company is the only business of this backend.
 const company = "company"
 
 func openOffice(ctx context.Context, store *sqlstore.Store) (*office, error) {
-	tx, err := store.BeginTx(ctx)
+	o := &office{store: store}
+	return o, o.inTx(ctx, func(tx storage.Tx) error {
+		_, staff := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY)")
+		_, invoices := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS invoice (business TEXT, number TEXT, total BIGINT NOT NULL, PRIMARY KEY (business, number))")
+		return errors.Join(staff, invoices)
+	})
+}
+
+type invoice struct {
+	business string
+	Number   string `json:"number"`
+	Total    int64  `json:"total"` // cents
+}
+
+// write is a row of ours and the event that tells apps of it: both or neither, in
+// anybody's transaction: storage.SQL takes a *sql.Tx, postgres.Pgx a pgx.Tx.
+func (o *office) write(ctx context.Context, tx storage.Tx, i invoice) error {
+	n, err := tx.Exec(ctx, "INSERT INTO invoice (business, number, total) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", i.business, i.Number, i.Total)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer tx.Rollback()
-	for _, table := range []string{
-		"CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY, name TEXT NOT NULL, dismissed BOOLEAN NOT NULL)",
-		"CREATE TABLE IF NOT EXISTS note (business TEXT NOT NULL, body TEXT NOT NULL)",
-	} {
-		if _, err := tx.Exec(ctx, table); err != nil {
-			return nil, err
-		}
+	if n == 0 {
+		return apierror.Invalid("number is taken")
 	}
-	return &office{store: store}, tx.Commit(ctx)
+	_, err = o.platform.Events().Record(ctx, o.store.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: i.business, Data: i})
+	return err
 }
 
-// routes are the backend's own.
-func (o *office) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello\n")) })
-	return mux
-}
-
-// dismissal is what dismissing somebody means here; the library adds that what
-// apps hold in their name ends.
-const dismissal = "UPDATE staff SET dismissed = TRUE WHERE id = $1"
-
-// dismiss does both in a transaction that the library opened, on either database.
-func (o *office) dismiss(ctx context.Context, id string) error {
+// inTx runs an act in a transaction that the store opens, on either database.
+func (o *office) inTx(ctx context.Context, act func(storage.Tx) error) error {
 	tx, err := o.store.BeginTx(ctx)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
-	if _, err := tx.Exec(ctx, dismissal, id); err != nil {
-		return err
-	}
-	if err := o.suspend(ctx, tx, id); err != nil {
+	defer tx.Rollback() // after Commit it does nothing
+	if err := act(tx); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)
 }
 
-// dismissSQL does both in a transaction of database/sql.
-func (o *office) dismissSQL(ctx context.Context, db *sql.DB, id string) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
+// createInvoice is for apps with the scope, and for our own people.
+func (o *office) createInvoice(_ http.ResponseWriter, r *http.Request) error {
+	caller, _ := identity.PrincipalFrom(r.Context())
+	i := invoice{business: caller.BusinessID} // the token's, whatever the body says
+	if err := apierror.DecodeJSON(r, &i, apierror.JSONLimits{}); err != nil {
 		return err
 	}
-	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, dismissal, id); err != nil {
-		return err
+	if i.Number == "" || len(i.Number) > 64 || i.Total < 0 {
+		return apierror.Invalid("number must have 1 to 64 bytes, total must not be negative")
 	}
-	if err := o.suspend(ctx, storage.SQL(tx), id); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// dismissPgx does both in a transaction of pgx.
-func (o *office) dismissPgx(ctx context.Context, conn *pgx.Conn, id string) error {
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, dismissal, id); err != nil {
+	return o.inTx(r.Context(), func(tx storage.Tx) error {
+		if err := o.write(r.Context(), tx, i); err != nil {
 			return err
 		}
-		return o.suspend(ctx, postgres.Pgx(tx), id)
+		return guard.Answer(r.Context(), tx, http.StatusCreated, i) // Idempotency-Key: with the row
 	})
-}
-
-// suspend joins whichever transaction it is.
-func (o *office) suspend(ctx context.Context, tx storage.Tx, id string) error {
-	return o.store.WithTx(tx).SetUserStatus(ctx, id, oauthserver.UserSuspended, time.Now())
 }
 
 // Session asks whatever signs your people in. Here a gateway did, and says whom in
@@ -115,8 +99,7 @@ func (o *office) SignIn(w http.ResponseWriter, r *http.Request, _ string) {
 
 // Businesses is the one that there is.
 func (o *office) Businesses(ctx context.Context, userID string) ([]oauthserver.Business, error) {
-	member, err := o.IsMember(ctx, company, userID)
-	if err != nil || !member {
+	if member, err := o.IsMember(ctx, company, userID); err != nil || !member {
 		return nil, err
 	}
 	return []oauthserver.Business{{ID: company, Name: "The company", MayConnect: true}}, nil
@@ -125,6 +108,6 @@ func (o *office) Businesses(ctx context.Context, userID string) ([]oauthserver.B
 // IsMember is by our own table.
 func (o *office) IsMember(ctx context.Context, _, userID string) (bool, error) {
 	var here int
-	err := storage.One(ctx, o.store, "SELECT COUNT(*) FROM staff WHERE id = $1 AND NOT dismissed", []any{userID}, &here)
+	err := storage.One(ctx, o.store, "SELECT COUNT(*) FROM staff WHERE id = $1", []any{userID}, &here)
 	return here > 0, err
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 // partner is an app that ann has connected.
@@ -26,8 +25,8 @@ type partner struct {
 func connect(t *testing.T, p *partnerkit.Platform, scope string) partner {
 	t.Helper()
 	made, err := p.OAuth().CreateApp(t.Context(), oauthserver.NewApp{
-		Name: "Noter", Type: oauthserver.Public, OrganizationID: "org", RedirectURIs: []string{"https://noter.example.com/"},
-		Scopes: identity.MustScopes("notes:read", "notes:write", "events:read"),
+		Name: "Biller", Type: oauthserver.Public, OrganizationID: "org", RedirectURIs: []string{"https://biller.example.com/"},
+		Scopes: identity.MustScopes("invoices:read", "invoices:write", "events:read"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,32 +90,23 @@ func (p partner) call(method, path, body string, want int) string {
 	return strings.TrimSpace(w.Body.String())
 }
 
-// The office's own scopes, routes and events; a repeated write is one note and one
-// event.
-func TestOpened(t *testing.T) {
+// BIZ-04: an app writes an invoice, and repeats it: there is one, and one event.
+func TestApps(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.Memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	p := joined(t, hire(t, store, "ann"))
-	app := connect(t, p, "notes:read notes:write events:read")
+	o := openSQLite(t)
+	app := connect(t, o.platform, "invoices:read invoices:write events:read")
 	for range 2 {
-		if got := app.call(http.MethodPost, "/notes", `{"text": "Buy milk"}`, http.StatusCreated); got != `{"text":"Buy milk"}` {
+		if got := app.call(http.MethodPost, "/invoices", `{"number": "7", "total": 1250}`, http.StatusCreated); got != `{"number":"7","total":1250}` {
 			t.Error(got)
 		}
 	}
-	if got := app.call(http.MethodGet, "/notes", "", http.StatusOK); got != `{"data":[{"text":"Buy milk"}]}` {
-		t.Error(got)
-	}
-	if got := app.call(http.MethodGet, "/events?types=note.written", "", http.StatusOK); strings.Count(got, `"data":{"text":"Buy milk"}`) != 1 {
+	if got := app.call(http.MethodGet, "/events?types=invoice.created", "", http.StatusOK); strings.Count(got, `"data":{"number":"7","total":1250}`) != 1 {
 		t.Error(got)
 	}
 	app.call(http.MethodGet, "/hello", "", http.StatusForbidden) // the office's own
 
-	app.call(http.MethodPost, "/notes", `{"text": ""}`, http.StatusUnprocessableEntity) // another body under the key
+	app.call(http.MethodPost, "/invoices", `{"number": "8"}`, http.StatusUnprocessableEntity) // another body under the key
 
-	reader := connect(t, p, "notes:read")
-	reader.call(http.MethodPost, "/notes", `{"text": "x"}`, http.StatusForbidden)
+	reader := connect(t, o.platform, "invoices:read")
+	reader.call(http.MethodPost, "/invoices", `{"number": "9"}`, http.StatusForbidden)
 }
