@@ -1,0 +1,154 @@
+package interop_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// person is somebody at a browser: signed in, they allow what apps ask for.
+type person struct {
+	server  *server
+	browser *http.Client
+}
+
+func (s *server) person() (*person, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &person{s, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	var session struct{ Cookie string }
+	if err := s.dev("sessions", `{"userId": "usr_owner", "businessId": "biz_live"}`, &session); err != nil {
+		return nil, err
+	}
+	cookie, err := http.ParseSetCookie(session.Cookie)
+	if err != nil {
+		return nil, err
+	}
+	app, err := url.Parse(s.App)
+	if err != nil {
+		return nil, err
+	}
+	jar.SetCookies(app, []*http.Cookie{cookie})
+	return p, nil
+}
+
+// allow opens the consent page and returns where the browser is sent from there.
+func (p *person) allow(authorizeURL string) (string, error) {
+	page, _, err := p.open(authorizeURL, nil)
+	if err != nil {
+		return "", err
+	}
+	_, location, err := p.open(p.server.App+"/oauth/authorize", decision(page))
+	return location, err
+}
+
+// allowDevice enters a user code.
+func (p *person) allowDevice(userCode string) error {
+	page, _, err := p.open(p.server.App+"/device", url.Values{"user_code": {userCode}})
+	if err != nil {
+		return err
+	}
+	_, _, err = p.open(p.server.App+"/device", decision(page))
+	return err
+}
+
+var (
+	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+	business    = regexp.MustCompile(`value="(biz_[a-z]+)"`)
+)
+
+// decision is what the button Allow sends, for the first business that is offered.
+func decision(page string) url.Values {
+	form := url.Values{"decision": {"allow"}}
+	for _, match := range hiddenField.FindAllStringSubmatch(page, -1) {
+		form.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
+	}
+	if offered := business.FindStringSubmatch(page); offered != nil {
+		form.Set("business_id", offered[1])
+	}
+	return form
+}
+
+// open gets a page, or posts a form.
+func (p *person) open(address string, form url.Values) (page, location string, err error) {
+	var res *http.Response
+	if form == nil {
+		res, err = p.browser.Get(address)
+	} else {
+		res, err = p.browser.PostForm(address, form)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && !slices.Contains([]int{http.StatusOK, http.StatusSeeOther}, res.StatusCode) {
+		err = fmt.Errorf("%s: %s\n%s", address, res.Status, text)
+	}
+	return string(text), res.Header.Get("Location"), err
+}
+
+// rotateSecret gives the webhook another secret, in the console.
+func (p *person) rotateSecret() (string, error) {
+	r, err := http.NewRequest(http.MethodPost, p.server.API+"/developer/apps/app_web/webhooks/whk_web/rotate-secret", nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := p.browser.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	var rotated struct{ Secret string }
+	if err := json.NewDecoder(res.Body).Decode(&rotated); err != nil || rotated.Secret == "" {
+		return "", fmt.Errorf("rotate the secret: %s, %w", res.Status, err)
+	}
+	return rotated.Secret, nil
+}
+
+// sessionToken is what the page of an embedded app gets.
+func (s *server) sessionToken() (string, error) {
+	var minted struct{ SessionToken string }
+	err := s.dev("session-tokens", `{"clientId": "interop-web", "businessId": "biz_live", "userId": "usr_owner"}`, &minted)
+	return minted.SessionToken, err
+}
+
+// hire lets programs ask a person: POST /allow with an authorize URL answers where the
+// browser is sent, POST /device takes a user code, POST /session-token is what the page
+// of an embedded app does.
+func (s *server) hire() string {
+	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var p *person
+		if err == nil {
+			p, err = s.person()
+		}
+		var answer string
+		switch {
+		case err != nil:
+		case r.URL.Path == "/allow":
+			answer, err = p.allow(strings.TrimSpace(string(body)))
+		case r.URL.Path == "/device":
+			err = p.allowDevice(string(body))
+		case r.URL.Path == "/session-token":
+			answer, err = s.sessionToken()
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	s.t.Cleanup(desk.Close)
+	return desk.URL
+}
