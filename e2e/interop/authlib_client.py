@@ -59,6 +59,15 @@ def connect(session):
     return back, state, verifier
 
 
+def without_challenge():
+    session = OAuth2Session(config["web"]["clientId"], config["web"]["clientSecret"], scope=config["scope"], redirect_uri=config["redirectUri"])
+    verifier = generate_token(48)
+    url, _ = session.create_authorization_url(metadata["authorization_endpoint"], code_verifier=verifier)
+    back = ask("/allow", url)
+    refused(lambda: session.fetch_token(metadata["token_endpoint"], authorization_response=back, code_verifier=verifier), "invalid_grant")
+    print("refused without code_challenge_method")
+
+
 def flow(name, app, **options):
     session, kept = session_of(app, **options)
     back, state, verifier = connect(session)
@@ -109,4 +118,7 @@ session, _ = session_of(config["web"])
 connect(session)
 active = session.introspect_token(metadata["introspection_endpoint"], session.token["access_token"]).json()
 assert active["active"] and active["client_id"] == config["web"]["clientId"], active
+by_post, _ = session_of(config["web"], revocation_endpoint_auth_method="client_secret_post")
+assert by_post.introspect_token(metadata["introspection_endpoint"], session.token["access_token"]).status_code == 401
 print("introspection")
+without_challenge()

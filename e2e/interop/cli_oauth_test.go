@@ -2,15 +2,16 @@ package interop_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/cli/oauth"
 	"github.com/cli/oauth/api"
 	"github.com/cli/oauth/device"
+	"github.com/cli/oauth/webapp"
 )
 
 // DEV-01, DEV-02, DEV-04: the library of GitHub's command line, as it is meant to be used
@@ -28,13 +29,11 @@ func TestCLIOAuth(t *testing.T) {
 			AuthorizeURL:  s.App + "/oauth/authorize",
 			TokenURL:      s.API + "/oauth/token",
 		},
-		ClientID:    "interop-cli",
-		Scopes:      []string{"profile:read", "invoices:read"},
-		DisplayCode: func(userCode, _ string) error { return p.allowDevice(userCode) },
-		BrowseURL:   func(string) error { return nil },
-		Stdin:       strings.NewReader(""),
-		Stdout:      io.Discard,
+		ClientID: "interop-cli",
+		Scopes:   []string{"profile:read", "invoices:read"},
 	}
+	flow.DisplayCode = func(userCode, _ string) error { return p.allowDevice(userCode) }
+	flow.BrowseURL = func(string) error { return nil }
 	token, err := flow.DeviceFlow()
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +88,29 @@ func TestCLIOAuthConfidential(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wantProfile(token.Token, http.StatusOK)
+}
+
+// AZ-02: its flow for web apps is GitHub's own and leaves response_type and grant_type out.
+func TestCLIOAuthWeb(t *testing.T) {
+	t.Parallel()
+	s := start(t, "")
+	p, err := s.person()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow, err := webapp.InitFlow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := flow.BrowserURL(s.App+"/oauth/authorize", webapp.BrowserParams{ClientID: "interop-web", RedirectURI: s.redirect, Scopes: []string{"profile:read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := regexp.MustCompile(`127\.0\.0\.1%3A[0-9]+`) // it chooses its own
+	address = port.ReplaceAllString(address, url.QueryEscape(strings.TrimPrefix(strings.TrimSuffix(s.redirect, "/callback"), "http://")))
+	if _, err := p.allow(address); err == nil || !strings.Contains(err.Error(), "invalid_request: response_type") {
+		t.Errorf("%v, which docs/clients.md does not say", err)
+	}
 }
 
 // wantProfile calls the API.

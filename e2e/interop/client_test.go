@@ -10,21 +10,18 @@ import (
 	"testing"
 )
 
-// node and python run a program of ours that does everything through the calls of
-// somebody's library, and prints a line for each step that went well.
-func node(t *testing.T, script string, config any, steps ...string) string {
+// needNode and needPython come before a test starts anything.
+func needNode(t *testing.T) {
 	t.Helper()
 	need(t, "run npm ci in e2e/interop", "node", "--eval", "require.resolve('oauth4webapi')")
-	return runClient(t, exec.CommandContext(t.Context(), "node", script), config, steps)
 }
 
 // python is Debian's: that is where the libraries are installed.
 const python = "/usr/bin/python3"
 
-func pythonScript(t *testing.T, script string, config any, steps ...string) {
+func needPython(t *testing.T) {
 	t.Helper()
 	need(t, "apt-get install python3-authlib python3-requests-oauthlib", python, "-c", "import authlib, requests_oauthlib")
-	runClient(t, exec.CommandContext(t.Context(), python, "-B", script), config, steps)
 }
 
 // need skips a test whose client is not installed, or in CI fails it.
@@ -40,9 +37,10 @@ func need(t *testing.T, how, name string, args ...string) {
 	t.Skipf("a client is missing: %s", how)
 }
 
-// runClient gives a program its configuration and holds its steps against those that
-// it should have made. Whatever else it says after a colon is returned.
-func runClient(t *testing.T, command *exec.Cmd, config any, steps []string) (said string) {
+// runs runs a program of ours that does everything through the calls of somebody's
+// library, and prints a line for each step that went well: those and no others. What it
+// says after a colon is returned.
+func runs(t *testing.T, command *exec.Cmd, config any, steps ...string) (said string) {
 	t.Helper()
 	text, err := json.Marshal(config)
 	if err != nil {

@@ -108,6 +108,8 @@ await deviceFlow('public', cli, oauth.None())
   assert.equal(active.client_id, web.client_id)
   assert.equal(active.sub, 'usr_owner')
   assert.deepEqual(await introspect('unknown'), { active: false })
+  await refused(oauth.processIntrospectionResponse(as, web,
+    await oauth.introspectionRequest(as, web, oauth.ClientSecretPost(config.web.clientSecret), tokens.access_token, onLoopback)), 'invalid_client')
   done('introspection')
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -80,7 +81,8 @@ func TestStripe(t *testing.T) {
 		})
 		t.Run("Node.js, "+name, func(t *testing.T) {
 			t.Parallel()
-			header := node(t, "stripe.mjs", d, "accepted", "refused", "refused when old", "signed")
+			needNode(t)
+			header := runs(t, exec.CommandContext(t.Context(), "node", "stripe.mjs"), d, "accepted", "refused", "refused when old", "signed")
 			verifier, err := signature.NewVerifier(signature.Config{Secrets: []string{d.Secret}})
 			if err != nil {
 				t.Fatal(err)
