@@ -80,4 +80,8 @@ func greetWith(say func(string, ...any), s *server, data fixtures) {
 		say("  or connect an app in the browser:")
 		say("    %s/oauth/authorize?%s", s.appURL, query.Encode())
 	}
+	if s.dev && data.origin == demoOrigin {
+		say("  or watch a partner's app do it all:")
+		say("    go run ./examples/partner -api %s", s.apiURL)
+	}
 }
