@@ -50,6 +50,7 @@ func (s *server) showEmbedded(w http.ResponseWriter, r *http.Request, p person) 
 
 // serveEmbeddedScript serves the script of that page.
 func serveEmbeddedScript(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8") // not that of pages
 	w.Header().Set("Cache-Control", "no-cache")
 	http.ServeFileFS(w, r, templateFiles, "templates/embedded.js")
 }
