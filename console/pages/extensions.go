@@ -57,7 +57,6 @@ type typeChoice struct {
 }
 
 func (v *visit) extension(e console.Extension, form apierror.Form) extensionView {
-	v.within(extensionsTitle, "extensions")
 	view := extensionView{AppID: v.app.ID, AppURL: v.app.AppURL, ReadOnly: v.isReadOnly(), Extension: e, Form: form}
 	types := v.cfg.Console.ResourceTypes()
 	for _, name := range slices.Sorted(maps.Keys(types)) {

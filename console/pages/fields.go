@@ -72,7 +72,6 @@ type fieldView struct {
 }
 
 func (v *visit) field(f appdata.Field, form apierror.Form) fieldView {
-	v.within(fieldsTitle, "fields")
 	return fieldView{
 		AppID: v.app.ID, Field: f, ReadOnly: v.isReadOnly(), ResourceTypes: slices.Sorted(maps.Keys(v.cfg.Console.FieldTypes())), Form: form,
 		Types: []appdata.Type{appdata.Text, appdata.Number, appdata.Boolean, appdata.Date, appdata.URL, appdata.Choice},

@@ -48,11 +48,6 @@ func (v *visit) frame(title string) look.Frame {
 	return f
 }
 
-// within says which part of the app the page lies below.
-func (v *visit) within(text, part string) {
-	v.trail = []look.Link{{Text: text, Href: v.cfg.Prefix + path("apps", v.app.ID, part)}}
-}
-
 // parts are the pages that an app has, below its own.
 var parts = []Link{
 	{"Overview", ""},

@@ -42,7 +42,6 @@ type newFunctionView struct {
 }
 
 func (v *visit) newFunction(form apierror.Form) newFunctionView {
-	v.within(functionsTitle, "functions")
 	return newFunctionView{v.app.ID, v.isReadOnly(), form}
 }
 
@@ -70,7 +69,6 @@ type functionView struct {
 
 // theFunction is that of the path.
 func (v *visit) theFunction() (console.Ref, functionView, error) {
-	v.within(functionsTitle, "functions")
 	ref := console.Ref{AppID: v.app.ID, FunctionID: v.r.PathValue("functionId")}
 	function, err := v.cfg.Console.Function(v.r.Context(), v.by, ref)
 	return ref, functionView{v.app.ID, v.isReadOnly(), function}, err

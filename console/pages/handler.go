@@ -27,7 +27,7 @@ type visit struct {
 	by  console.Actor
 	app oauthserver.App // that of the path, if it names one
 
-	trail []look.Link // where the page lies, below the app if it is about one
+	trail []look.Link // where the page lies, below the part of the app if it is about one
 }
 
 // allRoutes are those of all parts.
