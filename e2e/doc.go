@@ -1,4 +1,4 @@
 // Package e2e holds this library against software that others wrote. It is a module
 // of its own, so that what it needs never enters a host's go.mod, and it uses our
-// public packages only.
+// public packages only. Its folder browser holds the pages in Chromium.
 package e2e

@@ -1,0 +1,67 @@
+package browser_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// ctx ends with the test binary, and with it the browser and its folder.
+var ctx, stop = context.WithCancel(context.Background())
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stop()
+	if browser, err := chromium(); err == nil && browser != nil {
+		chromedp.FromContext(browser).Allocator.Wait()
+	}
+	if built, err := program(); err == nil {
+		_ = os.Remove(built)
+	}
+	os.Exit(code)
+}
+
+// chromium is the one browser of all tests, started by the first that asks.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	path, err := chromiumPath()
+	if err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-domain-reliability", true),
+		// Nothing but loopback: no name leads out.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"),
+	)
+	allocator, _ := chromedp.NewExecAllocator(ctx, options...)
+	browser, _ := chromedp.NewContext(allocator)
+	return browser, chromedp.Do(browser)
+})
+
+func chromiumPath() (path string, err error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err = exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+// lacking skips a test that lacks something, or fails it in CI.
+func lacking(t *testing.T, what string, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s, and in CI no test is skipped: %v", what, err)
+	}
+	t.Skipf("%s: %v", what, err)
+}

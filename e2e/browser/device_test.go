@@ -1,0 +1,67 @@
+package browser_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// DEV-02, DEV-04, DEV-05: a person types the code that a device shows, sees what is
+// asked, and the device gets tokens when they allow it.
+func TestDevice(t *testing.T) {
+	t.Parallel()
+	needAxe(t)
+	s, b := serve(t), open(t)
+	start := func() (device, user string) {
+		t.Helper()
+		var out struct {
+			DeviceCode      string `json:"device_code"`
+			UserCode        string `json:"user_code"`
+			VerificationURI string `json:"verification_uri"`
+		}
+		s.call(request{method: "POST", path: "/oauth/device/authorize", form: url.Values{"client_id": {"ledgerlink-cli"}, "scope": {"invoices:read"}}}, &out)
+		b.visit(out.VerificationURI)
+		return out.DeviceCode, out.UserCode
+	}
+	poll := func(device string) (int, string) {
+		t.Helper()
+		status, answer := s.send(request{method: "POST", path: "/oauth/token", form: url.Values{
+			"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {device}, "client_id": {"ledgerlink-cli"},
+		}})
+		return status, string(answer)
+	}
+
+	device, user := start()
+	b.signIn("ada@example.com", "demo-ada")
+	b.inspect("device")
+	b.fill("Code that your device shows", "BCDF-GHJK")
+	b.submit("Continue")
+	if b.status() != 400 || !strings.HasPrefix(b.alert(), "This code is not valid") {
+		t.Fatalf("a wrong code: %s", b.where())
+	}
+	b.inspect("device-wrong")
+	b.fill("Code that your device shows", strings.ToLower(strings.ReplaceAll(user, "-", " ")))
+	b.submit("Continue")
+	b.sees("Ledgerlink CLI")
+	b.sees("Moreau Bakery")
+	b.inspect("device-consent")
+	if status, answer := poll(device); status != 400 || !strings.Contains(answer, "authorization_pending") {
+		t.Fatalf("poll before the decision: %d %s", status, answer)
+	}
+	b.submit("Allow")
+	b.sees("Ledgerlink CLI is connected to Moreau Bakery.")
+	b.inspect("device-done")
+	if status, answer := poll(device); status != 200 || !strings.Contains(answer, `"access_token"`) {
+		t.Fatalf("poll after Allow: %d %s", status, answer)
+	}
+
+	device, user = start()
+	b.fill("Code that your device shows", user)
+	b.submit("Continue")
+	b.submit("Deny")
+	b.sees("Ledgerlink CLI was not connected.")
+	b.inspect("device-denied")
+	if status, answer := poll(device); status != 400 || !strings.Contains(answer, "access_denied") {
+		t.Fatalf("poll after Deny: %d %s", status, answer)
+	}
+}

@@ -1,0 +1,160 @@
+package browser_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// widths are those of a telephone, a tablet and a desk.
+var widths = []int64{360, 800, 1280}
+
+// axe is axe-core, which npm brings.
+var axe = sync.OnceValues(func() (string, error) {
+	text, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	return string(text), err
+})
+
+func needAxe(t *testing.T) {
+	t.Helper()
+	_, err := axe()
+	lacking(t, "needs axe-core: run npm ci in e2e/browser", err)
+}
+
+// inspect holds the page that is shown against what every page promises: all that it
+// needs is there, nothing sticks out at any width, the console stays empty, and axe
+// finds nothing serious in light and in dark.
+func (b *tab) inspect(name string) {
+	b.t.Helper()
+	b.loads(name)
+	b.leads(name)
+	for _, width := range widths {
+		b.resize(width)
+		b.fits(name, width)
+		b.picture(name, width)
+	}
+	for _, scheme := range []string{"dark", "light"} {
+		b.scheme(scheme)
+		if scheme == "dark" {
+			b.picture(name+"-dark", widths[len(widths)-1])
+		}
+		b.isAccessible(name, scheme)
+	}
+	for _, fault := range b.faults() {
+		b.t.Errorf("%s: the console says: %s", name, fault)
+	}
+}
+
+// loads reports what the page needs and did not get.
+func (b *tab) loads(name string) {
+	b.t.Helper()
+	missing := get[[]string](b, `performance.getEntriesByType("resource").filter((r) => r.responseStatus >= 400).map((r) => r.name)
+		.concat([...document.images].filter((i) => i.complete && !i.naturalWidth).map((i) => i.src), document.styleSheets.length ? [] : ["a style sheet"])`)
+	for _, one := range missing {
+		b.t.Errorf("%s: %s did not load", name, one)
+	}
+}
+
+// leads reports a place that the trail of a page names twice.
+func (b *tab) leads(name string) {
+	b.t.Helper()
+	trail := get[[]string](b, `[...document.querySelectorAll(".trail a")].map((a) => a.href)`)
+	if unique := slices.Compact(slices.Clone(trail)); len(unique) != len(trail) {
+		b.t.Errorf("%s: the trail is %v", name, trail)
+	}
+}
+
+// fits reports what is wider than the window.
+func (b *tab) fits(name string, width int64) {
+	b.t.Helper()
+	wide := get[[]string](b, `(() => {
+		const root = document.documentElement;
+		if (root.scrollWidth <= root.clientWidth) return [];
+		return ["the page"].concat([...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > root.clientWidth).map((e) => e.outerHTML.slice(0, 120)));
+	})()`)
+	if len(wide) > 0 {
+		b.t.Errorf("%s: %d px are too narrow for:\n%s", name, width, strings.Join(wide, "\n"))
+	}
+}
+
+func (b *tab) scheme(value string) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.await(fmt.Sprintf("matchMedia('(prefers-color-scheme: %s)').matches", value))
+}
+
+// isAccessible runs axe on the page.
+func (b *tab) isAccessible(name, scheme string) {
+	b.t.Helper()
+	script, err := axe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if !get[bool](b, "!!window.axe") {
+		if _, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: script}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	found := get[[]string](b, `axe.run(document, {resultTypes: ["violations"], iframes: false}).then((r) => r.violations.flatMap(
+		(v) => ["serious", "critical"].includes(v.impact) ? v.nodes.map((n) => v.id + " (" + v.impact + "): " + n.html + "\n" + n.failureSummary) : []))`)
+	for _, violation := range found {
+		b.t.Errorf("%s, %s: axe: %s", name, scheme, violation)
+	}
+}
+
+// picture writes what the page looks like, if anybody wants to see it.
+func (b *tab) picture(name string, width int64) {
+	b.t.Helper()
+	folder := os.Getenv("PARTNERKIT_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	b.shoot(filepath.Join(folder, fmt.Sprintf("%s-%d.png", name, width)))
+}
+
+// shoot writes the whole page to a file.
+func (b *tab) shoot(file string) {
+	b.t.Helper()
+	get[any](b, "scrollTo(0, 0)")
+	b.capture(file, "document.documentElement.scrollHeight")
+}
+
+// snap writes what the window shows of it.
+func (b *tab) snap(file string) {
+	b.t.Helper()
+	b.capture(file, "innerHeight")
+}
+
+func (b *tab) capture(file, height string) {
+	b.t.Helper()
+	size := get[struct{ W, H float64 }](b, "({W: document.documentElement.clientWidth, H: "+height+"})")
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	yes := true
+	shot, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		CaptureBeyondViewport: &yes, Clip: &page.Viewport{Width: size.W, Height: size.H, Scale: 1},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, shot.Data, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
