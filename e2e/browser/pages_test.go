@@ -1,0 +1,102 @@
+package browser_test
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ids of things of which a page looks like any other.
+var ids = regexp.MustCompile(`(whk|dlv|adf|ext|fnc|ast)_[0-9a-z_]+`)
+
+// crawl follows every link from the first addresses on, and calls each on every kind
+// of page, once. It returns the kinds, such as /developer/apps/app_sync/webhooks/whk.
+func (s *service) crawl(b *tab, first []string, each func(kind string)) []string {
+	s.t.Helper()
+	var kinds []string
+	todo := slices.Clone(first)
+	for len(todo) > 0 {
+		path := todo[0]
+		todo = todo[1:]
+		kind := ids.ReplaceAllString(path, "$1")
+		if slices.Contains(kinds, kind) {
+			continue
+		}
+		kinds = append(kinds, kind)
+		if status := b.visit(s.App + path); status >= 400 && !slices.Contains(first, path) {
+			b.t.Errorf("a link leads to %s, which answers %d", path, status)
+		}
+		each(kind)
+		for _, link := range get[[]string](b, `[...document.querySelectorAll("a[href]")].map((a) => a.href.split("#")[0])`) {
+			if path, ok := strings.CutPrefix(link, s.App); ok {
+				todo = append(todo, path)
+			}
+		}
+	}
+	return kinds
+}
+
+// console sends JSON to the console, as a person does who is signed in.
+func (s *service) console(cookie, path string, in, out any) {
+	s.t.Helper()
+	s.call(request{method: "POST", path: "/developer/apps/" + path, cookie: cookie, body: in}, out)
+}
+
+// furnish gives the sync app one of everything, in a business that has connected it.
+func (s *service) furnish() {
+	s.t.Helper()
+	b := s.enter(open(s.t), "usr_ada", "biz_bakery")
+	s.partner.answers(http.StatusInternalServerError, "not today")
+	token := s.connect(b)
+	for _, path := range []string{"/profile", "/nowhere"} {
+		s.send(request{method: "GET", path: path, token: token})
+	}
+	dev := s.session("usr_dev", "biz_ledgerlink_sandbox")
+	s.console(dev, "app_sync/webhooks/whk_sync/test", map[string]any{}, nil)
+	s.console(dev, "app_sync/app-data-fields", map[string]any{"resourceType": "customer", "key": "tier", "type": "NUMBER", "min": 1, "max": 5}, nil)
+	s.console(dev, "app_sync/extensions", map[string]any{"resourceType": "invoice", "path": "/invoice", "label": "Where it went"}, nil)
+	s.console(dev, "app_sync/functions", map[string]any{"name": "remind", "source": "export const handler = () => 1"}, nil)
+	s.console(dev, "app_sync/listing", map[string]any{"slug": "sync", "name": "Sync", "summary": "Books in step", "description": "It keeps\n\nbooks in step."}, nil)
+	eventually(s.t, "deliveries", func() bool { return len(s.partner.arrived("/webhooks/sync")) >= 2 })
+}
+
+// Every page that a link leads to, with data and without: nothing sticks out of a
+// narrow window, the console stays empty, and axe has nothing serious to say.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	needAxe(t)
+	s := serve(t)
+	s.furnish()
+	for _, who := range []struct {
+		user, business string
+		first          []string
+		want           []string // among what is found
+	}{
+		{"usr_dev", "biz_ledgerlink_sandbox", []string{"/developer"}, []string{
+			"/developer", "/developer/apps/new", "/developer/registration", "/settings/apps", "/businesses",
+			"/developer/apps/app_sync", "/developer/apps/app_sync/settings", "/developer/apps/app_sync/secrets",
+			"/developer/apps/app_sync/webhooks", "/developer/apps/app_sync/webhooks/new", "/developer/apps/app_sync/webhooks/whk",
+			"/developer/apps/app_sync/webhooks/whk/deliveries/dlv", "/developer/apps/app_sync/fields", "/developer/apps/app_sync/fields/new",
+			"/developer/apps/app_sync/listing", "/developer/apps/app_sync/extensions", "/developer/apps/app_sync/extensions/new",
+			"/developer/apps/app_sync/functions", "/developer/apps/app_sync/functions/new", "/developer/apps/app_sync/analytics",
+			"/developer/apps/app_sync/audit", "/developer/apps/app_cli", "/developer/apps/app_cli/webhooks", "/developer/apps/app_cli/analytics",
+		}},
+		{"usr_ada", "biz_bakery", []string{"/settings/apps"}, []string{"/settings/apps", "/embedded/ledgerlink-sync", "/developer"}},
+		{"usr_nia", "", []string{"/businesses", "/developer", "/device", "/nowhere", "/developer/nowhere", "/developer/apps/app_sync", "/oauth/authorize"}, nil},
+	} {
+		t.Run(who.user, func(t *testing.T) {
+			t.Parallel()
+			b := s.enter(open(t), who.user, who.business)
+			kinds := s.crawl(b, who.first, func(kind string) {
+				b.inspect(who.user + strings.NewReplacer("/", "-", "?", "-").Replace(kind))
+			})
+			for _, kind := range who.want {
+				if !slices.Contains(kinds, kind) {
+					t.Errorf("no link leads to %s, only to %v", kind, kinds)
+				}
+			}
+		})
+	}
+}
