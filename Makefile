@@ -10,7 +10,7 @@ test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES
 	go test -race -shuffle=on -timeout 25m ./...
 
 .PHONY: e2e
-e2e: ## Against other people's software, in a module of its own
+e2e: ## Against other people's software and in Chromium, in a module of its own; needs what .ci/run installs
 	cd e2e && go test ./...
 
 .PHONY: ci
