@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/partnerkit/partnerkit/internal/filelock"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -16,7 +17,7 @@ type fileLock struct{ file *os.File }
 
 func lockFor(path string) (*fileLock, error) {
 	name := path + ".lock"
-	file, ok, err := tryLock(name)
+	file, ok, err := filelock.Try(name)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w; the directory of the database must exist and be writable", path, err)
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package filelock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 
 const errSharingViolation syscall.Errno = 32
 
-// tryLock opens the file so that others may read it and nobody else may write
+// Try opens the file so that others may read it and nobody else may write
 // it, which lasts as long as the handle. It reports false when another has it.
-func tryLock(path string) (*os.File, bool, error) {
+func Try(path string) (*os.File, bool, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, false, err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sqlite
+package filelock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// tryLock takes an exclusive lock on the file, which the system releases when
+// Try takes an exclusive lock on the file, which the system releases when
 // the process ends, however it ends. It reports false when another holds it.
-func tryLock(path string) (*os.File, bool, error) {
+func Try(path string) (*os.File, bool, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, false, err
