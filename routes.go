@@ -27,7 +27,8 @@ func isBelow(path, other string) bool {
 }
 
 // newAPI routes the API host. The surface stands in front of everything that is not
-// a feature's own, and counts it.
+// a feature's own, and counts it. The console is for people: to apps it is one more
+// path that they may not call.
 func (p *Platform) newAPI() http.Handler {
 	oauth := p.oauth.APIHandler()
 	var desk http.Handler
@@ -38,7 +39,7 @@ func (p *Platform) newAPI() http.Handler {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
 			oauth.ServeHTTP(w, r)
-		case desk != nil && isBelow(path, consolePath):
+		case desk != nil && isBelow(path, consolePath) && !guard.HasToken(r):
 			desk.ServeHTTP(w, r)
 		default:
 			p.guard.ServeHTTP(w, r)

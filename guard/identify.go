@@ -48,6 +48,13 @@ func (s *Surface) identifyApp(c *call, r *http.Request, token string) error {
 	return nil
 }
 
+// HasToken reports whether a request tries to authenticate with an access token. What
+// comes of it is the Surface's to say, wherever the request goes.
+func HasToken(r *http.Request) bool {
+	_, ok := bearer(r)
+	return ok
+}
+
 // bearer returns the token of the Authorization header (RFC 6750 section 2.1), the
 // only place where one is looked for. It reports true when the request tries to
 // authenticate so, with an empty token when that cannot succeed: without a value,

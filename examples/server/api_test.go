@@ -46,6 +46,9 @@ func TestCallsOfAnApp(t *testing.T) {
 		{"GET", "/profile", "2020-01-01", 400, "UNSUPPORTED_API_VERSION"},
 		{"POST", "/profile", "2026-09-01", 403, "ENDPOINT_NOT_EXPOSED"},
 		{"GET", "/nothing", "2026-09-01", 403, "ENDPOINT_NOT_EXPOSED"},
+		{"GET", "/developer", "2026-09-01", 403, "ENDPOINT_NOT_EXPOSED"},
+		{"GET", "/developer/apps", "2026-09-01", 403, "ENDPOINT_NOT_EXPOSED"},
+		{"POST", "/developer/apps/app_sync/webhooks/whk_sync/rotate-secret", "2026-09-01", 403, "ENDPOINT_NOT_EXPOSED"},
 	} {
 		a := r.call(test.method, test.path, token, "Service-Version", test.version).want(t, test.status)
 		if got := a.json(t)["code"]; got != test.code {
