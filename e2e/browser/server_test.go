@@ -53,6 +53,8 @@ type service struct {
 // of names say what is called otherwise.
 func serve(t *testing.T, names ...string) *service {
 	t.Helper()
+	_, err := chromiumPath()
+	lacking(t, "needs Chromium, which Debian has as chromium", err)
 	path, err := program()
 	if err != nil {
 		t.Fatalf("build the server: %v", err)
