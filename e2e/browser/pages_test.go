@@ -69,6 +69,7 @@ func TestPages(t *testing.T) {
 	needAxe(t)
 	s := serve(t)
 	s.furnish()
+	s.dev("/apps/papertrail-beta/status", map[string]string{"status": "DEACTIVATED"}, nil) // all can be read, nothing changed
 	for _, who := range []struct {
 		user, business string
 		first          []string
@@ -84,6 +85,7 @@ func TestPages(t *testing.T) {
 			"/developer/apps/app_sync/audit", "/developer/apps/app_cli", "/developer/apps/app_cli/webhooks", "/developer/apps/app_cli/analytics",
 		}},
 		{"usr_ada", "biz_bakery", []string{"/settings/apps"}, []string{"/settings/apps", "/embedded/ledgerlink-sync", "/developer"}},
+		{"usr_cleo", "biz_papertrail_sandbox", []string{"/developer"}, []string{"/developer/apps/app_beta/settings", "/developer/apps/app_beta/listing"}},
 		{"usr_nia", "", []string{"/businesses", "/developer", "/device", "/nowhere", "/developer/nowhere", "/developer/apps/app_sync", "/oauth/authorize"}, nil},
 	} {
 		t.Run(who.user, func(t *testing.T) {
