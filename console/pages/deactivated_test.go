@@ -31,7 +31,7 @@ func TestDeskOfADeactivatedApp(t *testing.T) {
 
 	own := "/apps/" + app.ID
 	for path, shown := range map[string]string{
-		"": "Deactivated", "/fields": "k", "/fields/new": "deactivated", "/fields/" + field.ID: "invoice", "/listing": "sync",
+		"": "This app was deactivated", "/fields": "k", "/fields/new": "deactivated", "/fields/" + field.ID: "invoice", "/listing": "sync",
 		"/extensions": "Page", "/extensions/new": "deactivated", "/extensions/" + extension.ID: "Page",
 		"/functions": "Function", "/functions/new": "deactivated", "/functions/" + function.ID: "export default 1", "/analytics": "No calls", "/audit": "App created",
 	} {

@@ -20,6 +20,7 @@ const recentDays = 7
 
 type overviewView struct {
 	App          oauthserver.App
+	ReadOnly     bool
 	Badge        look.Badge
 	Organization string
 	Scopes       []scopeChoice // those of the app
@@ -53,7 +54,7 @@ func (v *visit) showApp() error {
 		return err
 	}
 	data := overviewView{
-		App: v.app, Badge: appBadge(v.app), Organization: v.organization(v.app.OrganizationID),
+		App: v.app, ReadOnly: v.isReadOnly(), Badge: appBadge(v.app), Organization: v.organization(v.app.OrganizationID),
 		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
 	}
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })
