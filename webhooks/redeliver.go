@@ -2,9 +2,11 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 // Redeliver queues a failed delivery again: the same id, event and body, with all
@@ -14,10 +16,27 @@ import (
 // The first of these is told. A test needs neither installation nor scope.
 func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, error) {
 	now := s.now()
-	return s.cfg.Store.Redeliver(ctx, Redelivery{
+	queued, err := s.cfg.Store.Redeliver(ctx, Redelivery{
 		AppID: appID, WebhookID: webhookID, DeliveryID: deliveryID, Now: now,
 		Judge: func(d Delivery, standing Standing) error { return s.mayRedeliver(d, standing, now) },
 	})
+	if errors.Is(err, ErrNotFound) {
+		return queued, s.missing(ctx, appID, webhookID, deliveryID, now)
+	}
+	return queued, err
+}
+
+// missing says why there is no delivery to queue: the answer for one that is too old
+// does not depend on whether the janitor has come by. Its id tells when it was made.
+func (s *Service) missing(ctx context.Context, appID, webhookID, deliveryID string, now time.Time) error {
+	created, ok := id.Time(id.Delivery, deliveryID)
+	if !ok || now.Sub(created) < Retention {
+		return ErrNotFound
+	}
+	if _, err := s.Get(ctx, appID, webhookID); err != nil {
+		return err
+	}
+	return apierror.New(apierror.DeliveryTooOld)
 }
 
 func (s *Service) mayRedeliver(d Delivery, standing Standing, now time.Time) error {
@@ -27,7 +46,7 @@ func (s *Service) mayRedeliver(d Delivery, standing Standing, now time.Time) err
 	if err := s.refusal(d, standing); err != nil {
 		return err
 	}
-	if now.Sub(d.CreatedAt) >= Retention { // the janitor may not have come by yet
+	if now.Sub(d.CreatedAt) >= Retention {
 		return apierror.New(apierror.DeliveryTooOld)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -165,7 +166,14 @@ func TestRedeliverTooOld(t *testing.T) {
 	k.clock.Advance(time.Millisecond)
 	k.service.Tidy(t.Context(), k.clock.Now())
 	_, err = k.redeliver(second)
-	wantNotFound(t, "a purged one", err)
+	wantCode(t, err, apierror.DeliveryTooOld)
+	never := second
+	never.ID = id.New(id.Delivery, k.clock.Now())
+	_, err = k.redeliver(never)
+	wantNotFound(t, "one that never was", err)
+	k.must(k.service.Delete(t.Context(), w.AppID, w.ID))
+	_, err = k.redeliver(second)
+	wantNotFound(t, "one of a deleted webhook", err)
 }
 
 // DLV-03: an event of the app's own life needs no installation.
