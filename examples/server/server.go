@@ -64,6 +64,9 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 			return nil, usage(fmt.Errorf("%q is not an origin like https://api.example.com: %w", origin, err))
 		}
 	}
+	if err := checkCookieDomain(p.cookieDomain, p.apiURL, p.appURL); err != nil {
+		return nil, err
+	}
 	s.sessions = newSessions(p.books, p.clock, sessionCookie(p.appURL, p.cookieDomain), p.dev)
 	s.host = host{books: p.books, sessions: s.sessions}
 	var err error

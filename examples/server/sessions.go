@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -53,6 +55,22 @@ func sessionCookie(appURL, domain string) http.Cookie {
 		c.Name = "__Secure-" + c.Name
 	}
 	return c
+}
+
+// checkCookieDomain refuses a domain that browsers would not take from both hosts:
+// nobody could sign in, and nothing would say why.
+func checkCookieDomain(domain string, origins ...string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil {
+			return err
+		}
+		host := u.Hostname()
+		if domain != "" && domain != host && !strings.HasSuffix(host, "."+domain) {
+			return usage(fmt.Errorf("-cookie-domain %q is no parent domain of %s", domain, host))
+		}
+	}
+	return nil
 }
 
 // start signs a user in and returns the cookie that says so. A session that the
