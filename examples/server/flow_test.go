@@ -156,6 +156,7 @@ func TestSettings(t *testing.T) {
 
 		post(t, ada, r.app+"/settings/apps/"+path, button).want(t, http.StatusSeeOther)
 		post(t, ada, r.app+"/settings/apps/"+path, button).want(t, http.StatusSeeOther) // twice does no harm
+		post(t, ada, r.app+"/settings/apps/"+path, url.Values{"client_id": {"nobody"}}).want(t, http.StatusNotFound)
 		refresh.Set("refresh_token", tokens["refresh_token"].(string))
 		// INST-01, INST-03
 		if a := r.oauth("token", refresh).want(t, http.StatusBadRequest).json(t); a["error"] != "invalid_grant" || a["error_description"] != nilIfEmpty(description) {

@@ -95,11 +95,11 @@ func (s *server) disconnect(action string, end func(ctx context.Context, appID, 
 		if err != nil {
 			return err
 		}
-		app, err := s.store.AppByClientID(r.Context(), form.Get("client_id"))
-		if err == nil {
-			err = end(r.Context(), app.ID, p.place.businessID)
+		app, err := s.findApp(r, form.Get("client_id"))
+		if err != nil {
+			return err
 		}
-		if err == nil {
+		if err = end(r.Context(), app.ID, p.place.businessID); err == nil {
 			s.platform.Console().RecordAct(r.Context(), console.AuditEntry{
 				AppID: app.ID, UserID: p.user.id, Action: action, Target: p.place.businessID,
 			})
