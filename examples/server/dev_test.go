@@ -121,6 +121,10 @@ func TestDevCalls(t *testing.T) {
 
 		{"keys/rotate", ``, 200, "{}"},
 		{"keys/rotate", `{}`, 200, "{}"},
+		{"keys/rotate", `{"now": true}`, 400, "now is not a known member"},
+		{"sessions", `{}`, 400, "userId is missing"},
+		{"session-tokens", `{"clientId": "ledgerlink-sync", "userId": "usr_ada"}`, 400, "businessId is missing"},
+		{"installations/uninstall", `{}`, 400, "clientId is missing"},
 		{"permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": ["apps.install"]}`, 200, ""},
 		{"permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": []}`, 200, ""},
 		{"permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": ["fly"]}`, 400, "fly"},

@@ -23,6 +23,9 @@ func (s *server) devApp(r *http.Request, in any) (oauthserver.App, error) {
 }
 
 func (s *server) findApp(r *http.Request, clientID string) (oauthserver.App, error) {
+	if clientID == "" {
+		return oauthserver.App{}, apierror.Invalid("clientId is missing")
+	}
 	app, err := s.store.AppByClientID(r.Context(), clientID)
 	if errors.Is(err, oauthserver.ErrNotFound) {
 		return app, apierror.NotFound("client " + clientID)

@@ -50,6 +50,11 @@ func (s *server) moveClock(ctx context.Context, by time.Duration) error {
 }
 
 func (s *server) devRotateKey(w http.ResponseWriter, r *http.Request) error {
+	if r.ContentLength != 0 { // it takes no members
+		if err := apierror.DecodeJSON(r, &struct{}{}, apierror.JSONLimits{}); err != nil {
+			return err
+		}
+	}
 	if err := s.oauth.RotateSigningKey(r.Context()); err != nil {
 		return err
 	}

@@ -93,6 +93,9 @@ func (s *server) devUserStatus(w http.ResponseWriter, r *http.Request) error {
 
 // checkUser refuses a user that the books do not have.
 func (s *server) checkUser(ctx context.Context, userID string) error {
+	if userID == "" {
+		return apierror.Invalid("userId is missing")
+	}
 	_, err := s.books.user(ctx, userID)
 	if errors.Is(err, errAbsent) {
 		return apierror.NotFound("user " + userID)
@@ -102,6 +105,9 @@ func (s *server) checkUser(ctx context.Context, userID string) error {
 
 // checkBusiness refuses a business that the books do not have.
 func (s *server) checkBusiness(ctx context.Context, businessID string) error {
+	if businessID == "" {
+		return apierror.Invalid("businessId is missing")
+	}
 	ok, err := s.books.hasBusiness(ctx, businessID)
 	if err == nil && !ok {
 		return apierror.NotFound("business " + businessID)
