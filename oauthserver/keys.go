@@ -149,6 +149,14 @@ func signingKeyPlace(keyID string) keyring.Place {
 	return keyring.Place{Table: "partnerkit_signing_key", Row: keyID}
 }
 
+// CheckKeys reports whether the keyring opens the signing keys of the store, and makes
+// the first one where there is none. A host asks before it says that it is ready: with
+// the wrong keyring neither session tokens nor webhooks can be signed.
+func (s *Server) CheckKeys(ctx context.Context) error {
+	_, err := s.keys.published(ctx, s.cfg.Clock.Now(), 0)
+	return err
+}
+
 // serveJWKS publishes the keys that session tokens are verified with (RFC 7517),
 // those that will sign soon and those that signed until lately included.
 func (s *Server) serveJWKS(w http.ResponseWriter, r *http.Request) error {

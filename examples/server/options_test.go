@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -160,4 +161,21 @@ func TestDemoOutsideDevelopmentHasFreshSecrets(t *testing.T) {
 	}
 	post(t, browser(t), r.app+"/login", map[string][]string{"email": {"ada@example.com"}, "password": {"demo-ada"}}).want(t, 403)
 	r.dev("clock", `{"advanceSeconds": 1}`).want(t, 401) // as any path that is not there
+}
+
+// A database is not opened with a keyring that cannot read its secrets, and nothing is
+// lost by trying.
+func TestKeyOfAnother(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "books.db")
+	first, second := strings.Repeat("A", 43)+"=", strings.Repeat("B", 42)+"A="
+	if err := start(t, "-db", db, "-key", first).stop(); err != nil {
+		t.Fatal(err)
+	}
+	if why := fails(t, "-db", db, "-key", second); !strings.Contains(why, "-key must open what this database has sealed") {
+		t.Errorf("refused because %s", why)
+	}
+	if err := start(t, "-db", db, "-key", second+","+first).stop(); err != nil {
+		t.Error(err)
+	}
 }

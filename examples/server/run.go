@@ -85,6 +85,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
+	if err := s.oauth.CheckKeys(ctx); err != nil {
+		return fmt.Errorf("-key must open what this database has sealed: %w", err)
+	}
 	if err := greet(s, shown, stderr); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"strings"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -103,7 +104,7 @@ func (s *server) api() http.Handler {
 	if s.dev {
 		mux.Handle("/dev/", s.development())
 	}
-	return s.metrics.count("api", s.errors.ValidPath(inFront(mux, s.platform.API())))
+	return s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(inFront(mux, s.platform.API()))))
 }
 
 // app serves the app host.
@@ -111,7 +112,19 @@ func (s *server) app() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", s.errors.Standard(serveHealth))
 	mux.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	return s.metrics.count("app", inFront(mux, s.platform.App()))
+	return s.metrics.count("app", secured(s.appURL, inFront(mux, s.platform.App())))
+}
+
+// secured has browsers come back over https alone to a host that has it: a form that
+// was posted over http would pass for one of ours.
+func secured(publicURL string, next http.Handler) http.Handler {
+	if !strings.HasPrefix(publicURL, "https://") {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // inFront asks mux first. It is not a pattern "/" in mux, which would redirect

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -247,4 +248,15 @@ func TestLongHeaderIsRefused(t *testing.T) {
 	req := request(t, http.MethodGet, r.api+"/healthz", "", "")
 	req.Header.Set("X-Long", strings.Repeat("a", 2*maxHeader))
 	do(t, browser(t), req).want(t, http.StatusRequestHeaderFieldsTooLarge)
+}
+
+func TestSecured(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{"http://localhost:8080": "", "https://api.example.com": "max-age=31536000"} {
+		w := httptest.NewRecorder()
+		secured(url, http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		if got := w.Header().Get("Strict-Transport-Security"); got != want || w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d, %q", url, w.Code, got)
+		}
+	}
 }
