@@ -47,6 +47,21 @@ func (p *Platform) newAPI() http.Handler {
 	}))
 }
 
+// APIPatterns are the methods and paths that [Platform.API] serves, in the language
+// of http.ServeMux: what an API description has to describe. Config.APIRoutes are not
+// among them.
+func (p *Platform) APIPatterns() []string {
+	patterns := append(p.oauth.APIPatterns(), p.guard.Patterns()...)
+	if p.desk != nil {
+		patterns = append(patterns, p.desk.Patterns()...)
+	}
+	return patterns
+}
+
+// AppPatterns are the same for [Platform.App], without Config.AppRoutes and the pages
+// of the console.
+func (p *Platform) AppPatterns() []string { return p.oauth.AppPatterns() }
+
 // ownRoutes are what apps may call of ours. App data asks for the scope of the
 // record by itself.
 func (p *Platform) ownRoutes() []guard.Route {

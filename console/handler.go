@@ -40,6 +40,11 @@ func (c *Console) allRoutes() []route {
 	)
 }
 
+// Patterns are those of all calls, such as "GET /developer/apps/{appId}".
+func (c *Console) Patterns() []string {
+	return convert(c.allRoutes(), func(one route) string { return one.pattern })
+}
+
 func (c *Console) newRoutes() http.Handler {
 	mux := http.NewServeMux()
 	for _, one := range c.allRoutes() {

@@ -93,6 +93,7 @@ type Surface struct {
 	origins       *http.CrossOriginProtection
 	telemetry     *telemetry
 	mux           *http.ServeMux
+	patterns      []string     // of all routes, in the order in which they were opened
 	gates         http.Handler // serve, with the shape of errors
 	handler       http.Handler // gates, with all that is around them
 }

@@ -82,8 +82,13 @@ func (s *Surface) handle(declared Route) (err error) {
 		}
 	}()
 	s.mux.Handle(declared.Pattern, checked)
+	s.patterns = append(s.patterns, declared.Pattern)
 	return nil
 }
+
+// Patterns are those of all routes that are open, in the order in which they were
+// opened. Whatever matches none of them is shut to apps.
+func (s *Surface) Patterns() []string { return slices.Clone(s.patterns) }
 
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 

@@ -3,6 +3,7 @@ package oauthserver
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -25,15 +26,13 @@ const (
 // clients find them. Mount it on "/oauth/" and "/.well-known/". A path that is
 // not exactly one of its own is a 404 in the standard shape.
 func (s *Server) APIHandler() http.Handler {
-	routes := map[string]http.Handler{
-		pathServerMetadata:   s.document(s.serveServerMetadata),
-		pathResourceMetadata: s.document(s.serveResourceMetadata),
-		pathKeys:             s.document(s.serveJWKS),
-		pathToken:            s.endpoint(s.serveToken),
-		pathRevoke:           s.endpoint(s.serveRevoke),
-		pathIntrospect:       s.endpoint(s.serveIntrospect),
-		pathDevice:           s.endpoint(s.serveDeviceAuthorize),
-		pathRegister:         s.endpoint(s.serveRegister),
+	documents, endpoints := s.documentRoutes(), s.endpointRoutes()
+	routes := make(map[string]http.Handler, len(documents)+len(endpoints))
+	for path, serve := range documents {
+		routes[path] = s.document(serve)
+	}
+	for path, serve := range endpoints {
+		routes[path] = s.endpoint(serve)
 	}
 	unknown := s.errors.Standard(s.withDefaultLimit(func(http.ResponseWriter, *http.Request) error {
 		return apierror.NotFound("")
@@ -48,6 +47,40 @@ func (s *Server) APIHandler() http.Handler {
 		r.Pattern = r.URL.Path // for the log, which shows patterns only
 		route.ServeHTTP(w, r)
 	}))
+}
+
+// documentRoutes are what clients find the endpoints by, and the keys.
+func (s *Server) documentRoutes() map[string]apierror.Handler {
+	return map[string]apierror.Handler{
+		pathServerMetadata:   s.serveServerMetadata,
+		pathResourceMetadata: s.serveResourceMetadata,
+		pathKeys:             s.serveJWKS,
+	}
+}
+
+// endpointRoutes are those of OAuth on the API host.
+func (s *Server) endpointRoutes() map[string]apierror.Handler {
+	return map[string]apierror.Handler{
+		pathToken:      s.serveToken,
+		pathRevoke:     s.serveRevoke,
+		pathIntrospect: s.serveIntrospect,
+		pathDevice:     s.serveDeviceAuthorize,
+		pathRegister:   s.serveRegister,
+	}
+}
+
+// APIPatterns are the methods and paths that [Server.APIHandler] serves, sorted.
+func (s *Server) APIPatterns() []string {
+	documents, endpoints := s.documentRoutes(), s.endpointRoutes()
+	patterns := make([]string, 0, len(documents)+len(endpoints))
+	for path := range documents {
+		patterns = append(patterns, "GET "+path)
+	}
+	for path := range endpoints {
+		patterns = append(patterns, "POST "+path)
+	}
+	slices.Sort(patterns)
+	return patterns
 }
 
 // endpoint is one of the OAuth endpoints: POST, and errors in the OAuth shape.

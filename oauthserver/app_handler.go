@@ -2,7 +2,9 @@ package oauthserver
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
@@ -20,12 +22,7 @@ const (
 // page with a strict content policy, or a redirect to an app.
 func (s *Server) AppHandler() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, serve := range map[string]apierror.Handler{
-		"GET " + authorizePath:  s.serveAuthorize,
-		"POST " + authorizePath: s.serveDecision,
-		"GET " + devicePath:     s.serveDeviceForm,
-		"POST " + devicePath:    s.serveDevice,
-	} {
+	for pattern, serve := range s.pageRoutes() {
 		mux.Handle(pattern, s.errors.Page(s.showFailure, serve))
 	}
 	pages := s.errors.PageMux(s.showFailure, mux)
@@ -41,6 +38,18 @@ func (s *Server) AppHandler() http.Handler {
 		return nil
 	}))
 }
+
+func (s *Server) pageRoutes() map[string]apierror.Handler {
+	return map[string]apierror.Handler{
+		"GET " + authorizePath:  s.serveAuthorize,
+		"POST " + authorizePath: s.serveDecision,
+		"GET " + devicePath:     s.serveDeviceForm,
+		"POST " + devicePath:    s.serveDevice,
+	}
+}
+
+// AppPatterns are the methods and paths that [Server.AppHandler] serves, sorted.
+func (s *Server) AppPatterns() []string { return slices.Sorted(maps.Keys(s.pageRoutes())) }
 
 // limitPages counts everything that one address asks of the pages.
 func (s *Server) limitPages(r *http.Request) error {
