@@ -1,6 +1,9 @@
 package console
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,12 +18,16 @@ func readBody(r *http.Request, into any) error {
 	return apierror.DecodeJSON(r, into, apierror.JSONLimits{})
 }
 
-// readNothing is for calls that take no members: without a body, or with {}.
+// readNothing is for calls that take no members: without a body, or with {}. A body
+// whose length is not announced may turn out to be none.
 func readNothing(r *http.Request) error {
-	if r.ContentLength == 0 {
+	body := bufio.NewReader(r.Body)
+	if _, err := body.Peek(1); errors.Is(err, io.EOF) {
 		return nil
 	}
-	return readBody(r, &struct{}{})
+	again := *r
+	again.Body = io.NopCloser(body)
+	return readBody(&again, &struct{}{})
 }
 
 // query is the query of a call. Parameters that nobody asks for are ignored.
