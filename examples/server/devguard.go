@@ -11,8 +11,9 @@ import (
 // development serves /dev: what partner authors need to see every state without
 // waiting for it.
 func (s *server) development() http.Handler {
-	mux := http.NewServeMux()
+	mux := &s.routes.dev
 	for pattern, call := range map[string]apierror.Handler{
+		"GET /dev/routes":                       s.devRoutes,
 		"GET /dev/clock":                        s.devReadClock,
 		"POST /dev/clock":                       s.devMoveClock,
 		"POST /dev/sessions":                    s.devSignIn,
@@ -33,7 +34,7 @@ func (s *server) development() http.Handler {
 	} {
 		mux.Handle(pattern, s.errors.Standard(call))
 	}
-	routes := s.errors.StandardMux(mux)
+	routes := s.errors.StandardMux(&mux.mux)
 	return s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.guardDev(r); err != nil {
 			return err

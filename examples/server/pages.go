@@ -21,10 +21,11 @@ type pages struct {
 // view is what a page shows: its own data, and what all have.
 type view struct {
 	Title  string
-	Person string // who is signed in
-	Path   string // of the page, for the links in the header
-	Alert  string // what went wrong
-	Notice string // what went well
+	Person string      // who is signed in
+	Path   string      // of the page, for the links in the header
+	Alert  string      // what went wrong
+	Notice string      // what went well
+	Side   []look.Link // where there is much to read, also for who is not signed in
 	Data   any
 }
 
@@ -69,7 +70,8 @@ func (p *pages) showFailure(w http.ResponseWriter, _ *http.Request, f apierror.F
 // page puts the view into the frame. Who is not signed in has one thing to do.
 func (v view) page() look.Page {
 	frame := look.Frame{
-		Service: service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person, Notice: v.Notice, Focus: v.Person == "",
+		Service: service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person, Notice: v.Notice, Focus: v.Person == "" && v.Side == nil,
+		SideLabel: "Subjects", Side: v.Side,
 	}
 	if v.Alert != "" {
 		frame.Alerts = []string{v.Alert}

@@ -35,6 +35,8 @@ type server struct {
 	hashing  chan struct{} // bounds the passwords that are checked at a time
 	platform *partnerkit.Platform
 	oauth    *oauthserver.Server
+	spec     *description
+	routes   routes
 }
 
 // parts are what a server is made of.
@@ -59,6 +61,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		errors:  apierror.Writer{Logger: p.log, Service: service},
 		csrf:    http.NewCrossOriginProtection(),
 		hashing: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		spec:    newDescription(p.apiURL, p.appURL),
 	}
 	for _, origin := range []string{p.apiURL, p.appURL} {
 		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
@@ -97,22 +100,23 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 // api serves the API host. Health, metrics and /dev stand in front of the
 // platform: no limit refuses them.
 func (s *server) api() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /healthz", s.errors.Standard(serveHealth))
-	mux.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	mux.Handle("GET /metrics", s.metrics.handler())
+	r := &s.routes.api
+	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
+	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
+	r.Handle("GET /metrics", s.metrics.handler())
+	r.Handle("GET /openapi.yaml", oauthserver.CORS(service, s.limited(s.spec.serve)))
 	if s.dev {
-		mux.Handle("/dev/", s.development())
+		r.mux.Handle("/dev/", s.development())
 	}
-	return s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(inFront(mux, s.platform.API()))))
+	return s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(inFront(&r.mux, s.platform.API()))))
 }
 
 // app serves the app host.
 func (s *server) app() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /healthz", s.errors.Standard(serveHealth))
-	mux.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	return s.metrics.count("app", secured(s.appURL, inFront(mux, s.platform.App())))
+	r := &s.routes.app
+	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
+	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
+	return s.metrics.count("app", secured(s.appURL, inFront(&r.mux, s.platform.App())))
 }
 
 // secured has browsers come back over https alone to a host that has it: a form that
@@ -141,7 +145,7 @@ func inFront(mux *http.ServeMux, next http.Handler) http.Handler {
 
 // appRoutes are the pages of the books.
 func (s *server) appRoutes() http.Handler {
-	mux := http.NewServeMux()
+	mux := &s.routes.pages
 	mux.Handle("GET /login", s.pages.handle(s.showLogin))
 	mux.Handle("POST /login", s.pages.handle(s.signIn))
 	mux.Handle("POST /logout", s.pages.handle(s.signOut))
@@ -156,10 +160,11 @@ func (s *server) appRoutes() http.Handler {
 	}))
 	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
 	mux.Handle("POST /embedded/{clientId}/session-token", s.errors.Standard(s.serveSessionToken))
+	mux.Handle("GET /openapi", s.pages.handle(s.showDescription))
 	mux.Handle("GET /assets/", http.StripPrefix("/assets", look.Assets()))
-	mux.HandleFunc("GET /assets/embedded.js", serveEmbeddedScript)
+	mux.Handle("GET /assets/embedded.js", http.HandlerFunc(serveEmbeddedScript))
 	mux.Handle("GET /{$}", http.RedirectHandler("/settings/apps", http.StatusSeeOther))
-	routes := s.pages.mux(mux)
+	routes := s.pages.mux(&mux.mux)
 	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.csrf.Check(r); err != nil {
 			return apierror.Forbidden("This request came from another site")

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// described is what a test looks at in the description.
+type described struct {
+	Webhooks ordered[struct {
+		Post struct {
+			Summary     string
+			RequestBody struct {
+				Content map[string]struct {
+					Example struct{ Type, Data any }
+				}
+			} `yaml:"requestBody"`
+		}
+	}]
+	Components struct {
+		Schemas map[string]struct {
+			Enum       []string
+			Properties map[string]yaml.Node
+		}
+		SecuritySchemes map[string]struct {
+			Flows map[string]struct{ Scopes map[string]string }
+		} `yaml:"securitySchemes"`
+	}
+}
+
+func readDescription(t *testing.T) (d described) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(openapi), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// ERR-03, OERR-02: the description has every code, under its status, and no other.
+func TestDescribedCodes(t *testing.T) {
+	t.Parallel()
+	d := readDescription(t)
+	var all []string
+	byStatus := map[int][]string{}
+	for _, e := range apierror.Entries() {
+		all = append(all, string(e.Code))
+		byStatus[e.Status] = append(byStatus[e.Status], string(e.Code))
+	}
+	if diff := cmp.Diff(all, d.Components.Schemas["ErrorCode"].Enum); diff != "" {
+		t.Errorf("ErrorCode (-table +description):\n%s", diff)
+	}
+	for status, want := range byStatus {
+		code := d.Components.Schemas["Error"+strconv.Itoa(status)].Properties["code"]
+		var got struct{ Enum []string }
+		if err := code.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Enum); diff != "" {
+			t.Errorf("Error%d (-table +description):\n%s", status, diff)
+		}
+	}
+	if diff := cmp.Diff(oauthCodes(t), d.Components.Schemas["OAuthErrorCode"].Enum); diff != "" {
+		t.Errorf("OAuthErrorCode (-apierror +description):\n%s", diff)
+	}
+}
+
+// oauthCodes are the constants of apierror, which has no list of them.
+func oauthCodes(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../apierror/oauth.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "OAuthCode" {
+				codes = append(codes, strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
+			}
+		}
+		return true
+	})
+	return codes
+}
+
+// CAT-01: one webhook for each event of the catalog, with its words and its sample. The
+// scopes are those that apps may request.
+func TestDescribedEventsAndScopes(t *testing.T) {
+	t.Parallel()
+	d := readDescription(t)
+	var want, got []string
+	for _, e := range events.DefaultCatalog().All() {
+		want = append(want, e.Name)
+	}
+	for _, w := range d.Webhooks {
+		got = append(got, w.Name)
+		definition, _ := events.DefaultCatalog().Lookup(w.Name)
+		var sample any
+		if err := json.Unmarshal(definition.Sample, &sample); err != nil {
+			t.Fatalf("%s: %v", w.Name, err)
+		}
+		example := w.Value.Post.RequestBody.Content["application/json"].Example
+		encoded, err := json.Marshal(example.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var data any
+		_ = json.Unmarshal(encoded, &data) // numbers as in the sample
+		if diff := cmp.Diff(sample, data); diff != "" || example.Type != w.Name || w.Value.Post.Summary != definition.Description {
+			t.Errorf("%s, %q: the example is of %v (-sample +example):\n%s", w.Name, w.Value.Post.Summary, example.Type, diff)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("webhooks (-catalog +description):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, d.Components.Schemas["EventType"].Enum); diff != "" {
+		t.Errorf("EventType (-catalog +description):\n%s", diff)
+	}
+	scopes := map[string]string{}
+	var names []string
+	for _, s := range identity.DefaultScopes().All() {
+		if !s.Internal {
+			scopes[s.Name] = s.Description
+			names = append(names, s.Name)
+		}
+	}
+	if diff := cmp.Diff(scopes, d.Components.SecuritySchemes["accessToken"].Flows["authorizationCode"].Scopes); diff != "" {
+		t.Errorf("scopes (-catalog +description):\n%s", diff)
+	}
+	if diff := cmp.Diff(names, d.Components.Schemas["Scope"].Enum); diff != "" {
+		t.Errorf("Scope (-catalog +description):\n%s", diff)
+	}
+}
+
+// The document is open to everybody, names the addresses of this server, and need not
+// be sent twice. It counts toward the limit of its address (LIM-05).
+func TestDescriptionIsServed(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	first := send(t, http.MethodGet, r.api+"/openapi.yaml", nil)
+	if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != "application/yaml" || first.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%d %v", first.StatusCode, first.Header)
+	}
+	if !strings.Contains(first.body, "url: "+r.api+"\n") || !strings.Contains(first.body, "url: "+r.app+"\n") || strings.Contains(first.body, describedAPI+"\n") {
+		t.Error("the addresses are not those of the server")
+	}
+	for value, want := range map[string]int{
+		first.Header.Get("Etag"):           http.StatusNotModified,
+		"W/" + first.Header.Get("Etag"):    http.StatusNotModified,
+		`"a", ` + first.Header.Get("Etag"): http.StatusNotModified,
+		"*":                                http.StatusNotModified,
+		`"another"`:                        http.StatusOK,
+	} {
+		if again := send(t, http.MethodGet, r.api+"/openapi.yaml", http.Header{"If-None-Match": {value}}); again.StatusCode != want {
+			t.Errorf("If-None-Match %s: %d, want %d", value, again.StatusCode, want)
+		}
+	}
+	for { // until the limit is used up, for some time to come
+		other := send(t, http.MethodGet, r.api+"/.well-known/jwks.json", nil)
+		if wait, err := strconv.Atoi(other.Header.Get("Retry-After")); err == nil && wait > 20 {
+			break
+		} else if err == nil {
+			r.dev("clock", `{"advanceSeconds": 20}`)
+		}
+	}
+	if got := send(t, http.MethodGet, r.api+"/openapi.yaml", nil).StatusCode; got != http.StatusTooManyRequests {
+		t.Errorf("after too many others: %d, want 429", got)
+	}
+}
+
+// The page shows every operation and every shape, without a session.
+func TestDescriptionPage(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	page := send(t, http.MethodGet, r.app+"/openapi", nil)
+	if page.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", page.StatusCode, page.body)
+	}
+	for line := range strings.SplitSeq(openapi, "\n") {
+		id, ok := strings.CutPrefix(line, "      operationId: ")
+		if ok && !strings.Contains(page.body, `id="`+id+`"`) {
+			t.Errorf("the page has no %s", id)
+		}
+	}
+	for name := range readDescription(t).Components.Schemas {
+		if !strings.Contains(page.body, `id="shape-`+name+`"`) {
+			t.Errorf("the page has no shape %s", name)
+		}
+	}
+}
+
+func send(t *testing.T, method, url string, header http.Header) answer {
+	t.Helper()
+	r := request(t, method, url, "", "")
+	for name := range header {
+		r.Header.Set(name, header.Get(name))
+	}
+	return do(t, http.DefaultClient, r)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// descriptionSection is the operations of a tag, or the shapes of bodies.
+type descriptionSection struct {
+	ID, Title, Text string
+	Operations      []descriptionOperation
+	Shapes          []descriptionShape
+}
+
+type descriptionOperation struct {
+	ID, Method, Path, Host string
+	Summary, Text, Needs   string
+	Parameters             []descriptionRow
+	Bodies                 []descriptionBody
+	Answers                []descriptionAnswer
+}
+
+type descriptionBody struct {
+	Type  string // the media type
+	Shape descriptionType
+	Rows  []descriptionRow // of a shape without a name
+}
+
+type descriptionAnswer struct {
+	Status, Text, Headers string
+	Bodies                []descriptionBody
+}
+
+type descriptionShape struct {
+	Name, Text string
+	Type       descriptionType // where there are no rows
+	Rows       []descriptionRow
+}
+
+type descriptionRow struct {
+	Name, In, Text string
+	Required       bool
+	Type           descriptionType
+}
+
+// descriptionType is a type in words, with the shapes that it names.
+type descriptionType struct {
+	Text   string
+	Shapes []string
+}
+
+// newDescriptionPage reads a description into what the page shows: sections in the
+// order of the tags, operations in that of the paths.
+func newDescriptionPage(source []byte) ([]descriptionSection, error) {
+	var d document
+	if err := yaml.Unmarshal(source, &d); err != nil {
+		return nil, err
+	}
+	sections := make([]descriptionSection, 0, len(d.Tags)+1)
+	for _, tag := range d.Tags {
+		sections = append(sections, descriptionSection{ID: anchor(tag.Name), Title: tag.Name, Text: tag.Description})
+	}
+	for _, item := range slices.Concat(d.Paths, d.Webhooks) {
+		for _, one := range d.operations(item) {
+			for i := range sections {
+				if slices.Contains(one.tags, sections[i].Title) {
+					sections[i].Operations = append(sections[i].Operations, one.descriptionOperation)
+				}
+			}
+		}
+	}
+	shapes := descriptionSection{ID: "shapes", Title: "Shapes", Text: "What bodies are made of."}
+	for _, s := range d.Components.Schemas {
+		shapes.Shapes = append(shapes.Shapes, descriptionShape{Name: s.Name, Text: s.Value.Description, Type: typeOf(s.Value), Rows: rowsOf(s.Value)})
+	}
+	return append(sections, shapes), nil
+}
+
+type taggedOperation struct {
+	descriptionOperation
+	tags []string
+}
+
+func (d document) operations(item entry[pathItem]) []taggedOperation {
+	var all []taggedOperation
+	hosts := make([]string, len(item.Value.Servers))
+	for i, server := range item.Value.Servers {
+		hosts[i] = server.URL
+	}
+	for _, by := range []struct {
+		method string
+		*operation
+	}{{"GET", item.Value.Get}, {"POST", item.Value.Post}, {"PUT", item.Value.Put}, {"PATCH", item.Value.Patch}, {"DELETE", item.Value.Delete}} {
+		if by.operation == nil {
+			continue
+		}
+		one := descriptionOperation{
+			ID: by.OperationID, Method: by.method, Path: item.Name, Host: strings.Join(hosts, ", "),
+			Summary: by.Summary, Text: by.Description, Needs: needs(by.Security), Bodies: bodiesOf(by.RequestBody.Content),
+		}
+		for _, p := range slices.Concat(item.Value.Parameters, by.Parameters) {
+			if p.Ref != "" {
+				p = d.Components.Parameters[componentOf(p.Ref)]
+			}
+			one.Parameters = append(one.Parameters, descriptionRow{Name: p.Name, In: p.In, Text: p.Description, Required: p.Required, Type: typeOf(p.Schema)})
+		}
+		for _, a := range by.Responses {
+			one.Answers = append(one.Answers, d.answer(a))
+		}
+		all = append(all, taggedOperation{one, by.Tags})
+	}
+	return all
+}
+
+func (d document) answer(a entry[answerSpec]) descriptionAnswer {
+	spec := a.Value
+	if spec.Ref != "" {
+		spec = d.Components.Responses[componentOf(spec.Ref)]
+	}
+	headers := make([]string, len(spec.Headers))
+	for i, h := range spec.Headers {
+		headers[i] = h.Name
+	}
+	return descriptionAnswer{Status: a.Name, Text: spec.Description, Headers: strings.Join(headers, ", "), Bodies: bodiesOf(spec.Content)}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// router is a mux that can tell its patterns.
+type router struct {
+	mux      http.ServeMux
+	patterns []string
+}
+
+// Handle registers a handler, as http.ServeMux does.
+func (r *router) Handle(pattern string, h http.Handler) {
+	r.mux.Handle(pattern, h)
+	r.patterns = append(r.patterns, pattern)
+}
+
+// routes are what the server serves by itself, beside the platform.
+type routes struct {
+	api, app router // in front of the platform
+	dev      router
+	pages    router
+}
+
+// patterns are the methods and paths of the two hosts, without the pages of the
+// console.
+type patterns struct {
+	API []string `json:"api"`
+	App []string `json:"app"`
+}
+
+func (s *server) patterns() patterns {
+	return patterns{
+		API: slices.Sorted(slices.Values(slices.Concat(s.platform.APIPatterns(), s.routes.api.patterns, s.routes.dev.patterns))),
+		App: slices.Sorted(slices.Values(slices.Concat(s.platform.AppPatterns(), s.routes.app.patterns, s.routes.pages.patterns))),
+	}
+}
+
+func (s *server) devRoutes(w http.ResponseWriter, _ *http.Request) error {
+	return apierror.WriteJSON(w, http.StatusOK, s.patterns())
+}
