@@ -11,7 +11,12 @@ test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in a module of its own; needs what .ci/run installs
-	cd e2e && go test ./...
+	cd e2e && go test -count=1 ./... # what they start is not in the cache
+
+.PHONY: openapi
+openapi: ## Lint the API description; needs npx
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes @redocly/cli@2.73.0 lint \
+	  --config e2e/openapi/redocly.yaml examples/server/openapi.yaml
 
 .PHONY: ci
 ci: ## What CI does, services included (Debian, root)
