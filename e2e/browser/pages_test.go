@@ -86,7 +86,7 @@ func TestPages(t *testing.T) {
 		}},
 		{"usr_ada", "biz_bakery", []string{"/settings/apps"}, []string{"/settings/apps", "/embedded/ledgerlink-sync", "/developer"}},
 		{"usr_cleo", "biz_papertrail_sandbox", []string{"/developer"}, []string{"/developer/apps/app_beta/settings", "/developer/apps/app_beta/listing"}},
-		{"usr_nia", "", []string{"/businesses", "/developer", "/device", "/nowhere", "/developer/nowhere", "/developer/apps/app_sync", "/oauth/authorize"}, nil},
+		{"usr_nia", "", []string{"/businesses", "/developer", "/device", "/nowhere", "/developer/nowhere", "/developer/apps/app_sync", "/oauth/authorize", "/openapi"}, nil},
 	} {
 		t.Run(who.user, func(t *testing.T) {
 			t.Parallel()
