@@ -16,7 +16,7 @@ func (s *server) consolePages() consolepages.Config {
 }
 
 // mainLinks lead to our own pages.
-var mainLinks = []consolepages.Link{{Text: "Connected apps", Href: "/settings/apps"}, {Text: "Businesses", Href: "/businesses"}}
+var mainLinks = []consolepages.Link{{Text: "Connected apps", Href: "/settings/apps"}, {Text: "Businesses", Href: "/businesses"}, {Text: "API", Href: "/openapi"}}
 
 // personName is who is signed in, for headers of pages.
 func (s *server) personName(r *http.Request) string {
