@@ -157,8 +157,10 @@ func (w *world) closed(d *modelDelivery) string {
 func (w *world) refusal(d *modelDelivery, status string, now int64) string {
 	h := &w.hooks[d.hook]
 	switch {
-	case h.isDeleted || d.isGone:
+	case h.isDeleted:
 		return "not found"
+	case d.isGone:
+		return "DELIVERY_TOO_OLD"
 	case status != "failed":
 		return "DELIVERY_NOT_FAILED"
 	case w.apps[h.app].status != oauthserver.AppActive:
