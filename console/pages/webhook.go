@@ -117,13 +117,13 @@ func (v *visit) deleteWebhook() error {
 
 // rotateSecret makes a new signing secret and shows it, this once.
 func (v *visit) rotateSecret() error {
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.ref())
+	if err != nil {
+		return err // before there is a secret to lose
+	}
 	secret, until, err := v.cfg.Console.RotateSecret(v.r.Context(), v.by, v.ref())
 	if err != nil {
 		return v.webhookAgain(err)
-	}
-	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.ref())
-	if err != nil {
-		return err
 	}
 	return v.show("webhook_secret", "The new signing secret", webhookSecretView{
 		Webhook: hook, Secret: secret, Previous: look.NewLeft(until, v.cfg.Clock.Now()),
