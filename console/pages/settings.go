@@ -70,11 +70,8 @@ func (v *visit) saveSettings() error {
 	}
 	change := console.AppChange{
 		Name: apierror.Sent(form.Get("name")), RedirectURIs: apierror.Sent(lines(form.Get("redirect_uris"))), Scopes: apierror.Sent(form["scopes"]),
-		AppURL: apierror.Optional[string]{IsSent: true, Value: ifGiven(form.Get("app_url"))},
-	}
-	// One that was retired since may stay.
-	if version := form.Get("pinned_version"); version != v.app.PinnedVersion {
-		change.PinnedVersion = apierror.Optional[string]{IsSent: true, Value: ifGiven(version)}
+		AppURL:        apierror.Optional[string]{IsSent: true, Value: ifGiven(form.Get("app_url"))},
+		PinnedVersion: apierror.Optional[string]{IsSent: true, Value: ifGiven(form.Get("pinned_version"))},
 	}
 	if _, err := v.cfg.Console.UpdateApp(v.r.Context(), v.by, v.app.ID, change); err != nil {
 		return v.again(err, "settings", settingsTitle, v.settings(form))
