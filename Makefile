@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
 FUZZTIME ?= 30s
+PROOFS ?= $(CURDIR)/proofs.out
 
 .PHONY: help
 help: ## Say what there is
@@ -37,8 +38,10 @@ fuzz: ## Every fuzz target for FUZZTIME each
 
 .PHONY: prove
 prove: ## The long forms of the proofs: races, crashes, floods; non-zero when one fails
-	PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m ./...
-	$(MAKE) fuzz
+	@rm -f $(PROOFS)
+	PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS) go test -count=1 -timeout 60m ./... || failed=1; \
+	  $(MAKE) fuzz || failed=1; \
+	  go run ./internal/proof/table $(PROOFS) && [ -z "$$failed" ]
 
 .PHONY: bench
 bench: ## Benchmarks with their bars; non-zero when one is missed

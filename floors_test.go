@@ -17,24 +17,29 @@ const module = "github.com/partnerkit/partnerkit"
 // same floor needs an arrow.
 var floors = [][]string{
 	0: {"identity", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/testenv"},
+		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/testenv", "internal/proof", "internal/proof/table"},
 	1: {"events", "analytics"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "console/pages"},
-	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest"},
+	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest", "storage/racetest"},
 	5: {"."},
 	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client",
-		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener"},
+		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener",
+		"proofs", "proofs/nodes", "proofs/crash", "proofs/hostile", "proofs/mutants"},
 }
 
 var arrows = map[string][]string{
 	"storage/sqlite":    {"storage/sqlstore"},
 	"storage/postgres":  {"storage/sqlstore"},
 	"storage/storetest": {"storage/sqlstore"},
-	"examples/server":   {"examples/server/ledger"},   // the records behind the API that it serves
-	"examples/listen":   {"examples/listen/listener"}, // the command over the function
+	"storage/racetest":  {"storage/sqlstore", "storage/storetest"}, // its fixtures
+	"examples/server":   {"examples/server/ledger"},                // the records behind the API that it serves
+	"examples/listen":   {"examples/listen/listener"},              // the command over the function
 	"examples/receiver": {"examples/receiver/inbox"},
 	"examples/partner":  {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
+	"proofs/nodes":      {"examples/server/servertest"},
+	"proofs/crash":      {"examples/server/servertest"},
+	"proofs/hostile":    {"examples/server/servertest"},
 }
 
 // forbidden names modules that a package must not pull in, even indirectly.

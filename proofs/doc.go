@@ -1,0 +1,11 @@
+// Package proofs is the folder of the proofs that take the reference server as its
+// users have it: real processes over real sockets. Each has a short form in go
+// test, and a long one in make prove.
+//
+//   - nodes: three processes on one PostgreSQL and one Redis
+//   - crash: kill -9, databases that restart, a full disk
+//   - hostile: what clients may send to do harm
+//   - mutants: rules broken on purpose, and the tests that notice
+//
+// The races of single acts are explored in storage/racetest, statement by statement.
+package proofs

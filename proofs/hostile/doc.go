@@ -1,0 +1,2 @@
+// Package hostile sends the reference server what nobody should.
+package hostile
