@@ -1,6 +1,7 @@
 package oauthserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,9 @@ type Config struct {
 	// SessionTokens verifies subject tokens of the host's own format; nil means
 	// those that [Server.MintSessionToken] makes.
 	SessionTokens SessionTokenVerifier
+	// KeyRotation is how old the youngest signing key gets before [Server.Run] makes
+	// another: an hour at least, 0 means 90 days, less than 0 never.
+	KeyRotation time.Duration
 	// Registration decides about registrations without a registration token;
 	// nil refuses them.
 	Registration RegistrationPolicy
@@ -112,6 +116,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("oauthserver: Config.Pages is nil; pages.New has the default ones")
 	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > time.Minute:
 		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and a minute")
+	case cfg.KeyRotation > 0 && cfg.KeyRotation < keyLeadTime:
+		return nil, errors.New("oauthserver: Config.KeyRotation is less than an hour: keys would wait in line to sign")
 	}
 	apiOrigin, err := checkOrigin("APIURL", cfg.APIURL)
 	if err != nil {
@@ -141,6 +147,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	cfg.KeyRotation = cmp.Or(cfg.KeyRotation, defaultKeyRotation)
 	if cfg.Decided == nil {
 		cfg.Decided = func(context.Context, Decision) {}
 	}

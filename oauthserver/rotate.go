@@ -22,6 +22,8 @@ const (
 	// to sign: the life of the last token that it signed, and a minute for nodes
 	// whose clocks disagree about when that was.
 	keyAfterlife = SessionTokenLifetime + time.Minute
+	// defaultKeyRotation is how long a key is the youngest.
+	defaultKeyRotation = 90 * 24 * time.Hour
 	// keyAttempts bounds the readings of a store on which no key ever appears.
 	keyAttempts = 3
 )
@@ -43,7 +45,25 @@ func (k *signingKeys) rotate(ctx context.Context, now time.Time) error {
 		_, err := k.rows(ctx, now)
 		return err
 	}
-	youngest := rows[len(rows)-1]
+	return k.succeed(ctx, rows[len(rows)-1], now)
+}
+
+// rotateAfter makes a new key when the youngest is that old. One reading gives both
+// its age and whom the new one follows: of several nodes that find it old, one
+// rotates. No key is opened, so that a lost keyring does not stop it.
+func (k *signingKeys) rotateAfter(ctx context.Context, now time.Time, age time.Duration) error {
+	rows, err := k.store.SigningKeys(ctx, now)
+	if err != nil {
+		return fmt.Errorf("%w: signing keys: %w", ErrFault, err)
+	}
+	if len(rows) == 0 || now.Sub(rows[len(rows)-1].CreatedAt) < age {
+		return nil
+	}
+	return k.succeed(ctx, rows[len(rows)-1], now)
+}
+
+// succeed makes the key that follows the youngest.
+func (k *signingKeys) succeed(ctx context.Context, youngest SigningKey, now time.Time) error {
 	// Each key is younger than the last and signs later, also when two are made
 	// within one instant or by nodes whose clocks disagree.
 	created := laterOf(now, youngest.CreatedAt.Add(time.Millisecond))
