@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
+	"time"
 )
 
 // Config says how to use a database. The zero value is right for most.
@@ -16,6 +18,11 @@ type Config struct {
 	// MaxConns is how many connections [Open] opens at most; 0 means 10. A host
 	// that brings its own *sql.DB sets its limits there.
 	MaxConns int
+	// IdleTransaction is how long a transaction on a connection of [Open] may wait
+	// for its next statement before the server ends it: what a process that hangs
+	// has locked, others wait for. 0 means 10 seconds, less than 0 what the server
+	// says. idle_in_transaction_session_timeout in the URL comes first.
+	IdleTransaction time.Duration
 	// SkipMigrations leaves the tables to a tool of the host's; see
 	// sqlstore.Migrations.
 	SkipMigrations bool
@@ -36,6 +43,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxConns == 0 {
 		c.MaxConns = 10
 	}
+	c.IdleTransaction = cmp.Or(c.IdleTransaction, 10*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -16,6 +16,7 @@ const (
 	readOnlyTransaction  = "25006"
 	diskFull             = "53100"
 	lockNotAvailable     = "55P03"
+	protocolViolation    = "08P01"
 )
 
 // sqlState is the code of a server's error; pgx and lib/pq both have it.
@@ -46,12 +47,21 @@ func explain(err error) error {
 	return err
 }
 
+// refusesSetting tells that a pooler does not know a setting that a connection
+// begins with.
+func refusesSetting(err error) bool { return sqlState(err) == protocolViolation }
+
 // plain reduces an error of connecting to what the server or the network said;
 // pgx puts the whole address and user around it.
 func plain(err error) error {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
-		return fmt.Errorf("%s (SQLSTATE %s)", server.Message, server.Code)
+		return serverError{server}
 	}
 	return err
 }
+
+// serverError is what a server said, and its code.
+type serverError struct{ *pgconn.PgError }
+
+func (e serverError) Error() string { return fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code) }

@@ -45,7 +45,8 @@ func newStore(ctx context.Context, db *DB, cfg Config) (*sqlstore.Store, error) 
 
 // OpenDB connects without looking at the tables; [Open] does.
 func OpenDB(ctx context.Context, url string, cfg Config) (*DB, error) {
-	if _, err := cfg.withDefaults(); err != nil {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
 		return nil, err
 	}
 	parsed, err := pgx.ParseConfig(url)
@@ -53,6 +54,30 @@ func OpenDB(ctx context.Context, url string, cfg Config) (*DB, error) {
 		// pgx quotes the URL in some of its errors.
 		return nil, errors.New("postgres: the URL is not of the form postgres://user:password@host:port/database?option=value")
 	}
+	isOurs := limitIdle(parsed, cfg.IdleTransaction)
+	db, err := connect(ctx, parsed, cfg)
+	if err != nil && isOurs && refusesSetting(err) {
+		cfg.Logger.WarnContext(ctx, "postgres: a pooler refuses "+idleSetting+"; set it for the user or the database", "err", err)
+		delete(parsed.RuntimeParams, idleSetting)
+		db, err = connect(ctx, parsed, cfg)
+	}
+	return db, err
+}
+
+// idleSetting is what ends transactions of a client that hangs.
+const idleSetting = "idle_in_transaction_session_timeout"
+
+// limitIdle has every connection begin with the setting, unless the URL has one.
+func limitIdle(to *pgx.ConnConfig, after time.Duration) (isOurs bool) {
+	if _, given := to.RuntimeParams[idleSetting]; given || after < 0 {
+		return false
+	}
+	to.RuntimeParams[idleSetting] = strconv.FormatInt(max(1, after.Milliseconds()), 10)
+	return true
+}
+
+// connect opens a pool and asks for a first connection.
+func connect(ctx context.Context, parsed *pgx.ConnConfig, cfg Config) (*DB, error) {
 	db, err := NewDB(stdlib.OpenDB(*parsed), cfg)
 	if err != nil {
 		return nil, err
