@@ -14,13 +14,13 @@ import (
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
 
 // Approve opens the consent page at the URL as somebody who is signed in, allows
-// it for [Business], and returns the query that their browser would bring back.
+// it for their business, and returns the query that their browser would bring back.
 func (s *Server) Approve(authorizeURL string) url.Values {
 	s.t.Helper()
-	browser := s.signIn()
+	browser := s.SignIn()
 	page, _ := s.open(browser, http.MethodGet, authorizeURL, nil, http.StatusOK)
 	form := filled(page)
-	form.Set("business_id", Business)
+	form.Set("business_id", s.business)
 	form.Set("decision", "allow")
 	_, location := s.open(browser, http.MethodPost, s.App+"/oauth/authorize", form, http.StatusSeeOther)
 	back, err := url.Parse(location)
@@ -34,22 +34,22 @@ func (s *Server) Approve(authorizeURL string) url.Values {
 // "allow" or "deny".
 func (s *Server) DecideDevice(userCode, decision string) {
 	s.t.Helper()
-	browser := s.signIn()
+	browser := s.SignIn()
 	page, _ := s.open(browser, http.MethodPost, s.App+"/device", url.Values{"user_code": {userCode}}, http.StatusOK)
 	form := filled(page)
 	form.Set("decision", decision)
 	s.open(browser, http.MethodPost, s.App+"/device", form, http.StatusOK)
 }
 
-// signIn is a browser with a session.
-func (s *Server) signIn() *http.Client {
+// SignIn is a browser with a session, on both hosts.
+func (s *Server) SignIn() *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	var session struct{ Cookie string }
-	s.Dev("sessions", fmt.Sprintf(`{"userId": %q, "businessId": %q}`, User, Business), &session)
+	s.Dev("sessions", fmt.Sprintf(`{"userId": %q, "businessId": %q}`, s.user, s.business), &session)
 	cookie, err := http.ParseSetCookie(session.Cookie)
 	if err != nil {
 		s.t.Fatal(err)

@@ -11,9 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const importPath = "github.com/partnerkit/partnerkit/examples/server"
@@ -43,8 +46,9 @@ func Main(m *testing.M) {
 
 // Process is a server that runs until Stop.
 type Process struct {
-	API, App string
+	API, App string // public URLs, from its ready line
 	command  *exec.Cmd
+	log      *log
 }
 
 // Launch starts a server with a database of its own, and more flags, and waits until it
@@ -55,7 +59,8 @@ func Launch(flags ...string) (*Process, error) {
 		return nil, err
 	}
 	args := append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, flags...)
-	p := &Process{command: exec.CommandContext(context.Background(), path, args...)} //nolint:gosec // likewise
+	p := &Process{command: exec.CommandContext(context.Background(), path, args...), log: &log{}} //nolint:gosec // likewise
+	p.command.Stderr = p.log
 	out, err := p.command.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -76,4 +81,51 @@ func (p *Process) Stop() error {
 		return err
 	}
 	return p.command.Wait()
+}
+
+// Signal sends the server a signal.
+func (p *Process) Signal(signal os.Signal) error { return p.command.Process.Signal(signal) }
+
+// Kill ends the server at once, as a crash would.
+func (p *Process) Kill() error {
+	if err := p.command.Process.Kill(); err != nil {
+		return err
+	}
+	_ = p.command.Wait() // it was killed
+	return nil
+}
+
+// Log is what the server has written to standard error.
+func (p *Process) Log() string { return p.log.String() }
+
+var listening = regexp.MustCompile(`msg=listening api="?(\S+?)"? .*app="?(\S+?)"?\s`)
+
+// Listening are the addresses that the server listens at, which are others than those
+// of its public URLs when these are given as flags.
+func (p *Process) Listening() (api, app string, err error) {
+	for range 1000 { // the line is written before the ready line, and comes by another way
+		if found := listening.FindStringSubmatch(p.Log()); found != nil {
+			return "http://" + found[1], "http://" + found[2], nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return "", "", fmt.Errorf("the log does not say where the server listens:\n%s", p.Log())
+}
+
+// log is an io.Writer that can be read meanwhile.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

@@ -2,13 +2,19 @@ package servertest
 
 import "testing"
 
-// Server is one that runs, with the demo in a database of its own.
+// Server is one that runs.
 type Server struct {
-	t        testing.TB
-	API, App string
+	t              testing.TB
+	API, App       string
+	user, business string
 }
 
-// Start starts a server and waits until it is ready; it ends with the test. The
+// At is a server that runs already, for a person who is a member of a business.
+func At(t testing.TB, api, app, user, business string) *Server {
+	return &Server{t, api, app, user, business}
+}
+
+// Start starts a server with the demo in a database of its own and waits until it is ready; it ends with the test. The
 // demo's app ledgerlink-sync is at partnerURL, for its redirect and its webhook;
 // "" leaves it where it is.
 func Start(t testing.TB, partnerURL string) *Server {
@@ -26,5 +32,5 @@ func Start(t testing.TB, partnerURL string) *Server {
 			t.Errorf("the server: %v", err)
 		}
 	})
-	return &Server{t, p.API, p.App}
+	return At(t, p.API, p.App, User, Business)
 }

@@ -1,0 +1,173 @@
+package nodes_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
+)
+
+// answer is a response that was read; status 0 is none.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// member is a string of the answer's JSON.
+func (a answer) member(name string) string {
+	var members map[string]any
+	_ = json.Unmarshal([]byte(a.body), &members) // a body that is none has no members
+	text, _ := members[name].(string)
+	return text
+}
+
+// is reports a status, and the error or code with it.
+func (a answer) is(status int, code string) bool {
+	return a.status == status && (code == "" || a.member("error") == code || a.member("code") == code)
+}
+
+func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.body) }
+
+// place is a connection of an app: one installation and one user.
+type place struct{ clientID, business, user string }
+
+func (c *cluster) place(app, business int) place {
+	return place{c.client(app), c.business(business), c.user(0)}
+}
+
+// tokens are what a partner has.
+type tokens struct{ access, refresh string }
+
+// send makes a request. Whatever goes wrong before an answer is an error of the test.
+func (c *cluster) send(client *http.Client, r *http.Request) answer {
+	res, err := client.Do(r)
+	if err != nil {
+		c.Error(err)
+		return answer{}
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.Errorf("%s %s: half an answer: %v", r.Method, r.URL, err)
+		return answer{}
+	}
+	return answer{res.StatusCode, res.Header, string(body)}
+}
+
+// request of a kind that has a body or none, with headers in pairs.
+func (c *cluster) request(method, address, body string, headers ...string) *http.Request {
+	r, err := http.NewRequestWithContext(c.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		c.Error(err)
+		return nil
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+// call is one of the API, by a partner.
+func (c *cluster) call(n *node, access, method, path, body string, headers ...string) answer {
+	r := c.request(method, n.api+path, body, append(headers, "Authorization", "Bearer "+access, "Content-Type", "application/json")...)
+	return c.send(http.DefaultClient, r)
+}
+
+// profile is the cheapest call.
+func (c *cluster) profile(n *node, access string) answer {
+	return c.call(n, access, http.MethodGet, "/profile", "")
+}
+
+// post is a call of an OAuth endpoint, by an app with its secret.
+func (c *cluster) post(n *node, path, clientID string, form ...string) answer {
+	values := url.Values{}
+	for i := 0; i < len(form); i += 2 {
+		values.Set(form[i], form[i+1])
+	}
+	r := c.request(http.MethodPost, n.api+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(clientID, secret)
+	return c.send(http.DefaultClient, r)
+}
+
+// dev is a call of /dev; anything but 200 is an error.
+func (c *cluster) dev(n *node, path, body string) answer {
+	c.Helper()
+	a := c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/"+path, body, "Content-Type", "application/json"))
+	if a.status != http.StatusOK {
+		c.Errorf("/dev/%s: %v", path, a)
+	}
+	return a
+}
+
+// desk is a call of the console, by a developer.
+func (c *cluster) desk(n *node, developer *http.Client, method, path, body string) answer {
+	return c.send(developer, c.request(method, n.api+"/developer/"+path, body, "Content-Type", "application/json"))
+}
+
+// at is a person at a node.
+func (c *cluster) at(n *node, p place) *servertest.Server {
+	return servertest.At(c, n.api, n.app, p.user, p.business)
+}
+
+// code has a person allow an app.
+func (c *cluster) code(n *node, p place) string {
+	c.Helper()
+	query := url.Values{
+		"response_type": {"code"}, "client_id": {p.clientID}, "redirect_uri": {redirect},
+		"scope": {"profile:read events:read invoices:read invoices:write"},
+	}
+	return c.at(n, p).Approve(n.app + "/oauth/authorize?" + query.Encode()).Get("code")
+}
+
+func (c *cluster) redeem(n *node, p place, code string) answer {
+	return c.post(n, "/oauth/token", p.clientID, "grant_type", "authorization_code", "code", code, "redirect_uri", redirect)
+}
+
+func (c *cluster) refresh(n *node, p place, refresh string) answer {
+	return c.post(n, "/oauth/token", p.clientID, "grant_type", "refresh_token", "refresh_token", refresh)
+}
+
+// connect gives an app tokens.
+func (c *cluster) connect(n *node, p place) tokens {
+	c.Helper()
+	a := c.redeem(n, p, c.code(n, p))
+	if a.status != http.StatusOK {
+		c.Fatalf("redeem: %v", a)
+	}
+	return tokens{a.member("access_token"), a.member("refresh_token")}
+}
+
+// race sends the same to every node, some times to each, all at once.
+func (c *cluster) race(each int, send func(n *node) answer) []answer {
+	answers := make([]answer, len(c.nodes)*each)
+	gate := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() {
+			<-gate
+			answers[i] = send(c.nodes[i%len(c.nodes)])
+		})
+	}
+	close(gate)
+	wg.Wait()
+	return answers
+}
+
+// tally counts answers by what they say.
+func tally(answers []answer) map[string]int {
+	counts := map[string]int{}
+	for _, a := range answers {
+		word := a.member("code")
+		if word == "" {
+			word = a.member("error")
+		}
+		counts[strings.TrimSpace(fmt.Sprint(a.status, " ", word))]++
+	}
+	return counts
+}

@@ -1,0 +1,185 @@
+package nodes_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// The limiter counts by address, and Redis is shared with other tests: so calls come
+// from all over 127.0.0.0/8, each connection from another address.
+func TestMain(m *testing.M) {
+	http.DefaultTransport = transport(func() net.IP {
+		return net.IPv4(127, byte(1+rand.N(254)), byte(rand.N(256)), byte(1+rand.N(254)))
+	})
+	servertest.Main(m)
+}
+
+// transport dials from the addresses that it is given.
+func transport(from func() net.IP) *http.Transport {
+	return &http.Transport{
+		MaxIdleConnsPerHost: 50,
+		IdleConnTimeout:     time.Minute,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: from()}}
+			return dialer.DialContext(ctx, network, address)
+		},
+	}
+}
+
+// How many nodes there are, and what is in their books.
+const (
+	size       = 3
+	apps       = 24
+	businesses = 16
+	users      = 3
+	secret     = "nodes-secret"
+	// publicAPI and publicApp are the URLs of all nodes: session tokens and metadata
+	// name them. Nobody listens there.
+	publicAPI = "http://localhost:9"
+	publicApp = "http://localhost:10"
+	redirect  = "http://localhost:11/callback"
+)
+
+// cluster is nodes on one PostgreSQL and one Redis.
+type cluster struct {
+	*testing.T
+	home  *testing.T // with which the nodes end
+	tag   string     // makes ids, and so the keys in Redis, its own
+	args  []string
+	db    *sql.DB
+	nodes []*node
+}
+
+// node is one of them.
+type node struct {
+	*servertest.Process
+	api, app string
+}
+
+// newCluster starts nodes together, on an empty database. change may add to the
+// fixtures.
+func newCluster(t *testing.T, change func(tag string, data map[string]any)) *cluster {
+	t.Helper()
+	url, schema := testenv.Postgres(t)
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	for _, text := range []string{`CREATE SCHEMA "` + schema + `"`, `SET search_path = "` + schema + `"`} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &cluster{T: t, home: t, tag: schema[len(schema)-10:], db: db, nodes: make([]*node, size)}
+	separator := "?"
+	if strings.Contains(url, "?") {
+		separator = "&"
+	}
+	c.args = []string{
+		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-api-url", publicAPI, "-app-url", publicApp,
+		"-db", url + separator + "search_path=" + schema, "-redis", testenv.Redis(t), "-fixtures", c.fixtures(change),
+	}
+	storetest.Race(size, func(i int) { c.nodes[i] = c.launch() })
+	if t.Failed() {
+		t.FailNow()
+	}
+	return c
+}
+
+// launch starts a node, which ends with the cluster.
+func (c *cluster) launch() *node {
+	p, err := servertest.Launch(c.args...)
+	if err != nil {
+		c.Error(err)
+		return nil
+	}
+	n := &node{Process: p}
+	c.home.Cleanup(func() {
+		_ = p.Kill() // unless it has ended
+		for line := range strings.Lines(p.Log()) {
+			if strings.Contains(line, "level=ERROR") && c.home.Failed() {
+				c.home.Log(line)
+			}
+		}
+	})
+	if n.api, n.app, err = p.Listening(); err != nil {
+		c.Error(err)
+	}
+	return n
+}
+
+func (c *cluster) fixtures(change func(tag string, data map[string]any)) string {
+	c.Helper()
+	type object = map[string]any
+	var people, firms, programs, owners []object
+	var members []string
+	for i := range users {
+		people = append(people, object{"id": c.user(i), "email": fmt.Sprintf("u%d@example.com", i), "password": "demo-password", "name": fmt.Sprint("User ", i)})
+		members = append(members, c.user(i))
+		owners = append(owners, object{"userId": c.user(i), "role": "owner"})
+	}
+	for i := range businesses {
+		firms = append(firms, object{"id": c.business(i), "name": fmt.Sprint("Business ", i), "members": owners})
+	}
+	for i := range apps {
+		programs = append(programs, object{
+			"id": c.app(i), "clientId": c.client(i), "clientSecret": secret, "type": "CONFIDENTIAL", "name": fmt.Sprint("App ", i),
+			"organizationId": "org_" + c.tag, "reviewed": true, "redirectUris": []string{redirect}, "appUrl": redirect,
+			"scopes": []string{"profile:read", "events:read", "invoices:read", "invoices:write"},
+		})
+	}
+	data := object{
+		"users": people, "businesses": firms, "apps": programs,
+		"organizations": []object{{"id": "org_" + c.tag, "name": "Organization", "members": members}},
+	}
+	if change != nil {
+		change(c.tag, data)
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		c.Fatal(err)
+	}
+	path := filepath.Join(c.TempDir(), "fixtures.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		c.Fatal(err)
+	}
+	return path
+}
+
+func (c *cluster) user(i int) string     { return fmt.Sprintf("usr_%s%d", c.tag, i) }
+func (c *cluster) business(i int) string { return fmt.Sprintf("biz_%s%d", c.tag, i) }
+func (c *cluster) app(i int) string      { return fmt.Sprintf("app_%s%d", c.tag, i) }
+func (c *cluster) client(i int) string   { return fmt.Sprintf("client-%s%d", c.tag, i) }
+
+// on has the cluster report to a test of its own.
+func (c *cluster) on(t *testing.T) *cluster {
+	own := *c
+	own.T = t
+	return &own
+}
+
+// until waits for something that happens by itself.
+func (c *cluster) until(what string, is func() bool) {
+	c.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) || c.Context().Err() != nil {
+			c.Fatalf("it never came to this: %s", what)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package nodes_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+)
+
+// each is how many requests of a race go to one node.
+const each = 2
+
+// CODE-06, REF-05, DEV-07, TX-04: what is good for one use is, wherever it is used.
+func (c *cluster) hasOneWinner() {
+	p := proof.Begin(c, "Codes, refresh tokens, device codes and session tokens, raced at three nodes", "races")
+	judge := func(what string, answers []answer) (winner tokens) {
+		p.Tried(1)
+		counts := tally(answers)
+		if counts["200"] != 1 || counts["400 invalid_grant"] != len(answers)-1 {
+			p.Violation("%s: %v", what, counts)
+		}
+		for _, a := range answers {
+			if a.status == http.StatusOK {
+				winner = tokens{a.member("access_token"), a.member("refresh_token")}
+			}
+		}
+		return winner
+	}
+	// The losers have shown that somebody else has the code or the token.
+	burnt := func(what string, winner tokens) {
+		for _, n := range c.nodes {
+			if a := c.profile(n, winner.access); a.status != http.StatusUnauthorized {
+				p.Violation("%s: the winner's token lives after the others' replay: %v", what, a)
+			}
+		}
+	}
+	for round := range testenv.Rounds(2, 100) {
+		n, place := c.nodes[round%size], c.place(2+round%2, round%businesses)
+
+		code := c.code(n, place)
+		burnt("code", judge("code", c.race(each, func(n *node) answer { return c.redeem(n, place, code) })))
+
+		refresh := c.connect(n, place).refresh
+		burnt("refresh token", judge("refresh token", c.race(each, func(n *node) answer { return c.refresh(n, place, refresh) })))
+
+		device := c.post(n, "/oauth/device/authorize", place.clientID)
+		c.at(c.nodes[(round+1)%size], place).DecideDevice(device.member("user_code"), "allow")
+		judge("device code", c.race(each, func(n *node) answer {
+			return c.post(n, "/oauth/token", place.clientID,
+				"grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", device.member("device_code"))
+		}))
+
+		session := c.sessionToken(n, place)
+		judge("session token", c.race(each, func(n *node) answer { return c.exchange(n, place, session) }))
+	}
+}
+
+func (c *cluster) sessionToken(n *node, p place) string {
+	c.Helper()
+	return c.dev(n, "session-tokens", fmt.Sprintf(`{"clientId": %q, "businessId": %q, "userId": %q}`, p.clientID, p.business, p.user)).member("sessionToken")
+}
+
+func (c *cluster) exchange(n *node, p place, session string) answer {
+	return c.post(n, "/oauth/token", p.clientID, "grant_type", "urn:ietf:params:oauth:grant-type:token-exchange",
+		"subject_token", session, "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
+}
+
+// IDEM-01: one key at three nodes is one invoice.
+func (c *cluster) doesItOnce() {
+	p := proof.Begin(c, "One Idempotency-Key, raced at three nodes", "races")
+	const app = 4
+	kept := 0
+	for round := range testenv.Rounds(4, 200) {
+		business := round % businesses
+		access := c.connect(c.nodes[round%size], c.place(app, business)).access
+		number, key := fmt.Sprintf("N-%d", round), fmt.Sprintf("key-%d", round)
+		create := func(n *node, total int) answer {
+			return c.call(n, access, http.MethodPost, "/invoices", fmt.Sprintf(`{"number": %q, "currency": "EUR", "total": %d}`, number, total), "Idempotency-Key", key)
+		}
+		answers := c.race(each, func(n *node) answer { return create(n, 1) })
+		for _, n := range c.nodes { // by now it is done
+			answers = append(answers, create(n, 1))
+		}
+		counts := tally(answers)
+		if counts["201"] < 1+size || counts["201"]+counts["409 IDEMPOTENCY_CONFLICT"] != len(answers) {
+			p.Violation("%v", counts)
+		}
+		ids := map[string]bool{}
+		for _, a := range answers {
+			if a.status == http.StatusCreated {
+				ids[a.member("id")] = true
+				kept++
+			}
+		}
+		listed := c.call(c.nodes[(round+1)%size], access, http.MethodGet, "/invoices?limit=100", "")
+		if n := strings.Count(listed.body, fmt.Sprintf("%q", number)); n != 1 || len(ids) != 1 {
+			p.Violation("%d invoices, told of as %v", n, ids)
+		}
+		for _, n := range c.nodes {
+			if a := create(n, 2); !a.is(http.StatusUnprocessableEntity, "IDEMPOTENCY_MISMATCH") {
+				p.Violation("the key with another body: %v", a)
+			}
+		}
+		p.Tried(1)
+	}
+	p.Notef("%d answers were the one that was kept", kept)
+}
+
+// CON-03: each step of a listing is made once.
+func (c *cluster) listsOnce() {
+	p := proof.Begin(c, "Steps of a listing, raced at three nodes", "races")
+	developer := c.at(c.nodes[0], c.place(5, 0)).SignIn()
+	for app := 5; app < 8; app++ {
+		content := fmt.Sprintf(`{"slug": "slug-%d", "name": "Listing", "summary": "A summary", "description": "A description."}`, app)
+		path := "apps/" + c.app(app) + "/listing"
+		review := func(state string) func(n *node) answer {
+			return func(n *node) answer {
+				return c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/apps/"+c.client(app)+"/listing", `{"state": "`+state+`"}`, "Content-Type", "application/json"))
+			}
+		}
+		save := func(n *node) answer { return c.desk(n, developer, http.MethodPost, path, content) }
+		submit := func(n *node) answer { return c.desk(n, developer, http.MethodPost, path+"/submit", "") }
+		for round := range testenv.Rounds(1, 10) {
+			for _, step := range []struct {
+				name       string
+				do         func(n *node) answer
+				won, after string
+			}{
+				{"first save", save, "201", "409 LISTING_EXISTS"},
+				{"submit", submit, "200", "400 LISTING_STATE_INVALID"},
+				{"in review", review("in_review"), "200", "400 LISTING_STATE_INVALID"},
+				{"approve", review("approved"), "200", "400 LISTING_STATE_INVALID"},
+			} {
+				if round > 0 && step.name == "first save" {
+					if a := c.desk(c.nodes[round%size], developer, http.MethodPut, path, content); a.status != http.StatusOK {
+						c.Fatalf("a new revision: %v", a)
+					}
+					continue
+				}
+				counts := tally(c.race(each, step.do))
+				p.Tried(1)
+				if counts[step.won] != 1 || counts[step.after] != size*each-1 {
+					p.Violation("%s: %v", step.name, counts)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package nodes_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+)
+
+// balancer knows the nodes that take part.
+type balancer struct {
+	mu    sync.Mutex
+	nodes []*node
+	turn  int
+	again atomic.Int64 // connections that were refused, so that another node was asked
+}
+
+func (b *balancer) next() *node {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turn++
+	return b.nodes[b.turn%len(b.nodes)]
+}
+
+func (b *balancer) replace(old, with *node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var left []*node
+	for _, n := range b.nodes {
+		if n != old {
+			left = append(left, n)
+		}
+	}
+	if with != nil {
+		left = append(left, with)
+	}
+	b.nodes = left
+}
+
+// RoundTrip sends a request to the next node. Who cannot connect has sent nothing and
+// may ask another one; everything else has to be answered.
+func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
+	for {
+		r.URL.Host = strings.TrimPrefix(b.next().api, "http://")
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if refused := new(net.OpError); err == nil || !errors.As(err, &refused) || refused.Op != "dial" {
+			return res, err
+		}
+		b.again.Add(1)
+		if r.GetBody != nil {
+			body, err := r.GetBody()
+			if err != nil {
+				return nil, err
+			}
+			r.Body = body
+		}
+	}
+}
+
+// restartsOneByOne replaces each node under load. Every request is answered, none with a
+// 5xx, and what was answered with 201 is there once.
+func (c *cluster) restartsOneByOne() {
+	p := proof.Begin(c, "Rolling restarts of three nodes under load", "requests")
+	front := &balancer{nodes: append([]*node(nil), c.nodes...)}
+	client := &http.Client{Transport: front}
+	const workers, app = 8, 9
+	var created [workers]int
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for w := range workers {
+		access := c.connect(c.nodes[w%size], c.place(app, w)).access
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+				method, path, body := http.MethodGet, "/profile", ""
+				if i%2 == 0 {
+					method, path, body = http.MethodPost, "/invoices", fmt.Sprintf(`{"number": "R-%d-%d", "currency": "EUR", "total": 1}`, w, i)
+				}
+				a := c.send(client, c.request(method, "http://nodes"+path, body, "Authorization", "Bearer "+access,
+					"Content-Type", "application/json", "Idempotency-Key", fmt.Sprintf("r-%d-%d", w, i)))
+				p.Tried(1)
+				switch a.status {
+				case http.StatusCreated:
+					created[w]++
+				case http.StatusOK, http.StatusTooManyRequests:
+				default:
+					p.Violation("%s %s: %v", method, path, a)
+				}
+			}
+		})
+	}
+	restarts := 0
+	for range testenv.Rounds(1, 10) {
+		for i, old := range c.nodes {
+			front.replace(old, nil)
+			if err := old.Stop(); err != nil {
+				p.Violation("a node that was asked to stop: %v", err)
+			}
+			if c.nodes[i] = c.launch(); c.nodes[i] == nil {
+				break
+			}
+			front.replace(nil, c.nodes[i])
+			restarts++
+		}
+	}
+	close(stop)
+	wg.Wait()
+	total := 0
+	for w, answered := range created {
+		var n int
+		if err := c.db.QueryRowContext(c.Context(), "SELECT COUNT(*) FROM books_invoice WHERE business_id = $1 AND number LIKE 'R-%'", c.business(w)).Scan(&n); err != nil || n != answered {
+			p.Violation("%d invoices, %d answered with 201, %v", n, answered, err)
+		}
+		total += n
+	}
+	p.Notef("%d restarts, %d invoices, %d connections refused and made elsewhere", restarts, total, front.again.Load())
+}
+
+// makesCalls is what countsCalls finds in the console.
+func (c *cluster) makesCalls() {
+	const app = 8
+	access := c.connect(c.nodes[0], c.place(app, 0)).access
+	for _, path := range []string{"/profile", "/profile", "/invoices", "/payments"} { // the last is forbidden
+		for _, a := range c.race(callsEach, func(n *node) answer { return c.call(n, access, http.MethodGet, path, "") }) {
+			if (a.status == http.StatusForbidden) != (path == "/payments") {
+				c.Errorf("%s: %v", path, a)
+			}
+		}
+	}
+}
+
+const callsEach = 20
+
+// AN-01: calls made over three nodes, some of which have ended since, are all counted.
+func (c *cluster) countsCalls() {
+	p := proof.Begin(c, "Calls over three nodes, counted", "calls")
+	const app, calls, failed = 8, 4 * size * callsEach, size * callsEach
+	developer := c.at(c.nodes[0], c.place(app, 0)).SignIn()
+	for _, n := range c.nodes {
+		var report struct {
+			Totals struct{ Calls, Errors, RateLimited int }
+		}
+		a := c.desk(n, developer, http.MethodGet, "apps/"+c.app(app)+"/analytics?days=2", "")
+		if err := json.Unmarshal([]byte(a.body), &report); err != nil {
+			c.Fatalf("%v: %v", a, err)
+		}
+		p.Tried(calls)
+		if got := report.Totals; got.Calls != calls || got.Errors != failed || got.RateLimited != 0 {
+			p.Violation("%+v, want %d calls and %d errors", got, calls, failed)
+		}
+	}
+}
