@@ -80,6 +80,8 @@ func newDispatcher(s *Service) *dispatcher {
 func (d *dispatcher) run(ctx context.Context) {
 	news, stop := d.cfg.Store.Watch(TopicQueued)
 	defer stop()
+	freed, stopFreed := d.cfg.Store.Watch(TopicShards)
+	defer stopFreed()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	age := time.NewTicker(ageEvery)
@@ -109,6 +111,8 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-changed:
 			changed = d.cfg.Clock.Changed()
 			d.isHinted, d.jumped = true, time.Now()
+		case <-freed:
+			d.nextBeat = time.Time{} // it may be our share
 		case <-beat.C:
 		case <-tick.C:
 			d.isTime = true

@@ -9,8 +9,12 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// TopicQueued has news when deliveries were queued.
-const TopicQueued = "deliveries"
+const (
+	// TopicQueued has news when deliveries were queued.
+	TopicQueued = "deliveries"
+	// TopicShards has news when a dispatcher gave up shards.
+	TopicShards = "shards"
+)
 
 var (
 	// ErrNotFound says that there is no such webhook or delivery of this app, or
@@ -30,7 +34,8 @@ type Store interface {
 	ShardStore
 	QueueStore
 	// Watch returns a channel that receives a hint after something was committed
-	// on a topic, [TopicQueued] or [events.TopicRecorded]. Hints may be lost.
+	// on a topic, [TopicQueued], [TopicShards] or [events.TopicRecorded]. Hints may
+	// be lost.
 	Watch(topic string) (news <-chan struct{}, stop func())
 	// PurgeDeliveries deletes deliveries that were created before a time, oldest
 	// first, with their attempts and whatever their state, then webhooks that

@@ -22,7 +22,7 @@ const (
 	lease = 15 * time.Second
 	slack = 3 * time.Second
 	// handover is what a node that stops may cost.
-	handover = 5 * time.Second
+	handover = 2 * time.Second
 )
 
 // receiver keeps when each event first came to each webhook.

@@ -9,9 +9,13 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// announceEvery is how often news reach other processes at most; hints that
-// come faster are told as one.
-const announceEvery = 50 * time.Millisecond
+const (
+	// announceEvery is how often news reach other processes at most; hints that
+	// come faster are told as one.
+	announceEvery = 50 * time.Millisecond
+	// announceWithin is what an announcement may take.
+	announceWithin = time.Second
+)
 
 // The pauses after the line to the database broke, and after it proved to carry
 // nothing, which a busy server can make it look like.
@@ -107,7 +111,7 @@ func signal(c chan struct{}) {
 }
 
 // Run carries hints between the processes that share the database, until ctx
-// ends. Without it, and where the database has no way to tell, hints stay
+// ends, and then those that are left. Without it, and where the database has no way to tell, hints stay
 // within the process, and loops elsewhere notice news at their next look.
 func (s *Store) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
@@ -134,18 +138,25 @@ func (s *Store) listen(ctx context.Context) {
 }
 
 func (s *Store) announce(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
 		case <-s.hub.announce:
 		}
-		for _, topic := range s.hub.takeNews() {
-			if err := s.db.Announce(ctx, topic); err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "storage: announcement lost", "topic", topic, "err", err)
-			}
-		}
+		s.announceNews(ctx)
 		pause(ctx, announceEvery)
+	}
+}
+
+// announceNews goes on after ctx has ended: others wait for the last news most, that
+// a dispatcher has left.
+func (s *Store) announceNews(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceWithin)
+	defer cancel()
+	for _, topic := range s.hub.takeNews() {
+		if err := s.db.Announce(ctx, topic); err != nil && !errors.Is(err, storage.ErrClosed) {
+			s.log.WarnContext(ctx, "storage: announcement lost", "topic", topic, "err", err)
+		}
 	}
 }
 

@@ -113,7 +113,10 @@ func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard,
 
 // ReleaseShard implements webhooks.ShardStore.
 func (s *Store) ReleaseShard(ctx context.Context, node string, shard int) error {
-	_, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE id = $1 AND holder = $2", shard, node)
+	n, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE id = $1 AND holder = $2", shard, node)
+	if n > 0 {
+		s.hub.publish(webhooks.TopicShards)
+	}
 	return wrap("release shard", err)
 }
 
@@ -123,6 +126,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 		if _, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
 			return err
 		}
+		tx.hint(webhooks.TopicShards)
 		_, err := tx.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
 		return err
 	})

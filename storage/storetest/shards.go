@@ -35,6 +35,32 @@ var shardCases = []testCase[*Env]{
 			t.Errorf("the fleet afterwards: %+v", fleet)
 		}
 	}},
+	// Others take them at once, and not at their next beat.
+	{"Shards that are given up are news", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		news, stop := e.Watch(webhooks.TopicShards)
+		defer stop()
+		isNews := func() bool {
+			select {
+			case <-news:
+				return true
+			default:
+				return false
+			}
+		}
+		must(t, e.ReleaseShard(t.Context(), f.node, 3))
+		if !isNews() {
+			t.Error("a shard was given up, and nobody hears of it")
+		}
+		must(t, e.ReleaseShard(t.Context(), f.node, 3))
+		if isNews() {
+			t.Error("a shard that was lost before is news")
+		}
+		must(t, e.Leave(t.Context(), f.node))
+		if !isNews() {
+			t.Error("a dispatcher left, and nobody hears of it")
+		}
+	}},
 	// DLV-05: who lost its shard records nothing in it.
 	{"A lost shard fences its holder", func(t *testing.T, e *Env) {
 		f := newSender(t, e)
