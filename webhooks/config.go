@@ -72,6 +72,10 @@ type Config struct {
 	// means 15 seconds.
 	Lease time.Duration
 
+	// PurgeAfter is when deliveries are deleted: 0 means after [Retention], and less
+	// is refused. More leaves time to a host that drops whole partitions instead.
+	PurgeAfter time.Duration
+
 	// Failing is told of a webhook that keeps failing, so that somebody can tell
 	// its developer: when a delivery has used up its attempts, and not again for
 	// [WarnEvery]. It is called from Run, once in all nodes, and must not block.
@@ -90,6 +94,7 @@ func (c Config) withDefaults() Config {
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, defaultMaxInFlight)
 	c.PerEndpoint = cmp.Or(c.PerEndpoint, defaultPerEndpoint)
 	c.Lease = cmp.Or(c.Lease, defaultLease)
+	c.PurgeAfter = cmp.Or(c.PurgeAfter, Retention)
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}
@@ -117,6 +122,8 @@ func (c Config) validate() error {
 		return errors.New("webhooks: Config.PerEndpoint or Config.MaxWebhooks is negative")
 	case c.Lease != 0 && c.Lease < time.Second:
 		return errors.New("webhooks: Config.Lease is less than a second")
+	case c.PurgeAfter != 0 && c.PurgeAfter < Retention:
+		return errors.New("webhooks: Config.PurgeAfter is less than Retention, for which deliveries are kept")
 	}
 	return nil
 }

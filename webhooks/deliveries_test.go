@@ -91,6 +91,24 @@ func TestTidy(t *testing.T) {
 	}
 }
 
+// A host that drops partitions gets time for it; less than 30 days is refused.
+func TestPurgeAfter(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t, func(c *webhooks.Config) { c.PurgeAfter = webhooks.Retention + 48*time.Hour })
+	w := k.hook(sampled)
+	k.queued(w, sampled)
+	for _, left := range []int{1, 0} {
+		k.clock.Advance(webhooks.Retention/2 + 24*time.Hour + time.Millisecond*time.Duration(1-left))
+		k.service.Tidy(t.Context(), k.clock.Now())
+		if n := len(k.due(w)); n != left {
+			t.Errorf("%d are left after %v, want %d", n, k.clock.Now().Sub(consoleStart), left)
+		}
+	}
+	if _, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(t, 1), PurgeAfter: webhooks.Retention - 1}); err == nil {
+		t.Error("took less than what deliveries are kept for")
+	}
+}
+
 // DLV-08: a fault is logged and ends the round; the next one does the work.
 func TestTidyFault(t *testing.T) {
 	t.Parallel()

@@ -9,11 +9,11 @@ import (
 // sends waits for it.
 const tidyBatch = 200
 
-// tidy purges what is older than [Retention], until a batch is not full. Any number
+// tidy purges what is older than Config.PurgeAfter, until a batch is not full. Any number
 // of nodes may do so. A fault is logged and left for the next time.
 func (s *Service) tidy(ctx context.Context, now time.Time) {
 	for ctx.Err() == nil {
-		n, err := s.cfg.Store.PurgeDeliveries(ctx, now.Add(-Retention), tidyBatch)
+		n, err := s.cfg.Store.PurgeDeliveries(ctx, now.Add(-s.cfg.PurgeAfter), tidyBatch)
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.ErrorContext(ctx, "webhooks: janitor", "err", err)
 		}
