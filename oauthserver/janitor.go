@@ -16,9 +16,9 @@ const (
 )
 
 // Run does what no request causes, until ctx ends: it purges what is dead for
-// long enough, records business.redact when that is due, and makes a new signing
-// key when the last one is Config.KeyRotation old. Any number of nodes may run it.
-// It returns the error of ctx.
+// long enough, records business.redact when that is due, makes a new signing key
+// when the last one is Config.KeyRotation old, and keeps signing keys sealed by the
+// keyring's first key. Any number of nodes may run it. It returns the error of ctx.
 func (s *Server) Run(ctx context.Context) error {
 	for {
 		now := s.cfg.Clock.Now()
@@ -39,9 +39,7 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 	work := map[string]func() (int, error){
 		"purge":  func() (int, error) { return s.cfg.Store.Purge(ctx, now, tidyBatch) },
 		"redact": func() (int, error) { return s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, redact) },
-	}
-	if s.cfg.KeyRotation > 0 {
-		work["rotate"] = func() (int, error) { return 0, s.keys.rotateAfter(ctx, now, s.cfg.KeyRotation) }
+		"keys":   func() (int, error) { return 0, s.keys.tend(ctx, now, s.cfg.KeyRotation) },
 	}
 	for name, batch := range work {
 		for ctx.Err() == nil {

@@ -48,18 +48,40 @@ func (k *signingKeys) rotate(ctx context.Context, now time.Time) error {
 	return k.succeed(ctx, rows[len(rows)-1], now)
 }
 
-// rotateAfter makes a new key when the youngest is that old. One reading gives both
-// its age and whom the new one follows: of several nodes that find it old, one
-// rotates. No key is opened, so that a lost keyring does not stop it.
-func (k *signingKeys) rotateAfter(ctx context.Context, now time.Time, age time.Duration) error {
+// tend seals keys with the keyring's first key, and makes a new one when the youngest is
+// that old; never when age is not above 0. One reading gives both its age and whom the
+// new one follows: of several nodes that find it old, one rotates. A key that cannot be
+// opened does not stop it.
+func (k *signingKeys) tend(ctx context.Context, now time.Time, age time.Duration) error {
 	rows, err := k.store.SigningKeys(ctx, now)
 	if err != nil {
 		return fmt.Errorf("%w: signing keys: %w", ErrFault, err)
 	}
-	if len(rows) == 0 || now.Sub(rows[len(rows)-1].CreatedAt) < age {
+	for _, row := range rows {
+		err = errors.Join(err, k.reseal(ctx, row))
+	}
+	if age > 0 && len(rows) > 0 && now.Sub(rows[len(rows)-1].CreatedAt) >= age {
+		err = errors.Join(err, k.succeed(ctx, rows[len(rows)-1], now))
+	}
+	return err
+}
+
+func (k *signingKeys) reseal(ctx context.Context, row SigningKey) error {
+	if !k.ring.NeedsReseal(row.Sealed) {
 		return nil
 	}
-	return k.succeed(ctx, rows[len(rows)-1], now)
+	raw, err := k.ring.Open(signingKeyPlace(row.ID), row.Sealed)
+	if err != nil {
+		return fmt.Errorf("%w: signing key %s: %w", ErrFault, row.ID, err)
+	}
+	sealed, err := k.ring.Seal(signingKeyPlace(row.ID), raw)
+	if err != nil {
+		return fmt.Errorf("%w: seal signing key: %w", ErrFault, err)
+	}
+	if err := k.store.ResealSigningKey(ctx, row.ID, row.Sealed, sealed); err != nil {
+		return fmt.Errorf("%w: reseal signing key: %w", ErrFault, err)
+	}
+	return nil
 }
 
 // succeed makes the key that follows the youngest.

@@ -1,6 +1,7 @@
 package oauthserver_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
@@ -116,5 +118,48 @@ func TestRunRotates(t *testing.T) {
 	cfg.KeyRotation = time.Hour - 1
 	if _, err := oauthserver.New(cfg); err == nil {
 		t.Error("took a period in which no key would ever sign")
+	}
+}
+
+// With a new key in front of the keyring the private keys are sealed by it, on whichever
+// nodes; the old one can go, and session tokens live on.
+func TestResealKeys(t *testing.T) {
+	t.Parallel()
+	r := newDocRig(t, nil)
+	app, m := r.embedded(t)
+	ring := func(fills ...byte) *keyring.Keyring {
+		t.Helper()
+		var keys []keyring.Key
+		for _, fill := range fills {
+			key, err := keyring.NewKey("", bytes.Repeat([]byte{fill}, keyring.KeySize))
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, key)
+		}
+		all, err := keyring.New(keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	token := r.mint(t, r.Server, m) // by the ring of the rig, whose key is zeroes
+	if err := r.RotateSigningKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	with := func(fills ...byte) *oauthserver.Server {
+		return r.node(t, func(c *oauthserver.Config) { c.Keyring = ring(fills...) })
+	}
+	nodes := []*oauthserver.Server{with(1, 0), with(1, 0), with(1, 0)}
+	storetest.Race(len(nodes), func(i int) { nodes[i].Tidy(t.Context()) })
+	after := with(1)
+	if err := after.CheckKeys(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := after.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
+		t.Error(err)
+	}
+	if len(kids(keySet(t, after))) != 2 {
+		t.Error("a key was lost")
 	}
 }

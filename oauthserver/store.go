@@ -302,6 +302,8 @@ type KeyStore interface {
 	// there is a younger one it does nothing and returns ErrNotFound, so that
 	// of several nodes one rotates.
 	AddSigningKey(ctx context.Context, key SigningKey, after string, retireOlder time.Time) error
+	// ResealSigningKey replaces what is sealed, unless it is no longer what it was.
+	ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error
 }
 
 // JanitorStore cleans up, in small batches.

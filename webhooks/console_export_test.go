@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// SigningSecrets and Tidy are for the tests; in production only Run asks.
+// SigningSecrets, Tidy and Reseal are for the tests; in production only Run asks.
 
 func (s *Service) SigningSecrets(w Webhook, now time.Time) ([]string, error) {
 	return s.signingSecrets(w.ID, w.Secrets, now)
 }
 
 func (s *Service) Tidy(ctx context.Context, now time.Time) { s.tidy(ctx, now) }
+
+func (s *Service) Reseal(ctx context.Context) { s.reseal(ctx) }

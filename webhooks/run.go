@@ -11,7 +11,8 @@ import (
 // tidyEvery is how often deliveries that are old enough are deleted.
 const tidyEvery = time.Hour
 
-// Run plans and sends deliveries and deletes old ones, until ctx ends; then it
+// Run plans and sends deliveries, deletes old ones and keeps secrets sealed by the
+// keyring's first key, until ctx ends; then it
 // waits for the attempts under way and records them. Any number of nodes may run
 // it on one database. It returns the error of ctx.
 func (s *Service) Run(ctx context.Context) error {
@@ -22,6 +23,7 @@ func (s *Service) Run(ctx context.Context) error {
 		for ctx.Err() == nil {
 			now := s.cfg.Clock.Now()
 			s.tidy(ctx, now)
+			s.reseal(ctx)
 			_ = clock.Wait(ctx, s.cfg.Clock, now.Add(tidyEvery))
 		}
 	})

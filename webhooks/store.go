@@ -54,6 +54,8 @@ type EndpointStore interface {
 	Webhook(ctx context.Context, appID, webhookID string) (Webhook, error)
 	// Webhooks lists those of an app, oldest first.
 	Webhooks(ctx context.Context, appID string) ([]Webhook, error)
+	// AllWebhooks lists at most limit of all apps, by id, after that one.
+	AllWebhooks(ctx context.Context, after string, limit int) ([]Webhook, error)
 	// UpdateWebhook changes one in one transaction: change gets it as it stands,
 	// locked, and returns it as it should be; its error is returned and nothing
 	// is changed. ID, AppID and CreatedAt stay. [ErrNotFound].

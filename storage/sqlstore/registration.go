@@ -49,6 +49,12 @@ func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthserver.S
 	return keys, wrap("signing keys", err)
 }
 
+// ResealSigningKey implements oauthserver.KeyStore.
+func (s *Store) ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error {
+	_, err := s.exec(ctx, "UPDATE partnerkit_signing_key SET sealed = $3 WHERE id = $1 AND sealed = $2", keyID, was, sealed)
+	return wrap("reseal signing key", err)
+}
+
 // AddSigningKey implements oauthserver.KeyStore. The youngest key is the one
 // without an end; ending it is what only one rotation can do, and the first key
 // of all is a row that only one insert can make.

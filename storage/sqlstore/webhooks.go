@@ -72,8 +72,19 @@ func (s *Store) Webhook(ctx context.Context, appID, webhookID string) (webhooks.
 
 // Webhooks implements webhooks.EndpointStore.
 func (s *Store) Webhooks(ctx context.Context, appID string) ([]webhooks.Webhook, error) {
+	all, err := s.liveWebhooks(ctx, "w.app_id = $1 ORDER BY w.created_at, w.id", appID)
+	return all, wrap("webhooks", err)
+}
+
+// AllWebhooks implements webhooks.EndpointStore.
+func (s *Store) AllWebhooks(ctx context.Context, after string, limit int) ([]webhooks.Webhook, error) {
+	all, err := s.liveWebhooks(ctx, "w.id > $1 ORDER BY w.id LIMIT $2", after, limit)
+	return all, wrap("all webhooks", err)
+}
+
+func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]webhooks.Webhook, error) {
 	var all []webhooks.Webhook
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+webhookColumns+" FROM partnerkit_webhook w WHERE w.app_id = $1 AND w.deleted_at IS NULL ORDER BY w.created_at, w.id"), []any{appID},
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+webhookColumns+" FROM partnerkit_webhook w WHERE w.deleted_at IS NULL AND "+which), args,
 		func(scan func(...any) error) error {
 			var row webhookRow
 			if err := scan(row.dest()...); err != nil {
@@ -83,7 +94,7 @@ func (s *Store) Webhooks(ctx context.Context, appID string) ([]webhooks.Webhook,
 			all = append(all, one)
 			return err
 		})
-	return all, wrap("webhooks", err)
+	return all, err
 }
 
 // UpdateWebhook implements webhooks.EndpointStore.

@@ -285,6 +285,13 @@ var oauthCases = []testCase[*Env]{
 		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); len(keys) != 1 {
 			t.Errorf("%d keys after one retired", len(keys))
 		}
+		for _, was := range []string{"sealed", "sealed", "another"} { // the first one fits
+			must(t, e.ResealSigningKey(t.Context(), keys[0].ID, []byte(was), []byte("anew")))
+		}
+		must(t, e.ResealSigningKey(t.Context(), keys[0].ID, []byte("sealed"), []byte("late")))
+		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); string(keys[0].Sealed) != "anew" {
+			t.Errorf("sealed anew: %q", keys[0].Sealed)
+		}
 	}},
 	// TOK-11: what is dead for long enough goes, and nothing before.
 	{"Purging", func(t *testing.T, e *Env) {

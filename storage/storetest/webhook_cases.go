@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +54,25 @@ var webhookCases = []testCase[*Env]{
 		absent.AppID = "app_absent"
 		if err := add(absent); !errors.Is(err, webhooks.ErrNotFound) {
 			t.Errorf("an absent app: %v", err)
+		}
+	}},
+	{"All webhooks, a few at a time", func(t *testing.T, e *Env) {
+		f, g := newWebhook(t, e), newWebhook(t, e)
+		deleted := f.another(noon)
+		must(t, e.CreateWebhook(t.Context(), deleted, maxWebhooks))
+		must(t, e.DeleteWebhook(t.Context(), f.app.ID, deleted.ID, noon))
+		var all []webhooks.Webhook
+		for after := ""; ; after = all[len(all)-1].ID {
+			one := get[[]webhooks.Webhook](t)(e.AllWebhooks(t.Context(), after, 1))
+			if len(one) == 0 {
+				break
+			}
+			all = append(all, one...)
+		}
+		want := []webhooks.Webhook{f.webhook, g.webhook}
+		slices.SortFunc(want, func(a, b webhooks.Webhook) int { return strings.Compare(a.ID, b.ID) })
+		if diff := cmp.Diff(want, all); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
 	{"A webhook changes in one step", func(t *testing.T, e *Env) {

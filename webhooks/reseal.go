@@ -1,0 +1,58 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// reseal seals anew what the keyring's first key has not sealed, so that its other keys
+// can be dropped. Any number of nodes may do so.
+func (s *Service) reseal(ctx context.Context) {
+	resealed, after := 0, ""
+	for ctx.Err() == nil {
+		some, err := s.cfg.Store.AllWebhooks(ctx, after, tidyBatch)
+		for _, w := range some {
+			after = w.ID
+			if !s.needsReseal(w.Secrets) {
+				continue
+			}
+			switch _, failed := s.cfg.Store.UpdateWebhook(ctx, w.AppID, w.ID, s.resealed); {
+			case failed == nil:
+				resealed++
+			case !errors.Is(failed, ErrNotFound): // it was deleted meanwhile
+				err = errors.Join(err, failed)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot seal secrets with the first key", "err", err)
+		}
+		if len(some) < tidyBatch {
+			break
+		}
+	}
+	if resealed > 0 {
+		s.cfg.Logger.InfoContext(ctx, "webhooks: sealed secrets with the first key", "webhooks", resealed)
+	}
+}
+
+func (s *Service) needsReseal(of Secrets) bool {
+	return s.cfg.Keyring.NeedsReseal(of.Secret) || of.Previous != nil && s.cfg.Keyring.NeedsReseal(of.Previous)
+}
+
+// resealed is a webhook with the same secrets, sealed by the first key.
+func (s *Service) resealed(w Webhook) (Webhook, error) {
+	for _, sealed := range []*[]byte{&w.Secret, &w.Previous} {
+		if *sealed == nil || !s.cfg.Keyring.NeedsReseal(*sealed) {
+			continue
+		}
+		text, err := s.cfg.Keyring.Open(secretPlace(w.ID), *sealed)
+		if err != nil {
+			return w, fmt.Errorf("secret of webhook %s: %w", w.ID, err)
+		}
+		if *sealed, err = s.seal(w.ID, string(text)); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}

@@ -1,0 +1,88 @@
+package webhooks_test
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// with is a node with other keys.
+func (k *consoleKit) with(keys ...byte) *webhooks.Service {
+	k.Helper()
+	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(k, keys...), Clock: k.clock})
+	k.must(err)
+	return s
+}
+
+// SIG-04: with a new key in front, nodes that start at once seal everything with it; the
+// secrets stay what they are, and afterwards the old key can go.
+func TestReseal(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	var all []webhooks.Webhook
+	for range 30 {
+		w := k.hook(sampled)
+		_, _, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)
+		k.must(err)
+		all = append(all, w)
+		if len(all) == 20 {
+			k.app = k.newApp()
+		}
+	}
+	before := make([][]string, len(all))
+	for i, w := range all {
+		before[i] = k.signs(w)
+	}
+	nodes := []*webhooks.Service{k.with(2, 1), k.with(2, 1), k.with(2, 1)}
+	rotated := all[7]
+	var young string
+	storetest.Race(len(nodes)+1, func(i int) {
+		if i < len(nodes) {
+			nodes[i].Reseal(t.Context())
+			return
+		}
+		var err error
+		if young, _, err = k.with(2, 1).RotateSecret(t.Context(), rotated.AppID, rotated.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	k.service = k.with(2)
+	for i, w := range all {
+		want := before[i]
+		if w.ID == rotated.ID {
+			want = []string{young, before[i][0]}
+		}
+		k.wantSigns(w, want...)
+	}
+	k.store.Tap.Reset()
+	k.service.Reseal(t.Context())
+	if statements, commits := k.store.Tap.Counts(); statements != 1 || commits != 0 {
+		t.Errorf("sealed by the first key already: %d statements, %d commits", statements, commits)
+	}
+}
+
+// A secret that no key opens is left as it is and told of; the others are sealed anew.
+func TestResealWithoutItsKey(t *testing.T) {
+	t.Parallel()
+	k := newConsole(t)
+	lost := k.hook(sampled)
+	k.service = k.with(3)
+	kept := k.hook(sampled)
+	service, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(t, 2, 3), Logger: slog.New(slog.NewTextHandler(k.log, nil))})
+	k.must(err)
+	service.Reseal(t.Context())
+	if !strings.Contains(k.log.String(), lost.ID) {
+		t.Errorf("the log does not name %s: %s", lost.ID, k.log)
+	}
+	k.service = k.with(2)
+	k.signs(kept)
+	got, err := k.store.Webhook(t.Context(), lost.AppID, lost.ID)
+	k.must(err)
+	if !slices.Equal(got.Secret, lost.Secret) {
+		t.Error("a secret that cannot be opened was changed")
+	}
+}
