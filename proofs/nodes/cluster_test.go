@@ -43,7 +43,7 @@ func transport(from func() net.IP) *http.Transport {
 // How many nodes there are, and what is in their books.
 const (
 	size       = 3
-	apps       = 24
+	apps       = 40
 	businesses = 16
 	users      = 3
 	secret     = "nodes-secret"

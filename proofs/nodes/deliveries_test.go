@@ -100,7 +100,6 @@ func (f fleet) during(p *proof.Proof, stay []*node, happen func()) (worst time.D
 // DLV-05: whatever becomes of nodes in the middle of deliveries, the others send what
 // was theirs, within the lease.
 func TestDispatchers(t *testing.T) {
-	t.Parallel()
 	f := fleet{receiver: &receiver{first: map[string]time.Time{}}}
 	server := httptest.NewServer(f.receiver)
 	t.Cleanup(server.Close)

@@ -11,15 +11,16 @@ import (
 
 // Three nodes are one service. The parts that move the clock, or nodes, come last and
 // one after the other. Numbers are those of the apps that the parts have for themselves.
+// The tests here do not run in parallel: six nodes may want more connections than a
+// database has.
 func TestNodes(t *testing.T) {
-	t.Parallel()
 	c := newCluster(t, nil)
 	t.Run("start", func(t *testing.T) { c.on(t).startsTogether() })
 	t.Run("together", func(t *testing.T) {
 		for name, part := range map[string]func(*cluster){
 			"limits":      (*cluster).sharesLimits,      // 0
 			"lockouts":    (*cluster).sharesLockouts,    // 1
-			"races":       (*cluster).hasOneWinner,      // 2, 3
+			"races":       (*cluster).hasOneWinner,      // 24 to 39
 			"idempotency": (*cluster).doesItOnce,        // 4
 			"listings":    (*cluster).listsOnce,         // 5 to 7
 			"analytics":   (*cluster).makesCalls,        // 8

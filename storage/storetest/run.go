@@ -23,6 +23,12 @@ func Run(t *testing.T, open Opener) {
 	})
 }
 
+// RunSending runs the cases of webhooks and their deliveries alone, for a database whose
+// tables of these were changed.
+func RunSending(t *testing.T, open Opener) {
+	runCases(t, sendingCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, open)) })
+}
+
 // testCase is one case on a subject S.
 type testCase[S any] struct {
 	name string
