@@ -20,7 +20,7 @@ const (
 	// lease is how long deliveries of a node that is gone may wait (webhooks.Config),
 	// and slack what it may take to catch up, on a machine that is busy.
 	lease = 15 * time.Second
-	slack = 3 * time.Second
+	slack = 5 * time.Second
 	// handover is what a node that stops may cost.
 	handover = 2 * time.Second
 )
