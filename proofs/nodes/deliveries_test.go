@@ -97,6 +97,20 @@ func (f fleet) during(p *proof.Proof, stay []*node, happen func()) (worst time.D
 	return worst
 }
 
+func (f fleet) check(err error) {
+	if err != nil {
+		f.Error(err)
+	}
+}
+
+// replace starts a node in the place of one that has ended.
+func (f fleet) replace(i int) {
+	f.Helper()
+	if f.nodes[i] = f.launch(); f.nodes[i] == nil {
+		f.FailNow()
+	}
+}
+
 // DLV-05: whatever becomes of nodes in the middle of deliveries, the others send what
 // was theirs, within the lease.
 func TestDispatchers(t *testing.T) {
@@ -120,56 +134,45 @@ func TestDispatchers(t *testing.T) {
 	kills, freezes := 0, 0
 	for round := range testenv.Rounds(1, 6) {
 		stays, killed, frozen := round%size, (round+1)%size, (round+2)%size
-		kill := func() {
-			kills++
-			if err := f.nodes[killed].Kill(); err != nil {
-				t.Error(err)
-			}
-		}
-		freeze := func() {
-			freezes++
-			if err := f.nodes[frozen].Signal(syscall.SIGSTOP); err != nil {
-				t.Error(err)
-			}
-		}
+		isKilled, isFrozen := round%3 != 2, round%3 != 1
 		stay := []*node{f.nodes[stays]}
-		happen := func() { kill(); freeze() }
-		switch {
-		case round%3 == 1:
-			happen, stay = kill, append(stay, f.nodes[frozen])
-		case round%3 == 2:
-			happen, stay = freeze, append(stay, f.nodes[killed])
+		if !isKilled {
+			stay = append(stay, f.nodes[killed])
 		}
-		worst := f.during(waiting, stay, happen)
+		if !isFrozen {
+			stay = append(stay, f.nodes[frozen])
+		}
+		worst := f.during(waiting, stay, func() {
+			if isKilled {
+				kills++
+				f.check(f.nodes[killed].Kill())
+			}
+			if isFrozen {
+				freezes++
+				f.check(f.nodes[frozen].Signal(syscall.SIGSTOP))
+			}
+		})
 		slowest = max(slowest, worst)
 		if testenv.Proving() && worst > lease+slack {
 			waiting.Violation("a delivery waited for %v", worst)
 		}
-		if round%3 != 1 {
-			if err := f.nodes[frozen].Signal(syscall.SIGCONT); err != nil {
-				t.Error(err)
-			}
+		if isFrozen {
+			f.check(f.nodes[frozen].Signal(syscall.SIGCONT))
 		}
-		if round%3 != 2 {
-			if f.nodes[killed] = f.launch(); f.nodes[killed] == nil {
-				t.FailNow()
-			}
+		if isKilled {
+			f.replace(killed)
 		}
 
 		// Now one stops in good order.
-		worst = f.during(stopping, []*node{f.nodes[killed], f.nodes[frozen]}, func() {
-			if err := f.nodes[stays].Stop(); err != nil {
-				t.Error(err)
-			}
-		})
+		worst = f.during(stopping, []*node{f.nodes[killed], f.nodes[frozen]}, func() { f.check(f.nodes[stays].Stop()) })
 		handed = max(handed, worst)
 		if testenv.Proving() && worst > handover {
 			stopping.Violation("a delivery waited for %v", worst)
 		}
-		if f.nodes[stays] = f.launch(); f.nodes[stays] == nil {
-			t.FailNow()
-		}
+		f.replace(stays)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	waiting.Notef("%d killed, %d frozen; the slowest took %.1f s, the lease is %.0f; %d came twice", kills, freezes, slowest.Seconds(), lease.Seconds(), f.copies)
 	stopping.Notef("the slowest took %.1f s", handed.Seconds())
 }
