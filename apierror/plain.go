@@ -1,6 +1,7 @@
 package apierror
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -61,8 +62,16 @@ func TooManyRequests(wait time.Duration) *Error {
 }
 
 // Internal is a 500. The cause goes to the log, never to the client. Returning
-// the cause itself does the same.
+// the cause itself does the same. When the cause, or what it wraps, says
+// IsTemporary() bool, as storage.ErrBusy does, it is a 503 that may be tried again
+// after a second.
 func Internal(cause error) *Error {
+	if e, ok := errors.AsType[interface {
+		error
+		IsTemporary() bool
+	}](cause); ok && e.IsTemporary() {
+		return Unavailable(cause).WithRetryAfter(time.Second)
+	}
 	return plain(http.StatusInternalServerError, "internal error").WithCause(cause)
 }
 

@@ -247,3 +247,31 @@ func TestHasCode(t *testing.T) {
 		t.Error("the cause is lost")
 	}
 }
+
+type passing bool
+
+func (passing) Error() string       { return "waited too long" }
+func (p passing) IsTemporary() bool { return bool(p) }
+
+// A cause that passes is a 503, however it was wrapped; Retry-After is for the
+// standard shape alone (OERR-02).
+func TestTemporaryFaults(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err    error
+		status int
+		after  string
+	}{
+		{fmt.Errorf("write: %w", passing(true)), http.StatusServiceUnavailable, "1"},
+		{apierror.Internal(fmt.Errorf("write: %w", passing(true))), http.StatusServiceUnavailable, "1"},
+		{passing(false), http.StatusInternalServerError, ""},
+		{errors.New("broken"), http.StatusInternalServerError, ""},
+	} {
+		if got := standard(apierror.Writer{}, get(), test.err); got.StatusCode != test.status || got.Header.Get("Retry-After") != test.after {
+			t.Errorf("%v: %d, Retry-After %q", test.err, got.StatusCode, got.Header.Get("Retry-After"))
+		}
+		if got := oauth(apierror.Writer{}, get(), test.err); got.StatusCode != test.status || got.Header.Get("Retry-After") != "" {
+			t.Errorf("%v: OAuth %d, Retry-After %q", test.err, got.StatusCode, got.Header.Get("Retry-After"))
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/storage"
 )
 
 // caller is the app. A guard that lets people in as well has none for them.
@@ -39,9 +38,5 @@ func fault(err error) error {
 	if _, ok := errors.AsType[*apierror.Error](err); ok {
 		return err
 	}
-	err = fmt.Errorf("appdata: %w", err)
-	if errors.Is(err, storage.ErrBusy) {
-		return apierror.Unavailable(err)
-	}
-	return apierror.Internal(err)
+	return apierror.Internal(fmt.Errorf("appdata: %w", err))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/storage"
 )
 
 // answer is an event as the API shows it.
@@ -93,8 +92,5 @@ func caller(r *http.Request) (identity.Principal, error) {
 }
 
 func fault(err error) error {
-	if errors.Is(err, storage.ErrBusy) {
-		return apierror.Unavailable(fmt.Errorf("events: %w", err))
-	}
 	return apierror.Internal(fmt.Errorf("events: %w", err))
 }

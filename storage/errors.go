@@ -7,8 +7,9 @@ import "errors"
 var (
 	// ErrClosed: the store was used after Close.
 	ErrClosed = errors.New("the store is closed")
-	// ErrBusy: a write waited too long for its turn.
-	ErrBusy = errors.New("the database is busy")
+	// ErrBusy: a write waited too long for its turn. It never ran, and answers
+	// that it causes are a 503 (see apierror.Internal).
+	ErrBusy error = busyError{}
 	// ErrTxDone: a transaction was used after its end.
 	ErrTxDone = errors.New("the transaction has ended")
 	// ErrInUse: another process has the SQLite file open.
@@ -25,3 +26,9 @@ var (
 	// ErrNoRows: [One] found nothing.
 	ErrNoRows = errors.New("no rows")
 )
+
+type busyError struct{}
+
+func (busyError) Error() string { return "the database is busy" }
+
+func (busyError) IsTemporary() bool { return true }

@@ -119,8 +119,5 @@ func fault(err error) error {
 	if _, ok := errors.AsType[*apierror.Error](err); ok || err == nil {
 		return err
 	}
-	if errors.Is(err, storage.ErrBusy) {
-		return apierror.Unavailable(err)
-	}
 	return fmt.Errorf("ledger: %w", err)
 }

@@ -1,0 +1,41 @@
+package oauthserver_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+)
+
+// OERR-04: a write that does not get its turn is a 503 in the OAuth shape, and the
+// same request succeeds afterwards: nothing was done.
+func TestBusyDatabase(t *testing.T) {
+	t.Parallel()
+	k := newAPIKitOn(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, WriteWait: 20 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	})
+	for _, s := range scenarios() {
+		if s.commits == 0 {
+			continue
+		}
+		path, change, form := s.prepare(k)
+		tx, err := k.store.BeginTx(t.Context())
+		k.must(err)
+		got := k.post(path, change, form...)
+		got.refused(http.StatusServiceUnavailable, "server_error", "*")
+		if wait := got.header.Get("Retry-After"); wait != "" {
+			t.Errorf("%s: Retry-After %s; a 5xx has none in this shape", s.name, wait)
+		}
+		k.must(tx.Rollback())
+		if got := k.post(path, change, form...); got.status != http.StatusOK {
+			t.Errorf("%s: with the turn: %d %s", s.name, got.status, got.raw)
+		}
+	}
+}
