@@ -21,7 +21,9 @@ import (
 
 const importPath = "github.com/partnerkit/partnerkit/examples/server"
 
-// program is the path of the server, built when the first test asks for it.
+// Program is the path of the server, built when it is first asked for.
+func Program() (string, error) { return program() }
+
 var program = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "server")
 	build := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", path, importPath) //nolint:gosec // our own program

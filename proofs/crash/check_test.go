@@ -1,0 +1,72 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"fmt"
+	"net/url"
+	"sync"
+)
+
+// judge holds what there is against what was acknowledged before: all of it is there,
+// and nothing comes twice. Older dead tokens are looked at by chance.
+func (w *world) judge() {
+	w.Helper()
+	fresh := w.takeFresh()
+	byFeed := map[*feed][]*record{}
+	for _, f := range w.feeds {
+		if f.app == w.audit {
+			byFeed[f] = nil
+		}
+	}
+	for _, r := range fresh {
+		f := w.feedOf(r)
+		byFeed[f] = append(byFeed[f], r)
+	}
+	var reading sync.WaitGroup
+	for f, records := range byFeed {
+		reading.Go(func() {
+			if err := f.read(); err != nil {
+				w.lmu.Lock()
+				defer w.lmu.Unlock()
+				w.fresh = append(w.fresh, records...) // another time
+				return
+			}
+			for _, r := range records {
+				f.has(r)
+			}
+		})
+	}
+	reading.Go(w.judgeDead)
+	reading.Wait()
+}
+
+// judgeDead looks whether dead tokens are.
+func (w *world) judgeDead() {
+	fresh, all := w.takeDead()
+	c := w.client(fmt.Sprint("dead ", len(all)), nil)
+	defer c.http.CloseIdleConnections()
+	for i := range 10 {
+		if len(all) > 0 && i < len(all) {
+			fresh = append(fresh[:len(fresh):len(fresh)], all[c.rng.IntN(len(all))])
+		}
+	}
+	for _, d := range fresh {
+		w.judgeToken(c, d)
+	}
+}
+
+func (w *world) judgeToken(c *client, d deadToken) {
+	a := c.send(call{method: "POST", path: "/oauth/introspect", as: d.as, form: url.Values{"token": {d.token}}})
+	if a.isUnknown() {
+		w.died(d.as, d.why, d.token) // another time
+		return
+	}
+	var is struct{ Active *bool }
+	if a.isOK() {
+		a.read(&is)
+	}
+	if is.Active == nil || *is.Active {
+		w.violation("a token of %s lives, and was told to be dead: %s: %v", d.as.Name, d.why, a)
+	}
+}

@@ -1,0 +1,219 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// client is one program of a partner's, with an address of its own: limits count by
+// address.
+type client struct {
+	*world
+	rng   *rand.Rand
+	until chan struct{} // closed: it begins nothing more
+	http  http.Client
+}
+
+// newAddress gives every client another one.
+var newAddress atomic.Uint32
+
+func (w *world) client(name string, until chan struct{}) *client {
+	c := &client{world: w, rng: w.random(name), until: until}
+	c.http = http.Client{
+		Timeout:       30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	c.move()
+	return c
+}
+
+// move gives the client another address.
+func (c *client) move() {
+	c.http.CloseIdleConnections()
+	n := newAddress.Add(1)
+	from := &net.TCPAddr{IP: net.IPv4(127, 1+byte(n>>16), byte(n>>8), byte(n))}
+	c.http.Transport = &http.Transport{DialContext: (&net.Dialer{LocalAddr: from, Timeout: time.Second}).DialContext}
+}
+
+// isOver reports whether nothing more is to begin.
+func (c *client) isOver() bool {
+	select {
+	case <-c.until:
+		return true
+	default:
+		return false
+	}
+}
+
+// pause waits.
+func (c *client) pause(d time.Duration) {
+	select {
+	case <-c.until:
+	case <-time.After(d):
+	}
+}
+
+// call is a request.
+type call struct {
+	method, path string
+	onApp        bool   // the host
+	to           *node  // nil: any
+	token        string // bearer
+	cookie       string
+	as           *app   // Basic
+	key          string // Idempotency-Key
+	form         url.Values
+	json         any
+}
+
+// answer is what came back. Status 0: nothing, or not all of it.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) isOK() bool      { return a.status >= 200 && a.status < 400 }
+func (a answer) isLimited() bool { return a.status == http.StatusTooManyRequests }
+
+// isUnknown: it may have happened, or not. A 5xx may be a lost answer to a commit.
+func (a answer) isUnknown() bool { return a.status == 0 || a.status >= 500 }
+
+func (a answer) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
+
+// read decodes the body.
+func (a answer) read(out any) {
+	if err := json.Unmarshal(a.body, out); err != nil {
+		panic(fmt.Sprintf("%v: %v", err, a))
+	}
+}
+
+// oauthError is the code and the description of a refusal.
+func (a answer) oauthError() string {
+	var e struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	_ = json.Unmarshal(a.body, &e)
+	return strings.TrimSuffix(e.Error+": "+e.Description, ": ")
+}
+
+// send makes a call as soon as there is a node, and waits for a limit as it is told.
+func (c *client) send(in call) answer {
+	for {
+		a := c.try(in)
+		if !a.isLimited() || c.isOver() {
+			return a
+		}
+		c.limited.Add(1)
+		c.pause(200 * time.Millisecond) // there may be a restart, which forgets them
+	}
+}
+
+// try is one attempt.
+func (c *client) try(in call) answer {
+	n := in.to
+	if n == nil {
+		if n = c.pick(c); n == nil {
+			return answer{}
+		}
+	}
+	r := in.request(n)
+	res, err := c.http.Do(r)
+	if err != nil {
+		c.unanswered.Add(1)
+		return answer{}
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.unanswered.Add(1)
+		return answer{}
+	}
+	a := answer{res.StatusCode, res.Header, body}
+	c.judgeShape(in, a)
+	return a
+}
+
+func (in call) request(n *node) *http.Request {
+	var body io.Reader
+	contentType := ""
+	switch {
+	case in.form != nil:
+		body, contentType = strings.NewReader(in.form.Encode()), "application/x-www-form-urlencoded"
+	case in.json != nil:
+		data, err := json.Marshal(in.json)
+		if err != nil {
+			panic(err)
+		}
+		body, contentType = bytes.NewReader(data), "application/json"
+	}
+	host := n.API
+	if in.onApp {
+		host = n.App
+	}
+	r, err := http.NewRequestWithContext(context.Background(), in.method, host+in.path, body)
+	if err != nil {
+		panic(err)
+	}
+	set := func(name, value string) {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	set("Content-Type", contentType)
+	set("Idempotency-Key", in.key)
+	set("Cookie", in.cookie)
+	if in.token != "" {
+		set("Authorization", "Bearer "+in.token)
+	}
+	if in.as != nil {
+		r.SetBasicAuth(in.as.ClientID, in.as.ClientSecret)
+	}
+	return r
+}
+
+// judgeShape holds failures to the shape of their host (ERR-01, OERR-01), and a
+// fault against the world: when nothing but our own processes is killed there is none.
+func (c *client) judgeShape(in call, a answer) {
+	if a.status < 400 {
+		return
+	}
+	if a.status >= 500 {
+		c.faults.Add(1)
+		if !c.mayFault.Load() && a.status != http.StatusServiceUnavailable { // 503: the machine is too slow
+			c.violation("%s %s: %v, and nothing else had failed", in.method, in.path, a)
+		}
+	}
+	if in.onApp {
+		return // a page
+	}
+	var body struct {
+		StatusCode int
+		Message    any
+		Error      string
+	}
+	if err := json.Unmarshal(a.body, &body); err != nil || body.Error == "" || a.header.Get("Cache-Control") != "no-store" {
+		c.violation("%s %s: %v is of no shape", in.method, in.path, a)
+		return
+	}
+	isOAuth := strings.HasPrefix(in.path, "/oauth/")
+	switch {
+	case isOAuth && (body.StatusCode != 0 || a.status >= 500 && body.Error != "server_error"):
+		c.violation("%s %s: %v is not of the OAuth shape", in.method, in.path, a)
+	case !isOAuth && (body.StatusCode != a.status || body.Message == nil):
+		c.violation("%s %s: %v is not of the standard shape", in.method, in.path, a)
+	}
+}

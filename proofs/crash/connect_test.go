@@ -1,0 +1,155 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// tokens are what a grant gave.
+type tokens struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+}
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+
+// filled is the form of a page, with what the server filled in.
+func filled(page []byte) url.Values {
+	form := url.Values{}
+	for _, match := range hiddenField.FindAllStringSubmatch(string(page), -1) {
+		form.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
+	}
+	return form
+}
+
+// signIn is the cookie of a session; empty when nobody answered.
+func (c *client) signIn(business string) string {
+	a := c.send(call{method: "POST", path: "/dev/sessions", json: map[string]string{"userId": user, "businessId": business}})
+	if !a.isOK() {
+		return ""
+	}
+	var session struct{ Cookie string }
+	a.read(&session)
+	return session.Cookie
+}
+
+// visit opens a page as somebody who signed in before: no kill signs anybody out.
+func (c *client) visit(method, path, cookie string, form url.Values) answer {
+	a := c.send(call{method: method, path: path, onApp: true, cookie: cookie, form: form})
+	if strings.HasPrefix(a.header.Get("Location"), "/login") {
+		c.violation("%s %s: a session was lost", method, path)
+	}
+	return a
+}
+
+// consent has the user allow an app in a business, and returns the code; empty when
+// something was not answered.
+func (c *client) consent(a *app, business string) (code string) {
+	cookie := c.signIn(business)
+	if cookie == "" {
+		return ""
+	}
+	page := c.visit("GET", "/oauth/authorize?"+url.Values{
+		"response_type": {"code"}, "client_id": {a.ClientID}, "redirect_uri": {callback}, "scope": {strings.Join(a.Scopes, " ")}, "state": {"s"},
+	}.Encode(), cookie, nil)
+	if page.status != http.StatusOK {
+		c.unexpected("the consent page", page)
+		return ""
+	}
+	form := filled(page.body)
+	form.Set("business_id", business)
+	form.Set("decision", "allow")
+	back := c.visit("POST", "/oauth/authorize", cookie, form)
+	if back.status != http.StatusSeeOther {
+		// A form that was posted to a process that died can be posted once only.
+		if back.status != http.StatusBadRequest {
+			c.unexpected("a consent", back)
+		}
+		return ""
+	}
+	c.acked("consents")
+	to, err := url.Parse(back.header.Get("Location"))
+	if err != nil {
+		c.violation("a consent leads to %q", back.header.Get("Location"))
+		return ""
+	}
+	return to.Query().Get("code")
+}
+
+// unexpected complains about an answer, unless it tells nothing.
+func (c *client) unexpected(what string, a answer) {
+	if !a.isUnknown() && !a.isLimited() {
+		c.violation("%s: %v", what, a)
+	}
+}
+
+// grant asks at the token endpoint.
+func (c *client) grant(a *app, kind string, pairs ...string) answer {
+	form := url.Values{"grant_type": {kind}}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	return c.send(call{method: "POST", path: "/oauth/token", as: a, form: form})
+}
+
+func (c *client) redeem(a *app, code string) answer {
+	return c.grant(a, "authorization_code", "code", code, "redirect_uri", callback)
+}
+
+func (c *client) refresh(a *app, token string) answer {
+	return c.grant(a, "refresh_token", "refresh_token", token)
+}
+
+// insist repeats an act until there is an answer. It reports whether an earlier
+// attempt may have done it.
+func (c *client) insist(act func() answer) (a answer, isRepeated bool) {
+	for {
+		if a = act(); !a.isUnknown() || c.isOver() {
+			return a, isRepeated
+		}
+		isRepeated = true
+	}
+}
+
+// connect goes from consent to tokens, however often it must begin anew. CODE-01: a
+// code that was used has given tokens, to somebody who could not hear it, or to us.
+func (c *client) connect(a *app, business string) (t tokens, ok bool) {
+	for !c.isOver() {
+		code := c.consent(a, business)
+		if code == "" {
+			continue
+		}
+		got, isRepeated := c.insist(func() answer { return c.redeem(a, code) })
+		switch {
+		case got.isOK():
+			got.read(&t)
+			c.acked("codes redeemed")
+			if c.rng.IntN(10) == 0 && !c.replayCode(a, code, t) {
+				continue
+			}
+			return t, true
+		case isRepeated && got.oauthError() == "invalid_grant: code already used":
+		default:
+			c.unexpected("a code", got)
+		}
+	}
+	return t, false
+}
+
+// replayCode uses a code again, which ends its tokens (CODE-02). It reports whether
+// the tokens live on, since nobody answered before the end.
+func (c *client) replayCode(a *app, code string, t tokens) bool {
+	got, _ := c.insist(func() answer { return c.redeem(a, code) })
+	if got.oauthError() != "invalid_grant: code already used" {
+		c.unexpected("a code that was redeemed", got)
+		return false
+	}
+	c.acked("codes replayed")
+	c.died(a, "its code was replayed", t.Access, t.Refresh)
+	return false
+}

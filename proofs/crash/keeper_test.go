@@ -1,0 +1,223 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	reuse    = "invalid_grant: refresh token reuse detected"
+	exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+)
+
+// keeper holds a family of tokens.
+type keeper struct {
+	as       *app
+	business string
+	tokens
+}
+
+// act does one thing with the tokens.
+func (k *keeper) act(c *client) {
+	if k.Access == "" {
+		k.tokens, _ = c.connect(k.as, k.business)
+		return
+	}
+	switch n := c.rng.IntN(100); {
+	case n < 75:
+		k.rotate(c)
+	case n < 82:
+		k.replay(c)
+	case n < 90:
+		k.revoke(c)
+	default:
+		k.exchange(c)
+	}
+}
+
+// rotate refreshes. REF-07: after a crash the old token is usable, or the new ones
+// were issued and it is known as used; REF-01: the old access token is dead at once.
+func (k *keeper) rotate(c *client) {
+	a, isRepeated := c.insist(func() answer { return c.refresh(k.as, k.Refresh) })
+	switch {
+	case a.isOK():
+		c.acked("refreshes")
+		c.died(k.as, "refreshed", k.Access)
+		a.read(&k.tokens)
+	case isRepeated && a.oauthError() == reuse:
+		c.died(k.as, "reuse was detected", k.Access, k.Refresh)
+		k.tokens = tokens{}
+	default:
+		c.unexpected("a refresh token", a)
+	}
+}
+
+// replay uses a token twice on purpose, which burns the family (REF-02).
+func (k *keeper) replay(c *client) {
+	old := k.tokens
+	k.rotate(c)
+	if k.Refresh == old.Refresh || k.Refresh == "" {
+		return
+	}
+	a, isRepeated := c.insist(func() answer { return c.refresh(k.as, old.Refresh) })
+	if got := a.oauthError(); got != reuse && !(isRepeated && got == "invalid_grant: revoked") {
+		c.unexpected("a refresh token that was used", a)
+		return
+	}
+	c.acked("families burnt")
+	c.died(k.as, "the family was burnt", k.Access, k.Refresh, old.Refresh)
+	k.tokens = tokens{}
+}
+
+// revoke ends the family (REV-06).
+func (k *keeper) revoke(c *client) {
+	a, _ := c.insist(func() answer {
+		return c.send(call{method: "POST", path: "/oauth/revoke", as: k.as, form: url.Values{"token": {k.Refresh}}})
+	})
+	if !a.isOK() {
+		c.unexpected("a revocation", a)
+		return
+	}
+	c.acked("revocations")
+	c.died(k.as, "revoked", k.Access, k.Refresh)
+	if a := c.refresh(k.as, k.Refresh); a.isOK() {
+		c.violation("a refresh token that was revoked: %v", a)
+	}
+	k.tokens = tokens{}
+}
+
+// exchange uses a session token, which works once (TX-04).
+func (k *keeper) exchange(c *client) {
+	minted := c.send(call{method: "POST", path: "/dev/session-tokens", json: map[string]string{
+		"clientId": k.as.ClientID, "businessId": k.business, "userId": user,
+	}})
+	if !minted.isOK() {
+		c.unexpected("a session token", minted)
+		return
+	}
+	var session struct{ SessionToken string }
+	minted.read(&session)
+	use := func() answer {
+		return c.grant(k.as, exchange, "subject_token", session.SessionToken, "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
+	}
+	a, isRepeated := c.insist(use)
+	switch {
+	case a.isOK():
+		c.acked("session tokens exchanged")
+		if again, _ := c.insist(use); again.oauthError() != "invalid_grant" {
+			c.unexpected("a session token for the second time", again)
+		}
+	case isRepeated && a.oauthError() == "invalid_grant":
+	default:
+		c.unexpected("a session token", a)
+	}
+}
+
+// mover connects and leaves, again and again (INST-01, INST-03).
+type mover struct {
+	as       *app
+	business string
+	left     int // how often
+}
+
+func (m *mover) act(c *client) {
+	t, ok := c.connect(m.as, m.business)
+	if !ok {
+		return
+	}
+	a, isRepeated := c.insist(func() answer {
+		return c.send(call{method: "POST", path: "/dev/installations/uninstall", json: map[string]string{"clientId": m.as.ClientID, "businessId": m.business}})
+	})
+	switch {
+	case a.isOK():
+		m.left++
+		c.acked("uninstalls")
+	case isRepeated && a.status == http.StatusNotFound:
+		m.left++ // the first was heard
+	default:
+		c.unexpected("an uninstall", a)
+		return
+	}
+	c.died(m.as, "uninstalled", t.Access, t.Refresh)
+	c.pause(20 * time.Millisecond)
+}
+
+// device is somebody with a device.
+type device struct {
+	as       *app
+	business string
+}
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+// act goes from a device code to tokens (DEV-04).
+func (d *device) act(c *client) {
+	c.move() // 30 a minute from one address
+	a := c.send(call{method: "POST", path: "/oauth/device/authorize", as: d.as, form: url.Values{}})
+	if !a.isOK() {
+		c.unexpected("a device code", a)
+		return
+	}
+	var code struct {
+		Device string `json:"device_code"`
+		User   string `json:"user_code"`
+	}
+	a.read(&code)
+	c.acked("device codes")
+	if !d.approve(c, code.User) {
+		return
+	}
+	poll := func() answer { return c.grant(d.as, deviceGrant, "device_code", code.Device) }
+	a, isRepeated := c.insist(poll)
+	switch {
+	case a.isOK():
+		c.acked("device codes collected")
+		if again, _ := c.insist(poll); again.oauthError() != "invalid_grant" {
+			c.unexpected("a device code for the second time", again)
+		}
+	case isRepeated && a.oauthError() == "invalid_grant":
+	default:
+		c.unexpected("an approved device code", a)
+	}
+	c.pause(30 * time.Millisecond)
+}
+
+// approve allows the device. An approval without an answer is repeated, and may then
+// be refused as decided already.
+func (d *device) approve(c *client, userCode string) bool {
+	isRepeated := false
+	for !c.isOver() {
+		cookie := c.signIn(d.business)
+		if cookie == "" {
+			continue
+		}
+		page := c.visit("POST", "/device", cookie, url.Values{"user_code": {userCode}})
+		if page.isUnknown() {
+			continue
+		}
+		if page.status != http.StatusOK {
+			if !isRepeated {
+				c.unexpected("the page of a device code", page)
+			}
+			return isRepeated
+		}
+		form := filled(page.body)
+		form.Set("decision", "allow")
+		switch a := c.visit("POST", "/device", cookie, form); {
+		case a.isOK():
+			c.acked("devices approved")
+			return true
+		case a.isUnknown():
+			isRepeated = true
+		default:
+			if !isRepeated {
+				c.unexpected("an approval", a)
+			}
+			return isRepeated
+		}
+	}
+	return false
+}

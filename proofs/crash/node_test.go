@@ -1,0 +1,75 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"syscall"
+	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
+)
+
+// node is a server in a process of its own, by the addresses that it listens on.
+type node struct {
+	API, App string
+	cmd      *exec.Cmd
+	began    time.Time
+}
+
+var listening = regexp.MustCompile(`msg=listening api=(\S+) app=(\S+)`)
+
+// launch starts a server, whose log is appended to a file, and waits until it is
+// ready.
+func launch(log string, flags ...string) (*node, error) {
+	path, err := servertest.Program()
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	n := &node{cmd: exec.CommandContext(context.Background(), path, append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0"}, flags...)...)} //nolint:gosec // our own program
+	n.cmd.Stderr = stderr
+	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nobody outlives the test
+	out, err := n.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	n.began = time.Now()
+	if err := n.cmd.Start(); err != nil {
+		return nil, err
+	}
+	_, err = bufio.NewReader(out).ReadBytes('\n') // it is ready; public URLs are all that it tells
+	text, reading := os.ReadFile(log)
+	said := listening.FindAllSubmatch(text, -1)
+	if err = errors.Join(err, reading); err != nil || len(said) == 0 {
+		n.kill()
+		return nil, fmt.Errorf("the server did not start: %w\n%s", err, text[max(0, len(text)-3000):])
+	}
+	last := said[len(said)-1]
+	n.API, n.App = "http://"+string(last[1]), "http://"+string(last[2])
+	return n, nil
+}
+
+// kill is kill -9. It returns when the process is gone.
+func (n *node) kill() {
+	_ = n.cmd.Process.Kill()
+	_ = n.cmd.Wait()
+}
+
+// stop asks the server to end, and says how it did.
+func (n *node) stop() error {
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return n.cmd.Wait()
+}

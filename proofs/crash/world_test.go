@@ -1,0 +1,165 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/proof"
+)
+
+// world is one run on one database: the servers, those who use them, and what these
+// were told.
+type world struct {
+	*testing.T
+	*ledger
+	seed       uint64
+	proof      *proof.Proof
+	businesses []string
+	apps       []*app
+	audit      *app
+	writers    []*app
+	keepers    []*app
+	mover      *app // is uninstalled and comes back
+	devices    *app
+	console    *app
+	receiver   *receiver
+	feeds      []*feed
+	log        string
+	flags      []string // of every server
+
+	mu      sync.Mutex
+	nodes   []*node // nil: it is down
+	changed chan struct{}
+	life    atomic.Int64 // counts restarts
+
+	over     chan struct{} // closed: nobody begins anything
+	work     sync.WaitGroup
+	pace     time.Duration // of each writer, at most
+	mayFault atomic.Bool
+
+	limited, unanswered, faults atomic.Int64
+	took                        []time.Duration // from start to first answer
+	load                        load
+}
+
+const (
+	businesses = 8
+	writers    = 3 // apps, in each business
+	keepers    = 6
+)
+
+// newWorld prepares a run with so many nodes; nothing is started yet.
+func newWorld(t *testing.T, p *proof.Proof, nodes int) *world {
+	t.Helper()
+	w := &world{
+		T: t, proof: p, ledger: newLedger(), seed: seedOf(t), receiver: newReceiver(t), log: filepath.Join(t.TempDir(), "log"),
+		nodes: make([]*node, nodes), changed: make(chan struct{}), over: make(chan struct{}),
+	}
+	for i := range businesses {
+		w.businesses = append(w.businesses, fmt.Sprintf("biz_%d", i))
+	}
+	reading := []string{"profile:read", "events:read", "invoices:read", "customers:read"}
+	writing := append([]string{"invoices:write", "customers:write"}, reading...)
+	w.audit = w.newApp("audit", writing, []string{"steady", "invoice.created", "invoice.paid"}, []string{flaky, "customer.created"})
+	for i := range writers {
+		a := w.newApp(fmt.Sprintf("writer%d", i), writing, []string{fmt.Sprintf("own%d", i), "app_data.updated"})
+		a.Fields = []field{{"invoice", "note", "TEXT"}}
+		w.writers = append(w.writers, a)
+	}
+	for i := range keepers {
+		w.keepers = append(w.keepers, w.newApp(fmt.Sprintf("keeper%d", i), []string{"profile:read"}))
+	}
+	w.mover = w.newApp("mover", reading, []string{"moves", "app.installed", "app.uninstalled"})
+	w.devices = w.newApp("devices", reading)
+	w.console = w.newApp("console", reading)
+	w.flags = []string{"-fixtures", w.writeFixtures(t)}
+	t.Cleanup(func() {
+		for _, n := range w.nodes {
+			if n != nil {
+				n.kill()
+			}
+		}
+	})
+	return w
+}
+
+// start starts the node at a place.
+func (w *world) start(at int) *node {
+	w.Helper()
+	n, err := launch(fmt.Sprint(w.log, at), w.flags...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.life.Add(1) == 1 { // the names that all of them have from now on
+		w.flags = append(w.flags, "-api-url", n.API, "-app-url", n.App)
+	}
+	w.nodes[at] = n
+	close(w.changed)
+	w.changed = make(chan struct{})
+	return n
+}
+
+// kill kills the node at a place and returns when it is gone.
+func (w *world) kill(at int) {
+	w.mu.Lock()
+	n := w.nodes[at]
+	w.nodes[at] = nil
+	w.mu.Unlock()
+	n.kill()
+}
+
+// pick is a node that should answer. It waits for one; nil when the run is over
+// before.
+func (w *world) pick(c *client) *node {
+	for {
+		w.mu.Lock()
+		var up []*node
+		for _, n := range w.nodes {
+			if n != nil {
+				up = append(up, n)
+			}
+		}
+		changed := w.changed
+		w.mu.Unlock()
+		if len(up) > 0 {
+			return up[c.rng.IntN(len(up))]
+		}
+		select {
+		case <-changed:
+		case <-c.until:
+			return nil
+		}
+	}
+}
+
+// random is a source of its own for each name, from the seed of the run.
+func (w *world) random(name string) *rand.Rand {
+	sum := w.seed
+	for _, b := range []byte(name) {
+		sum = sum*1099511628211 + uint64(b)
+	}
+	return rand.New(rand.NewPCG(w.seed, sum)) //nolint:gosec // a load, not a secret
+}
+
+// let lets somebody act, again and again, until the run is over.
+func (w *world) let(name string, act func(c *client)) {
+	c := w.client(name, w.over)
+	w.work.Go(func() {
+		for !c.isOver() {
+			act(c)
+		}
+	})
+}
+
+func (w *world) violation(format string, args ...any) {
+	w.proof.Violation(format, args...)
+}

@@ -1,0 +1,249 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// keyLease is how long a key may stay taken after its request has died.
+const keyLease = 30 * time.Second
+
+// writer is an app at work in a business.
+type writer struct {
+	name     string
+	as       *app
+	business string
+	access   string
+
+	open     []*attempt // keyed writes that nobody has answered yet
+	invoices []string   // that were acknowledged, the latest
+	noted    map[string]string
+}
+
+// attempt is a write under a key.
+type attempt struct {
+	call
+	records []*record
+	began   time.Time
+	due     time.Time
+	made    int
+}
+
+// act writes something, or repeats what was not answered.
+func (w *writer) act(c *client) {
+	if w.access == "" {
+		t, _ := c.connect(w.as, w.business)
+		w.access = t.Access
+		return
+	}
+	c.pause(time.Duration(c.rng.Int64N(int64(c.pace))))
+	for i, t := range w.open {
+		if time.Now().After(t.due) {
+			w.open = append(w.open[:i:i], w.open[i+1:]...)
+			w.write(c, t)
+			return
+		}
+	}
+	switch n := c.rng.IntN(100); {
+	case n < 65:
+		w.write(c, w.keyed(c, "/invoices", "invoice.created", 1))
+	case n < 75:
+		w.write(c, w.keyed(c, "/invoices/bulk-import", "invoice.created", 3))
+	case n < 80:
+		w.write(c, w.keyed(c, "/customers", "customer.created", 1))
+	case n < 88:
+		w.plain(c)
+	default:
+		w.note(c)
+	}
+}
+
+// keyed prepares a write of n records under a new key.
+func (w *writer) keyed(c *client, path, event string, n int) *attempt {
+	t := &attempt{began: time.Now()}
+	var bodies []any
+	for range n {
+		r := c.asks(w.name, w.business, event, 1+int64(c.rng.IntN(9)))
+		t.records = append(t.records, r)
+		bodies = append(bodies, r.body())
+	}
+	t.call = call{method: "POST", path: path, token: w.access, key: "key-" + t.records[0].mark, json: bodies[0]}
+	if n > 1 {
+		t.json = map[string]any{"invoices": bodies}
+	}
+	return t
+}
+
+func (r *record) body() any {
+	if r.event == "customer.created" {
+		return map[string]any{"name": r.mark}
+	}
+	return map[string]any{"number": r.mark, "currency": "EUR", "total": r.total}
+}
+
+// write sends a keyed write; without an answer it is sent again later, with the key.
+func (w *writer) write(c *client, t *attempt) {
+	t.made++
+	a := c.send(t.call)
+	switch {
+	case a.status == http.StatusCreated:
+		w.accept(c, t, a)
+		if c.rng.IntN(20) == 0 { // IDEM-01
+			if again := c.send(t.call); !again.isUnknown() && !again.isLimited() && !bytes.Equal(again.body, a.body) {
+				c.violation("the key of %s gives %v, and gave %v", t.records[0].mark, again, a)
+			}
+		}
+	case a.isUnknown() || a.isLimited():
+		w.later(t, 50*time.Millisecond)
+	case a.status == http.StatusConflict && t.made > 1:
+		if time.Since(t.began) > 2*keyLease {
+			c.violation("the key of %s is taken since %v: %v", t.records[0].mark, time.Since(t.began), a)
+			return
+		}
+		w.later(t, time.Second)
+	default:
+		c.unexpected("a write", a)
+	}
+}
+
+func (w *writer) later(t *attempt, wait time.Duration) {
+	t.due = time.Now().Add(wait)
+	w.open = append(w.open, t)
+}
+
+// accept notes what was acknowledged.
+func (w *writer) accept(c *client, t *attempt, a answer) {
+	type made struct{ ID, Number, Name string }
+	var body struct {
+		made
+		Created []made
+	}
+	a.read(&body)
+	all := body.Created
+	if len(all) == 0 {
+		all = []made{body.made}
+	}
+	if len(all) != len(t.records) {
+		c.violation("%d records asked for, %d answered", len(t.records), len(all))
+		return
+	}
+	for i, r := range t.records {
+		if all[i].Number != r.mark && all[i].Name != r.mark {
+			c.violation("asked for %s, answered %+v", r.mark, all[i])
+		}
+		c.wrote(r, all[i].ID, t.made == 1)
+	}
+	kind := "keyed writes"
+	if t.made > 1 {
+		kind = "keyed writes, repeated"
+	}
+	c.acked(kind)
+	if t.records[0].event == "invoice.created" {
+		w.invoices = append(w.invoices, all[0].ID)
+		w.invoices = w.invoices[max(0, len(w.invoices)-20):]
+	}
+}
+
+// plain writes an invoice without a key: once, or not at all.
+func (w *writer) plain(c *client) {
+	r := c.asks(w.name, w.business, "invoice.created", 5)
+	a := c.send(call{method: "POST", path: "/invoices", token: w.access, json: r.body()})
+	if a.status != http.StatusCreated {
+		c.unexpected("an invoice", a)
+		return
+	}
+	var made struct{ ID string }
+	a.read(&made)
+	c.wrote(r, made.ID, true)
+	c.acked("writes without a key")
+}
+
+// note puts app data on an invoice, and looks which it is when nobody answered.
+func (w *writer) note(c *client) {
+	if len(w.invoices) == 0 {
+		return
+	}
+	id := w.invoices[c.rng.IntN(len(w.invoices))]
+	if was, ok := w.noted[id]; ok {
+		w.readNote(c, id, was, was)
+	}
+	r := c.asks(w.name, w.business, "app_data.updated", 0)
+	a := c.send(call{method: "PUT", path: "/app-data", token: w.access, json: map[string]any{"values": []any{
+		map[string]string{"resourceType": "invoice", "resourceId": id, "key": "note", "value": r.mark},
+	}}})
+	was := w.noted[id]
+	switch {
+	case a.isOK():
+		w.noted[id] = r.mark
+		c.wrote(r, "", true)
+		c.acked("app data")
+	case a.isUnknown():
+		c.pause(200 * time.Millisecond) // what a dead node has begun, its database may still end
+		switch now, ok := w.readNote(c, id, was, r.mark); {
+		case !ok:
+			delete(w.noted, id)
+		case now == r.mark:
+			w.noted[id] = now
+			c.wrote(r, "", false) // it is there, and so must be its event
+		}
+	default:
+		c.unexpected("app data", a)
+	}
+}
+
+// readNote reads a value, which must be one of the two.
+func (w *writer) readNote(c *client, id, was, asked string) (now string, ok bool) {
+	a, _ := c.insist(func() answer {
+		return c.send(call{method: "GET", path: "/app-data?" + url.Values{"resourceId": {id}}.Encode(), token: w.access})
+	})
+	if !a.isOK() {
+		c.unexpected("app data", a)
+		return "", false
+	}
+	var values struct{ Data []struct{ Value string } }
+	a.read(&values)
+	if len(values.Data) > 0 {
+		now = values.Data[0].Value
+	}
+	if len(values.Data) > 1 || now != was && now != asked {
+		c.violation("app data of %s: %s, want %q or %q", id, a.body, was, asked)
+	}
+	return now, true
+}
+
+// finish repeats the open writes until all are answered, or only those that are
+// taken by a request that has died are left and nobody wants to wait for them.
+func (w *writer) finish(c *client, isPatient bool) {
+	for len(w.open) > 0 {
+		t := w.open[0]
+		w.open = w.open[1:]
+		time.Sleep(time.Until(t.due))
+		w.write(c, t)
+		if n := len(w.open); !isPatient && n > 0 && w.open[n-1] == t && time.Until(t.due) > 500*time.Millisecond {
+			w.open = w.open[:n-1] // taken: it may be there once, or not at all
+		}
+	}
+}
+
+// teller records events that no record stands behind.
+func (w *world) teller(name, business string) func(c *client) {
+	return func(c *client) {
+		c.pause(2 * c.pace)
+		r := c.asks(name, business, "invoice.paid", 0)
+		a := c.send(call{method: "POST", path: "/dev/events", json: map[string]any{
+			"businessId": business, "type": r.event, "data": map[string]string{"mark": r.mark},
+		}})
+		if !a.isOK() {
+			c.unexpected("an event", a)
+			return
+		}
+		var made struct{ ID string }
+		a.read(&made)
+		c.wrote(r, made.ID, true)
+		c.acked("events")
+	}
+}
