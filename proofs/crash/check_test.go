@@ -9,9 +9,12 @@ import (
 )
 
 // judge holds what there is against what was acknowledged before: all of it is there,
-// and nothing comes twice. Older dead tokens are looked at by chance.
+// and nothing comes twice. Older dead tokens are looked at by chance. Everybody rests
+// meanwhile.
 func (w *world) judge() {
 	w.Helper()
+	w.resting.Lock()
+	defer w.resting.Unlock()
 	fresh := w.takeFresh()
 	byFeed := map[*feed][]*record{}
 	for _, f := range w.feeds {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // tokens are what a grant gave.
@@ -29,7 +30,7 @@ func filled(page []byte) url.Values {
 
 // signIn is the cookie of a session; empty when nobody answered.
 func (c *client) signIn(business string) string {
-	a := c.send(call{method: "POST", path: "/dev/sessions", json: map[string]string{"userId": user, "businessId": business}})
+	a := c.send(call{method: "POST", path: "/dev/sessions", json: map[string]string{"userId": theUser, "businessId": business}})
 	if !a.isOK() {
 		return ""
 	}
@@ -113,6 +114,7 @@ func (c *client) insist(act func() answer) (a answer, isRepeated bool) {
 			return a, isRepeated
 		}
 		isRepeated = true
+		c.pause(10 * time.Millisecond)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // made begins the names of webhooks that were made in the console.
@@ -29,7 +28,6 @@ func (d *developer) path(more ...string) string {
 }
 
 func (d *developer) act(c *client) {
-	c.pause(30 * time.Millisecond)
 	if d.cookie == "" {
 		d.cookie = c.signIn(c.businesses[0])
 		return
@@ -59,6 +57,7 @@ func (d *developer) make(c *client) {
 	}})
 	if a.status != http.StatusCreated {
 		c.unexpected("a webhook", a)
+		d.life = 0 // look first whether it is there
 		return
 	}
 	var hook struct{ ID, Secret string }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	user       = "usr_1"
+	theUser    = "usr_1"
 	secret     = "secret-of-the-app"
 	hookSecret = "whsec_of_all_receivers"
 	callback   = "http://localhost:9/callback"
@@ -68,12 +68,12 @@ func (w *world) writeFixtures(t *testing.T) string {
 	for i, id := range w.businesses {
 		businesses[i] = map[string]any{
 			"id": id, "name": fmt.Sprintf("Business %d", i), "plan": "FREE", "turnoverLimit": turnoverLimit,
-			"members": []any{map[string]any{"userId": user, "role": "owner"}},
+			"members": []any{map[string]any{"userId": theUser, "role": "owner"}},
 		}
 	}
 	data, err := json.Marshal(map[string]any{
-		"organizations": []any{map[string]any{"id": "org_1", "name": "Makers", "members": []string{user}}},
-		"users":         []any{map[string]any{"id": user, "email": "one@example.com", "password": "password-of-one", "name": "One"}},
+		"organizations": []any{map[string]any{"id": "org_1", "name": "Makers", "members": []string{theUser}}},
+		"users":         []any{map[string]any{"id": theUser, "email": "one@example.com", "password": "password-of-one", "name": "One"}},
 		"businesses":    businesses,
 		"apps":          w.apps,
 	})

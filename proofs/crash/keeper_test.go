@@ -5,7 +5,6 @@ package crash_test
 import (
 	"net/http"
 	"net/url"
-	"time"
 )
 
 const (
@@ -92,7 +91,7 @@ func (k *keeper) revoke(c *client) {
 // exchange uses a session token, which works once (TX-04).
 func (k *keeper) exchange(c *client) {
 	minted := c.send(call{method: "POST", path: "/dev/session-tokens", json: map[string]string{
-		"clientId": k.as.ClientID, "businessId": k.business, "userId": user,
+		"clientId": k.as.ClientID, "businessId": k.business, "userId": theUser,
 	}})
 	if !minted.isOK() {
 		c.unexpected("a session token", minted)
@@ -142,7 +141,6 @@ func (m *mover) act(c *client) {
 		return
 	}
 	c.died(m.as, "uninstalled", t.Access, t.Refresh)
-	c.pause(20 * time.Millisecond)
 }
 
 // device is somebody with a device.
@@ -182,7 +180,6 @@ func (d *device) act(c *client) {
 	default:
 		c.unexpected("an approved device code", a)
 	}
-	c.pause(30 * time.Millisecond)
 }
 
 // approve allows the device. An approval without an answer is repeated, and may then

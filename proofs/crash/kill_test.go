@@ -114,12 +114,15 @@ func (w *world) countEvents() (n int) {
 	return n
 }
 
-// logTail is the end of the servers' log.
+// logTail is what the servers complained about last.
 func (w *world) logTail() string {
 	tail := ""
 	for i := range w.nodes {
 		data, _ := os.ReadFile(fmt.Sprint(w.log, i))
-		tail += "\n" + string(data[max(0, len(data)-3000):])
+		lines := slices.DeleteFunc(strings.Split(string(data), "\n"), func(line string) bool {
+			return !strings.Contains(line, "level=ERROR") && !strings.Contains(line, "panic")
+		})
+		tail += "\n" + strings.Join(lines[max(0, len(lines)-10):], "\n")
 	}
 	return tail
 }

@@ -49,19 +49,19 @@ func (w *world) connectAll() {
 func (w *world) begin() {
 	w.connectAll()
 	for _, one := range w.load.writers {
-		w.let(one.name, one.act)
+		w.let(one.name, w.pace, one.act)
 	}
 	for i, a := range w.keepers {
 		k := &keeper{as: a, business: w.businesses[i%len(w.businesses)]}
 		w.load.keepers = append(w.load.keepers, k)
-		w.let(a.Name, k.act)
+		w.let(a.Name, w.pace, k.act)
 	}
 	w.load.mover = &mover{as: w.mover, business: w.businesses[0]}
-	w.let("mover", w.load.mover.act)
-	w.let("device", (&device{as: w.devices, business: w.businesses[1]}).act)
-	w.let("developer", (&developer{app: w.console}).act)
+	w.let("mover", 2*w.pace, w.load.mover.act)
+	w.let("device", 2*w.pace, (&device{as: w.devices, business: w.businesses[1]}).act)
+	w.let("developer", 2*w.pace, (&developer{app: w.console}).act)
 	for _, business := range w.businesses {
 		name := "teller in " + business
-		w.let(name, w.teller(name, business))
+		w.let(name, 2*w.pace, w.teller(name, business))
 	}
 }

@@ -41,7 +41,8 @@ type world struct {
 
 	over     chan struct{} // closed: nobody begins anything
 	work     sync.WaitGroup
-	pace     time.Duration // of each writer, at most
+	resting  sync.RWMutex  // held by who acts, and by who judges
+	pace     time.Duration // of each writer and keeper: the pause between two acts, at most
 	mayFault atomic.Bool
 
 	limited, unanswered, faults atomic.Int64
@@ -151,11 +152,14 @@ func (w *world) random(name string) *rand.Rand {
 }
 
 // let lets somebody act, again and again, until the run is over.
-func (w *world) let(name string, act func(c *client)) {
+func (w *world) let(name string, pace time.Duration, act func(c *client)) {
 	c := w.client(name, w.over)
 	w.work.Go(func() {
 		for !c.isOver() {
+			w.resting.RLock()
 			act(c)
+			w.resting.RUnlock()
+			c.pause(time.Duration(c.rng.Int64N(int64(pace))))
 		}
 	})
 }

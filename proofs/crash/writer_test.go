@@ -40,7 +40,6 @@ func (w *writer) act(c *client) {
 		w.access = t.Access
 		return
 	}
-	c.pause(time.Duration(c.rng.Int64N(int64(c.pace))))
 	for i, t := range w.open {
 		if time.Now().After(t.due) {
 			w.open = append(w.open[:i:i], w.open[i+1:]...)
@@ -232,7 +231,6 @@ func (w *writer) finish(c *client, isPatient bool) {
 // teller records events that no record stands behind.
 func (w *world) teller(name, business string) func(c *client) {
 	return func(c *client) {
-		c.pause(2 * c.pace)
 		r := c.asks(name, business, "invoice.paid", 0)
 		a := c.send(call{method: "POST", path: "/dev/events", json: map[string]any{
 			"businessId": business, "type": r.event, "data": map[string]string{"mark": r.mark},

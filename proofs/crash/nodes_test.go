@@ -1,0 +1,111 @@
+//go:build linux
+
+package crash_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+)
+
+// The same with two nodes on PostgreSQL and Redis, of which one is killed at a time;
+// then PostgreSQL itself is restarted under load, in good order and by a crash, and
+// then Redis. The nodes live through that.
+func TestKillsPostgres(t *testing.T) {
+	t.Parallel()
+	kills := proof.Begin(t, "Kills under load, PostgreSQL, one of two nodes", "kills")
+	acts := proof.Begin(t, "Acknowledged acts among kills, PostgreSQL", "acts")
+	databases := proof.Begin(t, "PostgreSQL restarts under load", "restarts")
+	limits := proof.Begin(t, "Redis restarts under load", "restarts")
+	postgres, redis := newPostgres(t), newRedis(t)
+	w := newWorld(t, kills, 2)
+	w.pace = 200 * time.Millisecond // 300 calls a minute for each app and business, whichever node
+	w.flags = append(w.flags, "-db", postgres.URL, "-redis", redis.URL)
+	w.start(0)
+	w.start(1)
+	w.begin()
+	w.killOften(testenv.Rounds(5, 300))
+
+	w.proof = databases
+	w.mayFault.Store(true)
+	before := w.faults.Load()
+	w.restartOften(postgres, testenv.Rounds(2, 20), 200*time.Millisecond, syscall.SIGINT, syscall.SIGQUIT) // fast, immediate
+	w.mayFault.Store(false)
+	databases.Notef("half of them crashes; %d answers were 5xx, all in shape", w.faults.Load()-before)
+
+	w.proof = limits
+	w.restartOften(redis, testenv.Rounds(1, 10), 500*time.Millisecond, syscall.SIGKILL)
+	redis.stop(syscall.SIGKILL)
+	w.countAlone()
+	redis.start()
+	w.countTogether()
+	limits.Notef("no answer was a 5xx")
+
+	w.proof = kills
+	w.end(testenv.Proving())
+	w.report(kills, acts)
+}
+
+// countAlone wants each node to count for itself while Redis is away: to the limit,
+// and not further (LIM-01).
+func (w *world) countAlone() {
+	w.Helper()
+	c := w.client("alone", nil)
+	for _, n := range w.nodes {
+		t, ok := c.connect(w.devices, w.businesses[2])
+		if !ok {
+			w.Fatal("cannot connect")
+		}
+		passed := 0
+		for range 610 { // a window may end meanwhile
+			a := c.try(call{method: "GET", path: "/profile", token: t.Access, to: n})
+			if a.isLimited() {
+				break
+			}
+			if !a.isOK() {
+				w.violation("without Redis: %v", a)
+			}
+			passed++
+		}
+		if passed < 300 || passed > 600 {
+			w.violation("without Redis a node lets %d calls pass, want 300 a minute", passed)
+		}
+		if a := c.try(call{method: "GET", path: "/metrics", to: n}); !strings.Contains(string(a.body), "partnerkit_ratelimit_redis_unavailable_total") {
+			w.violation("/metrics does not tell that Redis was away: %v", a.status)
+		}
+	}
+}
+
+// countTogether wants the nodes to count as one again.
+func (w *world) countTogether() {
+	w.Helper()
+	c := w.client("together", nil)
+	t, ok := c.connect(w.devices, w.businesses[3])
+	if !ok {
+		w.Fatal("cannot connect")
+	}
+	left := func(n *node) int {
+		a := c.try(call{method: "GET", path: "/profile", token: t.Access, to: n})
+		remaining, err := strconv.Atoi(a.header.Get("RateLimit-Remaining"))
+		if err != nil || a.status != http.StatusOK {
+			w.Fatalf("with Redis again: %v %v", a, a.header)
+		}
+		return remaining
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		first := left(w.nodes[0])
+		if second := left(w.nodes[1]); second == first-1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.violation("with Redis again the nodes do not count together")
+			return
+		}
+	}
+}
