@@ -48,8 +48,8 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.recover()
+		w.judge() // before it, those who act hear what they asked on the full disk
 		w.mayFault.Store(false)
-		w.judge()
 		if w.Failed() {
 			t.Fatal(w.logTail())
 		}

@@ -28,7 +28,7 @@ type writer struct {
 type attempt struct {
 	call
 	records []*record
-	began   time.Time
+	lost    time.Time // the last attempt without an answer
 	due     time.Time
 	made    int
 }
@@ -63,7 +63,7 @@ func (w *writer) act(c *client) {
 
 // keyed prepares a write of n records under a new key.
 func (w *writer) keyed(c *client, path, event string, n int) *attempt {
-	t := &attempt{began: time.Now()}
+	t := new(attempt)
 	var bodies []any
 	for range n {
 		r := c.asks(w.name, w.business, event, 1+int64(c.rng.IntN(9)))
@@ -97,10 +97,11 @@ func (w *writer) write(c *client, t *attempt) {
 			}
 		}
 	case a.isUnknown() || a.isLimited():
+		t.lost = time.Now()
 		w.later(t, 50*time.Millisecond)
 	case a.status == http.StatusConflict && t.made > 1:
-		if time.Since(t.began) > 2*keyLease {
-			c.violation("the key of %s is taken since %v: %v", t.records[0].mark, time.Since(t.began), a)
+		if since := time.Since(t.lost); since > keyLease+10*time.Second {
+			c.violation("%v after its request has died the key of %s is taken: %v", since, t.records[0].mark, a)
 			return
 		}
 		w.later(t, time.Second)
