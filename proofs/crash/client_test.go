@@ -110,15 +110,19 @@ func (a answer) oauthError() string {
 	return strings.TrimSuffix(e.Error+": "+e.Description, ": ")
 }
 
-// send makes a call as soon as there is a node, and waits for a limit as it is told.
+// send makes a call as soon as there is a node. Who judges waits until no limit
+// refuses it; who acts does something else, a little later.
 func (c *client) send(in call) answer {
 	for {
 		a := c.try(in)
-		if !a.isLimited() || c.isOver() {
+		if !a.isLimited() {
 			return a
 		}
 		c.limited.Add(1)
-		c.pause(200 * time.Millisecond) // there may be a restart, which forgets them
+		c.pause(100 * time.Millisecond)
+		if c.until != nil {
+			return a
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func (w *world) end(isPatient bool) {
 	for i, one := range w.load.writers {
 		one.finish(w.client(fmt.Sprint("finish ", i), nil), isPatient)
 	}
+	w.deadline = time.Now().Add(patience)
 	w.judge()
 	if len(w.fresh) > 0 {
 		w.violation("nobody answers: %d records could not be judged", len(w.fresh))
@@ -80,9 +81,8 @@ func (w *world) judgeFeeds() {
 func (w *world) judgeDeliveries() {
 	w.Helper()
 	c := w.client("deliveries", nil)
-	deadline := time.Now().Add(patience)
 	for missing := w.missing(false); len(missing) > 0; missing = w.missing(false) {
-		if time.Now().After(deadline) {
+		if time.Now().After(w.deadline) {
 			w.violation("%d events were not delivered, such as %s", len(missing), missing[0])
 			break
 		}
@@ -162,7 +162,7 @@ func sameJSON(a, b json.RawMessage) bool {
 func (w *world) judgeMoves() {
 	w.Helper()
 	var came, left int
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for ; ; time.Sleep(50 * time.Millisecond) {
 		came, left = 0, 0
 		for _, d := range w.receiver.of("moves") {
 			if d.Type == "app.installed" {
@@ -171,7 +171,7 @@ func (w *world) judgeMoves() {
 				left++
 			}
 		}
-		if left == w.load.mover.left && came >= left || time.Now().After(deadline) {
+		if left == w.load.mover.left && came >= left || time.Now().After(w.deadline) {
 			break
 		}
 	}
@@ -183,7 +183,7 @@ func (w *world) judgeMoves() {
 // judgeHistory wants every delivery that the console shows to have arrived.
 func (w *world) judgeHistory(c *client, cookie, path string) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for ; ; time.Sleep(50 * time.Millisecond) {
 		a := c.send(call{method: "GET", path: path, cookie: cookie})
 		if a.status != http.StatusOK {
 			w.violation("%s: %v", path, a)
@@ -197,7 +197,7 @@ func (w *world) judgeHistory(c *client, cookie, path string) {
 		if len(open) == 0 {
 			return
 		}
-		if time.Now().After(deadline) {
+		if time.Now().After(w.deadline) {
 			w.violation("%s: %+v", path, open)
 			return
 		}

@@ -70,7 +70,7 @@ func (l *ledger) asks(writer, business, event string, total int64) *record {
 	return r
 }
 
-// acks notes that it was acknowledged.
+// wrote notes that it was acknowledged.
 func (l *ledger) wrote(r *record, id string, isClean bool) {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()

@@ -25,7 +25,7 @@ func TestKillsPostgres(t *testing.T) {
 	limits := proof.Begin(t, "Redis restarts under load", "restarts")
 	postgres, redis := newPostgres(t), newRedis(t)
 	w := newWorld(t, kills, 2)
-	w.pace = 200 * time.Millisecond // 300 calls a minute for each app and business, whichever node
+	w.pace = 300 * time.Millisecond // 300 calls a minute for each app and business, whichever node
 	w.flags = append(w.flags, "-db", postgres.URL, "-redis", redis.URL)
 	w.start(0)
 	w.start(1)

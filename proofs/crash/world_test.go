@@ -48,6 +48,7 @@ type world struct {
 	limited, unanswered, faults atomic.Int64
 	took                        []time.Duration // from start to first answer
 	load                        load
+	deadline                    time.Time // for all that is awaited at the end
 }
 
 const (
