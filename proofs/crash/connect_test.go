@@ -106,14 +106,15 @@ func (c *client) refresh(a *app, token string) answer {
 	return c.grant(a, "refresh_token", "refresh_token", token)
 }
 
-// insist repeats an act until there is an answer. It reports whether an earlier
-// attempt may have done it.
+// insist repeats an act until it is known what became of it. It reports whether an
+// earlier attempt may have done it.
 func (c *client) insist(act func() answer) (a answer, isRepeated bool) {
 	for {
-		if a = act(); !a.isUnknown() || c.isOver() {
+		a = act()
+		isRepeated = isRepeated || a.isUnknown()
+		if !a.isUnknown() && !(isRepeated && a.isLimited()) || c.isOver() {
 			return a, isRepeated
 		}
-		isRepeated = true
 		c.pause(10 * time.Millisecond)
 	}
 }
@@ -131,7 +132,8 @@ func (c *client) connect(a *app, business string) (t tokens, ok bool) {
 		case got.isOK():
 			got.read(&t)
 			c.acked("codes redeemed")
-			if c.rng.IntN(10) == 0 && !c.replayCode(a, code, t) {
+			if c.rng.IntN(10) == 0 {
+				c.replayCode(a, code, t)
 				continue
 			}
 			return t, true
@@ -140,18 +142,16 @@ func (c *client) connect(a *app, business string) (t tokens, ok bool) {
 			c.unexpected("a code", got)
 		}
 	}
-	return t, false
+	return tokens{}, false
 }
 
-// replayCode uses a code again, which ends its tokens (CODE-02). It reports whether
-// the tokens live on, since nobody answered before the end.
-func (c *client) replayCode(a *app, code string, t tokens) bool {
+// replayCode uses a code again, which ends its tokens (CODE-02).
+func (c *client) replayCode(a *app, code string, t tokens) {
 	got, _ := c.insist(func() answer { return c.redeem(a, code) })
 	if got.oauthError() != "invalid_grant: code already used" {
 		c.unexpected("a code that was redeemed", got)
-		return false
+		return
 	}
 	c.acked("codes replayed")
 	c.died(a, "its code was replayed", t.Access, t.Refresh)
-	return false
 }

@@ -30,6 +30,9 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
+// actsPerKill is how many acts are acknowledged between two kills, on average.
+const actsPerKill = 110
+
 // startBar is how long a server may take from its start to its first answer.
 const startBar = time.Second
 
@@ -60,7 +63,8 @@ func (w *world) killOften(times int) {
 		if rng.IntN(20) == 0 { // else the same: the others live long enough to take over its work
 			at = rng.IntN(len(w.nodes))
 		}
-		time.Sleep(time.Duration(rng.Int64N(int64(500 * time.Millisecond))))
+		w.waitForActs(rng.IntN(2 * actsPerKill))
+		time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Millisecond))))
 		w.kill(at)
 		n := w.start(at)
 		w.took = append(w.took, w.firstAnswer(n))
@@ -68,6 +72,17 @@ func (w *world) killOften(times int) {
 		w.proof.Tried(1)
 		if w.Failed() {
 			w.Fatal(w.logTail())
+		}
+	}
+}
+
+// waitForActs waits until so many more were acknowledged.
+func (w *world) waitForActs(n int) {
+	w.Helper()
+	deadline := time.Now().Add(patience)
+	for n += w.total(); w.total() < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatal("nobody acts any more", w.logTail())
 		}
 	}
 }
