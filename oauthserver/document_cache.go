@@ -42,7 +42,7 @@ func statedFreshness(h http.Header, now time.Time) time.Duration {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date // the clock that Expires was written by
 	}
-	return expires.Sub(now) - age
+	return max(expires.Sub(now), 0) - age // a difference of centuries is as small as it gets, and must not turn over
 }
 
 // cacheDirectives reads Cache-Control. A directive that is given twice with

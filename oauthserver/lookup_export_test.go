@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/outbound"
@@ -38,3 +39,6 @@ func (s *Server) SessionVerifier() SessionTokenVerifier { return s.cfg.SessionTo
 
 // IsChallenge is isChallenge.
 func IsChallenge(s string) bool { return isChallenge(s) }
+
+// DocumentFreshness is documentFreshness.
+func DocumentFreshness(h http.Header, now time.Time) time.Duration { return documentFreshness(h, now) }
