@@ -2,12 +2,15 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -71,11 +74,32 @@ func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserve
 	return created, nil
 }
 
-// Apps lists the apps of the actor's organizations, newest first.
+// Apps lists the apps of the actor's organizations, newest first. Its error is one of
+// apierror when the page does not go on after an app.
 func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[oauthserver.App], error) {
+	if err := c.checkCursor(ctx, by, p.After); err != nil {
+		return Paged[oauthserver.App]{}, err
+	}
 	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
 	apps, err := c.cfg.Store.OrganizationApps(ctx, organizationIDs, p.After, p.limit()+1)
 	return cut(apps, p.limit(), func(a oauthserver.App) string { return a.ID }), err
+}
+
+// checkCursor takes ids of the form that we make, also of an app that is gone, and those
+// of the actor's apps, which came with the host's data and look as they like.
+func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error {
+	if after == "" || id.Valid(id.App, after) {
+		return nil
+	}
+	problem := apierror.Invalid("after must be the nextCursor of a page")
+	if !isStorable(after) {
+		return problem
+	}
+	_, err := c.App(ctx, by, after)
+	if e, ok := errors.AsType[*apierror.Error](err); ok && e.Status() == http.StatusNotFound {
+		return problem
+	}
+	return err
 }
 
 // UpdateApp changes an app. Of changes at the same time none undoes another's

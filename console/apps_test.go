@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -247,9 +248,18 @@ func TestListApps_CON02(t *testing.T) {
 	for query, problems := range map[string][]string{
 		"limit=0": {limit}, "limit=101": {limit}, "limit=": {limit}, "limit=1e1": {limit}, "limit=1&limit=1": {"limit must be given once"},
 		"after=a&after=b": {"after must be given once"}, "after=%00": {"after must be UTF-8 without NUL"}, "after=%ff": {"after must be UTF-8 without NUL"},
-		"%zz": {"the query is not well-formed"},
+		"%zz": {"the query is not well-formed"}, "after=app_1": {"after must be the nextCursor of a page"}, "after=x": {"after must be the nextCursor of a page"},
 	} {
 		d.ann("GET /developer/apps?" + query).wantInvalid(problems...)
+	}
+	signedIn := httptest.NewRequest(http.MethodGet, apiOrigin, http.NoBody)
+	signedIn.AddCookie(&http.Cookie{Name: "session", Value: ann})
+	by, err := d.console.Actor(signedIn)
+	d.must(err)
+	for _, after := range []string{"\x00", "\xff"} { // as a page may pass it on
+		if _, err := d.console.Apps(t.Context(), by, console.Page{After: after}); err == nil {
+			t.Errorf("after %q is a place in the list", after)
+		}
 	}
 }
 

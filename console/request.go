@@ -51,7 +51,7 @@ func (q *query) text(name string) string {
 	if len(q.values[name]) > 1 {
 		q.problems.Add("%s must be given once", name)
 	}
-	if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+	if !isStorable(text) {
 		q.problems.Add("%s must be UTF-8 without NUL", name)
 	}
 	return text
@@ -75,4 +75,9 @@ func readPage(r *http.Request) (Page, error) {
 	q := readQuery(r)
 	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
 	return p, q.problems.Err()
+}
+
+// isStorable refuses what PostgreSQL refuses, even as a value to look for.
+func isStorable(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }
