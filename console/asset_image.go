@@ -2,6 +2,8 @@ package console
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"image/jpeg"
 	"image/png"
 
@@ -21,8 +23,8 @@ type imageShape struct {
 	width, height int
 }
 
-// checkImage holds an image to the rules of its kind. It reads the header alone: a
-// picture is not decoded here, so that none can be a bomb.
+// checkImage holds an image to the rules of its kind. It reads headers alone: a picture
+// is not decoded here, so that none can be a bomb. One whose end is missing is refused.
 func checkImage(n NewAsset) (imageShape, error) {
 	var v apierror.Validation
 	shape, ok := recognise(n.Data)
@@ -34,6 +36,8 @@ func checkImage(n NewAsset) (imageShape, error) {
 	case ok && n.Kind == AssetScreenshot && (shape.width < minScreenshotWidth || shape.height < minScreenshotHeight || max(shape.width, shape.height) > maxScreenshot):
 		v.Add("file must have at least %d by %d pixels and at most %d by %d; this one has %d by %d",
 			minScreenshotWidth, minScreenshotHeight, maxScreenshot, maxScreenshot, shape.width, shape.height)
+	case ok && !shape.isWhole(n.Data):
+		v.Add("file is cut off, or damaged")
 	}
 	if !ok {
 		v.Add("file must be a PNG, JPEG or WebP image")
@@ -54,4 +58,61 @@ func recognise(data []byte) (imageShape, bool) {
 	}
 	width, height, ok := webpSize(data)
 	return imageShape{"image/webp", width, height}, ok
+}
+
+// isWhole reports that an image has all its parts to the last one. What follows it is
+// nobody's. A WebP was measured when it was recognised.
+func (s imageShape) isWhole(data []byte) bool {
+	switch s.contentType {
+	case "image/png":
+		return isWholePNG(data)
+	case "image/jpeg":
+		return isWholeJPEG(data)
+	}
+	return true
+}
+
+// isWholePNG goes over the chunks (PNG section 5.3): length, type, data, checksum.
+func isWholePNG(data []byte) bool {
+	const signature, around = 8, 12
+	hasImage := false
+	for rest := data[signature:]; len(rest) >= around; {
+		length := uint64(binary.BigEndian.Uint32(rest))
+		if length > uint64(len(rest)-around) {
+			return false
+		}
+		body, end := rest[4:8+length], rest[8+length:]
+		if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(end) {
+			return false
+		}
+		switch string(body[:4]) {
+		case "IDAT":
+			hasImage = true
+		case "IEND":
+			return hasImage
+		}
+		rest = end[4:]
+	}
+	return false
+}
+
+// isWholeJPEG goes over the segments (ITU-T T.81 annex B) to the first scan, so that the
+// end of a thumbnail is not taken for that of the image, and looks for the end behind it.
+func isWholeJPEG(data []byte) bool {
+	const startOfScan = 0xda
+	for rest := data[2:]; len(rest) >= 4 && rest[0] == 0xff; {
+		if rest[1] == 0xff { // filling
+			rest = rest[1:]
+			continue
+		}
+		length := 2 + int(binary.BigEndian.Uint16(rest[2:]))
+		if length > len(rest) {
+			return false
+		}
+		if rest[1] == startOfScan {
+			return bytes.Contains(rest[length:], []byte{0xff, 0xd9})
+		}
+		rest = rest[length:]
+	}
+	return false
 }

@@ -56,6 +56,7 @@ func TestAssets_CON02(t *testing.T) {
 
 const (
 	noImage     = "file must be a PNG, JPEG or WebP image"
+	isCut       = "file is cut off, or damaged"
 	noKind      = "kind must be icon or screenshot"
 	iconSize    = "file must be a square of 128 to 1024 pixels; this one has "
 	screenSizes = "file must have at least 640 by 360 pixels and at most 4096 by 4096; this one has "
@@ -75,7 +76,7 @@ func TestAssetContent_CON02(t *testing.T) {
 		{"PNG", upload{kind: "icon", file: pngOf(128, 128)}, "image/png", nil},
 		{"the largest icon", upload{kind: "icon", file: pngOf(1024, 1024)}, "image/png", nil},
 		{"JPEG", upload{kind: "screenshot", file: jpegOf(640, 360)}, "image/jpeg", nil},
-		{"the largest screenshot", upload{kind: "screenshot", file: pngClaiming(4096, 4096)}, "image/png", nil},
+		{"the largest screenshot", upload{kind: "screenshot", file: pngOf(4096, 4096)}, "image/png", nil},
 		{"lossy WebP", upload{kind: "screenshot", file: webpLossy(1280, 720)}, "image/webp", nil},
 		{"scaled lossy WebP", upload{kind: "icon", file: webpLossy(128|1<<14, 128|2<<14)}, "image/webp", nil},
 		{"lossless WebP", upload{kind: "icon", file: webpLossless(512, 512)}, "image/webp", nil},
@@ -98,6 +99,12 @@ func TestAssetContent_CON02(t *testing.T) {
 		{"PNG cut off in its header", upload{kind: "icon", file: pngOf(128, 128)[:28]}, "", []string{noImage}},
 		{"PNG with a wrong checksum", upload{kind: "icon", file: strings.Replace(pngClaiming(128, 128), "\x80", "\x81", 1)}, "", []string{noImage}},
 		{"signature of PNG before a JPEG", upload{kind: "icon", file: "\x89PNG\r\n\x1a\n" + jpegOf(128, 128)}, "", []string{noImage}},
+		{"PNG that is nothing but a header", upload{kind: "icon", file: pngClaiming(128, 128)}, "", []string{isCut}},
+		{"PNG without its end", upload{kind: "icon", file: pngOf(128, 128)[:len(pngOf(128, 128))-1]}, "", []string{isCut}},
+		{"PNG with a wrong checksum of its picture", upload{kind: "icon", file: strings.Replace(pngOf(128, 128), "IDAT", "IDAU", 1)}, "", []string{isCut}},
+		{"PNG without a picture", upload{kind: "icon", file: pngClaiming(128, 128) + "\x00\x00\x00\x00IEND\xae\x42\x60\x82"}, "", []string{isCut}},
+		{"JPEG without its end", upload{kind: "icon", file: jpegOf(128, 128)[:len(jpegOf(128, 128))-2]}, "", []string{isCut}},
+		{"JPEG of which only a thumbnail is whole", upload{kind: "icon", file: "\xff\xd8\xff\xe1\x00\x04\xff\xd9" + jpegOf(128, 128)[2:len(jpegOf(128, 128))-2]}, "", []string{isCut}},
 		{"JPEG cut off", upload{kind: "icon", file: jpegOf(128, 128)[:20]}, "", []string{noImage}},
 		{"WebP cut off", upload{kind: "icon", file: webpLossless(128, 128)[:24]}, "", []string{noImage}},
 		{"WebP without an image", upload{kind: "icon", file: webpOf("ICCP", "profile")}, "", []string{noImage}},
