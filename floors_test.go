@@ -56,13 +56,14 @@ var forbidden = []struct{ pkg, dep, why string }{
 }
 
 type listed struct {
-	ImportPath    string
-	Imports, Deps []string
+	ImportPath, Dir           string
+	Imports, Deps             []string
+	TestGoFiles, XTestGoFiles []string
 }
 
 func list(t *testing.T) map[string]listed {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Imports,Deps", "./...").Output()
+	out, err := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Dir,Imports,Deps,TestGoFiles,XTestGoFiles", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // runAsServer is the variable that makes the test binary the server itself, for
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runAsServer) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // buffer is an io.Writer that can be read meanwhile.

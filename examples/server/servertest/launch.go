@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 const importPath = "github.com/partnerkit/partnerkit/examples/server"
@@ -35,15 +37,21 @@ var program = sync.OnceValues(func() (string, error) {
 
 var folder string
 
-// Main is for TestMain: it runs the tests and removes what was built.
+// Main is for TestMain: it runs the tests, removes what was built, and fails when a
+// goroutine is left.
 func Main(m *testing.M) {
 	var err error
 	if folder, err = os.MkdirTemp("", "servertest-"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	_ = os.RemoveAll(folder)
-	os.Exit(code)
+	goleak.VerifyTestMain(tidy{m})
+}
+
+type tidy struct{ *testing.M }
+
+func (t tidy) Run() int {
+	defer os.RemoveAll(folder)
+	return t.M.Run()
 }
 
 // Process is a server that runs until Stop.
