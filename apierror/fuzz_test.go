@@ -3,7 +3,9 @@ package apierror_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -79,6 +81,41 @@ func FuzzDecodeForm(f *testing.F) {
 					t.Errorf("%q was accepted", text)
 				}
 			}
+		}
+	})
+}
+
+// FuzzContentType: whatever the headers say a body is, one that is read as JSON was
+// called JSON, in UTF-8, as it is.
+func FuzzContentType(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"application/json", ""}, {"APPLICATION/JSON; charset=UTF-8", "identity"}, {"application/json; charset=utf-16", ""}, {"application/json", "gzip"}, {"application/json", "identity, gzip"},
+		{"application/json, text/plain", ""}, {"application/json;charset=utf-8;charset=latin1", ""}, {"application/json; charset*=utf-8''utf-16", ""}, {"text/json", ""}, {"", ""}, {"application/jsonp", ""}, {"\xff", "\xff"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, contentType, encoding string) {
+		r := post(contentType, `{"name":"a"}`)
+		if encoding != "" {
+			r.Header.Set("Content-Encoding", encoding)
+		}
+		var got order
+		err := apierror.DecodeJSON(r, &got, apierror.JSONLimits{})
+		wantOwnError(t, err)
+		if err != nil {
+			var e *apierror.Error
+			if errors.As(err, &e); e.Status() != http.StatusUnsupportedMediaType {
+				t.Fatalf("%q, %q: %v", contentType, encoding, err)
+			}
+			return
+		}
+		lower := strings.ToLower(contentType)
+		if got.Name != "a" || !strings.HasPrefix(strings.TrimSpace(lower), "application/json") || strings.Contains(lower, "charset") && !strings.Contains(lower, "utf-8") ||
+			!slices.Contains([]string{"", "identity"}, strings.ToLower(strings.TrimSpace(encoding))) {
+			t.Fatalf("%q, %q was read", contentType, encoding)
+		}
+		if _, err := apierror.DecodeForm(r, apierror.FormLimits{}); err == nil {
+			t.Fatalf("%q is a form too", contentType)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package appdata_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
@@ -110,6 +113,72 @@ func FuzzPut(f *testing.F) {
 		case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
 		default:
 			t.Errorf("%q: %d %s", body, first.Code, first.Body)
+		}
+	})
+}
+
+// APD-01: any query at all is answered, with values or with a 400 that has its code.
+func FuzzListQuery(f *testing.F) {
+	for _, seed := range []string{
+		"", "resourceId=inv_1", "resourceIds=a,b&resourceIds=c", "resourceIds=,,", "resourceId=a&resourceId=b", "resourceId=%00", "resourceId=%ff", "resourceId=a&key=", "resourceId=a&key=A",
+		"resourceId=a&resourceType=x", "resourceId=a&resourceType=invoice&key=t", "resourceIds=" + strings.Repeat("a,", 60), strings.Repeat("resourceIds=a&", 60), "a;b", "%", "resourceId=" + strings.Repeat("a", 300),
+	} {
+		f.Add(seed)
+	}
+	k := newKit(f)
+	app := k.app(allScopes)
+	list := apierror.Writer{}.Standard(k.data.ListValues)
+	f.Fuzz(func(t *testing.T, query string) {
+		p := identity.Principal{AppID: app.ID, BusinessID: "biz_1", Scopes: allScopes}
+		r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), p), http.MethodGet, "/app-data", http.NoBody)
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		list.ServeHTTP(w, r)
+		switch body := w.Body.String(); {
+		case w.Code == http.StatusOK && body == `{"data":[]}`:
+		case w.Code == http.StatusBadRequest && strings.HasPrefix(body, `{"statusCode":400,`):
+		case w.Code == http.StatusForbidden && strings.Contains(body, string(apierror.AppCannotAccessType)):
+		default:
+			t.Errorf("%q: %d %s", query, w.Code, body)
+		}
+	})
+}
+
+// APD-06, APD-07: whatever is declared, a field that is taken reads back as it was
+// written, and judges without fault.
+func FuzzDeclareField(f *testing.F) {
+	for _, seed := range []string{
+		`{"resourceType":"invoice","key":"a","type":"TEXT","minLength":2,"maxLength":1}`, `{"resourceType":"invoice","key":"a","type":"NUMBER","min":-1e2,"max":0.10,"decimals":0}`,
+		`{"resourceType":"invoice","key":"a","type":"NUMBER","min":1e999999999}`, `{"resourceType":"invoice","key":"a","type":"DATE","from":"2026-02-30"}`, `{"resourceType":"invoice","key":"a","type":"CHOICE","choices":null}`,
+		`{"resourceType":"invoice","key":"a","type":"CHOICE","choices":[" a ","a"]}`, `{"resourceType":"invoice","key":"a","type":"URL","maxLength":99999999999999999999}`, `{"key":null,"type":1}`, `[]`, `{"key":"\u0000"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	k := newKit(f)
+	app := k.app(allScopes)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		var d appdata.Declaration
+		if apierror.DecodeJSON(r, &d, apierror.JSONLimits{}) != nil {
+			return
+		}
+		made, err := k.data.DeclareField(t.Context(), app.ID, d)
+		if err != nil {
+			if e, ok := errors.AsType[*apierror.Error](err); !ok || e.Status() != http.StatusBadRequest {
+				t.Fatalf("%s: %v", body, err)
+			}
+			return
+		}
+		read, err := k.data.Field(t.Context(), app.ID, made.ID)
+		if diff := cmp.Diff(made, read); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", body, err, diff)
+		}
+		for _, value := range []string{`"a"`, `1.5`, `true`, `"2026-09-01"`, `"https://a.example"`, `null`} {
+			_ = read.Judge(json.RawMessage(value))
+		}
+		if err := k.data.DeleteField(t.Context(), app.ID, made.ID); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

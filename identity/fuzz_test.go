@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -34,6 +35,33 @@ func FuzzParseScopes(f *testing.F) {
 		again, err := identity.ParseScopes(scopes.String())
 		if err != nil || !again.Equal(scopes) || again.String() != scopes.String() {
 			t.Fatalf("%q read again: %q, %v", scopes, again, err)
+		}
+	})
+}
+
+// FuzzParseScopeList: the short way to read a stored list and the long one agree.
+func FuzzParseScopeList(f *testing.F) {
+	for _, seed := range []string{`[]`, `null`, `["a"]`, `["a","b","a"]`, `["a", "b"]`, `["a\u0062"]`, `["a\",\"b"]`, `["",""]`, `["a"`, `[1]`, `["a"],["b"]`, "", "[\"\xff\"]"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := identity.ParseScopeList(text)
+		var want identity.Scopes
+		if wantErr := json.Unmarshal([]byte(text), &want); (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, encoding/json says %v", text, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if got.String() != want.String() {
+			t.Fatalf("%q gave %q, encoding/json %q", text, got, want)
+		}
+		written, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := identity.ParseScopeList(string(written)); err != nil || again.String() != got.String() {
+			t.Fatalf("%q read again: %q, %v", written, again, err)
 		}
 	})
 }

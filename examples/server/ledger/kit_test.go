@@ -32,7 +32,7 @@ var start = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 // kit is the ledger behind idempotency, on a real store. The gates in front of it
 // are the server's to test.
 type kit struct {
-	*testing.T
+	testing.TB
 	store  *storetest.Env
 	clock  *clock.Manual
 	plan   ledger.Plan // of every business
@@ -50,9 +50,9 @@ func (k *kit) must(err error) {
 	}
 }
 
-func newKit(t *testing.T, open storetest.Opener) *kit {
+func newKit(t testing.TB, open storetest.Opener) *kit {
 	t.Helper()
-	k := &kit{T: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), plan: ledger.Plan{Name: "PAID", Currency: "EUR"}}
+	k := &kit{TB: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), plan: ledger.Plan{Name: "PAID", Currency: "EUR"}}
 	tx, err := k.store.BeginTx(t.Context())
 	k.must(err)
 	defer tx.Rollback()
