@@ -29,18 +29,13 @@ lint: ## golangci-lint, the version that CI has
 
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FUZZTIME each
-	@set -e; grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
-	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
-	    echo "$$(dirname "$$file") $$target"; \
-	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
-	  done; \
-	done
+	go run ./internal/proof/fuzz -time $(FUZZTIME)
 
 .PHONY: prove
 prove: ## The long forms of the proofs: races, crashes, floods; non-zero when one fails
 	@rm -f $(PROOFS)
 	PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS) go test -count=1 -timeout 60m ./... || failed=1; \
-	  $(MAKE) fuzz || failed=1; \
+	  PARTNERKIT_PROOFS=$(PROOFS) $(MAKE) fuzz || failed=1; \
 	  go run ./internal/proof/table $(PROOFS) && [ -z "$$failed" ]
 
 .PHONY: bench

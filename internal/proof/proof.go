@@ -86,14 +86,14 @@ func (p *Proof) end() {
 	p.t.Logf("%s: %d %s, %d violations in %.1f s %s",
 		p.line.What, p.line.Tried, p.line.Unit, p.line.Violations, p.line.Seconds, p.line.Note)
 	if file := os.Getenv(FileVar); file != "" {
-		if err := p.line.append(file); err != nil {
+		if err := p.line.Append(file); err != nil {
 			p.t.Errorf("the line of the table: %v", err)
 		}
 	}
 }
 
-// append is one write, so that packages that are tested at once do not mix.
-func (l Line) append(file string) error {
+// Append adds the line to a file, in one write, so that packages that are tested at once do not mix.
+func (l Line) Append(file string) error {
 	data, err := json.Marshal(l)
 	if err != nil {
 		return err
