@@ -244,13 +244,17 @@ func TestUnownedApp_CON01(t *testing.T) {
 	d.send(call{what: "POST /developer/apps", by: zoe, body: confidentialApp}).wantInvalid("organizationId must be an organization that you are a member of")
 }
 
-// ERR-02: unknown paths and methods in the standard shape.
+// ERR-02: unknown paths and methods in the standard shape. API-04: nobody who is not
+// signed in learns which ones there are.
 func TestUnknownCalls_ERR02(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	path, _ := d.newApp(confidentialApp)
 	d.ann("GET /developer/nothing").want(http.StatusNotFound)
 	d.ann("GET " + path + "/").want(http.StatusNotFound)
+	for _, what := range []string{"GET /developer/nothing", "PUT " + path, "GET " + path + "/", "GET /developer/apps"} {
+		d.send(call{what: what}).want(http.StatusUnauthorized)
+	}
 	if got := d.ann("PUT " + path).want(http.StatusMethodNotAllowed); got.header.Get("Allow") != "GET, HEAD, PATCH" {
 		t.Errorf("Allow: %s", got.header.Get("Allow"))
 	}

@@ -56,7 +56,16 @@ func (c *Console) newRoutes() http.Handler {
 			return one.handle(w, r, by)
 		}))
 	}
-	return c.errors.ValidPath(c.errors.StandardMux(mux))
+	known := c.errors.StandardMux(mux)
+	return c.errors.ValidPath(c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
+		if _, pattern := mux.Handler(r); pattern == "" {
+			if _, err := c.Actor(r); err != nil {
+				return err // what there is not is told to those who are signed in
+			}
+		}
+		known.ServeHTTP(w, r)
+		return nil
+	}))
 }
 
 // ServeHTTP serves the JSON console: everything below /developer. Writes that the
