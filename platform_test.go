@@ -146,6 +146,27 @@ func TestUnknownPathHasTheStandardShape(t *testing.T) {
 	}
 }
 
+// A path that can be none is refused on both hosts, and on that of people in no frame.
+func TestInvalidPath(t *testing.T) {
+	t.Parallel()
+	p := platform(t, config(t))
+	for _, path := range []string{"/%00", "/%ff", "/oauth/authorize%00"} {
+		api, app := get(p.API(), path), get(p.App(), path)
+		if api.Code != http.StatusBadRequest || app.Code != http.StatusBadRequest || api.Body.String() != app.Body.String() {
+			t.Errorf("%s: %d %s and %d %s", path, api.Code, api.Body, app.Code, app.Body)
+		}
+		if app.Header().Get("X-Frame-Options") != "DENY" || !strings.Contains(app.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			t.Errorf("%s: %v", path, app.Header())
+		}
+	}
+	star := httptest.NewRequest("PRI", "*", http.NoBody) // what HTTP/2 begins with
+	w := httptest.NewRecorder()
+	p.App().ServeHTTP(w, star)
+	if w.Code != http.StatusBadRequest || !json.Valid(w.Body.Bytes()) {
+		t.Errorf("*: %d %s", w.Code, w.Body)
+	}
+}
+
 // API-01, META-06: without credentials the answer says where the way begins.
 func TestChallenge(t *testing.T) {
 	t.Parallel()

@@ -88,7 +88,7 @@ func (p *Platform) newApp() http.Handler {
 	if p.office != nil {
 		office = p.limited(defaultApp, p.office)
 	}
-	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	routes := p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case path == "/oauth/authorize", path == "/device", strings.HasPrefix(path, "/device/"):
 			oauth.ServeHTTP(w, r)
@@ -98,6 +98,13 @@ func (p *Platform) newApp() http.Handler {
 			rest.ServeHTTP(w, r)
 		}
 	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !apierror.IsValidPath(r.URL.Path) { // the answer is no page, and framed by nobody either
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+			w.Header().Set("X-Frame-Options", "DENY")
+		}
+		routes.ServeHTTP(w, r)
+	})
 }
 
 func (p *Platform) orNotFound(h http.Handler) http.Handler {
