@@ -39,10 +39,9 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault(err)
 	}
-	hasMore := len(found) > asked.limit
-	if hasMore {
-		found = found[:asked.limit]
-	}
+	fit := fitting(found, asked.limit)
+	hasMore := len(found) > fit
+	found = found[:fit]
 	shown := page{Events: make([]answer, len(found)), HasMore: hasMore}
 	for i, e := range found {
 		definition, _ := l.cfg.Catalog.Lookup(e.Type)
@@ -51,6 +50,21 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return apierror.WriteJSON(w, http.StatusOK, shown)
+}
+
+// maxPage is how much data a page has: it ends with the event that goes beyond, and the
+// reader goes on from there.
+const maxPage = 4 << 20
+
+// fitting is how many events make a page.
+func fitting(found []Event, limit int) int {
+	size := 0
+	for i, e := range found[:min(limit, len(found))] {
+		if size += len(e.Data); size > maxPage {
+			return i + 1
+		}
+	}
+	return min(limit, len(found))
 }
 
 // place is where the cursor stands: the app need not be able to see it. One that

@@ -67,6 +67,24 @@ func TestListPages(t *testing.T) {
 	}
 }
 
+// EVT-05: a page of large events ends early, and going on from it misses none.
+func TestListOfLargeEvents(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	large := events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]string{"note": strings.Repeat("n", events.MaxData-20)}}
+	all, err := k.log.Record(t.Context(), k.store, slices.Repeat([]events.Draft{large}, 40)...)
+	k.must(err)
+	first := k.call(token, "/events").shows(all[:17]...) // 16 have 4 MiB, less what their braces take
+	if !first.HasMore {
+		t.Error("the first page says that it is the last")
+	}
+	second := k.call(token, "/events?limit=100&after="+all[16].ID).shows(all[17:34]...)
+	if third := k.call(token, "/events?limit=100&after="+all[33].ID).shows(all[34:]...); !second.HasMore || third.HasMore {
+		t.Errorf("more: %v and %v", second.HasMore, third.HasMore)
+	}
+}
+
 // EVT-01: types are repeated or separated by commas, in any mixture. One that the
 // app may not see is no error, and shows nothing.
 func TestListTypes(t *testing.T) {
