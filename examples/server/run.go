@@ -147,8 +147,8 @@ func (s *server) run(ctx context.Context, api, app *endpoint) error {
 	}()
 
 	connections, served := serve(serving, serveTimeouts,
-		site{newHTTPServer(s.api(), serveTimeouts, s.log), api},
-		site{newHTTPServer(s.app(), serveTimeouts, s.log), app})
+		site{newHTTPServer(s.api(), serveTimeouts, s.log), api, s.errors},
+		site{newHTTPServer(s.app(), serveTimeouts, s.log), app, s.errors})
 	s.log.Info("stopping: requests are done", "connections", connections)
 	stopWork()
 	err := errors.Join(served, <-worked)

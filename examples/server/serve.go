@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
 )
 
 // timeouts bound what a client can make the server wait for.
@@ -37,10 +39,11 @@ func newHTTPServer(h http.Handler, t timeouts, log *slog.Logger) *http.Server {
 	}
 }
 
-// site is an HTTP server with the endpoint it serves.
+// site is an HTTP server with the endpoint it serves, and what it answers for it.
 type site struct {
 	*http.Server
 	*endpoint
+	errors apierror.Writer
 }
 
 // serve serves until ctx ends, or until one of the sockets fails. Then it answers
@@ -53,7 +56,7 @@ func serve(ctx context.Context, t timeouts, sites ...site) (connections int64, e
 		doors[i] = newDoor(s.Server)
 		for _, socket := range s.sockets {
 			wg.Go(func() {
-				if err := s.Serve(socket); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+				if err := s.Serve(shapedListener{socket, s.errors}); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 					failed <- fmt.Errorf("%s: %w", s.flag, err)
 				}
 			})

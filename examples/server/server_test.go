@@ -186,7 +186,7 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() {
-		_, err := serve(ctx, serveTimeouts, site{newHTTPServer(slow, serveTimeouts, discard()), e})
+		_, err := serve(ctx, serveTimeouts, site{Server: newHTTPServer(slow, serveTimeouts, discard()), endpoint: e})
 		served <- err
 	}()
 	answered := make(chan answer, 1)
@@ -214,7 +214,7 @@ func TestSlowClientIsCutOff(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() {
-		_, err := serve(ctx, short, site{newHTTPServer(reads, short, discard()), e})
+		_, err := serve(ctx, short, site{Server: newHTTPServer(reads, short, discard()), endpoint: e})
 		served <- err
 	}()
 	for name, beginning := range map[string]string{
