@@ -44,7 +44,7 @@ func (p *Pages) newRoutes() http.Handler {
 	for _, one := range p.allRoutes() {
 		mux.Handle(one.method+" "+p.cfg.Prefix+one.path, p.page(one.handle))
 	}
-	mux.Handle("GET "+p.cfg.Prefix+"/assets/", http.StripPrefix(p.cfg.Prefix+"/assets", look.Assets()))
+	mux.Handle("GET "+p.cfg.Prefix+"/assets/", http.StripPrefix(p.cfg.Prefix+"/assets", p.errors.PageMux(p.showFailure, look.Assets())))
 	return p.errors.ValidPath(p.errors.PageMux(p.showFailure, mux))
 }
 

@@ -161,7 +161,7 @@ func (s *server) appRoutes() http.Handler {
 	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
 	mux.Handle("POST /embedded/{clientId}/session-token", s.errors.Standard(s.serveSessionToken))
 	mux.Handle("GET /openapi", s.pages.handle(s.showDescription))
-	mux.Handle("GET /assets/", http.StripPrefix("/assets", look.Assets()))
+	mux.Handle("GET /assets/", http.StripPrefix("/assets", s.pages.mux(look.Assets())))
 	mux.Handle("GET /assets/embedded.js", http.HandlerFunc(serveEmbeddedScript))
 	mux.Handle("GET /{$}", http.RedirectHandler("/settings/apps", http.StatusSeeOther))
 	routes := s.pages.mux(&mux.mux)

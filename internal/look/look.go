@@ -163,7 +163,7 @@ func pieces() template.FuncMap {
 
 // Assets serves the style sheet, the script and the icon by their names, below wherever it is
 // mounted: strip the prefix first.
-func Assets() http.Handler {
+func Assets() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /"+styleName, asset("text/css; charset=utf-8", style))
 	mux.Handle("GET /"+scriptName, asset("text/javascript; charset=utf-8", script))
