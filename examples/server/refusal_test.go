@@ -45,6 +45,10 @@ func TestRefusedBeforeItIsARequest_ERR02(t *testing.T) {
 			}
 		}
 	}
+	const smuggled = "POST /oauth/token HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n" + host + "\r\n"
+	if res, body := rawAnswer(t, strings.TrimPrefix(r.api, "http://"), smuggled); res.StatusCode != http.StatusUnauthorized || !res.Close {
+		t.Errorf("a request behind one with two lengths was answered: %s %s", res.Status, body)
+	}
 	if strings.Contains(r.stderr.String(), "level=ERROR") {
 		t.Errorf("the log: %s", r.stderr)
 	}

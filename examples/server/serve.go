@@ -29,7 +29,7 @@ const maxHeader = 64 << 10
 
 func newHTTPServer(h http.Handler, t timeouts, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           unambiguous(h),
 		ReadHeaderTimeout: t.header,
 		ReadTimeout:       t.read,
 		WriteTimeout:      t.write,
@@ -37,6 +37,18 @@ func newHTTPServer(h http.Handler, t timeouts, log *slog.Logger) *http.Server {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
+}
+
+// unambiguous ends the connection after a request that came in chunks. It may have had a
+// Content-Length too, which net/http drops: a proxy that went by that saw another end of
+// the request, and what it took for its rest must not be answered (RFC 9112 section 6.1).
+func unambiguous(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // site is an HTTP server with the endpoint it serves, and what it answers for it.
