@@ -1,0 +1,85 @@
+//go:build linux
+
+package hostile_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// dial connects to one of the hosts from an address of its own.
+func (v *victim) dial(origin string) net.Conn {
+	v.Helper()
+	u, err := url.Parse(origin)
+	if err != nil {
+		v.Fatal(err)
+	}
+	conn, err := newDialer().Dial("tcp", u.Host)
+	if err != nil {
+		v.Fatal(err)
+	}
+	return conn
+}
+
+// raw sends bytes as they are and returns all answers until the server closes. What it
+// asks for last must make the server do so.
+func (v *victim) raw(origin, request string) []answer {
+	v.Helper()
+	conn := v.dial(origin)
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.WriteString(conn, request) // the server may stop reading
+	}()
+	var all []answer
+	for in := bufio.NewReader(conn); ; {
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			break
+		}
+		body, err := io.ReadAll(res.Body)
+		all = append(all, answer{res.StatusCode, res.Header, body})
+		if err != nil || res.Close {
+			break
+		}
+	}
+	conn.Close()
+	<-sent
+	return all
+}
+
+// judge says what is wrong with an answer to a request that nobody should send: a fault,
+// or an error without its shape (ERR-02, OERR-01). Pages have an alert.
+func (a answer) judge() (problem string) {
+	contentType := a.header.Get("Content-Type")
+	switch {
+	case a.status >= 500:
+		return "a fault"
+	case a.status < 400:
+		return ""
+	case strings.HasPrefix(contentType, "text/html"):
+		if !strings.Contains(string(a.body), `role="alert"`) || a.header.Get("X-Frame-Options") != "DENY" {
+			return "a page without an alert, or that can be framed"
+		}
+		return ""
+	case contentType != "application/json":
+		return "an error of the type " + contentType
+	}
+	var members struct {
+		StatusCode int
+		Error      string
+		Message    any
+	}
+	if err := json.Unmarshal(a.body, &members); err != nil || members.Error == "" || members.Message == nil || members.StatusCode != 0 && members.StatusCode != a.status {
+		return "an error of another shape"
+	}
+	return ""
+}
