@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
 FUZZTIME ?= 30s
+SOAK ?= 10m
 PROOFS ?= $(CURDIR)/proofs.out
 
 .PHONY: help
@@ -37,6 +38,10 @@ prove: ## The long forms of the proofs: races, crashes, floods; non-zero when on
 	PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS) go test -count=1 -timeout 60m ./... || failed=1; \
 	  PARTNERKIT_PROOFS=$(PROOFS) $(MAKE) fuzz || failed=1; \
 	  go run ./internal/proof/table $(PROOFS) && [ -z "$$failed" ]
+
+.PHONY: soak
+soak: ## A mixed load on the reference server for SOAK; non-zero when it grows, or answers wrongly
+	PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -timeout 24h -run '^TestSoak$$' ./proofs/hostile
 
 .PHONY: bench
 bench: ## Benchmarks with their bars; non-zero when one is missed

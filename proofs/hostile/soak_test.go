@@ -1,0 +1,163 @@
+//go:build linux
+
+package hostile_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+)
+
+// soakVar says how long the soak takes: make soak has 10 minutes.
+const soakVar = "PARTNERKIT_SOAK"
+
+// What the process may hold more at the end than after it has warmed up. The limiter, the
+// caches and the database's pages fill up to bounds of their own.
+const (
+	moreMemory      = 96 << 20
+	moreGoroutines  = 40
+	moreDescriptors = 30
+)
+
+const soakApps, soakBusinesses = 8, 16
+
+// A mixed load of partners, people and receivers gets right answers and no fault for as
+// long as it goes on, and leaves the process as it was.
+func TestSoak(t *testing.T) {
+	long, parts := 2*time.Second, 1
+	if testenv.Proving() {
+		long, parts = 2*time.Minute, 4
+	}
+	if text := os.Getenv(soakVar); text != "" {
+		var err error
+		if long, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		parts = 4
+	}
+	var received atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/fails" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		received.Add(1)
+	}))
+	defer receiver.Close()
+	data := newFixtures(soakApps, soakBusinesses)
+	for i := range data.Apps {
+		path := "/takes"
+		if i%4 == 3 {
+			path = "/fails"
+		}
+		data.Apps[i].Webhooks = []webhook{{fmt.Sprintf("whk_%d", i), receiver.URL + path, []string{"invoice.created", "customer.created", "app.installed"}, fmt.Sprintf("whsec_of_app_%d", i)}}
+	}
+	v := startVictim(t, data)
+	p := proof.Begin(t, "Soak", "requests")
+	s := &soak{victim: v, proof: p, data: data, counts: map[string]int{}}
+
+	s.run(min(long/2, time.Minute)) // warms up
+	warm := s.settle()
+	t.Logf("after the warm-up: %v", warm)
+	began, before := time.Now(), s.requests.Load()
+	for part := range parts {
+		s.run(long / time.Duration(parts))
+		if part < parts-1 {
+			t.Logf("after %v: %v", time.Since(began).Round(time.Second), v.usage())
+		}
+	}
+	perSecond := float64(s.requests.Load()-before) / time.Since(began).Seconds()
+	last := s.settle()
+	t.Logf("at the end: %v", last)
+	t.Logf("%.0f requests/s; %v; %d webhooks received", perSecond, s.counts, received.Load())
+	p.Notef("%v, %.0f/s; %v; then %v", long, perSecond, warm, last)
+	if last.rss > warm.rss+moreMemory || last.goroutines > warm.goroutines+moreGoroutines || last.fds > warm.fds+moreDescriptors {
+		p.Violation("it grew by more than %d MiB, %d goroutines or %d descriptors", moreMemory>>20, moreGoroutines, moreDescriptors)
+	}
+	if received.Load() == 0 {
+		p.Violation("no webhook arrived")
+	}
+	v.wantSilentLog(s.someSecrets()...)
+}
+
+// soak is the load.
+type soak struct {
+	*victim
+	proof    *proof.Proof
+	data     fixtures
+	requests atomic.Int64
+
+	mu      sync.Mutex
+	counts  map[string]int
+	secrets []string
+}
+
+// run lets everybody work at once for a while: each partner has a business of its own.
+func (s *soak) run(long time.Duration) {
+	until := time.Now().Add(long)
+	var wg sync.WaitGroup
+	for i := range soakBusinesses {
+		wg.Go(func() { s.partner(i, until) })
+	}
+	wg.Go(func() { s.nuisance(until) })
+	wg.Wait()
+}
+
+// settle waits until nobody is connected any more.
+func (s *soak) settle() usage {
+	var now usage
+	for range 5 {
+		time.Sleep(100 * time.Millisecond)
+		now = s.usage()
+	}
+	return now
+}
+
+// note counts an answer, and what is wrong with it.
+func (s *soak) note(what string, got answer, err error, want ...int) bool {
+	s.requests.Add(1)
+	s.proof.Tried(1)
+	s.mu.Lock()
+	s.counts[what]++
+	s.mu.Unlock()
+	if err != nil {
+		s.proof.Violation("%s: %v", what, err)
+		return false
+	}
+	for _, status := range want {
+		if got.status == status && status == http.StatusTooManyRequests {
+			s.mu.Lock()
+			s.counts["refused by a limit"]++
+			s.mu.Unlock()
+		}
+		if got.status == status {
+			return true
+		}
+	}
+	s.proof.Violation("%s: %v, want %v", what, got, want)
+	return false
+}
+
+func (s *soak) keep(secrets ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.secrets) < 500 {
+		s.secrets = append(s.secrets, secrets...)
+	}
+}
+
+func (s *soak) someSecrets() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.secrets
+}
