@@ -81,3 +81,33 @@ func FuzzUserCode(f *testing.F) {
 		}
 	})
 }
+
+// FuzzDecision: no form grants anything but the one of the page that was shown, however
+// it is bent (AZ-14).
+func FuzzDecision(f *testing.F) {
+	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
+	app := e.app(f)
+	b := e.browser(f).signIn("usr_owner", "biz_bakery")
+	for _, seed := range []string{
+		"", "decision=allow", "decision=allow&decision=deny", "decision=Allow&business_id=biz_bakery", "request_id=pk_req_" + strings.Repeat("a", 43) + "&decision=allow&business_id=biz_bakery",
+		"csrf=%00&request_id=%ff&decision=allow", ";;&&==", "%", strings.Repeat("a=b&", 200), "decision=allow&business_id=biz_other",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		b.t = t
+		shown := b.get("/oauth/authorize?" + askQuery(app).Encode())
+		r, err := http.NewRequest(http.MethodPost, pageApp+"/oauth/authorize", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if p := b.do(r); p.status < 400 || p.status >= 500 || p.location != "" || !strings.Contains(p.body, `role="alert"`) {
+			t.Fatalf("%q: %d to %q: %s", body, p.status, p.location, p.main())
+		}
+		e.wantNothingGranted(t)
+		if denied := b.submit(shown, "deny"); denied.status != http.StatusSeeOther { // it lives on
+			t.Fatalf("%q, and then a denial: %d", body, denied.status)
+		}
+	})
+}
