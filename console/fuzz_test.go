@@ -43,7 +43,7 @@ func FuzzUpload(f *testing.F) {
 	f.Add("multipart/form-data", []byte(body))
 	f.Add("multipart/form-data; boundary=a", []byte("--a\r\n\r\n\r\n--a--"))
 	f.Add("multipart/form-data; boundary=a", []byte("--a\r\nContent-Disposition: form-data; name=kind\r\n\r\nicon\r\n--a\r\nContent-Disposition: form-data; name=kind\r\n\r\nicon\r\n--a--"))
-	f.Add("multipart/form-data; boundary=a", []byte("--a\r\n"+strings.Repeat("A: b\r\n", 20000)))
+	f.Add("multipart/form-data; boundary=a", []byte("--a\r\n"+strings.Repeat("A: b\r\n", 500)))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		r.Header.Set("Content-Type", contentType)
