@@ -21,10 +21,11 @@ import (
 const soakVar = "PARTNERKIT_SOAK"
 
 // What the process may hold more at the end than after it has warmed up. The limiter, the
-// caches and the database's pages fill up to bounds of their own.
+// caches and the database's pages fill up to bounds of their own; those who send webhooks
+// stay, once so many were needed at a time, and are 256 at most.
 const (
 	moreMemory      = 96 << 20
-	moreGoroutines  = 40
+	moreGoroutines  = 256 + 40
 	moreDescriptors = 30
 )
 
