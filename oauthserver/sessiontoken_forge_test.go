@@ -54,6 +54,17 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 	}
 	point, err := private.PublicKey.Bytes()
 	mustDo(t, err)
+	sealed := func(zip jose.CompressionAlgorithm) string {
+		encrypter, err := jose.NewEncrypter(jose.A128GCM, jose.Recipient{Algorithm: jose.ECDH_ES_A128KW, Key: &private.PublicKey, KeyID: kid},
+			&jose.EncrypterOptions{Compression: zip})
+		mustDo(t, err)
+		encrypted, err := encrypter.Encrypt([]byte(token))
+		mustDo(t, err)
+		text, err := encrypted.CompactSerialize()
+		mustDo(t, err)
+		return text
+	}
+	jwe := strings.Split(sealed(jose.NONE), ".")
 
 	tests := map[string]string{
 		"empty":                       "",
@@ -68,7 +79,10 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 		"space before":                " " + token,
 		"JSON serialization":          `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` + parts[2] + `"}`,
 		"no signature":                parts[0] + "." + parts[1] + ".",
-		"another signature":           parts[0] + "." + parts[1] + "." + strings.Repeat("A", 86),
+		"another signature":           parts[0] + "." + parts[1] + "." + strings.Repeat("A", 86),       // r and s of zero: CVE-2022-21449
+		"encrypted to our key":        strings.Join(jwe, "."),                                          // a second parser, for nothing
+		"encrypted and compressed":    sealed(jose.DEFLATE),                                            // CVE-2024-28180
+		"encrypted without its key":   strings.Join([]string{jwe[0], "", jwe[2], jwe[3], jwe[4]}, "."), // CVE-2026-34986
 		"another payload":             parts[0] + "." + b64(t, map[string]any{"sub": "usr_2"}) + "." + parts[2],
 		"alg none":                    b64(t, with(map[string]any{"alg": "none"})) + "." + parts[1] + ".",
 		"alg none with the signature": b64(t, with(map[string]any{"alg": "none"})) + "." + parts[1] + "." + parts[2],
