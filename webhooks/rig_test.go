@@ -70,7 +70,10 @@ func newRig(t *testing.T, cfg webhooks.Config) *rig {
 		})
 		return db
 	})
-	cfg.Store, cfg.Keyring, cfg.AllowLoopback, cfg.Client = r.Store, ring(t), true, r.net.client(t)
+	cfg.Store, cfg.Keyring, cfg.AllowLoopback = r.Store, ring(t), true
+	if cfg.Client == nil {
+		cfg.Client = r.net.client(t)
+	}
 	cfg.CurrentVersion, cfg.Clock = "2026-09-01", r.clock
 	cfg.Logger = slog.New(slog.NewTextHandler(&lockedWriter{to: r.logged}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var err error

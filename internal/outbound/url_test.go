@@ -73,6 +73,11 @@ func TestParseURLRefuses(t *testing.T) {
 		"https://example.com:65536/":                         badPort,
 		"https://example.com:http/":                          unreadable,
 		"https://[::1/":                                      unreadable,
+		"https://[8.8.8.8]/":                                 unreadable, // CVE-2025-47912
+		"https://[example.com]/":                             unreadable,
+		"https://[v1.a]/":                                    unreadable,
+		"https://example.com[::1]/":                          unreadable, // CVE-2026-25679
+		"https://[::1]example.com/":                          unreadable,
 		"https://%31%32%37.0.0.1/":                           unreadable,
 		"https://2130706433/":                                oddIPv4,
 		"https://0x7f000001/":                                oddIPv4,
