@@ -176,3 +176,20 @@ func TestCodeRace(t *testing.T) {
 		t.Errorf("%d winners, want one, whose token has ended", len(winners))
 	}
 }
+
+// CODE-04, frappe#41533: the redirect_uri is that of the request which the code came
+// from, and not any that the app has registered.
+func TestCodeOfAnotherRedirect(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	const other = "https://app.example.com/other"
+	_, err := k.store.UpdateApp(t.Context(), k.app(confidentialID).ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.RedirectURIs = []string{other, apiRedirect}
+		return a, nil
+	})
+	k.must(err)
+	code := k.code(confidentialID, apiChallenge)
+	k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code, "redirect_uri", other, "code_verifier", apiVerifier).
+		dead("redirect_uri mismatch")
+	k.redeem(confidentialID, code).ok(tokenMembers)
+}
