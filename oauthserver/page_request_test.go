@@ -4,15 +4,49 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
+
+// A door counts who connects to it, in whatever protocol.
+type door struct {
+	url    string
+	knocks atomic.Int32
+}
+
+func newDoor(t testing.TB) *door {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{url: "https://" + listener.Addr().String() + "/client.json"}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			d.knocks.Add(1)
+			_ = conn.Close()
+		}
+	}()
+	return d
+}
 
 // code finds an authorization code by its text.
 func (e *pageEnv) code(t testing.TB, text string) oauthserver.Code {
@@ -81,7 +115,7 @@ func TestConsentIsAskedEveryTime(t *testing.T) {
 // reference, so that it neither overrides what was checked nor makes us call out.
 func TestRequestObjectsAreNotRead(t *testing.T) {
 	t.Parallel()
-	site := newDocSite(t)
+	door := newDoor(t)
 	e := newPageEnv(t, onLoopback)
 	app := e.app(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
@@ -90,7 +124,7 @@ func TestRequestObjectsAreNotRead(t *testing.T) {
 	encode := base64.RawURLEncoding.EncodeToString
 	for name, change := range map[string]func(url.Values){
 		"by value":     withParam("request", encode([]byte(`{"alg":"none"}`))+"."+encode([]byte(claims))+"."),
-		"by reference": withParam("request_uri", site.URL),
+		"by reference": withParam("request_uri", door.url),
 	} {
 		answer := b.submit(b.ask(app, change).wantOK(), "allow").wantCallback(pageCallback)
 		code := e.code(t, answer.Get("code"))
@@ -98,8 +132,8 @@ func TestRequestObjectsAreNotRead(t *testing.T) {
 			t.Errorf("%s: code %+v", name, code)
 		}
 	}
-	if n := site.hits.Load(); n != 0 {
-		t.Errorf("%d requests to an address out of the query", n)
+	if n := door.knocks.Load(); n != 0 {
+		t.Errorf("%d connections to an address out of the query", n)
 	}
 }
 
@@ -107,14 +141,14 @@ func TestRequestObjectsAreNotRead(t *testing.T) {
 // fetched, nor made into links or images on the page that asks a person.
 func TestMetadataIsNotFetched(t *testing.T) {
 	t.Parallel()
-	site := newDocSite(t)
+	door := newDoor(t)
 	e := newPageEnv(t, onLoopback, func(c *oauthserver.Config) {
 		c.Registration = func(*http.Request) (string, error) { return "org_dev", nil }
 	})
 	body, err := json.Marshal(map[string]any{
 		"client_name": "Desk", "redirect_uris": []string{pageCallback}, "scope": "invoices:read",
-		"client_uri": site.URL, "logo_uri": site.URL, "tos_uri": site.URL, "policy_uri": site.URL,
-		"jwks_uri": site.URL, "sector_identifier_uri": site.URL, "request_uris": []string{site.URL},
+		"client_uri": door.url, "logo_uri": door.url, "tos_uri": door.url, "policy_uri": door.url,
+		"jwks_uri": door.url, "sector_identifier_uri": door.url, "request_uris": []string{door.url},
 	})
 	mustDo(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/oauth/register", strings.NewReader(string(body)))
@@ -130,10 +164,10 @@ func TestMetadataIsNotFetched(t *testing.T) {
 	app, err := e.AppByClientID(t.Context(), made.ClientID)
 	mustDo(t, err)
 	p := e.browser(t).signIn("usr_owner", "biz_sandbox").ask(app).wantOK()
-	if !strings.Contains(p.body, "Desk") || strings.Contains(p.body, site.URL) || strings.Contains(p.body, "<img") {
+	if !strings.Contains(p.body, "Desk") || strings.Contains(p.body, door.url) || strings.Contains(p.body, "<img") {
 		t.Errorf("the page shows\n%s", p.main())
 	}
-	if n := site.hits.Load(); n != 0 {
-		t.Errorf("%d requests to an address out of a registration", n)
+	if n := door.knocks.Load(); n != 0 {
+		t.Errorf("%d connections to an address out of a registration", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -129,6 +130,24 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 	// The tool above can make a good one, so the refusals have the reasons they say.
 	if _, err := verifier.VerifySessionToken(t.Context(), app, signRaw(t, private, header, string(payload)), r.clock.Now()); err != nil {
 		t.Errorf("signed by hand: %v", err)
+	}
+}
+
+// TX-02, CVE-2025-27144, CVE-2025-30204, CVE-2025-22868: what a token costs before it
+// is refused does not grow with its dots. The test is not parallel, for it measures
+// the heap.
+func TestSessionTokenOfDots(t *testing.T) {
+	r := newDocRig(t, nil)
+	app, _ := r.embedded(t)
+	for _, dots := range []int{oauthserver.MaxSessionToken, 10 << 20} {
+		token := strings.Repeat(".", dots)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > oauthserver.MaxSessionToken {
+			t.Errorf("%d dots: %d bytes, %v", dots, took, err)
+		}
 	}
 }
 
