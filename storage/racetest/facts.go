@@ -1,0 +1,132 @@
+package racetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// fact is one row of the database, as plain SQL shows it.
+type fact struct {
+	kind, id                    string
+	family, installation, grant string
+	state                       string
+	n                           int64
+}
+
+// facts are all rows of one world.
+type facts []fact
+
+// tables are the statements that read them; %s is the list of ids.
+var tables = []struct{ kind, sql string }{
+	{"app", "SELECT 'app', id, '', '', '', status, 0 FROM partnerkit_app WHERE id IN (%s)"},
+	{"installation", "SELECT 'installation', id, '', '', '', status || CASE WHEN ended_at IS NULL THEN '' ELSE ' ended' END, 0 FROM partnerkit_installation WHERE id IN (%s)"},
+	{"grant", "SELECT 'grant', id, '', installation_id, '', CASE WHEN ended_at IS NULL THEN 'live' ELSE 'ended' END, 0 FROM partnerkit_grant WHERE id IN (%s)"},
+	{"code", "SELECT 'code', id, COALESCE(family_id, ''), installation_id, grant_id, CASE WHEN used_at IS NULL THEN 'open' ELSE 'used' END, 0 FROM partnerkit_code WHERE id IN (%s)"},
+	{"family", "SELECT 'family', id, '', installation_id, COALESCE(grant_id, ''), CASE WHEN ended_at IS NULL THEN 'live' ELSE 'ended' END, generation FROM partnerkit_family WHERE id IN (%s)"},
+	{"access", "SELECT 'access', id, COALESCE(family_id, ''), installation_id, COALESCE(grant_id, ''), CASE WHEN revoked_at IS NULL THEN 'live' ELSE 'ended' END, generation FROM partnerkit_access_token WHERE id IN (%s)"},
+	{"refresh", "SELECT 'refresh', id, family_id, '', '', CASE WHEN used_at IS NULL THEN 'open' ELSE 'used' END, generation FROM partnerkit_refresh_token WHERE id IN (%s)"},
+	{"device", "SELECT 'device', id, '', COALESCE(installation_id, ''), COALESCE(grant_id, ''), status, CASE WHEN polled_at IS NULL THEN 0 ELSE 1 END FROM partnerkit_device_code WHERE id IN (%s)"},
+	{"session", "SELECT 'session', token_id, '', '', '', 'used', 0 FROM partnerkit_used_session_token WHERE token_id IN (%s)"},
+	{"event", "SELECT 'event', id, '', '', '', type, 0 FROM partnerkit_event WHERE id IN (%s)"},
+}
+
+// readFacts asks for every id that was made in the world, with one statement.
+func (w *world) readFacts(ctx context.Context, s *sqlstore.Store) (facts, error) {
+	ids := map[string][]string{"app": {w.app.ID}, "session": {w.session}, "code": {w.usedCode.id, w.freshCode.id}, "device": {w.pending.id, w.approved.id}}
+	lane := func(l laneValues) {
+		for kind, value := range map[string]string{"installation": l.installation, "grant": l.grant, "event": l.event,
+			"family": l.mint.FamilyID, "access": l.mint.AccessID, "refresh": l.mint.RefreshID} {
+			ids[kind] = append(ids[kind], value)
+		}
+	}
+	lane(laneValues{mint: w.old, installation: w.connected.Installation.ID, grant: w.connected.Grant.ID})
+	lane(laneValues{mint: w.current})
+	for _, l := range w.lanes {
+		lane(l)
+	}
+	var parts []string
+	var args []any
+	for _, table := range tables {
+		var places []string
+		for _, value := range ids[table.kind] {
+			args = append(args, value)
+			places = append(places, fmt.Sprintf("$%d", len(args)))
+		}
+		parts = append(parts, fmt.Sprintf(table.sql, strings.Join(places, ", ")))
+	}
+	query := strings.Join(parts, " UNION ALL ")
+	if schema := s.Dialect().Schema; schema != "" {
+		query = strings.ReplaceAll(query, "partnerkit_", `"`+schema+`".partnerkit_`)
+	}
+	var all facts
+	err := storage.Each(ctx, s, query, args, func(scan func(...any) error) error {
+		var f fact
+		err := scan(&f.kind, &f.id, &f.family, &f.installation, &f.grant, &f.state, &f.n)
+		all = append(all, f)
+		return err
+	})
+	return all, err
+}
+
+// find returns the row with that id.
+func (all facts) find(id string) (fact, bool) {
+	i := slices.IndexFunc(all, func(f fact) bool { return f.id == id })
+	if i < 0 {
+		return fact{}, false
+	}
+	return all[i], true
+}
+
+func (all facts) count(where func(fact) bool) (n int) {
+	for _, f := range all {
+		if where(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// is reports whether there is such a row in that state.
+func (all facts) is(id, state string) bool {
+	f, ok := all.find(id)
+	return ok && f.state == state
+}
+
+// stands reports whether nothing above a token has ended, as the rules say it and
+// without asking the store.
+func (all facts) stands(family, installation, grant string) bool {
+	apps := all.count(func(f fact) bool { return f.kind == "app" && f.state == string(oauthserver.AppActive) })
+	return apps == 1 && all.is(installation, string(oauthserver.InstallationActive)) &&
+		(grant == "" || all.is(grant, "live")) && (family == "" || all.is(family, "live"))
+}
+
+// isLive reports whether an access token should be taken.
+func (all facts) isLive(token fact) bool {
+	if family, ok := all.find(token.family); token.family != "" && (!ok || family.n != token.n) {
+		return false
+	}
+	return token.state == "live" && all.stands(token.family, token.installation, token.grant)
+}
+
+// describe writes the rows with the names of their ids, the same for every world.
+func (all facts) describe(w *world) string {
+	var lines []string
+	for _, f := range all {
+		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s (%s %s %s) %s %d", f.kind, w.name(f.id), w.name(f.family), w.name(f.installation), w.name(f.grant), f.state, f.n)), " "))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func (w *world) name(id string) string {
+	if name, ok := w.names[id]; ok {
+		return name
+	}
+	return id
+}

@@ -1,0 +1,31 @@
+package racetest_test
+
+import (
+	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/racetest"
+)
+
+// onPostgres is a schema of its own, with something between each node and it.
+func onPostgres(t testing.TB, between func(storage.DB) storage.DB) racetest.Database {
+	t.Helper()
+	url, schema := testenv.Postgres(t)
+	return racetest.Database{Connect: func(t testing.TB) storage.DB {
+		t.Helper()
+		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off"), postgres.Config{Schema: schema, MaxConns: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return between(db)
+	}}
+}
+
+func nothing(db storage.DB) storage.DB { return db }
+
+func TestPostgres(t *testing.T) {
+	racetest.Run(t, onPostgres(t, nothing))
+}
