@@ -15,7 +15,7 @@ func onPostgres(t testing.TB, between func(storage.DB) storage.DB) racetest.Data
 	url, schema := testenv.Postgres(t)
 	return racetest.Database{Connect: func(t testing.TB) storage.DB {
 		t.Helper()
-		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off"), postgres.Config{Schema: schema, MaxConns: 1})
+		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off&deadlock_timeout=50ms"), postgres.Config{Schema: schema, MaxConns: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,168 @@
+package racetest_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/racetest"
+)
+
+// rewriter is a database whose store has a bug: some of its statements are replaced
+// by others, with the same arguments and in one transaction.
+type rewriter struct {
+	storage.DB
+	bug *bug
+}
+
+type bug struct {
+	rewrite   func(query string) []string // nil: stays as it is
+	rewritten atomic.Int64
+}
+
+func (b *bug) of(query string) []string {
+	if instead := b.rewrite(query); instead != nil {
+		b.rewritten.Add(1)
+		return instead
+	}
+	return []string{query}
+}
+
+func (r rewriter) Write(ctx context.Context, act storage.Act) error {
+	return r.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
+		return act(ctx, rewriterTx{tx, r.bug})
+	})
+}
+
+func (r rewriter) Exec(ctx context.Context, query string, args ...any) (n int64, err error) {
+	err = r.Write(ctx, func(ctx context.Context, tx storage.Tx) (err error) {
+		n, err = tx.Exec(ctx, query, args...)
+		return err
+	})
+	return n, err
+}
+
+func (r rewriter) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	return r.DB.Query(ctx, r.bug.of(query)[0], args...)
+}
+
+type rewriterTx struct {
+	storage.Tx
+	bug *bug
+}
+
+func (x rewriterTx) Exec(ctx context.Context, query string, args ...any) (n int64, err error) {
+	for i, q := range x.bug.of(query) {
+		changed, err := x.Tx.Exec(ctx, q, args...)
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 {
+			n = changed
+		}
+	}
+	return n, nil
+}
+
+func (x rewriterTx) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	return x.Tx.Query(ctx, x.bug.of(query)[0], args...)
+}
+
+// rule says how statements that begin so are rewritten; schema comes before the names
+// of tables.
+type rule struct {
+	begin   string
+	rewrite func(query, schema string) []string
+}
+
+func rewriting(rules ...rule) *bug {
+	return &bug{rewrite: func(query string) []string {
+		before, rest, _ := strings.Cut(query, `"`)
+		name, _, isQualified := strings.Cut(rest, `".`)
+		if !isQualified {
+			return nil
+		}
+		schema := `"` + name + `".`
+		for _, r := range rules {
+			if strings.HasPrefix(strings.ReplaceAll(query, schema, ""), r.begin) && before != query {
+				return r.rewrite(query, schema)
+			}
+		}
+		return nil
+	}}
+}
+
+// replaced changes a part of a statement.
+func replaced(part, by string) func(string, string) []string {
+	return func(query, _ string) []string {
+		if !strings.Contains(query, part) {
+			return nil
+		}
+		return []string{strings.Replace(query, part, by, 1)}
+	}
+}
+
+var (
+	lockless = rule{"SELECT a.status", replaced(" FOR SHARE OF a, i, g", "")}
+	// The end of a consent sweeps what it finds, and tokens no longer ask for it.
+	sweeping = []rule{
+		{"SELECT a.id", replaced("g.ended_at", "CAST(NULL AS BIGINT)")},
+		{"UPDATE partnerkit_grant SET ended_at", func(query, schema string) []string {
+			of := " WHERE app_id = $1 AND user_id = $3 AND $2 <> ''"
+			return []string{
+				query, "UPDATE " + schema + "partnerkit_access_token SET revoked_at = $4" + of, "UPDATE " + schema + "partnerkit_family SET ended_at = $4" + of,
+			}
+		}},
+	}
+	endFamily = "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND"
+)
+
+// Each planted bug stays hidden while one act comes after the other, and is found.
+func TestFindsPlantedBugs(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		bug   *bug
+		acts  []string
+		finds string // empty: nothing
+	}{
+		"a code is checked, then used": {
+			rewriting(rule{"UPDATE partnerkit_code", replaced(" AND used_at IS NULL", "")}),
+			[]string{"redeem code", "redeem code"}, "one winner",
+		},
+		"a mint looks at its parents without a lock": {
+			rewriting(append(sweeping, lockless)...), []string{"redeem code", "revoke consent"}, "survivor",
+		},
+		"with the lock a sweep is no bug": {
+			rewriting(sweeping...), []string{"redeem code", "revoke consent"}, "",
+		},
+		"a burn misses the newest token": {
+			rewriting(rule{endFamily, func(_, schema string) []string {
+				return []string{
+					"UPDATE " + schema + "partnerkit_access_token SET revoked_at = $2 WHERE family_id = $1",
+					"UPDATE " + schema + "partnerkit_refresh_token SET used_at = $2 WHERE family_id = $1 AND used_at IS NULL",
+				}
+			}}), []string{"refresh", "revoke"}, "survivor",
+		},
+		"a burn locks upwards": {
+			rewriting(rule{endFamily, func(query, schema string) []string {
+				return []string{query, "UPDATE " + schema + "partnerkit_app SET status = status WHERE CAST($2 AS BIGINT) > 0 AND id = (SELECT app_id FROM " + schema + "partnerkit_family WHERE id = $1)"}
+			}}), []string{"refresh", "revoke"}, "deadlock",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := racetest.Explore(t, onPostgres(t, func(db storage.DB) storage.DB { return rewriter{db, test.bug} }), test.acts...)
+			found := strings.Join(report.Violations, "\n")
+			t.Logf("%d rewritten, %d violations in %d schedules", test.bug.rewritten.Load(), len(report.Violations), report.Schedules)
+			switch {
+			case test.bug.rewritten.Load() == 0:
+				t.Error("no statement was rewritten")
+			case test.finds == "" && found != "":
+				t.Error(found)
+			case !strings.Contains(found, test.finds):
+				t.Errorf("%q was not found, but this: %s", test.finds, found)
+			}
+		})
+	}
+}
