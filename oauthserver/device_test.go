@@ -246,6 +246,22 @@ func TestDeviceRace(t *testing.T) {
 	}
 }
 
+// TOK-04: an app that is suspended while its poll is on the way is refused as a
+// client, in whichever moment, and the approval waits for its return.
+func TestDeviceOfSuspendedApp(t *testing.T) {
+	t.Parallel()
+	late := &lateStore{}
+	late.first.Store(true) // not yet
+	k := newAPIKit(t, func(cfg *oauthserver.Config) { late.Store, cfg.Store = cfg.Store, late })
+	device, user := k.newDevice(publicID)
+	k.approveDevice(user)
+	late.first.Store(false)
+	late.after = func() { k.must(k.store.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended)) }
+	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
+	k.must(k.store.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppActive))
+	k.poll(publicID, device).ok(tokenMembers)
+}
+
 // takenStore says once that the user code is in use.
 type takenStore struct {
 	oauthserver.Store

@@ -74,6 +74,9 @@ func (d DeviceCode) checkCollectable(now time.Time) error {
 
 // collectDevice hands out what was approved; of several polls one gets it.
 func (s *Server) collectDevice(ctx context.Context, c call, device DeviceCode) (tokenAnswer, error) {
+	if device.Status == DeviceApproved && device.AppStatus != AppActive {
+		return tokenAnswer{}, s.refuseClient(ctx, c) // suspended since the client was authenticated
+	}
 	if err := device.checkCollectable(c.now); err != nil {
 		return tokenAnswer{}, err
 	}

@@ -263,6 +263,8 @@ func (c call) poll(ctx context.Context, what artifact) (answer, error) {
 		return denied, nil
 	case device.Status == oauthserver.DevicePending:
 		return slowDown, nil
+	case device.Status == oauthserver.DeviceApproved && device.AppStatus != oauthserver.AppActive:
+		return clientDead, nil
 	case device.Status == oauthserver.DeviceCollected, !device.IsAlive():
 		return dead, nil
 	}
