@@ -152,6 +152,7 @@ func TestFindsPlantedBugs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			report := racetest.Explore(t, onPostgres(t, func(db storage.DB) storage.DB { return rewriter{db, test.bug} }), test.acts...)
 			found := strings.Join(report.Violations, "\n")
 			t.Logf("%d rewritten, %d violations in %d schedules", test.bug.rewritten.Load(), len(report.Violations), report.Schedules)

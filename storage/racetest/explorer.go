@@ -53,16 +53,13 @@ func newExplorer(t testing.TB, db Database) (*explorer, error) {
 			return nil, err
 		}
 		e.lanes = append(e.lanes, l)
-		if err := l.learn(ctx); err != nil {
-			return nil, err
-		}
 	}
 	return e, nil
 }
 
 func (e *explorer) isSerial() bool { return e.store.Dialect().IsOneProcess }
 
-// learn asks for the session that the lane has now.
+// learn asks for the session that the lane has now: a pool may change it.
 func (l *node) learn(ctx context.Context) error {
 	if l.store.Dialect().IsOneProcess {
 		return nil
@@ -131,11 +128,11 @@ func (e *explorer) run(ctx context.Context, p plan) (verdict, []choice, error) {
 			return p.before(moment{lane, stops[lane], r.state, w, all})
 		}
 	}
-	if p.strike != nil {
-		p.strike(e.lanes)
-	}
 	var contend []func()
 	for i, a := range p.acts {
+		if err := e.lanes[i].learn(ctx); err != nil {
+			return verdict{}, nil, err
+		}
 		all[i] = contender{act: a, answer: fault, isStruck: true}
 		e.lanes[i].gate.race = r
 		contend = append(contend, func() {
@@ -143,6 +140,9 @@ func (e *explorer) run(ctx context.Context, p plan) (verdict, []choice, error) {
 				all[i] = e.lanes[i].contend(ctx, call{w: w, lane: w.lanes[i], others: p.acts}, a)
 			}
 		})
+	}
+	if p.strike != nil {
+		p.strike(e.lanes)
 	}
 	trace, err := r.play(ctx, contend, p.choose)
 	for _, l := range e.lanes {
@@ -164,7 +164,8 @@ func (e *explorer) run(ctx context.Context, p plan) (verdict, []choice, error) {
 	if r.deadlocks > 0 {
 		v.add("deadlock: the acts waited for each other")
 	}
-	return v, trace, w.lastRefresh(ctx, e.store, &v)
+	err = w.lastRefresh(ctx, e.store, &v)
+	return v, trace, err
 }
 
 func (e *explorer) world(ctx context.Context, acts []act) (*world, error) {

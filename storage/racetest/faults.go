@@ -58,9 +58,6 @@ func brokenConnections(ctx context.Context, e *explorer, acts []act, random *ran
 			if err != nil {
 				return failed(acts, trace, err)
 			}
-			if err := e.lanes[lane].learn(ctx); err != nil {
-				return err
-			}
 			expected := serial
 			if v.struck[lane] {
 				if expected, err = e.outcomesWithout(ctx, acts, lane); err != nil {

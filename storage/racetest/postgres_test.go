@@ -15,7 +15,7 @@ func onPostgres(t testing.TB, between func(storage.DB) storage.DB) racetest.Data
 	url, schema := testenv.Postgres(t)
 	return racetest.Database{Connect: func(t testing.TB) storage.DB {
 		t.Helper()
-		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off&deadlock_timeout=50ms"), postgres.Config{Schema: schema, MaxConns: 1})
+		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off"), postgres.Config{Schema: schema, MaxConns: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,5 +27,6 @@ func onPostgres(t testing.TB, between func(storage.DB) storage.DB) racetest.Data
 func nothing(db storage.DB) storage.DB { return db }
 
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	racetest.Run(t, onPostgres(t, nothing))
 }

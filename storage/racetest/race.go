@@ -86,15 +86,23 @@ func (r *race) play(ctx context.Context, contenders []func(), choose func(enable
 		}()
 	}
 	var trace []choice
+	known := -1 // how much of the trace can be repeated: whom a deadlock ends is chance
 	for {
 		if err := r.settle(ctx); err != nil {
 			return trace, errors.Join(err, r.free())
+		}
+		if r.deadlocks > 0 && known < 0 {
+			known = len(trace)
 		}
 		enabled := r.in(inside)
 		if !r.wholeActs || len(enabled) == 0 {
 			enabled = r.in(outside, inside)
 		}
-		if len(enabled) == 0 {
+		switch {
+		case len(enabled) > 0:
+		case known >= 0:
+			return trace[:known], nil
+		default:
 			return trace, nil // all have ended
 		}
 		chosen := choose(enabled)

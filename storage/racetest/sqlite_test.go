@@ -68,5 +68,6 @@ type removed struct {
 func (r removed) Close() error { return errors.Join(r.DB.Close(), os.RemoveAll(r.dir)) }
 
 func TestSQLite(t *testing.T) {
+	t.Parallel()
 	racetest.Run(t, onSQLite(t))
 }
