@@ -13,23 +13,23 @@ var interleavings = []stage{
 			if isLong() {
 				return combinations(2)
 			}
-			return append(dangerous(), sampled(2, 10)(random)...)
+			return append(dangerous(), sampled(2, 6)(random)...)
 		},
 		explore: func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
 			if isLong() {
 				return e.all(ctx, acts, report)
 			}
-			return e.some(ctx, acts, 8, random, report)
+			return e.some(ctx, acts, 4, random, report)
 		},
 	},
 	{
-		what: "Triples of acts, random interleavings", unit: "schedules", acts: sampled(3, 6),
+		what: "Triples of acts, random interleavings", unit: "schedules", acts: sampled(3, 4),
 		explore: func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
 			return e.some(ctx, acts, pick(2, 25), random, report)
 		},
 	},
-	{what: "Pairs with a lost commit answer", unit: "schedules", acts: sampled(2, 12), explore: lostCommits},
-	{what: "Pairs with a broken connection", unit: "schedules", acts: sampled(2, 5), explore: brokenConnections},
+	{what: "Pairs with a lost commit answer", unit: "schedules", acts: sampled(2, 6), explore: lostCommits},
+	{what: "Pairs with a broken connection", unit: "schedules", acts: sampled(2, 2), explore: brokenConnections},
 }
 
 // dangerous are the pairs in which most can go wrong.
