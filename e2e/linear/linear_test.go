@@ -214,4 +214,3 @@ func beginSession(t testing.TB, w world) client {
 		return call{"verify", about}, answer, err
 	}
 }
-

@@ -2,7 +2,6 @@ package racetest
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -19,7 +18,7 @@ const SeedVar = "PARTNERKIT_RACE_SEED"
 // isLong: proofs were asked for, so nothing is left out.
 func isLong() bool { return os.Getenv("PARTNERKIT_PROVE") != "" }
 
-// choice of how much to do: all of it in a proof, and a sample otherwise.
+// pick is how much to do: all of it in a proof, and a sample otherwise.
 func pick[T any](sample, all T) T {
 	if isLong() {
 		return all
@@ -106,6 +105,7 @@ func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 					return
 				}
 				p.Tried(report.Schedules)
+				t.Logf("%s: %d %s, %d violations", nameOf(j.acts), report.Schedules, s.unit, len(report.Violations))
 				for _, what := range report.Violations {
 					p.Violation("%s", what)
 				}
@@ -120,11 +120,7 @@ func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 	}
 	close(jobs)
 	working.Wait()
-	p.Notef("%s", plural(len(combinations), len(combinations[0])))
-}
-
-func plural(n, size int) string {
-	return fmt.Sprintf("%d combinations of %d acts", n, size)
+	p.Notef("%s%d combinations of %d acts", pick("a sample, ", ""), len(combinations), len(combinations[0]))
 }
 
 // combinations of as many acts, each also with itself.

@@ -1,0 +1,25 @@
+package racetest_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/racetest"
+)
+
+// A database of one's own is explored by a test beside that of storetest.Run. Here
+// it is PostgreSQL, in a schema that nobody else uses.
+func ExampleRun() {
+	_ = func(t *testing.T) { // func TestRaces(t *testing.T)
+		racetest.Run(t, racetest.Database{Connect: func(t testing.TB) storage.DB {
+			db, err := postgres.OpenDB(t.Context(), os.Getenv("DATABASE_URL"), postgres.Config{Schema: "races", MaxConns: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			return db
+		}})
+	}
+}
