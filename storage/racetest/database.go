@@ -7,6 +7,9 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
+// Opener makes an empty database that is removed when t ends.
+type Opener func(t testing.TB) Database
+
 // Database is an empty database to explore.
 type Database struct {
 	// Connect opens it once more, as one more node would, with a single

@@ -1,7 +1,9 @@
 package racetest_test
 
 import (
+	"crypto/rand"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -10,16 +12,19 @@ import (
 )
 
 // A database of one's own is explored by a test beside that of storetest.Run. Here
-// it is PostgreSQL, in a schema that nobody else uses.
+// it is PostgreSQL, in new schemas.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestRaces(t *testing.T)
-		racetest.Run(t, racetest.Database{Connect: func(t testing.TB) storage.DB {
-			db, err := postgres.OpenDB(t.Context(), os.Getenv("DATABASE_URL"), postgres.Config{Schema: "races", MaxConns: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			return db
-		}})
+		racetest.Run(t, func(t testing.TB) racetest.Database {
+			schema := "races_" + strings.ToLower(rand.Text()) // to be dropped afterwards
+			return racetest.Database{Connect: func(t testing.TB) storage.DB {
+				db, err := postgres.OpenDB(t.Context(), os.Getenv("DATABASE_URL"), postgres.Config{Schema: schema, MaxConns: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = db.Close() })
+				return db
+			}}
+		})
 	}
 }

@@ -44,6 +44,7 @@ type verdict struct {
 	violations []string
 	outcome    outcome
 	struck     []bool // by a fault that was made on purpose
+	rows       facts
 }
 
 func (v *verdict) add(format string, args ...any) {
@@ -58,7 +59,7 @@ func (w *world) judge(ctx context.Context, s *sqlstore.Store, all []contender) (
 	if err != nil {
 		return v, err
 	}
-	v.outcome.rows = rows.describe(w)
+	v.rows, v.outcome.rows = rows, rows.describe(w)
 	for _, c := range all {
 		v.outcome.answers = append(v.outcome.answers, c.answer)
 		v.struck = append(v.struck, c.isStruck)

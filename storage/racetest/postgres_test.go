@@ -28,5 +28,5 @@ func nothing(db storage.DB) storage.DB { return db }
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	racetest.Run(t, onPostgres(t, nothing))
+	racetest.Run(t, func(t testing.TB) racetest.Database { return onPostgres(t, nothing) })
 }

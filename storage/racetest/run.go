@@ -33,8 +33,8 @@ func pick[T any](sample, all T) T {
 // interleaving of their statements, and triples through random ones; then pairs with
 // a commit whose answer is lost, and with a connection that breaks. Where one writes
 // at a time it runs every order of the transactions of every pair, with a fault, and
-// with a crash, at each statement.
-func Run(t *testing.T, db Database) {
+// with a crash, at each statement. Each part has a database of its own.
+func Run(t *testing.T, open Opener) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv(SeedVar); text != "" {
 		var err error
@@ -43,15 +43,14 @@ func Run(t *testing.T, db Database) {
 		}
 	}
 	t.Logf("%s=%d repeats what is random here", SeedVar, seed)
-	explorers := newCrew(t, db)
-	name := explorers[0].store.Dialect().Name
+	dialect := open(t).Connect(t).Dialect()
 	stages := interleavings
-	if explorers[0].isSerial() {
+	if dialect.IsOneProcess {
 		stages = orders
 	}
 	for _, s := range stages {
 		t.Run(s.what, func(t *testing.T) {
-			explorers.work(t, proof.Begin(t, s.what+", "+name, s.unit), seed, s)
+			newCrew(t, open(t)).work(t, proof.Begin(t, s.what+", "+dialect.Name, s.unit), seed, s)
 		})
 	}
 }

@@ -69,5 +69,5 @@ func (r removed) Close() error { return errors.Join(r.DB.Close(), os.RemoveAll(r
 
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	racetest.Run(t, onSQLite(t))
+	racetest.Run(t, onSQLite)
 }

@@ -98,20 +98,16 @@ func (w *world) survivors(v *verdict, rows facts, live map[string]bool, all []co
 	}
 }
 
-// lastRefresh tries whatever the rows call dead, one last time: the world ends with
-// it.
+// lastRefresh tries what is unused and dead by its rows, one last time: the world
+// ends with it.
 func (w *world) lastRefresh(ctx context.Context, s *sqlstore.Store, v *verdict) error {
-	rows, err := w.readFacts(ctx, s)
-	if err != nil {
-		return err
-	}
 	for _, m := range w.mints() {
-		row, ok := rows.find(m.RefreshID)
-		if !ok {
+		row, ok := v.rows.find(m.RefreshID)
+		if !ok || row.state == "used" {
 			continue
 		}
-		family, _ := rows.find(row.family)
-		if rows.stands(family.id, family.installation, family.grant) {
+		family, _ := v.rows.find(row.family)
+		if v.rows.stands(family.id, family.installation, family.grant) {
 			continue
 		}
 		token, err := s.RefreshToken(ctx, m.RefreshDigest)
