@@ -166,6 +166,23 @@ func TestAssetSize_ERR02(t *testing.T) {
 	}
 }
 
+// ERR-02, CVE-2023-45290: a line without end, where a part would begin, is given up
+// where the largest upload would have ended.
+func TestLongLine_ERR02(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	path, _ := d.newApp(confidentialApp)
+	line := strings.NewReader("--x\r\nContent-Disposition: form-data; name=\"kind\"; note=\"" + strings.Repeat("x", 8<<20))
+	r := httptest.NewRequest(http.MethodPost, apiOrigin+path+"/assets", io.MultiReader(line)) // its length is not told
+	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+	r.AddCookie(&http.Cookie{Name: "session", Value: ann})
+	w := httptest.NewRecorder()
+	d.console.ServeHTTP(w, r)
+	if read := line.Size() - int64(line.Len()); w.Code != http.StatusRequestEntityTooLarge || read > console.MaxAssetBytes+128<<10 {
+		t.Errorf("%d after %d bytes", w.Code, read)
+	}
+}
+
 // ERR-02: bodies that are no upload.
 func TestUploads_ERR02(t *testing.T) {
 	t.Parallel()
