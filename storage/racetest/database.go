@@ -13,8 +13,8 @@ type Opener func(t testing.TB) Database
 // Database is an empty database to explore.
 type Database struct {
 	// Connect opens it once more, as one more node would, with a single
-	// connection; it is closed when t ends. A database of one process is opened
-	// once.
+	// connection that may stay in a transaction for as long as it takes; it is
+	// closed when t ends. A database of one process is opened once.
 	Connect func(t testing.TB) storage.DB
 	// Crash opens a copy of what would be left if the process died at this moment;
 	// the caller closes it. It is asked of databases of one process; nil: crashes

@@ -18,7 +18,7 @@ func ExampleRun() {
 		racetest.Run(t, func(t testing.TB) racetest.Database {
 			schema := "races_" + strings.ToLower(rand.Text()) // to be dropped afterwards
 			return racetest.Database{Connect: func(t testing.TB) storage.DB {
-				db, err := postgres.OpenDB(t.Context(), os.Getenv("DATABASE_URL"), postgres.Config{Schema: schema, MaxConns: 1})
+				db, err := postgres.OpenDB(t.Context(), os.Getenv("DATABASE_URL"), postgres.Config{Schema: schema, MaxConns: 1, IdleTransaction: -1})
 				if err != nil {
 					t.Fatal(err)
 				}

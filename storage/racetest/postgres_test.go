@@ -15,7 +15,8 @@ func onPostgres(t testing.TB, between func(storage.DB) storage.DB) racetest.Data
 	url, schema := testenv.Postgres(t)
 	return racetest.Database{Connect: func(t testing.TB) storage.DB {
 		t.Helper()
-		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off"), postgres.Config{Schema: schema, MaxConns: 1})
+		cfg := postgres.Config{Schema: schema, MaxConns: 1, IdleTransaction: -1} // a contender stops for as long as it takes
+		db, err := postgres.OpenDB(t.Context(), withOption(url, "synchronous_commit=off"), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
