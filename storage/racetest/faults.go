@@ -36,7 +36,7 @@ func lostCommits(ctx context.Context, e *explorer, acts []act, random *rand.Rand
 }
 
 // brokenConnections ends the session of one act at each stop inside of its
-// transaction. It has not happened, and the other goes on.
+// transaction. It has not happened, or changed nothing anyway, and the other goes on.
 func brokenConnections(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
 	serial, err := e.serialOutcomes(ctx, acts)
 	if err != nil {
@@ -59,7 +59,7 @@ func brokenConnections(ctx context.Context, e *explorer, acts []act, random *ran
 				return failed(acts, trace, err)
 			}
 			expected := serial
-			if v.struck[lane] {
+			if v.outcome.answers[lane] == fault { // not so when it was about to roll back, with an answer
 				if expected, err = e.outcomesWithout(ctx, acts, lane); err != nil {
 					return err
 				}

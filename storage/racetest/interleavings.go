@@ -19,7 +19,7 @@ var interleavings = []stage{
 			if isLong() {
 				return e.all(ctx, acts, report)
 			}
-			return e.some(ctx, acts, 4, random, report)
+			return e.some(ctx, acts, 3, random, report)
 		},
 	},
 	{
