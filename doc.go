@@ -45,7 +45,8 @@
 //     processes
 //   - [github.com/partnerkit/partnerkit/storage/sqlstore]: the SQL of both
 //   - [github.com/partnerkit/partnerkit/storage/storetest]: the suite that every
-//     database passes
+//     database passes, and [github.com/partnerkit/partnerkit/storage/racetest],
+//     which explores its races
 //
 // # Three promises
 //
