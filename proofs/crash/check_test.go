@@ -49,21 +49,21 @@ func (w *world) judgeDead() {
 	fresh, all := w.takeDead()
 	c := w.client(fmt.Sprint("dead ", len(all)), nil)
 	defer c.http.CloseIdleConnections()
-	for i := range 10 {
-		if len(all) > 0 && i < len(all) {
-			fresh = append(fresh[:len(fresh):len(fresh)], all[c.rng.IntN(len(all))])
-		}
+	for range min(10, len(all)) {
+		fresh = append(fresh, all[c.rng.IntN(len(all))])
 	}
 	for _, d := range fresh {
-		w.judgeToken(c, d)
+		if !w.judgeToken(c, d) {
+			w.died(d.as, d.why, d.token) // another time
+		}
 	}
 }
 
-func (w *world) judgeToken(c *client, d deadToken) {
+// judgeToken reports whether there was an answer.
+func (w *world) judgeToken(c *client, d deadToken) bool {
 	a := c.send(call{method: "POST", path: "/oauth/introspect", as: d.as, form: url.Values{"token": {d.token}}})
 	if a.isUnknown() {
-		w.died(d.as, d.why, d.token) // another time
-		return
+		return false
 	}
 	var is struct{ Active *bool }
 	if a.isOK() {
@@ -72,4 +72,5 @@ func (w *world) judgeToken(c *client, d deadToken) {
 	if is.Active == nil || *is.Active {
 		w.violation("a token of %s lives, and was told to be dead: %s: %v", d.as.Name, d.why, a)
 	}
+	return true
 }

@@ -4,6 +4,7 @@ package crash_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -49,7 +50,7 @@ func (w *world) judgeFeeds() {
 	w.Helper()
 	for _, f := range w.feeds {
 		again := w.newFeed(f.app, f.business, f.token)
-		if err := again.read(); err != nil {
+		if err := errors.Join(f.read(), again.read()); err != nil {
 			w.violation("%v", err)
 			continue
 		}
@@ -221,7 +222,9 @@ func (w *world) judgeTokens(c *client) {
 		if i%300 == 0 {
 			c.move()
 		}
-		w.judgeToken(c, d)
+		if !w.judgeToken(c, d) {
+			w.violation("nobody answers about a token of %s", d.as.Name)
+		}
 	}
 }
 
