@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -98,7 +99,7 @@ func run(targets []target, long time.Duration, out io.Writer) proof.Line {
 const minimizing = "1s"
 
 func (t target) fuzz(long time.Duration, out io.Writer) (executions int, err error) {
-	command := exec.Command("go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", long.String(), "-fuzzminimizetime", minimizing, "./"+t.dir) //nolint:gosec // our own targets
+	command := exec.CommandContext(context.Background(), "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", long.String(), "-fuzzminimizetime", minimizing, "./"+t.dir) //nolint:gosec // our own targets
 	var said bytes.Buffer
 	command.Stdout = io.MultiWriter(out, &said)
 	command.Stderr = command.Stdout
