@@ -225,10 +225,11 @@ func TestDeviceUnknown(t *testing.T) {
 // DEV-07: of N polls of an approved code one gets the tokens.
 func TestDeviceRace(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k, crowd := newCrowdKit(t)
 	device, user := k.newDevice(publicID)
 	k.approveDevice(user)
 	answers := make([]apiAnswer, 8)
+	crowd.expect(len(answers))
 	storetest.Race(len(answers), func(i int) { answers[i] = k.poll(publicID, device) })
 	won := 0
 	for _, got := range answers {

@@ -160,9 +160,10 @@ func TestCodeUnknown(t *testing.T) {
 // end what it got.
 func TestCodeRace(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k, crowd := newCrowdKit(t)
 	code := k.code(confidentialID, apiChallenge)
 	answers := make([]apiAnswer, 8)
+	crowd.expect(len(answers))
 	storetest.Race(len(answers), func(i int) { answers[i] = k.redeem(confidentialID, code) })
 	var winners []string
 	for _, got := range answers {

@@ -195,9 +195,10 @@ func TestRefreshScope(t *testing.T) {
 // what it got.
 func TestRefreshRace(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k, crowd := newCrowdKit(t)
 	_, refresh := k.tokens(confidentialID)
 	answers := make([]apiAnswer, 8)
+	crowd.expect(len(answers))
 	storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
 	var winners []apiAnswer
 	for _, got := range answers {
