@@ -196,6 +196,29 @@ func TestPairLockout(t *testing.T) {
 	}
 }
 
+// LOCK-01: a client has one count, however its requests spell it, send a secret or
+// leave it out.
+func TestPairLockoutOfAliases(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	failures := []func() apiAnswer{
+		func() apiAnswer { return k.token(withBasic(confidentialID, "x")) },
+		func() apiAnswer { return k.token(withBasic(confidentialID, "")) },
+		func() apiAnswer { return k.token(nil, "client_id", confidentialID) },
+		func() apiAnswer { return k.token(nil, "client_id", confidentialID, "client_secret", "x") },
+		func() apiAnswer {
+			return k.token(func(r *http.Request) { r.SetBasicAuth("%63"+confidentialID[1:], "x") })
+		},
+	}
+	for i := range 31 {
+		failures[i%len(failures)]().refused(http.StatusUnauthorized, "invalid_client", "*")
+	}
+	k.token(k.as(confidentialID), "grant_type", "x").limited()
+	for _, fail := range failures {
+		fail().limited()
+	}
+}
+
 // LOCK-01, LOCK-05: the minute runs from the first failure.
 func TestPairLockoutMinute(t *testing.T) {
 	t.Parallel()
