@@ -19,8 +19,8 @@ func (a apiAnswer) revoked() {
 	}
 }
 
-// REV-01, REV-02, REV-06: who may revoke what, and what dies of it, with every
-// hint.
+// REV-01, REV-02, REV-03, REV-04, REV-06: who may revoke what, and what dies of it,
+// with every hint.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
