@@ -43,6 +43,10 @@ prove: ## The long forms of the proofs: races, crashes, floods; non-zero when on
 soak: ## A mixed load on the reference server for SOAK; non-zero when it grows, or answers wrongly
 	PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -timeout 24h -run '^TestSoak$$' ./proofs/hostile
 
+.PHONY: mutants
+mutants: ## Break the rules one at a time: the test of each must fail
+	cd proofs/mutants && PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m # here it prints as it goes
+
 .PHONY: bench
 bench: ## Benchmarks with their bars; non-zero when one is missed
 	PARTNERKIT_BARS=1 go test -run '^$$' -bench . -benchmem ./...
