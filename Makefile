@@ -33,11 +33,14 @@ fuzz: ## Every fuzz target for FUZZTIME each
 	go run ./internal/proof/fuzz -time $(FUZZTIME)
 
 .PHONY: prove
-prove: ## The long forms of the proofs: races, crashes, floods; non-zero when one fails
+prove: ## The long forms of all proofs, in about 90 minutes on two cores, and one table; non-zero when one fails
 	@rm -f $(PROOFS)
-	PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS) go test -count=1 -timeout 60m ./... || failed=1; \
-	  PARTNERKIT_PROOFS=$(PROOFS) $(MAKE) fuzz || failed=1; \
-	  go run ./internal/proof/table $(PROOFS) && [ -z "$$failed" ]
+	export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
+	  go test -count=1 -timeout 90m $$(go list ./... | grep -v /proofs/) || failed=1; \
+	  go test -count=1 -timeout 90m -p 1 ./proofs/... || failed=1; \
+	  (cd e2e && go test -count=1 -timeout 90m ./linear) || failed=1; \
+	  $(MAKE) fuzz FUZZTIME=10s || failed=1; \
+	  go run ./internal/proof/table <$(PROOFS) && [ -z "$$failed" ]
 
 .PHONY: soak
 soak: ## A mixed load on the reference server for SOAK; non-zero when it grows, or answers wrongly

@@ -1,5 +1,5 @@
-// Command table prints what the proofs of a run tried, from the file that they
-// left their lines in. It ends with 1 when something was violated, skipped or
+// Command table prints what the proofs of a run tried, from the lines that they
+// left. It ends with 1 when something was violated, skipped or
 // not tried at all.
 package main
 
@@ -18,17 +18,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: table FILE")
-		os.Exit(2)
-	}
-	f, err := os.Open(os.Args[1])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	lines, err := read(f)
-	_ = f.Close()
+	lines, err := read(os.Stdin)
 	if err == nil {
 		err = write(os.Stdout, lines)
 	}
