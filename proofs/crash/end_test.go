@@ -94,7 +94,7 @@ func (w *world) judgeDeliveries() {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	for _, text := range w.receiver.wrong {
+	for _, text := range w.receiver.complaints() {
 		w.violation("a receiver: %s", text)
 	}
 	w.judgeStrangers()

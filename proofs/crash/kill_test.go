@@ -113,7 +113,7 @@ func (w *world) report(kills, acts *proof.Proof) {
 		w.violation("a server took %v to its first answer, want less than %v", worst, startBar)
 	}
 	acts.Tried(w.total())
-	acts.Notef("%d unanswered, %d deliveries for %d events", w.unanswered.Load(), w.receiver.posts, w.countEvents())
+	acts.Notef("%d unanswered, %d deliveries for %d events", w.unanswered.Load(), w.receiver.posts.Load(), w.countEvents())
 	kinds := make([]string, 0, len(w.acks))
 	for kind, n := range w.acks {
 		kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))

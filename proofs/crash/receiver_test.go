@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,8 +29,9 @@ type receiver struct {
 	got   map[string]map[string]delivered // by webhook's name, then by event
 	ids   map[string]bool                 // of deliveries
 	seen  map[string]bool                 // by the flaky one
-	posts int
 	wrong []string
+
+	posts atomic.Int64
 }
 
 // delivered is a delivery that was answered with 2xx while its sender waited.
@@ -67,9 +70,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	case <-time.After(time.Duration(len(body)%10) * time.Millisecond):
 	}
+	r.posts.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.posts++
 	if name == flaky && !r.seen[id] {
 		r.seen[id] = true
 		w.WriteHeader(http.StatusInternalServerError)
@@ -115,6 +118,12 @@ func (r *receiver) complain(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wrong = append(r.wrong, text)
+}
+
+func (r *receiver) complaints() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.wrong)
 }
 
 // of returns what one webhook got, by event.

@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // oddBodies are JSON and forms that nobody should send. None is what any endpoint asks
@@ -66,7 +67,7 @@ func manyParameters(n int) string {
 }
 
 // gzipBomb is 50 KiB of 50 MiB.
-func gzipBomb() string {
+var gzipBomb = sync.OnceValue(func() string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	zeros := make([]byte, 1<<20)
@@ -75,4 +76,4 @@ func gzipBomb() string {
 	}
 	_ = w.Close()
 	return b.String()
-}
+})

@@ -95,6 +95,7 @@ func forever(w io.Writer, piece string) {
 // hostileReceivers listens once for each mode, and returns where.
 func hostileReceivers(t *testing.T) map[string]string {
 	t.Helper()
+	gzipBomb() // it takes a while, and senders do not wait for long
 	where := make(map[string]string)
 	for name, answer := range modes {
 		socket, err := net.Listen("tcp", "127.0.0.1:0")
