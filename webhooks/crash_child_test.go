@@ -69,8 +69,9 @@ func TestCrashChild(t *testing.T) {
 	for range 3 {
 		running.Go(func() { c.write(ctx, log) })
 	}
-	c.obey(ctx, svc)
+	wake := c.obey(ctx, svc)
 	cancel()
+	wake()
 	running.Wait()
 	if err := c.store.Close(); err != nil {
 		t.Error(err)
@@ -92,9 +93,9 @@ func (c *crashChild) client(t *testing.T) *outbound.Client {
 }
 
 // obey does what the parent says, and says when it is done. It returns at the end of
-// its input.
-func (c *crashChild) obey(ctx context.Context, svc *webhooks.Service) {
-	wake := func() {}
+// its input, with what wakes writers that still rest.
+func (c *crashChild) obey(ctx context.Context, svc *webhooks.Service) (wake func()) {
+	wake = func() {}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		word, rest, _ := strings.Cut(lines.Text(), " ")
 		switch word {
@@ -117,7 +118,7 @@ func (c *crashChild) obey(ctx context.Context, svc *webhooks.Service) {
 		}
 		say("did", word)
 	}
-	wake()
+	return wake
 }
 
 // say tells the parent, in one write: a kill leaves whole lines only.
@@ -128,8 +129,10 @@ func (c *crashChild) write(ctx context.Context, log *events.Log) {
 	for ctx.Err() == nil {
 		time.Sleep(rand.N(c.Pause))
 		c.resting.RLock()
-		if err := c.writeOne(ctx, log); err != nil && ctx.Err() == nil {
-			say("fault", err)
+		if ctx.Err() == nil { // else it has rested to the end
+			if err := c.writeOne(ctx, log); err != nil && ctx.Err() == nil {
+				say("fault", err)
+			}
 		}
 		c.resting.RUnlock()
 	}
