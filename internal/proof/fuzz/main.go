@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	long := flag.Duration("time", 30*time.Second, "how long each target runs")
+	long := flag.String("time", "30s", "how `long` each target runs, or how often: 2000x")
 	only := flag.String("only", "", "a `regexp` of folder and name: only targets that match")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
@@ -78,7 +78,7 @@ func find(module fs.FS) ([]target, error) {
 }
 
 // run fuzzes one target after the other and sums up.
-func run(targets []target, long time.Duration, out io.Writer) proof.Line {
+func run(targets []target, long string, out io.Writer) proof.Line {
 	began := time.Now()
 	line := proof.Line{What: "Fuzzing", Unit: "executions", Note: fmt.Sprintf("%d targets, %v each", len(targets), long)}
 	for _, t := range targets {
@@ -98,8 +98,8 @@ func run(targets []target, long time.Duration, out io.Writer) proof.Line {
 // in which nothing else is tried.
 const minimizing = "1s"
 
-func (t target) fuzz(long time.Duration, out io.Writer) (executions int, err error) {
-	command := exec.CommandContext(context.Background(), "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", long.String(), "-fuzzminimizetime", minimizing, "./"+t.dir) //nolint:gosec // our own targets
+func (t target) fuzz(long string, out io.Writer) (executions int, err error) {
+	command := exec.CommandContext(context.Background(), "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", long, "-fuzzminimizetime", minimizing, "./"+t.dir) //nolint:gosec // our own targets
 	var said bytes.Buffer
 	command.Stdout = io.MultiWriter(out, &said)
 	command.Stderr = command.Stdout

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"go.uber.org/goleak"
 )
@@ -75,7 +74,7 @@ func TestFindInModule(t *testing.T) {
 	if err != nil || !slices.Equal(got, []target{{"a", "FuzzA"}, {"a", "FuzzB"}}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if line := run([]target{{"nowhere", "FuzzA"}}, time.Second, io.Discard); line.Violations != 1 || line.Tried != 0 {
+	if line := run([]target{{"nowhere", "FuzzA"}}, "1s", io.Discard); line.Violations != 1 || line.Tried != 0 {
 		t.Errorf("%+v", line)
 	}
 }
