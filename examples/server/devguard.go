@@ -1,8 +1,8 @@
 package main
 
 import (
-	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -48,11 +48,7 @@ func (s *server) development() http.Handler {
 // guardDev lets only programs on this machine pass: no web page, whatever name it
 // resolved to us, and no proxy.
 func (s *server) guardDev(r *http.Request) error {
-	host, port, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = strings.Trim(r.Host, "[]") // without port
-	}
-	if strings.Trim(port, "0123456789") != "" || !isLoopback(host) {
+	if !isLoopback((&url.URL{Host: r.Host}).Hostname()) { // without port and brackets
 		return apierror.Forbidden("/dev is for loopback: the Host header must be localhost, 127.0.0.1 or [::1]")
 	}
 	for name := range r.Header {
