@@ -20,7 +20,7 @@ import (
 // what was written before can be read, and everything goes on by itself when there
 // is space again. Nothing that was acknowledged is lost, before, meanwhile or after.
 func TestFullDisk(t *testing.T) {
-	t.Parallel()
+	besideOthers(t)
 	p := proof.Begin(t, "Full disk under load, SQLite", "refused writes")
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64m"); err != nil {

@@ -40,7 +40,7 @@ const startBar = time.Second
 // DLV-05, IDEM-02, REF-07, CODE-01, REV-06, TX-04, EVT-02: what was acknowledged is
 // there, whole and once; what was not is there as a whole, once, or not at all.
 func TestKillsSQLite(t *testing.T) {
-	t.Parallel()
+	besideOthers(t)
 	kills := proof.Begin(t, "Kills under load, SQLite", "kills")
 	acts := proof.Begin(t, "Acknowledged acts among kills, SQLite", "acts")
 	w := newWorld(t, kills, 1)

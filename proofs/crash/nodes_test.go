@@ -18,7 +18,7 @@ import (
 // then PostgreSQL itself is restarted under load, in good order and by a crash, and
 // then Redis. The nodes live through that.
 func TestKillsPostgres(t *testing.T) {
-	t.Parallel()
+	besideOthers(t)
 	kills := proof.Begin(t, "Kills under load, PostgreSQL, one of two nodes", "kills")
 	acts := proof.Begin(t, "Acknowledged acts among kills, PostgreSQL", "acts")
 	databases := proof.Begin(t, "PostgreSQL restarts under load", "restarts")
