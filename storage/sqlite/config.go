@@ -24,6 +24,10 @@ type Config struct {
 	WriteWait time.Duration
 	// MaxBatch is how many acts are committed together at most; 0 means 256.
 	MaxBatch int
+	// Driver is the name that database/sql knows the driver by; empty means "sqlite",
+	// which is modernc.org/sqlite. Another is one wrapped around it, for tracing or
+	// measuring, that the host has registered.
+	Driver string
 	// Logger hears of repeated batches; nil discards.
 	Logger *slog.Logger
 }
@@ -43,6 +47,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxBatch == 0 {
 		c.MaxBatch = 256
+	}
+	if c.Driver == "" {
+		c.Driver = "sqlite"
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

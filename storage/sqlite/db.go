@@ -55,7 +55,7 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	createPrivate(file)
-	writing, err := db.pool(file, "synchronous(FULL)", 1)
+	writing, err := db.pool(cfg.Driver, file, "synchronous(FULL)", 1)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		err = explain(err)
 		return fmt.Errorf("open %s: %w%s", db.path, err, hint(err))
 	}
-	reading, err := db.pool(file, "query_only(1)", cfg.Readers)
+	reading, err := db.pool(cfg.Driver, file, "query_only(1)", cfg.Readers)
 	if err != nil {
 		return err
 	}
@@ -94,11 +94,11 @@ func realPath(file string) string {
 }
 
 // pool opens connections with what all of them need and one pragma more.
-func (db *DB) pool(file, pragma string, size int) (*sql.DB, error) {
+func (db *DB) pool(driver, file, pragma string, size int) (*sql.DB, error) {
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
 		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", pragma},
 	}.Encode()}
-	pool, err := sql.Open("sqlite", dsn.String())
+	pool, err := sql.Open(driver, dsn.String())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", db.path, err)
 	}

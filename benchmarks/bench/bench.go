@@ -1,0 +1,150 @@
+// Package bench measures things side by side: in short turns, one after the other, so
+// that what else the machine does slows all of them down alike. What counts is the
+// ratio between them.
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Side is one way to do the work.
+type Side struct {
+	Name string
+	// Do does it n times and checks each answer.
+	Do func(n int) error
+	// Each is how often it is done in a turn.
+	Each int
+	// Before is called before each turn, unmeasured. nil: nothing.
+	Before func(n int) error
+	// Inside is how long the work was somewhere that is not to be counted, so far; it
+	// is taken off the wall time. nil: nowhere.
+	Inside func() time.Duration
+}
+
+// Measured is a side, for each time that the work was done, in the middle of all turns.
+type Measured struct {
+	Name   string
+	Wall   time.Duration
+	CPU    time.Duration // of the whole process, so of both ends of a connection in it
+	Allocs float64
+	turns  []turn
+}
+
+type turn struct{ wall, cpu time.Duration }
+
+// Compare gives each side so many turns, after one that does not count.
+func Compare(turns int, sides ...Side) ([]Measured, error) {
+	all := make([]Measured, len(sides))
+	for i := range turns + 1 {
+		for s, side := range sides {
+			took, allocs, err := side.turn()
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", side.Name, err)
+			}
+			if i == 0 {
+				all[s] = Measured{Name: side.Name, Allocs: allocs}
+				continue
+			}
+			all[s].Allocs = min(all[s].Allocs, allocs)
+			all[s].turns = append(all[s].turns, took)
+		}
+	}
+	for i := range all {
+		all[i].Wall = Median(each(all[i].turns, func(t turn) time.Duration { return t.wall }))
+		all[i].CPU = Median(each(all[i].turns, func(t turn) time.Duration { return t.cpu }))
+	}
+	return all, nil
+}
+
+// turn does the work of one turn.
+func (s Side) turn() (turn, float64, error) {
+	if s.Before != nil {
+		if err := s.Before(s.Each); err != nil {
+			return turn{}, 0, err
+		}
+	}
+	runtime.GC() // the garbage of the others
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	inside := func() time.Duration { return 0 }
+	if s.Inside != nil {
+		inside = s.Inside
+	}
+	cpu, begun, apart := CPU(), time.Now(), inside()
+	err := s.Do(s.Each)
+	wall, used := time.Since(begun)-(inside()-apart), CPU()-cpu
+	runtime.ReadMemStats(&after)
+	n := time.Duration(s.Each)
+	return turn{wall / n, used / n}, float64(after.Mallocs-before.Mallocs) / float64(s.Each), err
+}
+
+// PerSecond is how often the work is done in a second.
+func (m Measured) PerSecond() float64 { return float64(time.Second) / float64(m.Wall) }
+
+// Ratio is how much longer m takes than the other: the middle of the ratios of turns
+// that stood beside each other.
+func (m Measured) Ratio(to Measured) float64 {
+	return m.ratio(to, func(t turn) time.Duration { return t.wall })
+}
+
+// CPURatio is Ratio for the time of the processors.
+func (m Measured) CPURatio(to Measured) float64 {
+	return m.ratio(to, func(t turn) time.Duration { return t.cpu })
+}
+
+func (m Measured) ratio(to Measured, of func(turn) time.Duration) float64 {
+	ratios := make([]float64, len(m.turns))
+	for i := range ratios {
+		ratios[i] = float64(of(m.turns[i])) / float64(max(1, of(to.turns[i])))
+	}
+	return Median(ratios)
+}
+
+func each[A, B any](all []A, of func(A) B) []B {
+	out := make([]B, len(all))
+	for i, one := range all {
+		out[i] = of(one)
+	}
+	return out
+}
+
+// Median is the value in the middle.
+func Median[T float64 | time.Duration](values []T) T {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// CPU is the time that the processors have given to this process.
+func CPU() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err) // it has no way to fail
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// Parallel splits n over so many goroutines and returns the first error.
+func Parallel(goroutines, n int, do func(goroutine, n int) error) error {
+	errs := make(chan error, goroutines)
+	for g := range goroutines {
+		part := n / goroutines
+		if g < n%goroutines {
+			part++
+		}
+		go func() { errs <- do(g, part) }()
+	}
+	var first error
+	for range goroutines {
+		if err := <-errs; err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

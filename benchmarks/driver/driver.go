@@ -1,0 +1,182 @@
+// Package driver wraps a database/sql driver and measures what happens inside it.
+package driver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// Meter is what happened inside the driver so far.
+type Meter struct {
+	nanos       atomic.Int64
+	allocs      atomic.Uint64
+	countAllocs atomic.Bool
+}
+
+// Time is how long callers were inside the driver.
+func (m *Meter) Time() time.Duration { return time.Duration(m.nanos.Load()) }
+
+// Allocs is how many allocations were made there while CountAllocs was on.
+func (m *Meter) Allocs() uint64 { return m.allocs.Load() }
+
+// CountAllocs counts allocations too, which stops the world at each call: not while
+// time is measured, and not with several goroutines.
+func (m *Meter) CountAllocs(on bool) { m.countAllocs.Store(on) }
+
+// in is called on the way in, and what it returns on the way out.
+func (m *Meter) in() func() {
+	var before runtime.MemStats
+	counting := m.countAllocs.Load()
+	if counting {
+		runtime.ReadMemStats(&before)
+	}
+	begun := time.Now()
+	return func() {
+		m.nanos.Add(int64(time.Since(begun)))
+		if counting {
+			var after runtime.MemStats
+			runtime.ReadMemStats(&after)
+			m.allocs.Add(after.Mallocs - before.Mallocs)
+		}
+	}
+}
+
+// Register makes the driver that database/sql knows as of known as name, measured.
+func Register(name, of string) (*Meter, error) {
+	db, err := sql.Open(of, "")
+	if err != nil {
+		return nil, err
+	}
+	m := &Meter{}
+	sql.Register(name, measured{db.Driver(), m})
+	return m, db.Close()
+}
+
+type measured struct {
+	driver.Driver
+	m *Meter
+}
+
+func (d measured) Open(dsn string) (driver.Conn, error) {
+	defer d.m.in()()
+	c, err := d.Driver.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{c, d.m}, nil
+}
+
+// conn passes on what a driver of today has.
+type conn struct {
+	driver.Conn
+	m *Meter
+}
+
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	defer c.m.in()()
+	s, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return &stmt{s, c.m}, nil
+}
+
+func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	defer c.m.in()()
+	t, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return tx{t, c.m}, nil
+}
+
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	defer c.m.in()()
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+}
+
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	defer c.m.in()()
+	return c.rows(c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args))
+}
+
+func (c *conn) rows(r driver.Rows, err error) (driver.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &rows{r, c.m}, nil
+}
+
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
+	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+func (c *conn) ResetSession(ctx context.Context) error {
+	if resetter, ok := c.Conn.(driver.SessionResetter); ok {
+		return resetter.ResetSession(ctx)
+	}
+	return nil
+}
+
+func (c *conn) IsValid() bool {
+	if validator, ok := c.Conn.(driver.Validator); ok {
+		return validator.IsValid()
+	}
+	return true
+}
+
+type tx struct {
+	driver.Tx
+	m *Meter
+}
+
+func (t tx) Commit() error {
+	defer t.m.in()()
+	return t.Tx.Commit()
+}
+
+func (t tx) Rollback() error {
+	defer t.m.in()()
+	return t.Tx.Rollback()
+}
+
+type stmt struct {
+	driver.Stmt
+	m *Meter
+}
+
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	defer s.m.in()()
+	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	defer s.m.in()()
+	r, err := s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{r, s.m}, nil
+}
+
+type rows struct {
+	driver.Rows
+	m *Meter
+}
+
+func (r *rows) Next(dest []driver.Value) error {
+	defer r.m.in()()
+	return r.Rows.Next(dest)
+}
+
+func (r *rows) Close() error {
+	defer r.m.in()()
+	return r.Rows.Close()
+}

@@ -1,0 +1,99 @@
+// Package report collects what was measured and prints it.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Row is one operation.
+type Row struct {
+	Group     string // "OAuth", "Limits"
+	Operation string
+	Ours      string
+	Others    []string // "fosite 46 µs"
+	Floor     string
+	Ratios    string
+	Allocs    string
+	Bar       string // "at most 1.3"; empty: for information
+	Missed    bool
+}
+
+// Plot is cost against size, for one operation on one database.
+type Plot struct {
+	Name   string
+	Sizes  []int
+	Values []float64 // microseconds
+}
+
+// Report is all of it.
+type Report struct {
+	Rows  []Row
+	Plots []Plot
+	Notes []string // about the machine and the peers
+}
+
+// Add takes rows.
+func (r *Report) Add(rows ...Row) { r.Rows = append(r.Rows, rows...) }
+
+// Missed is how many bars were missed.
+func (r *Report) Missed() int {
+	n := 0
+	for _, row := range r.Rows {
+		if row.Missed {
+			n++
+		}
+	}
+	return n
+}
+
+// Print writes the table for a terminal.
+func (r *Report) Print(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, strings.Join(columns, "\t"))
+	for _, row := range r.Rows {
+		fmt.Fprintln(out, strings.Join(row.cells(), "\t"))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	for _, note := range r.Notes {
+		if _, err := fmt.Fprintln(w, note); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d operations, %d bars missed\n", len(r.Rows), r.Missed())
+	return err
+}
+
+var columns = []string{"operation", "ours", "others", "floor", "ratios", "allocations", "bar", ""}
+
+func (r Row) cells() []string {
+	verdict := ""
+	switch {
+	case r.Missed:
+		verdict = "MISSED"
+	case r.Bar != "":
+		verdict = "ok"
+	}
+	return []string{r.Group + ": " + r.Operation, r.Ours, strings.Join(r.Others, ", "), r.Floor, r.Ratios, r.Allocs, r.Bar, verdict}
+}
+
+// Markdown writes the table for docs/benchmarks.md, a section for each group.
+func (r *Report) Markdown(w io.Writer) error {
+	var text strings.Builder
+	group := ""
+	for _, row := range r.Rows {
+		if row.Group != group {
+			group = row.Group
+			fmt.Fprintf(&text, "\n## %s\n\n| %s |\n|%s\n", group, strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+		}
+		cells := row.cells()
+		cells[0] = row.Operation
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | "))
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
