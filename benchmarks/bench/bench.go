@@ -36,6 +36,34 @@ type Measured struct {
 
 type turn struct{ wall, cpu time.Duration }
 
+// Plan says how much is measured. The zero value measures what the bars are about.
+type Plan struct {
+	// Short does everything once and little of it, to see that it works: its ratios
+	// mean nothing.
+	Short bool
+	// Large goes up to ten million rows, where a measurement is about growth.
+	Large bool
+}
+
+// Compare is the function of that name, as far as the plan goes.
+func (p Plan) Compare(turns int, sides ...Side) ([]Measured, error) {
+	if p.Short {
+		turns = 1
+		for i := range sides {
+			sides[i].Each = p.Count(sides[i].Each)
+		}
+	}
+	return Compare(turns, sides...)
+}
+
+// Count is n, or a hundredth of it in a short plan.
+func (p Plan) Count(n int) int {
+	if p.Short {
+		return (n + 99) / 100
+	}
+	return n
+}
+
 // Compare gives each side so many turns, after one that does not count.
 func Compare(turns int, sides ...Side) ([]Measured, error) {
 	all := make([]Measured, len(sides))

@@ -14,13 +14,13 @@ import (
 const group = "Limits"
 
 // Memory compares the limiter in memory.
-func Memory(r *report.Report) error {
+func Memory(p bench.Plan, r *report.Report) error {
 	sides, stop, err := memorySides()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	measured, err := bench.Compare(5, sides...)
+	measured, err := p.Compare(5, sides...)
 	if err != nil {
 		return err
 	}
@@ -37,12 +37,12 @@ func Memory(r *report.Report) error {
 	row.Ratios = fmt.Sprintf("%.2f of two calls of %s", ratio, cheapest.Name)
 	row.Bar, row.Missed = "below 1, no allocation", ratio >= 1 || our.Allocs >= 0.01
 	r.Add(row)
-	return memoryPerKey(r)
+	return memoryPerKey(p, r)
 }
 
 // memoryPerKey compares what a key costs.
-func memoryPerKey(r *report.Report) error {
-	const n = 1_000_000
+func memoryPerKey(p bench.Plan, r *report.Report) error {
+	n := int64(p.Count(1_000_000))
 	row := report.Row{Group: group, Operation: "memory for a key"}
 	our, err := heapOf(func() (any, error) {
 		l, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
@@ -64,9 +64,9 @@ func memoryPerKey(r *report.Report) error {
 	}
 	row.Ours = fmt.Sprintf("%d bytes", our/n)
 	leanest, name := int64(0), ""
-	for _, p := range peers {
+	for _, peer := range peers {
 		used, err := heapOf(func() (any, error) {
-			take, stop, err := p.make()
+			take, stop, err := peer.make()
 			if err != nil {
 				return nil, err
 			}
@@ -78,12 +78,12 @@ func memoryPerKey(r *report.Report) error {
 			return []any{take, stop}, nil
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return fmt.Errorf("%s: %w", peer.name, err)
 		}
 		used /= n / 10
-		row.Others = append(row.Others, fmt.Sprintf("%s %d bytes", p.name, used))
-		if p.isBounded && (leanest == 0 || used < leanest) {
-			leanest, name = used, p.name
+		row.Others = append(row.Others, fmt.Sprintf("%s %d bytes", peer.name, used))
+		if peer.isBounded && (leanest == 0 || used < leanest) {
+			leanest, name = used, peer.name
 		}
 	}
 	row.Ratios = fmt.Sprintf("%.2f of %s", float64(our/n)/float64(leanest), name)
@@ -110,13 +110,13 @@ func heapOf(do func() (any, error)) (int64, error) {
 }
 
 // Redis compares the limiter on Redis.
-func Redis(r *report.Report, url string) error {
+func Redis(p bench.Plan, r *report.Report, url string) error {
 	sides, stop, err := redisSides(url)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	measured, err := bench.Compare(5, sides...)
+	measured, err := p.Compare(5, sides...)
 	if err != nil {
 		return err
 	}

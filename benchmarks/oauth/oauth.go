@@ -63,7 +63,7 @@ func redeeming(s *server) (before, do func(n int) error) {
 
 // Above compares what we do above the database with the whole of the others, which
 // keep everything in memory.
-func Above(r *report.Report) error {
+func Above(p bench.Plan, r *report.Report) error {
 	dir, err := os.MkdirTemp("", "partnerkit-bench-")
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func Above(r *report.Report) error {
 		for _, s := range others {
 			sides = append(sides, side(s, each[s]))
 		}
-		measured, err := bench.Compare(5, sides...)
+		measured, err := p.Compare(5, sides...)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ const rowsWritten = 4
 
 // Durable compares refreshes and code exchanges on a durable file with a bare commit of
 // as many rows.
-func Durable(r *report.Report) error {
+func Durable(p bench.Plan, r *report.Report) error {
 	dir, err := os.MkdirTemp("", "partnerkit-bench-")
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func Durable(r *report.Report) error {
 	defer stop()
 	const each = 100
 	before, redeem := redeeming(our)
-	measured, err := bench.Compare(7,
+	measured, err := p.Compare(7,
 		bench.Side{Name: "bare", Each: each, Do: bare},
 		bench.Side{Name: "refresh", Each: each, Do: refreshing(our)},
 		bench.Side{Name: "code exchange", Each: each, Before: before, Do: redeem})

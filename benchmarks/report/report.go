@@ -38,6 +38,13 @@ type Report struct {
 // Add takes rows.
 func (r *Report) Add(rows ...Row) { r.Rows = append(r.Rows, rows...) }
 
+// DropBars takes the bars off what was measured too shortly for them.
+func (r *Report) DropBars() {
+	for i := range r.Rows {
+		r.Rows[i].Bar, r.Rows[i].Missed = "", false
+	}
+}
+
 // Missed is how many bars were missed.
 func (r *Report) Missed() int {
 	n := 0
