@@ -25,7 +25,7 @@ var floors = [][]string{
 	5: {"."},
 	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener",
-		"proofs", "proofs/nodes", "proofs/crash", "proofs/hostile", "proofs/mutants"},
+		"internal/grown", "proofs", "proofs/nodes", "proofs/crash", "proofs/hostile", "proofs/mutants", "proofs/plans"},
 }
 
 var arrows = map[string][]string{
@@ -40,6 +40,7 @@ var arrows = map[string][]string{
 	"proofs/nodes":      {"examples/server/servertest"},
 	"proofs/crash":      {"examples/server/servertest"},
 	"proofs/hostile":    {"examples/server/servertest"},
+	"proofs/plans":      {"internal/grown"},
 }
 
 // forbidden names modules that a package must not pull in, even indirectly.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/benchmarks/bench"
+	"github.com/partnerkit/partnerkit/benchmarks/growth"
 	"github.com/partnerkit/partnerkit/benchmarks/limits"
 	"github.com/partnerkit/partnerkit/benchmarks/oauth"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
@@ -33,6 +34,8 @@ var measurements = []measurement{
 	{name: "limits-redis", needs: redisURL, run: at(redisURL, limits.Redis)},
 	{name: "oauth-above", run: oauth.Above},
 	{name: "oauth-durable", run: oauth.Durable},
+	{name: "growth-sqlite", run: growth.SQLite},
+	{name: "growth-postgres", needs: postgresURL, run: at(postgresURL, growth.Postgres)},
 }
 
 // at runs what needs the address of a service.

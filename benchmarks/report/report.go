@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // Row is one operation.
@@ -23,9 +24,31 @@ type Row struct {
 
 // Plot is cost against size, for one operation on one database.
 type Plot struct {
-	Name   string
+	Name   string // the operation
+	Line   string // the database
 	Sizes  []int
 	Values []float64 // microseconds
+}
+
+// Round takes off the digits that say nothing.
+func Round(d time.Duration) time.Duration {
+	for unit := time.Duration(1); unit < time.Second; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit)
+		}
+	}
+	return d.Round(time.Second)
+}
+
+// Count is a number of rows in words: 10 k, 1 M.
+func Count(n int) string {
+	switch {
+	case n >= 1_000_000 && n%1_000_000 == 0:
+		return fmt.Sprintf("%d M", n/1_000_000)
+	case n >= 1000 && n%1000 == 0:
+		return fmt.Sprintf("%d k", n/1000)
+	}
+	return fmt.Sprint(n)
 }
 
 // Report is all of it.

@@ -1,0 +1,248 @@
+package grown
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// turn is a number that differs each time, and jumps.
+func (s *Service) turn() int {
+	s.next += 7919
+	return s.next
+}
+
+func (s *Service) token() *token { return &s.tokens[s.turn()%len(s.tokens)] }
+
+// appOf is the app that a token is for.
+func (s *Service) appOf(t *token) app { return s.apps[t.row%s.installations()%len(s.apps)] }
+
+// answer is what came back.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+
+// send has the API host answer a request, and reads the JSON of it.
+func (s *Service) send(ctx context.Context, method, path, body string, header http.Header, status int, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header, r.RemoteAddr = header, "192.0.2.1:1234"
+	w := &answer{header: http.Header{}, status: http.StatusOK}
+	s.Platform.API().ServeHTTP(w, r)
+	if w.status != status {
+		return fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.body.Bytes())
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(w.body.Bytes(), into)
+}
+
+func bearer(text string) http.Header { return http.Header{"Authorization": {"Bearer " + text}} }
+
+func (a app) post() http.Header {
+	r := http.Request{Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}
+	r.SetBasicAuth(url.QueryEscape(a.client), url.QueryEscape(a.secret))
+	return r.Header
+}
+
+// Verify makes a call with a token, which passes the guard.
+func (s *Service) Verify(ctx context.Context) error {
+	return s.send(ctx, http.MethodGet, "/invoices", "", bearer(s.token().access), http.StatusNoContent, nil)
+}
+
+// Introspect asks about a token, which is active.
+func (s *Service) Introspect(ctx context.Context) error {
+	t := s.token()
+	var got struct{ Active bool }
+	err := s.send(ctx, http.MethodPost, "/oauth/introspect", url.Values{"token": {t.access}}.Encode(), s.appOf(t).post(), http.StatusOK, &got)
+	if err == nil && !got.Active {
+		err = fmt.Errorf("the token of row %d is not active", t.row)
+	}
+	return err
+}
+
+// Refresh presents a refresh token, and keeps what it gets instead.
+func (s *Service) Refresh(ctx context.Context) error {
+	t := s.token()
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.refresh}}
+	var got struct {
+		Access  string `json:"access_token"`
+		Refresh string `json:"refresh_token"`
+	}
+	if err := s.send(ctx, http.MethodPost, "/oauth/token", form.Encode(), s.appOf(t).post(), http.StatusOK, &got); err != nil {
+		return err
+	}
+	if got.Access == "" || got.Refresh == "" || got.Refresh == t.refresh {
+		return fmt.Errorf("no new tokens for row %d", t.row)
+	}
+	t.access, t.refresh = got.Access, got.Refresh
+	return nil
+}
+
+// business is one of those that have little.
+func (s *Service) business() string { return fmt.Sprint("business_", 1+s.turn()%(s.businesses()-1)) }
+
+// Record records an event.
+func (s *Service) Record(ctx context.Context) error {
+	_, err := s.Platform.Events().Record(ctx, s.Store, events.Draft{
+		Type: types[0], BusinessID: s.business(), Data: map[string]any{"invoice": map[string]any{"id": "inv_1", "number": "2026-0001", "status": "SENT", "total": "119.00"}},
+	})
+	return err
+}
+
+// Plan numbers recorded events and queues their deliveries.
+func (s *Service) Plan(ctx context.Context) error {
+	if err := s.Record(ctx); err != nil {
+		return err
+	}
+	found, err := s.Store.UnplannedEvents(ctx, "", 100)
+	if err != nil {
+		return err
+	}
+	plan, now := webhooks.Plan{Events: found.Events}, time.Now()
+	for _, e := range found.Events {
+		for _, to := range found.ByBusiness[e.BusinessID] {
+			plan.Deliveries = append(plan.Deliveries, webhooks.Delivery{
+				ID: id.New(id.Delivery, now), WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID,
+				Body: e.Data, Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+			})
+		}
+	}
+	n, err := s.Store.SavePlan(ctx, plan)
+	if err == nil && (n == 0 || n != len(plan.Deliveries)) {
+		err = fmt.Errorf("%d of %d deliveries queued for %d events", n, len(plan.Deliveries), len(plan.Events))
+	}
+	return err
+}
+
+const perPage = 50
+
+// FirstPage reads the first events of the greatest business.
+func (s *Service) FirstPage(ctx context.Context) error { return s.page(ctx, "") }
+
+// DeepPage reads events in the middle of it.
+func (s *Service) DeepPage(ctx context.Context) error {
+	row := s.n/2 + 2*(s.turn()%(s.n/8))
+	return s.page(ctx, "&after="+s.id(id.Event, row-row%2))
+}
+
+func (s *Service) page(ctx context.Context, after string) error {
+	var got struct {
+		Events  []struct{ ID string }
+		HasMore bool
+	}
+	err := s.send(ctx, http.MethodGet, fmt.Sprintf("/events?limit=%d%s", perPage, after), "", bearer(s.tokens[0].access), http.StatusOK, &got)
+	if err == nil && (len(got.Events) != perPage || !got.HasMore) {
+		err = fmt.Errorf("a page of %d events", len(got.Events))
+	}
+	return err
+}
+
+// DeliveryList lists what was sent to the webhook that has most.
+func (s *Service) DeliveryList(ctx context.Context) error {
+	found, err := s.Platform.Webhooks().Deliveries(ctx, s.hooks[0].AppID, s.hooks[0].ID)
+	if err == nil && len(found) != webhooks.MaxListed {
+		err = fmt.Errorf("a list of %d deliveries", len(found))
+	}
+	return err
+}
+
+// Claimed is how many deliveries a claim is for.
+const Claimed = 64
+
+// Claim reads deliveries that are due, of the webhook that has most and of three others.
+func (s *Service) Claim(ctx context.Context) error {
+	_, err := s.claim(ctx)
+	return err
+}
+
+func (s *Service) claim(ctx context.Context) ([]webhooks.Due, error) {
+	c := webhooks.Claim{Now: time.Now(), IsTaken: func(string) bool { return false }}
+	at := s.turn()
+	for k := range 4 {
+		hook := s.hooks[0]
+		if k > 0 {
+			hook = s.hooks[1+(at+k)%(len(s.hooks)-1)]
+		}
+		c.Webhooks = append(c.Webhooks, webhooks.WebhookClaim{WebhookID: hook.ID, Limit: Claimed / 4})
+	}
+	due, err := s.Store.DueDeliveries(ctx, c)
+	if err == nil && len(due) != Claimed {
+		err = fmt.Errorf("a claim of %d deliveries", len(due))
+	}
+	return due, err
+}
+
+// AppData reads the values of a few records of the greatest business.
+func (s *Service) AppData(ctx context.Context) error {
+	at := s.turn()
+	ids := make([]string, 10)
+	for i := range ids {
+		ids[i] = fmt.Sprint("invoice_", (at+i*104_729)%(s.n/4))
+	}
+	var got struct{ Data []struct{ ID string } }
+	err := s.send(ctx, http.MethodGet, "/app-data?resourceIds="+strings.Join(ids, ","), "", bearer(s.tokens[0].access), http.StatusOK, &got)
+	if err == nil && len(got.Data) != 2*len(ids) {
+		err = fmt.Errorf("%d values of %d records", len(got.Data), len(ids))
+	}
+	return err
+}
+
+// PurgeNothing looks for what is too old, of which there is nothing.
+func (s *Service) PurgeNothing(ctx context.Context) error {
+	n, err := s.purge(ctx, time.Now(), 1)
+	if err == nil && n != 0 {
+		err = fmt.Errorf("%d rows purged", n)
+	}
+	return err
+}
+
+// Purged is how many rows [Service.Purge] deletes in each of five tables, of tokens,
+// families, events and deliveries; attempts go with their deliveries.
+const Purged = 100
+
+// Purge deletes what is oldest, as it will be when it is too old.
+func (s *Service) Purge(ctx context.Context) error {
+	n, err := s.purge(ctx, s.now.Add(1000*24*time.Hour), Purged)
+	if err == nil && n != 5*Purged {
+		err = fmt.Errorf("%d rows purged", n)
+	}
+	return err
+}
+
+// purge is what the janitors do, with their ages.
+func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, error) {
+	const kept = 30 * 24 * time.Hour
+	total := 0
+	for _, act := range []func() (int, error){
+		func() (int, error) { return s.Store.Purge(ctx, now, limit) },
+		func() (int, error) { return s.Store.PurgeEvents(ctx, now.Add(-kept), limit) },
+		func() (int, error) { return s.Store.PurgeDeliveries(ctx, now.Add(-kept), limit) },
+		func() (int, error) { return s.Store.PurgeAppData(ctx, limit) },
+	} {
+		n, err := act()
+		total += n
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}

@@ -1,0 +1,79 @@
+package grown
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// dialect is what the two databases say in different words.
+type dialect struct {
+	schema                string // before a table of ours
+	before, after, settle []string
+	series                func(n int) string // numbers from 0, as s.i
+	padded                func(number string) string
+	bytes                 func(text string) string
+	digest                string // 32 bytes without an order
+	indexes               string // a query for names and texts of ours
+}
+
+var onSQLite = dialect{
+	before: []string{"PRAGMA foreign_keys = OFF", "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cache_size = -400000", "PRAGMA temp_store = MEMORY", "BEGIN"},
+	after:  []string{"COMMIT"},
+	series: func(n int) string {
+		return fmt.Sprintf("(WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i + 1 < %d) SELECT i FROM c) AS s", n)
+	},
+	padded:  func(number string) string { return "printf('%011d', " + number + ")" },
+	bytes:   func(text string) string { return fmt.Sprintf("x'%x'", text) },
+	digest:  "randomblob(32)",
+	indexes: "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'pk\\_%' ESCAPE '\\'",
+}
+
+func onPostgres(schema string) dialect {
+	d := dialect{
+		schema:  `"` + schema + `".`,
+		before:  []string{`SET search_path TO pg_temp, "` + schema + `"`, "SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'", "SET work_mem = '256MB'"},
+		series:  func(n int) string { return fmt.Sprintf("generate_series(0, %d) AS s (i)", n-1) },
+		padded:  func(number string) string { return "lpad((" + number + ")::text, 11, '0')" },
+		bytes:   func(text string) string { return fmt.Sprintf(`'\x%x'::bytea`, text) },
+		digest:  "sha256(gen_random_uuid()::text::bytea)",
+		indexes: "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = " + quoted(schema) + ` AND indexname LIKE 'pk\_%'`,
+		after:   []string{"RESET ALL"},
+	}
+	// What a server does by itself after so many rows.
+	for _, table := range []string{"app", "webhook", "app_data_field", "installation", "grant", "family", "access_token", "refresh_token", "event", "event_counter", "delivery", "delivery_queue", "attempt", "app_data_space", "app_data_value"} {
+		d.settle = append(d.settle, `VACUUM (ANALYZE) "`+schema+`".partnerkit_`+table)
+	}
+	return d
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// dropIndexes takes away the indexes that are no constraints, which are quicker made
+// afterwards, and returns what makes them.
+func (d dialect) dropIndexes(ctx context.Context, db *sql.Conn) (again []string, err error) {
+	found, err := db.QueryContext(ctx, d.indexes)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var names []string
+	for found.Next() {
+		var name, text string
+		if err := found.Scan(&name, &text); err != nil {
+			return nil, err
+		}
+		names, again = append(names, name), append(again, text)
+	}
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if _, err := db.ExecContext(ctx, "DROP INDEX "+strconv.Quote(name)); err != nil {
+			return nil, err
+		}
+	}
+	return again, nil
+}

@@ -1,0 +1,160 @@
+package grown
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// age is how old the oldest row is.
+const age = 25 * 24 * time.Hour
+
+// blocks is how many instants the rows were made at.
+const blocks = 1000
+
+// rows is what there is: so many tokens of each kind, families, events, deliveries and
+// values, a tenth as many installations, and a hundredth as many businesses.
+type rows struct {
+	n     int
+	now   time.Time
+	heads []string // of their ids, for each instant
+	apps  []app
+	hooks []webhooks.Webhook
+}
+
+// id is that of the i-th row of a kind.
+func (f rows) id(kind id.Kind, i int) string {
+	return string(kind) + f.heads[i/(f.n/blocks)] + fmt.Sprintf("%011d0", i)
+}
+
+// installations is how many there are. The one of family and token i is i modulo that.
+func (f rows) installations() int { return f.n / 10 }
+
+// businesses is how many there are: business_0 has half of everything.
+func (f rows) businesses() int { return f.n / 100 }
+
+// fill makes the rows in a database that has apps and webhooks, and nothing else. On
+// SQLite nobody else may have it open.
+func (f rows) fill(ctx context.Context, db *sql.Conn, d dialect) error {
+	run := func(statements ...string) error {
+		for _, text := range statements {
+			if _, err := db.ExecContext(ctx, text); err != nil {
+				return fmt.Errorf("grown: %w in %.200s", err, text)
+			}
+		}
+		return nil
+	}
+	if err := run(d.before...); err != nil {
+		return err
+	}
+	indexes, err := d.dropIndexes(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, statements := range [][]string{f.given(), {f.counted(d)}, f.made(d), indexes, {
+		"DROP TABLE fill_line", "DROP TABLE fill", "DROP TABLE fill_type", "DROP TABLE fill_webhook", "DROP TABLE fill_app", "DROP TABLE fill_block",
+	}, d.after} {
+		if err := run(statements...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given are small tables of what is known here.
+func (f rows) given() []string {
+	list := func(n int, row func(i int) string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = "(" + row(i) + ")"
+		}
+		return strings.Join(all, ", ")
+	}
+	return []string{
+		"CREATE TEMP TABLE fill_block (b INTEGER PRIMARY KEY, at BIGINT, head TEXT)",
+		"INSERT INTO fill_block VALUES " + list(blocks, func(b int) string {
+			at := f.now.Add(-age + time.Duration(b)*(age/blocks))
+			f.heads[b] = id.New(id.Event, at)[len(id.Event):][:14] // the rest of an id is random
+			return fmt.Sprintf("%d, %d, '%s'", b, at.UnixMilli(), f.heads[b])
+		}),
+		"CREATE TEMP TABLE fill_app (k INTEGER PRIMARY KEY, id TEXT, field_0 TEXT, field_1 TEXT)",
+		"INSERT INTO fill_app VALUES " + list(len(f.apps), func(k int) string {
+			return fmt.Sprintf("%d, '%s', '%s', '%s'", k, f.apps[k].id, f.apps[k].fields[0], f.apps[k].fields[1])
+		}),
+		"CREATE TEMP TABLE fill_webhook (k INTEGER PRIMARY KEY, id TEXT, app_id TEXT, shard BIGINT)",
+		"INSERT INTO fill_webhook VALUES " + list(len(f.hooks), func(k int) string {
+			return fmt.Sprintf("%d, '%s', '%s', %d", k, f.hooks[k].ID, f.hooks[k].AppID, webhooks.ShardOf(f.hooks[k].ID))
+		}),
+		"CREATE TEMP TABLE fill_type (k INTEGER PRIMARY KEY, name TEXT)",
+		"INSERT INTO fill_type VALUES " + list(len(types), func(k int) string { return fmt.Sprintf("%d, '%s'", k, types[k]) }),
+		"CREATE TEMP TABLE fill (i INTEGER PRIMARY KEY, at BIGINT, tail TEXT)",
+		"CREATE TEMP TABLE fill_line (j INTEGER PRIMARY KEY, app_id TEXT, installation_id TEXT, grant_id TEXT, user_id TEXT, business_id TEXT, at BIGINT)",
+	}
+}
+
+// counted makes the numbers of the rows, with their times and the ends of their ids.
+func (f rows) counted(d dialect) string {
+	per := f.n / blocks
+	return strings.NewReplacer("{series}", d.series(per), "{per}", fmt.Sprint(per), "{padded}", d.padded("b.b * "+fmt.Sprint(per)+" + s.i")).Replace(
+		`INSERT INTO fill SELECT b.b * {per} + s.i, b.at, b.head || {padded} || '0' FROM fill_block b CROSS JOIN {series} ORDER BY 1`)
+}
+
+// rows are the tables themselves.
+func (f rows) made(d dialect) []string {
+	replacer := strings.NewReplacer(
+		"{digest}", d.digest, "{scopes}", "'"+string(scopesText)+"'", "{apps}", fmt.Sprint(len(f.apps)), "{types}", fmt.Sprint(len(types)),
+		"{installations}", fmt.Sprint(f.installations()), "{businesses}", fmt.Sprint(f.businesses()-1), "{webhooks}", fmt.Sprint(len(f.hooks)-1),
+		"{later}", fmt.Sprint(f.now.Add(24*time.Hour).UnixMilli()), "{body}", d.bytes(`{"id":"evt_","type":"invoice.created","apiVersion":"2026-01-01","data":{"invoice":{"id":"inv_1","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}}`),
+		"{answer}", d.bytes("ok"))
+	all := make([]string, len(tables))
+	for i, text := range tables {
+		all[i] = replacer.Replace(text)
+	}
+	return all
+}
+
+var tables = []string{
+	`INSERT INTO fill_line SELECT f.i, a.id, 'inst_' || f.tail, 'grt_' || f.tail, 'user_' || f.i, 'business_' || (f.i / 10), f.at
+		FROM fill f JOIN fill_app a ON a.k = f.i % {apps} WHERE f.i < {installations}`,
+	`INSERT INTO partnerkit_installation (id, app_id, business_id, status, scopes, created_at)
+		SELECT installation_id, app_id, business_id, 'ACTIVE', {scopes}, at FROM fill_line ORDER BY j`,
+	`INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, created_at)
+		SELECT grant_id, installation_id, user_id, {scopes}, at FROM fill_line ORDER BY j`,
+	`INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
+		SELECT 'fam_' || f.tail, l.app_id, l.installation_id, l.grant_id, l.user_id, {scopes}, 1, f.at, {later} + f.i
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} ORDER BY f.i`,
+	`INSERT INTO partnerkit_access_token (id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at)
+		SELECT 'tok_' || f.tail, {digest}, l.app_id, l.installation_id, l.grant_id, l.user_id, 'fam_' || f.tail, 1, {scopes}, f.at, {later}
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} ORDER BY f.i`,
+	`INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
+		SELECT 'tok_' || f.tail, {digest}, 'fam_' || f.tail, 1, f.at, {later} + f.i FROM fill f ORDER BY f.i`,
+	`INSERT INTO partnerkit_event (id, type, business_id, data, created_at, number, planned)
+		SELECT 'evt_' || f.tail, t.name, CASE f.i % 2 WHEN 0 THEN 'business_0' ELSE 'business_' || (1 + f.i / 2 % {businesses}) END,
+			'{"invoice":{"id":"inv_' || f.i || '","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}', f.at,
+			CASE f.i % 2 WHEN 0 THEN f.i / 2 + 1 ELSE f.i / 2 / {businesses} + 1 END, TRUE
+		FROM fill f JOIN fill_type t ON t.k = f.i / 2 % {types} ORDER BY f.i`,
+	`INSERT INTO partnerkit_event_counter (business_id, last) SELECT business_id, MAX(number) FROM partnerkit_event GROUP BY business_id`,
+	`INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, response_code, next_attempt_at, created_at)
+		SELECT 'dlv_' || f.tail, w.id, w.app_id, 'evt_' || f.tail, 'invoice.created', 'business_0', {body},
+			CASE f.i / 2 % 2 WHEN 0 THEN 'QUEUED' ELSE 'DELIVERED' END, CASE f.i / 2 % 2 WHEN 0 THEN 0 ELSE 1 END,
+			CASE f.i / 2 % 2 WHEN 0 THEN NULL ELSE 200 END,
+			CASE f.i / 2 % 2 WHEN 0 THEN CASE f.i / 4 % 4 WHEN 3 THEN {later} ELSE f.at END ELSE NULL END, f.at
+		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END ORDER BY f.i`,
+	`INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard)
+		SELECT w.id, CASE f.i / 4 % 4 WHEN 3 THEN {later} ELSE f.at END, 'dlv_' || f.tail, w.shard
+		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END WHERE f.i / 2 % 2 = 0
+		ORDER BY 1, 2, 3`,
+	`INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms, response_code, answer)
+		SELECT 'dlv_' || f.tail, 'att_' || f.tail, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, 200, {answer}
+		FROM fill f WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
+	`INSERT INTO partnerkit_app_data_space (id, app_id, business_id)
+		SELECT 'ads_' || f.tail, a.id, 'business_' || f.i FROM fill f JOIN fill_app a ON a.k = f.i % {apps} WHERE f.i <= {businesses} ORDER BY f.i`,
+	`INSERT INTO partnerkit_app_data_value (id, space_id, resource_id, field_id, value, created_at, updated_at)
+		SELECT 'adv_' || f.tail, 'ads_' || s.tail, 'invoice_' || (f.i / 4), CASE f.i / 2 % 2 WHEN 0 THEN a.field_0 ELSE a.field_1 END, '"a value of some length"', f.at, f.at
+		FROM fill f JOIN fill s ON s.i = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 4 % {businesses} END JOIN fill_app a ON a.k = s.i % {apps} ORDER BY f.i`,
+}

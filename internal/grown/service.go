@@ -1,0 +1,259 @@
+package grown
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const (
+	appCount     = 20
+	webhookCount = 40
+	redirectURI  = "https://app.example.com/callback"
+)
+
+var (
+	scopes        = identity.MustScopes("customers:read", "events:read", "invoices:read", "invoices:write")
+	scopesText, _ = json.Marshal(scopes.Names())
+	types         = []string{"invoice.created", "invoice.paid", "customer.created", "customer.updated"} // of events
+)
+
+// app is one of those that everything belongs to.
+type app struct {
+	id, client, secret string
+	fields             [2]string
+}
+
+// token is one of a row, with what it takes to present it.
+type token struct {
+	row             int
+	access, refresh string
+}
+
+// Service is the platform on such a database. Its methods are for one goroutine.
+type Service struct {
+	rows
+	Store    *sqlstore.Store
+	Platform *partnerkit.Platform
+	tokens   []token
+	next     int // counts what was done, to do it elsewhere the next time
+	stop     []func() error
+}
+
+// Wrap puts something between a store and its database.
+type Wrap func(storage.DB) storage.DB
+
+// OnSQLite makes one of n rows, a multiple of 1000, in a file of a directory.
+func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, error) {
+	s, file := &Service{rows: rows{n: n}}, filepath.Join(dir, fmt.Sprintf("%d.db", n))
+	reopen := func() (err error) {
+		db, err := sqlite.OpenDB(ctx, sqlite.Config{Path: file})
+		if err != nil {
+			return err
+		}
+		return s.on(ctx, wrap(db))
+	}
+	if err := reopen(); err != nil {
+		return nil, err
+	}
+	err := s.found(ctx)
+	if err := errors.Join(err, s.Store.Close()); err != nil {
+		return nil, err
+	}
+	raw, err := sql.Open("sqlite", "file:"+file)
+	if err != nil {
+		return nil, err
+	}
+	err = s.grow(ctx, raw, onSQLite)
+	if err := errors.Join(err, raw.Close()); err != nil {
+		return nil, err
+	}
+	s.stop = []func() error{func() error { return s.Store.Close() }}
+	return s, reopen()
+}
+
+// OnPostgres makes one in a schema of a server, which Close drops.
+func OnPostgres(ctx context.Context, url, schema string, n int, wrap Wrap) (*Service, error) {
+	s := &Service{rows: rows{n: n}}
+	db, err := postgres.OpenDB(ctx, url, postgres.Config{Schema: schema})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := sql.Open("pgx", url)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s.stop = []func() error{db.Close, func() error {
+		_, err := raw.ExecContext(context.Background(), `DROP SCHEMA IF EXISTS "`+schema+`" CASCADE`)
+		return errors.Join(err, raw.Close())
+	}}
+	if err := s.on(ctx, wrap(db)); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.found(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.grow(ctx, raw, onPostgres(schema)); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close ends it.
+func (s *Service) Close() error {
+	var err error
+	for _, stop := range s.stop {
+		err = errors.Join(err, stop())
+	}
+	return err
+}
+
+// on puts the platform on a database.
+func (s *Service) on(ctx context.Context, db storage.DB) (err error) {
+	if s.Store, err = sqlstore.New(ctx, db, sqlstore.Config{}); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
+	if err != nil {
+		return err
+	}
+	key, err := keyring.NewKey("grown", make([]byte, keyring.KeySize))
+	if err != nil {
+		return err
+	}
+	ring, err := keyring.New(key)
+	if err != nil {
+		return err
+	}
+	s.Platform, err = partnerkit.New(ctx, partnerkit.Config{
+		Store: s.Store, Host: host{}, Keyring: ring, Pages: pages.New(), Records: host{}, Limiter: generous{limiter},
+		APIURL: "https://api.example.com", AppURL: "https://app.example.net",
+		Routes: []guard.Route{
+			{Pattern: "GET /invoices", Scope: "invoices:read", Handler: nothing},
+			{Pattern: "POST /invoices", Scope: "invoices:write", Handler: nothing},
+		},
+	})
+	return err
+}
+
+func nothing(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// found makes what there are few of.
+func (s *Service) found(ctx context.Context) error {
+	s.now = time.Now()
+	for k := range appCount {
+		made := secret.New(secret.ClientSecret)
+		one := app{id: id.New(id.App, s.now), client: fmt.Sprint("client_", k), secret: made.Reveal()}
+		err := s.Store.CreateApp(ctx, oauthserver.App{
+			ID: one.id, ClientID: one.client, Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
+			Name: "App", OrganizationID: "org_1", Reviewed: true, RedirectURIs: []string{redirectURI}, Scopes: scopes, CreatedAt: s.now,
+		}, []oauthserver.ClientSecret{{ID: id.New(id.Secret, s.now), AppID: one.id, Digest: made.Digest(), Prefix: "pk", CreatedAt: s.now}})
+		if err != nil {
+			return err
+		}
+		for i, name := range []string{"a", "b"} {
+			field := appdata.Field{ID: id.New(id.AppDataField, s.now), AppID: one.id, ResourceType: "invoice", Key: name, Type: appdata.Text, CreatedAt: s.now, UpdatedAt: s.now}
+			if err := s.Store.CreateField(ctx, field, 10); err != nil {
+				return err
+			}
+			one.fields[i] = field.ID
+		}
+		s.apps = append(s.apps, one)
+	}
+	for k := range webhookCount {
+		hook, _, err := s.Platform.Webhooks().Create(ctx, webhooks.NewWebhook{
+			AppID: s.apps[k%appCount].id, URL: fmt.Sprintf("https://receiver.example.com/%d", k), Events: types,
+		})
+		if err != nil {
+			return err
+		}
+		s.hooks = append(s.hooks, hook)
+	}
+	return nil
+}
+
+// grow fills the tables, and makes tokens of some rows ones that can be presented.
+func (s *Service) grow(ctx context.Context, db *sql.DB, d dialect) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	s.heads = make([]string, blocks)
+	if err := s.fill(ctx, conn, d); err != nil {
+		return err
+	}
+	const most = 2000
+	apart := max(10, s.n/most)
+	statements := make([]string, 0, 2*most)
+	for row := 0; row+apart <= s.n; row += apart {
+		access, refresh := secret.New(secret.AccessToken), secret.New(secret.RefreshToken)
+		t := token{row: row + len(s.tokens)*7%apart, access: access.Reveal(), refresh: refresh.Reveal()}
+		s.tokens = append(s.tokens, t)
+		statements = append(statements,
+			"UPDATE "+d.schema+"partnerkit_access_token SET digest = "+d.bytes(string(access.Digest().Bytes()))+" WHERE id = '"+s.id(id.Token, t.row)+"'",
+			"UPDATE "+d.schema+"partnerkit_refresh_token SET digest = "+d.bytes(string(refresh.Digest().Bytes()))+" WHERE id = '"+s.id(id.Token, t.row)+"'")
+	}
+	for _, text := range append([]string{"BEGIN"}, append(statements, "COMMIT")...) {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	for _, text := range d.settle {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generous has limits that nobody reaches.
+type generous struct{ *ratelimit.Memory }
+
+func (g generous) Check(ctx context.Context, now time.Time, asked ratelimit.Request) (ratelimit.Result, error) {
+	for i := range asked.Counters {
+		if asked.Counters[i].Limit.Count > 0 {
+			asked.Counters[i].Limit.Count = 1_000_000_000
+		}
+	}
+	return g.Memory.Check(ctx, now, asked)
+}
+
+// host has people and records, whoever and whatever is asked for.
+type host struct{}
+
+func (host) Session(*http.Request) (identity.Session, bool, error) {
+	return identity.Session{}, false, nil
+}
+func (host) SignIn(http.ResponseWriter, *http.Request, string) {}
+func (host) Businesses(context.Context, string) ([]oauthserver.Business, error) {
+	return nil, nil
+}
+func (host) IsMember(context.Context, string, string) (bool, error) { return true, nil }
+func (host) ExistingRecords(_ context.Context, _ string, asked []appdata.Record) ([]appdata.Record, error) {
+	return asked, nil
+}
