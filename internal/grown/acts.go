@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -215,14 +217,14 @@ func (s *Service) PurgeNothing(ctx context.Context) error {
 	return err
 }
 
-// Purged is how many rows [Service.Purge] deletes in each of five tables, of tokens,
-// families, events and deliveries; attempts go with their deliveries.
-const Purged = 100
+// Kinds is of how many kinds Purge deletes rows. Attempts go with their deliveries.
+const Kinds = 13
 
-// Purge deletes what is oldest, as it will be when it is too old.
-func (s *Service) Purge(ctx context.Context) error {
-	n, err := s.purge(ctx, s.now.Add(1000*24*time.Hour), Purged)
-	if err == nil && n != 5*Purged {
+// Purge deletes so many rows of each kind, the oldest, as it will be when they are too
+// old.
+func (s *Service) Purge(ctx context.Context, each int) error {
+	n, err := s.purge(ctx, s.now.Add(1000*24*time.Hour), each)
+	if err == nil && n != Kinds*each {
 		err = fmt.Errorf("%d rows purged", n)
 	}
 	return err
@@ -237,6 +239,9 @@ func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, err
 		func() (int, error) { return s.Store.PurgeEvents(ctx, now.Add(-kept), limit) },
 		func() (int, error) { return s.Store.PurgeDeliveries(ctx, now.Add(-kept), limit) },
 		func() (int, error) { return s.Store.PurgeAppData(ctx, limit) },
+		func() (int, error) { return s.Store.PurgeKeys(ctx, guard.KeyTime{Now: now, Real: now}, limit) },
+		func() (int, error) { return s.Store.PurgeCalls(ctx, now.Add(-kept), limit) },
+		func() (int, error) { return s.Store.PurgeAudit(ctx, now.Add(-console.AuditRetention), limit) },
 	} {
 		n, err := act()
 		total += n

@@ -43,7 +43,11 @@ func onPostgres(schema string) dialect {
 		after:   []string{"RESET ALL"},
 	}
 	// What a server does by itself after so many rows.
-	for _, table := range []string{"app", "webhook", "app_data_field", "installation", "grant", "family", "access_token", "refresh_token", "event", "event_counter", "delivery", "delivery_queue", "attempt", "app_data_space", "app_data_value"} {
+	for _, table := range []string{
+		"app", "webhook", "app_data_field", "installation", "grant", "family", "access_token", "refresh_token", "event", "event_counter",
+		"delivery", "delivery_queue", "attempt", "app_data_space", "app_data_value", "authorization_request", "code", "device_code", "registration_token",
+		"used_session_token", "idempotency_key", "calls", "installation_use", "user_state", "audit",
+	} {
 		d.settle = append(d.settle, `VACUUM (ANALYZE) "`+schema+`".partnerkit_`+table)
 	}
 	return d

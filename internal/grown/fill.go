@@ -18,7 +18,8 @@ const age = 25 * 24 * time.Hour
 const blocks = 1000
 
 // rows is what there is: so many tokens of each kind, families, events, deliveries and
-// values, a tenth as many installations, and a hundredth as many businesses.
+// values, a tenth as many installations and rows of all that is short-lived, and a
+// hundredth as many businesses.
 type rows struct {
 	n     int
 	now   time.Time
@@ -78,8 +79,9 @@ func (f rows) given() []string {
 	return []string{
 		"CREATE TEMP TABLE fill_block (b INTEGER PRIMARY KEY, at BIGINT, head TEXT)",
 		"INSERT INTO fill_block VALUES " + list(blocks, func(b int) string {
-			at := f.now.Add(-age + time.Duration(b)*(age/blocks))
-			f.heads[b] = id.New(id.Event, at)[len(id.Event):][:14] // the rest of an id is random
+			left := 1 - float64(b)/blocks
+			at := f.now.Add(-time.Duration(left * left * float64(age))) // more and more of them
+			f.heads[b] = id.New(id.Event, at)[len(id.Event):][:14]      // the rest of an id is random
 			return fmt.Sprintf("%d, %d, '%s'", b, at.UnixMilli(), f.heads[b])
 		}),
 		"CREATE TEMP TABLE fill_app (k INTEGER PRIMARY KEY, id TEXT, field_0 TEXT, field_1 TEXT)",
@@ -109,7 +111,7 @@ func (f rows) made(d dialect) []string {
 	replacer := strings.NewReplacer(
 		"{digest}", d.digest, "{scopes}", "'"+string(scopesText)+"'", "{apps}", fmt.Sprint(len(f.apps)), "{types}", fmt.Sprint(len(types)),
 		"{installations}", fmt.Sprint(f.installations()), "{businesses}", fmt.Sprint(f.businesses()-1), "{webhooks}", fmt.Sprint(len(f.hooks)-1),
-		"{later}", fmt.Sprint(f.now.Add(24*time.Hour).UnixMilli()), "{body}", d.bytes(`{"id":"evt_","type":"invoice.created","apiVersion":"2026-01-01","data":{"invoice":{"id":"inv_1","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}}`),
+		"{young}", fmt.Sprint(f.n-f.n/10), "{later}", fmt.Sprint(f.now.Add(24*time.Hour).UnixMilli()), "{body}", d.bytes(`{"id":"evt_","type":"invoice.created","apiVersion":"2026-01-01","data":{"invoice":{"id":"inv_1","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}}`),
 		"{answer}", d.bytes("ok"))
 	all := make([]string, len(tables))
 	for i, text := range tables {
@@ -141,7 +143,7 @@ var tables = []string{
 	`INSERT INTO partnerkit_event_counter (business_id, last) SELECT business_id, MAX(number) FROM partnerkit_event GROUP BY business_id`,
 	`INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, response_code, next_attempt_at, created_at)
 		SELECT 'dlv_' || f.tail, w.id, w.app_id, 'evt_' || f.tail, 'invoice.created', 'business_0', {body},
-			CASE f.i / 2 % 2 WHEN 0 THEN 'QUEUED' ELSE 'DELIVERED' END, CASE f.i / 2 % 2 WHEN 0 THEN 0 ELSE 1 END,
+			CASE WHEN f.i / 2 % 2 = 0 THEN 'queued' WHEN f.i % 100 = 3 THEN 'failed' ELSE 'delivered' END, CASE f.i / 2 % 2 WHEN 0 THEN 0 ELSE 1 END,
 			CASE f.i / 2 % 2 WHEN 0 THEN NULL ELSE 200 END,
 			CASE f.i / 2 % 2 WHEN 0 THEN CASE f.i / 4 % 4 WHEN 3 THEN {later} ELSE f.at END ELSE NULL END, f.at
 		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END ORDER BY f.i`,
@@ -153,8 +155,30 @@ var tables = []string{
 		SELECT 'dlv_' || f.tail, 'att_' || f.tail, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, 200, {answer}
 		FROM fill f WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
 	`INSERT INTO partnerkit_app_data_space (id, app_id, business_id)
-		SELECT 'ads_' || f.tail, a.id, 'business_' || f.i FROM fill f JOIN fill_app a ON a.k = f.i % {apps} WHERE f.i <= {businesses} ORDER BY f.i`,
+		SELECT 'ads_' || f.tail, l.app_id, l.business_id FROM fill_line l JOIN fill f ON f.i = l.j ORDER BY l.j`,
 	`INSERT INTO partnerkit_app_data_value (id, space_id, resource_id, field_id, value, created_at, updated_at)
 		SELECT 'adv_' || f.tail, 'ads_' || s.tail, 'invoice_' || (f.i / 4), CASE f.i / 2 % 2 WHEN 0 THEN a.field_0 ELSE a.field_1 END, '"a value of some length"', f.at, f.at
-		FROM fill f JOIN fill s ON s.i = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 4 % {businesses} END JOIN fill_app a ON a.k = s.i % {apps} ORDER BY f.i`,
+		FROM fill f JOIN fill s ON s.i = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 4 % ({installations} - 1) END JOIN fill_app a ON a.k = s.i % {apps} ORDER BY f.i`,
+	`INSERT INTO partnerkit_authorization_request (id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at)
+		SELECT 'arq_' || f.tail, {digest}, {digest}, {digest}, l.app_id, 'https://app.example.com/callback', {scopes}, 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', f.at, {later}
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_code (id, digest, app_id, installation_id, grant_id, user_id, redirect_uri, code_challenge, scopes, created_at, expires_at)
+		SELECT 'cod_' || f.tail, {digest}, l.app_id, l.installation_id, l.grant_id, l.user_id, 'https://app.example.com/callback', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', {scopes}, f.at, {later}
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_device_code (id, digest, user_code, app_id, scopes, status, created_at, expires_at)
+		SELECT 'dvc_' || f.tail, {digest}, 'code_' || f.i, l.app_id, {scopes}, 'PENDING', f.at, {later}
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_registration_token (id, digest, organization_id, created_at, expires_at)
+		SELECT 'rgt_' || f.tail, {digest}, 'org_1', f.at, {later} FROM fill f WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_used_session_token (token_id, expires_at) SELECT 'ses_' || f.tail, {later} + f.i FROM fill f WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_idempotency_key (app_id, business_id, name, fingerprint, owner, lease_ends, expires_at, status, header, body, is_omitted)
+		SELECT l.app_id, l.business_id, 'key_' || f.i, {digest}, 'owner_' || f.i, f.at, {later} + f.i, 200, '{}', {answer}, FALSE
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young}`,
+	`INSERT INTO partnerkit_calls (app_id, hour_at, calls, errors, rate_limited, ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over)
+		SELECT a.id, {later} - CAST(3600000 AS BIGINT) * f.i, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM fill f CROSS JOIN fill_app a WHERE f.i < 600`,
+	`INSERT INTO partnerkit_installation_use (installation_id, used_at) SELECT installation_id, at FROM fill_line`,
+	`INSERT INTO partnerkit_user_state (user_id, status, changed_at) SELECT 'stranger_' || f.i, 'SUSPENDED', f.at FROM fill f WHERE f.i >= {young}`,
+	`INSERT INTO partnerkit_audit (id, app_id, user_id, by_developer, action, target, created_at)
+		SELECT 'aud_' || f.tail, l.app_id, l.user_id, FALSE, 'consent.allowed', l.business_id, f.at
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
 }

@@ -85,11 +85,11 @@ func (s *Store) Calls(ctx context.Context, appID string, from, to time.Time) ([]
 // PurgeCalls implements analytics.Store.
 func (s *Store) PurgeCalls(ctx context.Context, before time.Time, limit int) (int, error) {
 	calls, err := s.exec(ctx, `DELETE FROM partnerkit_calls WHERE (app_id, hour_at) IN (
-		SELECT app_id, hour_at FROM partnerkit_calls WHERE hour_at < $1 LIMIT $2)`, before.UnixMilli(), limit)
+		SELECT app_id, hour_at FROM partnerkit_calls WHERE hour_at < $1 ORDER BY hour_at LIMIT $2)`, before.UnixMilli(), limit)
 	if err != nil {
 		return 0, wrap("purge calls", err)
 	}
 	writers, err := s.exec(ctx, `DELETE FROM partnerkit_calls_writer WHERE id IN (
-		SELECT id FROM partnerkit_calls_writer WHERE added_at < $1 LIMIT $2)`, before.UnixMilli(), limit)
+		SELECT id FROM partnerkit_calls_writer WHERE added_at < $1 ORDER BY added_at LIMIT $2)`, before.UnixMilli(), limit)
 	return int(calls + writers), wrap("purge calls", err)
 }

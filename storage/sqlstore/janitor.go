@@ -17,28 +17,30 @@ const (
 )
 
 // Purge implements oauthserver.JanitorStore. Each statement deletes a few rows
-// that it finds by a primary key or an index.
+// that it finds by a primary key or an index: it asks for their order, since PostgreSQL
+// would otherwise read the table from its beginning, past all that was purged there.
 func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error) {
 	old := func(kind id.Kind, lifetime, keep time.Duration) any { return id.Floor(kind, now.Add(-lifetime-keep)) }
 	purges := []struct {
-		table, key, where string
-		than              any
+		table, key, by, and string
+		than                any
 	}{
-		{"partnerkit_authorization_request", "id", "id < $1", old(id.Authorization, oauthserver.RequestLifetime, keepAsked)},
-		{"partnerkit_code", "id", "id < $1", old(id.Code, oauthserver.CodeLifetime, keepAsked)},
-		{"partnerkit_device_code", "id", "id < $1", old(id.Device, oauthserver.DeviceCodeLifetime, keepAsked)},
-		{"partnerkit_registration_token", "id", "id < $1", old(id.RegistrationToken, oauthserver.RegistrationTokenLifetime, keepAsked)},
-		{"partnerkit_access_token", "id", "id < $1", old(id.Token, oauthserver.AccessTokenLifetime, keepTokens)},
-		{"partnerkit_refresh_token", "id", "id < $1", old(id.Token, oauthserver.RefreshTokenLifetime, keepTokens)},
-		{"partnerkit_family", "id", "expires_at < $1", ms(now.Add(-keepTokens))},
-		{"partnerkit_used_session_token", "token_id", "expires_at < $1", ms(now)},
-		{"partnerkit_signing_key", "id", "retire_at < $1", ms(now)},
-		{"partnerkit_app", "id", `origin <> 'console' AND created_at < $1 AND document_fetched_at < $1 AND NOT EXISTS (
+		{"partnerkit_authorization_request", "id", "id", "", old(id.Authorization, oauthserver.RequestLifetime, keepAsked)},
+		{"partnerkit_code", "id", "id", "", old(id.Code, oauthserver.CodeLifetime, keepAsked)},
+		{"partnerkit_device_code", "id", "id", "", old(id.Device, oauthserver.DeviceCodeLifetime, keepAsked)},
+		{"partnerkit_registration_token", "id", "id", "", old(id.RegistrationToken, oauthserver.RegistrationTokenLifetime, keepAsked)},
+		{"partnerkit_access_token", "id", "id", "", old(id.Token, oauthserver.AccessTokenLifetime, keepTokens)},
+		{"partnerkit_refresh_token", "id", "id", "", old(id.Token, oauthserver.RefreshTokenLifetime, keepTokens)},
+		{"partnerkit_family", "id", "expires_at", "", ms(now.Add(-keepTokens))},
+		{"partnerkit_used_session_token", "token_id", "expires_at", "", ms(now)},
+		{"partnerkit_signing_key", "id", "retire_at", "", ms(now)},
+		{"partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND document_fetched_at < $1 AND NOT EXISTS (
 			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`, ms(now.Add(-keepTokens))},
 	}
 	total := 0
 	for _, p := range purges {
-		n, err := s.exec(ctx, "DELETE FROM "+p.table+" WHERE "+p.key+" IN (SELECT "+p.key+" FROM "+p.table+" WHERE "+p.where+" LIMIT $2)", p.than, limit)
+		n, err := s.exec(ctx, "DELETE FROM "+p.table+" WHERE "+p.key+" IN (SELECT "+p.key+" FROM "+p.table+" WHERE "+p.by+" < $1"+p.and+
+			" ORDER BY "+p.by+" LIMIT $2)", p.than, limit)
 		if err != nil {
 			return total, wrap("purge", err)
 		}

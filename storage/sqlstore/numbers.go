@@ -29,7 +29,9 @@ func (s *Store) NumberEvents(ctx context.Context, businessID string) error {
 // numberSome is one round. It reserves its numbers first, which locks the counter:
 // the statement after that sees every event that was committed before, and whoever
 // numbers next, in this way or as they are planned, waits until these are visible.
-// A round that comes too late, for others were faster, leaves nothing behind.
+// A round that comes too late, for others were faster, leaves nothing behind. Each event
+// is found again by its id: over number IS NULL, PostgreSQL would rather look through the
+// unnumbered ones of all businesses.
 func (s *Store) numberSome(ctx context.Context, businessID string) (numbered int, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var last int64
@@ -43,7 +45,7 @@ func (s *Store) numberSome(ctx context.Context, businessID string) (numbered int
 				SELECT id, ROW_NUMBER() OVER (ORDER BY created_at, id) AS place FROM partnerkit_event
 				WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT `+strconv.Itoa(numberAtOnce)+`
 			) AS unnumbered
-			WHERE partnerkit_event.id = unnumbered.id AND partnerkit_event.number IS NULL`, businessID, last-numberAtOnce)
+			WHERE partnerkit_event.id = unnumbered.id AND COALESCE(partnerkit_event.number, 0) = 0`, businessID, last-numberAtOnce)
 		numbered = int(n)
 		if err == nil && n == 0 {
 			return errStop

@@ -1,0 +1,306 @@
+package grown
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// The example of RFC 7636, appendix B.
+const (
+	verifier  = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+)
+
+func (s *Service) approval(request string, now time.Time) oauthserver.Approval {
+	return oauthserver.Approval{
+		RequestID: request, UserID: fmt.Sprint("new_", s.turn()), BusinessID: s.business(), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
+		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Record: func(oauthserver.Approved) []events.Event { return nil },
+	}
+}
+
+func done(approved oauthserver.Approved, err error) error {
+	if err == nil && approved.Outcome != oauthserver.ApprovalDone {
+		err = fmt.Errorf("approval ended with %q", approved.Outcome)
+	}
+	return err
+}
+
+// Exchange asks, approves and exchanges the code.
+func (s *Service) Exchange(ctx context.Context) error {
+	now, client := time.Now(), s.apps[s.turn()%len(s.apps)]
+	asked, code := secret.New(secret.ConsentRequest), secret.New(secret.AuthorizationCode)
+	request := oauthserver.AuthorizationRequest{
+		ID: id.New(id.Authorization, now), Digest: asked.Digest(), AppID: client.id, RedirectURI: redirectURI,
+		CodeChallenge: challenge, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
+	}
+	if err := s.Store.HoldRequest(ctx, request); err != nil {
+		return err
+	}
+	if _, err := s.Store.Request(ctx, asked.Digest()); err != nil {
+		return err
+	}
+	err := done(s.Store.ApproveRequest(ctx, s.approval(request.ID, now), oauthserver.NewCode{ID: id.New(id.Code, now), Digest: code.Digest(), ExpiresAt: now.Add(time.Minute)}))
+	if err != nil {
+		return err
+	}
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {code.Reveal()}, "redirect_uri": {redirectURI}, "code_verifier": {verifier}}
+	return s.send(ctx, http.MethodPost, "/oauth/token", form.Encode(), client.post(), http.StatusOK, nil)
+}
+
+// Device begins on a device, approves, polls and collects.
+func (s *Service) Device(ctx context.Context) error {
+	now, code := time.Now(), secret.New(secret.DeviceCode)
+	device := oauthserver.DeviceCode{ID: id.New(id.Device, now), UserCode: fmt.Sprint("user_", s.turn()), Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}
+	device.AppID = s.apps[0].id
+	if err := s.Store.CreateDevice(ctx, device, code.Digest()); err != nil {
+		return err
+	}
+	if _, err := s.Store.DeviceByUserCode(ctx, device.UserCode); err != nil {
+		return err
+	}
+	if _, err := s.Store.PollDevice(ctx, device.ID, now, time.Second); err != nil {
+		return err
+	}
+	if err := done(s.Store.ApproveDevice(ctx, s.approval(device.ID, now))); err != nil {
+		return err
+	}
+	found, err := s.Store.DeviceByDigest(ctx, code.Digest())
+	if err != nil {
+		return err
+	}
+	minted, err := s.Store.CollectDevice(ctx, found, oauthserver.Mint{
+		Now: now, FamilyID: id.New(id.Family, now), AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(time.Hour),
+		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(time.Hour),
+	})
+	if err == nil && minted.Outcome != oauthserver.Issued {
+		err = fmt.Errorf("collecting ended with %q", minted.Outcome)
+	}
+	return err
+}
+
+// Revoke ends a token, as RFC 7009 has it.
+func (s *Service) Revoke(ctx context.Context) error {
+	t := &s.tokens[len(s.tokens)-1]
+	s.tokens = s.tokens[:len(s.tokens)-1]
+	for _, text := range []string{t.access, t.refresh} {
+		if err := s.send(ctx, http.MethodPost, "/oauth/revoke", url.Values{"token": {text}}.Encode(), s.appOf(t).post(), http.StatusOK, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Uninstall ends an installation and what hangs on it, up to its redaction.
+func (s *Service) Uninstall(ctx context.Context) error {
+	j := s.installations() - 1 - s.turn()%100
+	app, business, now := s.apps[j%len(s.apps)].id, fmt.Sprint("business_", j/10), time.Now()
+	if _, err := s.Store.BusinessInstallations(ctx, business); err != nil {
+		return err
+	}
+	if err := s.Store.EndGrant(ctx, app, business, fmt.Sprint("user_", j), now); err != nil {
+		return err
+	}
+	_, err := s.Store.EndInstallation(ctx, oauthserver.EndInstallation{
+		AppID: app, BusinessID: business, Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(-time.Second),
+		Record: func(oauthserver.Installation) []events.Event { return nil },
+	})
+	if err != nil {
+		return err
+	}
+	n, err := s.Store.RecordRedactions(ctx, now, 10, func(oauthserver.Installation) []events.Event { return nil })
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d redactions", n)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.Store.PurgeAppData(ctx, 3)
+	return err
+}
+
+// Event reads one event.
+func (s *Service) Event(ctx context.Context) error {
+	return s.send(ctx, http.MethodGet, "/events/"+s.id(id.Event, 2*(s.turn()%(s.n/2))), "", bearer(s.tokens[0].access), http.StatusOK, nil)
+}
+
+// Number numbers what was recorded, as a reader does who comes before the planner.
+func (s *Service) Number(ctx context.Context) error {
+	if err := s.Record(ctx); err != nil {
+		return err
+	}
+	found, err := s.Store.UnplannedEvents(ctx, "", 1)
+	if err != nil || len(found.Events) != 1 {
+		return errors.Join(err, fmt.Errorf("%d events to number", len(found.Events)))
+	}
+	return s.Store.NumberEvents(ctx, found.Events[0].BusinessID)
+}
+
+// Probe is what a dispatcher asks when nothing is due, and when it starts.
+func (s *Service) Probe(ctx context.Context) error {
+	now, shards := time.Now(), make([]int, webhooks.Shards)
+	for i := range shards {
+		shards[i] = i
+	}
+	_, err := s.Store.DueWebhooks(ctx, shards, now.Add(-time.Minute), now)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Store.UnplannedEvents(ctx, "", 100); err != nil {
+		return err
+	}
+	all, err := s.Store.QueuedWebhooks(ctx)
+	if err == nil && len(all) != len(s.hooks) {
+		err = fmt.Errorf("%d webhooks have something queued", len(all))
+	}
+	return err
+}
+
+// node is a dispatcher.
+const node = "node"
+
+// Finish claims deliveries and records that they were sent: all but one, which is to be
+// retried, and one that has failed for good.
+func (s *Service) Finish(ctx context.Context) error {
+	now := time.Now()
+	until := now.Add(time.Minute)
+	fleet, err := s.Store.Beat(ctx, node, now, until)
+	if err != nil {
+		return err
+	}
+	for _, shard := range fleet.Shards {
+		if shard.Holder == "" {
+			if _, err := s.Store.TakeShard(ctx, node, shard, now, until); err != nil {
+				return err
+			}
+		}
+	}
+	if fleet, err = s.Store.Beat(ctx, node, now, until); err != nil {
+		return err
+	}
+	epochs := map[int]int64{}
+	for _, shard := range fleet.Shards {
+		epochs[shard.ID] = shard.Epoch
+	}
+	due, err := s.claim(ctx)
+	if err != nil {
+		return err
+	}
+	f := webhooks.Finish{Node: node, Now: now, Until: until}
+	for i, one := range due {
+		o := webhooks.Outcome{Due: one, Epoch: epochs[webhooks.ShardOf(one.WebhookID)], Status: webhooks.Delivered, Attempts: 1, ResponseCode: 200}
+		o.Attempt = &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, Answer: []byte("ok")}
+		switch i {
+		case 0:
+			o.Status, o.NextAttemptAt = webhooks.Retrying, now.Add(time.Minute)
+		case 1:
+			o.Status, o.Attempts = webhooks.Failed, webhooks.MaxAttempts
+		}
+		f.Outcomes = append(f.Outcomes, o)
+	}
+	finished, err := s.Store.FinishAttempts(ctx, f)
+	if err == nil && len(finished.Held) == 0 {
+		err = errors.New("the node holds no shard")
+	}
+	return err
+}
+
+// Delivery looks at one, and sends one that has failed again.
+func (s *Service) Delivery(ctx context.Context) error {
+	row := 100*(s.turn()%(s.n/100)) + 3
+	hook := s.hooks[1+row/2%(len(s.hooks)-1)]
+	if _, _, err := s.Platform.Webhooks().Delivery(ctx, hook.AppID, hook.ID, s.id(id.Delivery, row)); err != nil {
+		return err
+	}
+	_, err := s.Store.Redeliver(ctx, webhooks.Redelivery{
+		AppID: hook.AppID, WebhookID: hook.ID, DeliveryID: s.id(id.Delivery, row), Now: time.Now(),
+		Judge: func(webhooks.Delivery, webhooks.Standing) error { return nil },
+	})
+	return err
+}
+
+// WriteAppData writes values and deletes one of them, with a key that makes it safe to
+// repeat, and repeats it.
+func (s *Service) WriteAppData(ctx context.Context) error {
+	resource := fmt.Sprint("invoice_", s.turn()%(s.n/4))
+	body := fmt.Sprintf(`{"values":[{"resourceType":"invoice","resourceId":%q,"key":"a","value":"new"},{"resourceType":"invoice","resourceId":"fresh_%d","key":"b","value":"new"}]}`, resource, s.next)
+	header := bearer(s.tokens[0].access)
+	header.Set("Content-Type", "application/json")
+	header.Set("Idempotency-Key", fmt.Sprint("key_", s.next))
+	var got struct{ Values []struct{ ID string } }
+	for range 2 {
+		if err := s.send(ctx, http.MethodPut, "/app-data", body, header.Clone(), http.StatusOK, &got); err != nil {
+			return err
+		}
+	}
+	if len(got.Values) != 2 {
+		return fmt.Errorf("%d values were written", len(got.Values))
+	}
+	return s.send(ctx, http.MethodDelete, "/app-data/"+got.Values[0].ID, "", bearer(s.tokens[0].access), http.StatusNoContent, nil)
+}
+
+// Repeatable makes a call with a key, twice.
+func (s *Service) Repeatable(ctx context.Context) error {
+	header := bearer(s.tokens[0].access)
+	header.Set("Idempotency-Key", fmt.Sprint("call_", s.turn()))
+	for range 2 {
+		if err := s.send(ctx, http.MethodPost, "/invoices", "", header.Clone(), http.StatusNoContent, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndAppData ends a space and a field, and purges what they had.
+func (s *Service) EndAppData(ctx context.Context) error {
+	if err := s.Store.DeleteField(ctx, s.apps[len(s.apps)-1].id, s.apps[len(s.apps)-1].fields[0], time.Now()); err != nil {
+		return err
+	}
+	n, err := s.Store.PurgeAppData(ctx, 10)
+	if err == nil && n != 10 {
+		err = fmt.Errorf("%d values purged", n)
+	}
+	return err
+}
+
+// Count adds calls, and reads them.
+func (s *Service) Count(ctx context.Context) error {
+	now := time.Now()
+	batch := analytics.Batch{Writer: node, Number: int64(s.turn()), At: now, Buckets: []analytics.Bucket{{AppID: s.apps[0].id, Hour: now.Truncate(time.Hour), Counts: analytics.Counts{Calls: 1}}}}
+	if err := s.Store.AddCalls(ctx, batch); err != nil {
+		return err
+	}
+	if _, err := s.Store.Calls(ctx, s.apps[0].id, now.Add(-24*time.Hour), now); err != nil {
+		return err
+	}
+	if err := s.Store.MarkUsed(ctx, map[string]time.Time{s.id(id.Installation, 1): now}); err != nil {
+		return err
+	}
+	_, err := s.Store.LastUses(ctx, []string{s.id(id.Installation, 1)})
+	return err
+}
+
+// Audit writes into the log, and reads it.
+func (s *Service) Audit(ctx context.Context) error {
+	now := time.Now()
+	if err := s.Store.RecordAudit(ctx, console.AuditEntry{ID: id.New(id.Audit, now), AppID: s.apps[0].id, UserID: "user_1", Action: console.ActionUninstalled, At: now}); err != nil {
+		return err
+	}
+	if _, err := s.Store.Audit(ctx, s.apps[0].id, "", 50); err != nil {
+		return err
+	}
+	_, err := s.Store.OrganizationAudit(ctx, []string{"org_1"}, "", 50)
+	return err
+}

@@ -1,0 +1,125 @@
+package plans_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/grown"
+	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// rows is how many there are of each kind: enough for a planner to know better than to
+// read them all.
+const rows = 40_000
+
+// small are the tables whose rows are what people set up, and those that hold one row
+// for a process. All others grow with what is done.
+var small = map[string]bool{
+	"app": true, "client_secret": true, "webhook": true, "app_data_field": true, "signing_key": true,
+	"shard": true, "dispatcher": true, "calls_writer": true, "clock": true, "migration": true,
+}
+
+// acts are what is done often. Limits are counted outside of the database.
+var acts = []struct {
+	name string
+	do   func(*grown.Service, context.Context) error
+}{
+	{"token verification", (*grown.Service).Verify},
+	{"refresh", (*grown.Service).Refresh},
+	{"code exchange", (*grown.Service).Exchange},
+	{"device", (*grown.Service).Device},
+	{"introspection", (*grown.Service).Introspect},
+	{"revocation", (*grown.Service).Revoke},
+	{"recording", (*grown.Service).Record},
+	{"numbering", (*grown.Service).Number},
+	{"planning", (*grown.Service).Plan},
+	{"probe", (*grown.Service).Probe},
+	{"claiming", (*grown.Service).Claim},
+	{"finishing", (*grown.Service).Finish},
+	{"first page of events", (*grown.Service).FirstPage},
+	{"deep page of events", (*grown.Service).DeepPage},
+	{"event", (*grown.Service).Event},
+	{"delivery list", (*grown.Service).DeliveryList},
+	{"delivery", (*grown.Service).Delivery},
+	{"app data read", (*grown.Service).AppData},
+	{"app data written", (*grown.Service).WriteAppData},
+	{"idempotency", (*grown.Service).Repeatable},
+	{"audit", (*grown.Service).Audit},
+	{"retention, nothing to purge", (*grown.Service).PurgeNothing},
+	{"retention", func(s *grown.Service, ctx context.Context) error { return s.Purge(ctx, 5) }}, // few, as they are of a large table
+	{"analytics", (*grown.Service).Count},
+	{"app data ended", (*grown.Service).EndAppData},
+	{"uninstalling", (*grown.Service).Uninstall},
+}
+
+// planner says what is wrong with the plan of a statement.
+type planner func(t *testing.T, s statement) (faults []string)
+
+// check does each act and looks at the plans of what it has sent, which it returns.
+func check(t *testing.T, s *grown.Service, r *recorder, plan planner) (all []statement) {
+	r.take()
+	for _, act := range acts {
+		t.Run(act.name, func(t *testing.T) {
+			if err := act.do(s, t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			sent := r.take()
+			all = append(all, sent...)
+			judge(t, sent, plan)
+		})
+	}
+	return all
+}
+
+func judge(t *testing.T, sent []statement, plan planner) {
+	for _, one := range sent {
+		for _, fault := range plan(t, one) {
+			t.Errorf("%s in\n%s", fault, one.text)
+		}
+	}
+}
+
+func recording(to **recorder) grown.Wrap {
+	return func(db storage.DB) storage.DB {
+		*to = &recorder{DB: db, known: map[string]bool{}}
+		return *to
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	var r *recorder
+	s, err := grown.OnSQLite(t.Context(), t.TempDir(), rows, recording(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	all := check(t, s, r, sqlitePlan(r.DB))
+	t.Run("with statistics", func(t *testing.T) {
+		if _, err := r.DB.Exec(t.Context(), "ANALYZE"); err != nil {
+			t.Fatal(err)
+		}
+		judge(t, all, sqlitePlan(r.DB))
+	})
+}
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	var r *recorder
+	s, err := grown.OnPostgres(t.Context(), url, schema, rows, recording(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	check(t, s, r, postgresPlan(t, url))
+}

@@ -1,0 +1,104 @@
+package plans_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// node is one of a plan of PostgreSQL.
+type node struct {
+	Type     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Index    string  `json:"Index Name"`
+	Cond     string  `json:"Index Cond"`
+	Rows     float64 `json:"Plan Rows"`
+	Plans    []node
+}
+
+// postgresPlan looks for tables and indexes that are read from one end to the other, the
+// first time that a connection sends a statement and once it has sent it often, when the
+// server may have settled on a plan for any arguments.
+func postgresPlan(t *testing.T, url string) planner {
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	exec := func(t *testing.T, text string) {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+	}
+	return func(t *testing.T, s statement) (faults []string) {
+		exec(t, "PREPARE looked_at AS "+s.text)
+		defer exec(t, "DEALLOCATE looked_at")
+		run := "EXPLAIN (FORMAT JSON) EXECUTE looked_at"
+		if len(s.args) > 0 {
+			run += "(" + literals(s.args) + ")"
+		}
+		for i := range 7 { // five plans for the arguments, then perhaps one for any
+			var text []byte
+			if err := db.QueryRowContext(t.Context(), run).Scan(&text); err != nil {
+				t.Fatalf("%v in %s", err, run)
+			}
+			if i > 0 && i < 6 {
+				continue
+			}
+			var plans []struct{ Plan node }
+			if err := json.Unmarshal(text, &plans); err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range plans {
+				for _, fault := range one.Plan.faults(false) {
+					faults = append(faults, fmt.Sprintf("time %d: %s", i+1, fault))
+				}
+			}
+		}
+		return faults
+	}
+}
+
+// faults are what reads a table that grows without an index, or an index without a place
+// to begin at, unless it stops after a few rows.
+func (n node) faults(isLimited bool) (faults []string) {
+	table := strings.TrimPrefix(n.Relation, "partnerkit_")
+	isOurs := n.Relation != "" && table != n.Relation && !small[table]
+	switch {
+	case isOurs && n.Type == "Seq Scan":
+		faults = append(faults, "Seq Scan on "+n.Relation)
+	case isOurs && strings.HasPrefix(n.Type, "Index") && n.Cond == "" && !isLimited:
+		faults = append(faults, n.Type+" of all of "+n.Index)
+	case isOurs && !isLimited && n.Rows > rows/20:
+		faults = append(faults, fmt.Sprintf("%s on %s of %.0f rows", n.Type, n.Relation, n.Rows))
+	}
+	for _, inner := range n.Plans {
+		faults = append(faults, inner.faults(isLimited || n.Type == "Limit")...)
+	}
+	return faults
+}
+
+// literals are the arguments as they stand in a statement.
+func literals(args []any) string {
+	all := make([]string, len(args))
+	for i, arg := range args {
+		switch value := arg.(type) {
+		case nil:
+			all[i] = "NULL"
+		case []byte:
+			all[i] = fmt.Sprintf(`'\x%x'`, value)
+		case bool, int, int64:
+			all[i] = fmt.Sprint(value)
+		default:
+			all[i] = "'" + strings.ReplaceAll(fmt.Sprint(value), "'", "''") + "'"
+		}
+	}
+	return strings.Join(all, ", ")
+}
