@@ -56,6 +56,7 @@ type Service struct {
 	rows
 	Store    *sqlstore.Store
 	Platform *partnerkit.Platform
+	File     string // of SQLite
 	tokens   []token
 	next     int // counts what was done, to do it elsewhere the next time
 	stop     []func() error
@@ -66,7 +67,8 @@ type Wrap func(storage.DB) storage.DB
 
 // OnSQLite makes one of n rows, a multiple of 1000, in a file of a directory.
 func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, error) {
-	s, file := &Service{rows: rows{n: n}}, filepath.Join(dir, fmt.Sprintf("%d.db", n))
+	file := filepath.Join(dir, fmt.Sprintf("%d.db", n))
+	s := &Service{rows: rows{n: n}, File: file}
 	reopen := func() (err error) {
 		db, err := sqlite.OpenDB(ctx, sqlite.Config{Path: file})
 		if err != nil {

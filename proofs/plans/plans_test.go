@@ -2,6 +2,9 @@ package plans_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/grown"
@@ -16,7 +19,8 @@ const rows = 40_000
 // small are the tables whose rows are what people set up, and those that hold one row
 // for a process. All others grow with what is done.
 var small = map[string]bool{
-	"app": true, "client_secret": true, "webhook": true, "app_data_field": true, "signing_key": true,
+	"app": true, "client_secret": true, "webhook": true, "app_data_field": true, "signing_key": true, "listing_revision": true,
+	"asset": true, "extension": true, "function": true, "listing_slug": true,
 	"shard": true, "dispatcher": true, "calls_writer": true, "clock": true, "migration": true,
 }
 
@@ -99,13 +103,34 @@ func TestSQLite(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	all := check(t, s, r, sqlitePlan(r.DB))
-	t.Run("with statistics", func(t *testing.T) {
-		if _, err := r.DB.Exec(t.Context(), "ANALYZE"); err != nil {
-			t.Fatal(err)
-		}
-		judge(t, all, sqlitePlan(r.DB))
+	conn := connect(t, "sqlite", "file:"+filepath.ToSlash(s.File)+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+	plan := sqlitePlan(conn)
+	all := check(t, s, r, plan)
+	t.Run("without an index", func(t *testing.T) {
+		dropEach(t, conn, `SELECT name, substr(tbl_name, 12) FROM sqlite_master WHERE type = 'index' AND name LIKE 'pk\_%' ESCAPE '\'`, nil, anyFault(all, plan))
 	})
+	t.Run("with statistics", func(t *testing.T) {
+		exec(t, conn, "ANALYZE")
+		judge(t, all, plan)
+	})
+}
+
+// connect opens a connection of the test's own.
+func connect(t *testing.T, driver, name string) *sql.Conn {
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return conn
 }
 
 func TestPostgres(t *testing.T) {
@@ -121,5 +146,9 @@ func TestPostgres(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	check(t, s, r, postgresPlan(t, url))
+	conn := connect(t, "pgx", url+"&search_path="+schema)
+	all := check(t, s, r, postgresPlan(conn, 7)) // five plans for the arguments, then perhaps one for any
+	t.Run("without an index", func(t *testing.T) {
+		dropEach(t, conn, `SELECT indexname, substr(tablename, 12) FROM pg_indexes WHERE schemaname = current_schema() AND indexname LIKE 'pk\_%'`, walked, anyFault(all, postgresPlan(conn, 1)))
+	})
 }

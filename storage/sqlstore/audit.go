@@ -43,10 +43,10 @@ func (s *Store) OrganizationAudit(ctx context.Context, organizationIDs []string,
 func (s *Store) audit(ctx context.Context, where, is, before string, limit int) ([]console.AuditEntry, error) {
 	args := []any{is, limit}
 	if before != "" {
-		where, args = where+" AND id < $3", append(args, before)
+		where, args = where+" AND id || '' < $3", append(args, before)
 	}
 	var all []console.AuditEntry
-	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, user_id, by_developer, action, target, created_at FROM partnerkit_audit WHERE "+where+" ORDER BY id DESC LIMIT $2"), args,
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, user_id, by_developer, action, target, created_at FROM partnerkit_audit WHERE "+where+" ORDER BY id || '' DESC LIMIT $2"), args,
 		func(scan func(...any) error) error {
 			var e console.AuditEntry
 			var created int64

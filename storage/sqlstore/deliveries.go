@@ -45,7 +45,7 @@ func (s *Store) Deliveries(ctx context.Context, appID, webhookID string, limit i
 		return nil, wrap("deliveries", err)
 	}
 	var all []webhooks.Delivery
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+deliveryHead+" FROM partnerkit_delivery d WHERE d.webhook_id = $1 ORDER BY d.id DESC LIMIT $2"), []any{webhookID, limit},
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+deliveryHead+" FROM partnerkit_delivery d WHERE d.webhook_id = $1 ORDER BY d.id || '' DESC LIMIT $2"), []any{webhookID, limit},
 		func(scan func(...any) error) error {
 			var row deliveryRow
 			if err := scan(row.dest()...); err != nil {

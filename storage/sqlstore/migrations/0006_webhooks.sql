@@ -35,7 +35,10 @@ CREATE TABLE partnerkit_delivery (
   created_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX pk_delivery_once ON partnerkit_delivery (event_id, webhook_id) WHERE event_id IS NOT NULL;
-CREATE INDEX pk_delivery_webhook ON partnerkit_delivery (webhook_id, id);
+-- For the list of a webhook. It is over an expression, so that PostgreSQL cannot walk
+-- through the primary key instead, past the deliveries of all others, when it believes
+-- that the webhook has many.
+CREATE INDEX pk_delivery_webhook ON partnerkit_delivery (webhook_id, (id || ''));
 
 -- What is queued or retrying, and nothing else: a delivery that ends leaves. shard
 -- is a hash of the webhook, see webhooks.ShardOf.

@@ -11,4 +11,5 @@ CREATE TABLE partnerkit_audit (
   target TEXT NOT NULL,
   created_at BIGINT NOT NULL
 );
-CREATE INDEX pk_audit_app ON partnerkit_audit (app_id, id);
+-- Over an expression, as pk_delivery_webhook is.
+CREATE INDEX pk_audit_app ON partnerkit_audit (app_id, (id || ''));
