@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/benchmarks/bench"
 	"github.com/partnerkit/partnerkit/benchmarks/growth"
+	"github.com/partnerkit/partnerkit/benchmarks/idle"
 	"github.com/partnerkit/partnerkit/benchmarks/limits"
 	"github.com/partnerkit/partnerkit/benchmarks/oauth"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
@@ -36,6 +37,9 @@ var measurements = []measurement{
 	{name: "oauth-durable", run: oauth.Durable},
 	{name: "growth-sqlite", run: growth.SQLite},
 	{name: "growth-postgres", needs: postgresURL, run: at(postgresURL, growth.Postgres)},
+	{name: "idle-sqlite", run: idle.SQLite},
+	{name: "idle-statements", run: idle.Statements},
+	{name: "idle-postgres", needs: postgresURL, run: at(postgresURL, idle.Postgres)},
 }
 
 // at runs what needs the address of a service.

@@ -65,7 +65,7 @@ type Service struct {
 // Wrap puts something between a store and its database.
 type Wrap func(storage.DB) storage.DB
 
-// OnSQLite makes one of n rows, a multiple of 1000, in a file of a directory.
+// OnSQLite makes one of n rows, none or a multiple of 1000, in a file of a directory.
 func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, error) {
 	file := filepath.Join(dir, fmt.Sprintf("%d.db", n))
 	s := &Service{rows: rows{n: n}, File: file}
@@ -200,6 +200,9 @@ func (s *Service) found(ctx context.Context) error {
 
 // grow fills the tables, and makes tokens of some rows ones that can be presented.
 func (s *Service) grow(ctx context.Context, db *sql.DB, d dialect) error {
+	if s.n == 0 {
+		return nil
+	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err

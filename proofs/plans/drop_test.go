@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"slices"
 	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/grown"
 )
 
 // elsewhere are indexes whose loss no plan here shows.
@@ -49,9 +51,9 @@ func dropEach(t *testing.T, db *sql.Conn, query string, except map[string]bool, 
 }
 
 // anyFault looks at plans until one is faulty.
-func anyFault(all []statement, plan planner) func(*testing.T) bool {
+func anyFault(all []grown.Statement, plan planner) func(*testing.T) bool {
 	return func(t *testing.T) bool {
-		return slices.ContainsFunc(all, func(sent statement) bool { return len(plan(t, sent)) > 0 })
+		return slices.ContainsFunc(all, func(sent grown.Statement) bool { return len(plan(t, sent)) > 0 })
 	}
 }
 

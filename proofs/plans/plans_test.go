@@ -9,7 +9,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/grown"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/storage"
 )
 
 // rows is how many there are of each kind: enough for a planner to know better than to
@@ -58,17 +57,17 @@ var acts = []struct {
 }
 
 // planner says what is wrong with the plan of a statement.
-type planner func(t *testing.T, s statement) (faults []string)
+type planner func(t *testing.T, s grown.Statement) (faults []string)
 
 // check does each act and looks at the plans of what it has sent, which it returns.
-func check(t *testing.T, s *grown.Service, r *recorder, plan planner) (all []statement) {
-	r.take()
+func check(t *testing.T, s *grown.Service, r *grown.Recorder, plan planner) (all []grown.Statement) {
+	r.Take()
 	for _, act := range acts {
 		t.Run(act.name, func(t *testing.T) {
 			if err := act.do(s, t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			sent := r.take()
+			sent := r.Take()
 			all = append(all, sent...)
 			judge(t, sent, plan)
 		})
@@ -76,25 +75,18 @@ func check(t *testing.T, s *grown.Service, r *recorder, plan planner) (all []sta
 	return all
 }
 
-func judge(t *testing.T, sent []statement, plan planner) {
+func judge(t *testing.T, sent []grown.Statement, plan planner) {
 	for _, one := range sent {
 		for _, fault := range plan(t, one) {
-			t.Errorf("%s in\n%s", fault, one.text)
+			t.Errorf("%s in\n%s", fault, one.Text)
 		}
-	}
-}
-
-func recording(to **recorder) grown.Wrap {
-	return func(db storage.DB) storage.DB {
-		*to = &recorder{DB: db, known: map[string]bool{}}
-		return *to
 	}
 }
 
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	var r *recorder
-	s, err := grown.OnSQLite(t.Context(), t.TempDir(), rows, recording(&r))
+	var r *grown.Recorder
+	s, err := grown.OnSQLite(t.Context(), t.TempDir(), rows, grown.Recording(&r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +128,8 @@ func connect(t *testing.T, driver, name string) *sql.Conn {
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)
-	var r *recorder
-	s, err := grown.OnPostgres(t.Context(), url, schema, rows, recording(&r))
+	var r *grown.Recorder
+	s, err := grown.OnPostgres(t.Context(), url, schema, rows, grown.Recording(&r))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/grown"
 )
 
 // node is one of a plan of PostgreSQL.
@@ -23,13 +25,13 @@ type node struct {
 // first and the last time of those that a connection sends a statement.
 func postgresPlan(db *sql.Conn, times int) planner {
 	asked := 0
-	return func(t *testing.T, s statement) (faults []string) {
+	return func(t *testing.T, s grown.Statement) (faults []string) {
 		asked++
 		name := fmt.Sprint("looked_at_", asked)
-		exec(t, db, "PREPARE "+name+" AS "+s.text)
+		exec(t, db, "PREPARE "+name+" AS "+s.Text)
 		run := "EXPLAIN (FORMAT JSON) EXECUTE " + name
-		if len(s.args) > 0 {
-			run += "(" + literals(s.args) + ")"
+		if len(s.Args) > 0 {
+			run += "(" + literals(s.Args) + ")"
 		}
 		for i := range times {
 			var text []byte

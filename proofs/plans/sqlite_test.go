@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/grown"
 )
 
 // named finds tables of ours and the names that a statement gives them.
@@ -32,9 +34,9 @@ var isWalk = regexp.MustCompile(`AUTOMATIC|sqlite_autoindex_\w+ \(id>\?\)$`)
 // hang on indexes alone; a host may have made some. It takes one connection, since another
 // one would not notice that the schema has changed: explaining reads nothing.
 func sqlitePlan(db *sql.Conn) planner {
-	return func(t *testing.T, s statement) (faults []string) {
-		names := aliases(s.text)
-		found, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(s.text, "?$1"), s.args...)
+	return func(t *testing.T, s grown.Statement) (faults []string) {
+		names := aliases(s.Text)
+		found, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(s.Text, "?$1"), s.Args...)
 		if err != nil {
 			return []string{err.Error()} // such as of ON CONFLICT without an index
 		}
@@ -48,7 +50,7 @@ func sqlitePlan(db *sql.Conn) planner {
 			verb, rest, _ := strings.Cut(detail, " ")
 			name, _, _ := strings.Cut(rest, " ")
 			table, isOurs := strings.CutPrefix(name, "partnerkit_")
-			if isOurs && strings.HasPrefix(s.text, "INSERT") && !strings.Contains(s.text, name) {
+			if isOurs && strings.HasPrefix(s.Text, "INSERT") && !strings.Contains(s.Text, name) {
 				continue // of foreign keys that point here: an insert walks it when one was violated before, and none is
 			}
 			if alias, ok := names[name]; ok {
