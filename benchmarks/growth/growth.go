@@ -73,9 +73,9 @@ func sizes(p bench.Plan) []int {
 	case p.Short:
 		return []int{10_000}
 	case p.Large:
-		return []int{10_000, 1_000_000, 10_000_000}
+		return []int{10_000, 100_000, 1_000_000, 10_000_000}
 	}
-	return []int{10_000, 1_000_000}
+	return []int{10_000, 100_000, 1_000_000}
 }
 
 // measure has all sizes open at the same time, and each operation takes turns on them.
@@ -123,7 +123,10 @@ func row(name string, sizes []int, measured []bench.Measured) report.Row {
 	for i, one := range measured[1:] {
 		size := sizes[1+i]
 		out.Ours += fmt.Sprintf(", %v at %s", report.Round(one.Wall), report.Count(size))
-		if i > 0 {
+		if size < 1_000_000 {
+			continue
+		}
+		if out.Ratios != "" {
 			out.Ratios += ", "
 		}
 		out.Ratios += fmt.Sprintf("%.2f at %s (CPU %.2f)", one.Ratio(least), report.Count(size), one.CPURatio(least))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -16,7 +15,7 @@ type dialect struct {
 	padded                func(number string) string
 	bytes                 func(text string) string
 	digest                string // 32 bytes without an order
-	indexes               string // a query for names and texts of ours
+	indexes               string // a query for what takes each index of ours away, and what makes it again
 }
 
 var onSQLite = dialect{
@@ -28,19 +27,22 @@ var onSQLite = dialect{
 	padded:  func(number string) string { return "printf('%011d', " + number + ")" },
 	bytes:   func(text string) string { return fmt.Sprintf("x'%x'", text) },
 	digest:  "randomblob(32)",
-	indexes: "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'pk\\_%' ESCAPE '\\'",
+	indexes: "SELECT 'DROP INDEX ' || name, sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'pk\\_%' ESCAPE '\\'",
 }
 
 func onPostgres(schema string) dialect {
 	d := dialect{
-		schema:  `"` + schema + `".`,
-		before:  []string{`SET search_path TO pg_temp, "` + schema + `"`, "SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'", "SET work_mem = '256MB'"},
-		series:  func(n int) string { return fmt.Sprintf("generate_series(0, %d) AS s (i)", n-1) },
-		padded:  func(number string) string { return "lpad((" + number + ")::text, 11, '0')" },
-		bytes:   func(text string) string { return fmt.Sprintf(`'\x%x'::bytea`, text) },
-		digest:  "sha256(gen_random_uuid()::text::bytea)",
-		indexes: "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = " + quoted(schema) + ` AND indexname LIKE 'pk\_%'`,
-		after:   []string{"RESET ALL"},
+		schema: `"` + schema + `".`,
+		before: []string{`SET search_path TO pg_temp, "` + schema + `"`, "SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'", "SET work_mem = '256MB'"},
+		series: func(n int) string { return fmt.Sprintf("generate_series(0, %d) AS s (i)", n-1) },
+		padded: func(number string) string { return "lpad((" + number + ")::text, 11, '0')" },
+		bytes:  func(text string) string { return fmt.Sprintf(`'\x%x'::bytea`, text) },
+		digest: "sha256(gen_random_uuid()::text::bytea)",
+		indexes: strings.ReplaceAll(`SELECT 'DROP INDEX ' || indexname, indexdef FROM pg_indexes WHERE schemaname = {schema} AND indexname LIKE 'pk\_%'
+			UNION ALL SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname,
+				'ALTER TABLE ' || conrelid::regclass || ' ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid)
+			FROM pg_constraint WHERE connamespace = {schema}::regnamespace AND contype = 'u'`, "{schema}", quoted(schema)),
+		after: []string{"RESET ALL"},
 	}
 	// What a server does by itself after so many rows.
 	for _, table := range []string{
@@ -55,27 +57,27 @@ func onPostgres(schema string) dialect {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// dropIndexes takes away the indexes that are no constraints, which are quicker made
-// afterwards, and returns what makes them.
+// dropIndexes takes indexes away, which are quicker made afterwards, and returns what
+// makes them.
 func (d dialect) dropIndexes(ctx context.Context, db *sql.Conn) (again []string, err error) {
 	found, err := db.QueryContext(ctx, d.indexes)
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close()
-	var names []string
+	var drops []string
 	for found.Next() {
-		var name, text string
-		if err := found.Scan(&name, &text); err != nil {
+		var drop, makes string
+		if err := found.Scan(&drop, &makes); err != nil {
 			return nil, err
 		}
-		names, again = append(names, name), append(again, text)
+		drops, again = append(drops, drop), append(again, makes)
 	}
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if _, err := db.ExecContext(ctx, "DROP INDEX "+strconv.Quote(name)); err != nil {
+	for _, drop := range drops {
+		if _, err := db.ExecContext(ctx, drop); err != nil {
 			return nil, err
 		}
 	}
