@@ -51,9 +51,11 @@ mutants: ## Break the rules one at a time: the test of each must fail
 	cd proofs/mutants && PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m # here it prints as it goes
 
 .PHONY: bench
-bench: ## Benchmarks with their bars; non-zero when one is missed
-	PARTNERKIT_BARS=1 go test -run '^$$' -bench . -benchmem ./...
+bench: ## Benchmarks with their bars, and beside others; writes docs/benchmarks.md; non-zero when a bar is missed
+	PARTNERKIT_BARS=1 go test -run '^$$' -bench . -benchmem $$(grep -rl --include='*_test.go' --exclude-dir=benchmarks --exclude-dir=e2e '^func Benchmark' . | xargs -n 1 dirname | sort -u) || failed=1; \
+	  (cd benchmarks && go run . -docs ../docs) && [ -z "$$failed" ]
 
 .PHONY: bench-check
 bench-check: ## Every benchmark once, no bars
 	go test -run '^$$' -bench . -benchtime 1x ./...
+	cd benchmarks && go run . -short

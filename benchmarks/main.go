@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/benchmarks/growth"
 	"github.com/partnerkit/partnerkit/benchmarks/idle"
 	"github.com/partnerkit/partnerkit/benchmarks/limits"
+	"github.com/partnerkit/partnerkit/benchmarks/machine"
 	"github.com/partnerkit/partnerkit/benchmarks/oauth"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
 )
@@ -51,9 +52,10 @@ func main() {
 	var p bench.Plan
 	flag.BoolVar(&p.Short, "short", false, "everything once, little of it, no bars")
 	flag.BoolVar(&p.Large, "large", false, "growth up to ten million rows, which takes half an hour and 20 GB")
+	docs := flag.String("docs", "", "the `folder` that benchmarks.md is written into, with its plots")
 	only := flag.String("only", "", "what the `names` of the measurements begin with")
 	flag.Parse()
-	missed, err := run(p, *only)
+	missed, err := run(p, *only, *docs)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
@@ -63,8 +65,8 @@ func main() {
 	}
 }
 
-func run(p bench.Plan, only string) (missed int, err error) {
-	var r report.Report
+func run(p bench.Plan, only, docs string) (missed int, err error) {
+	r := report.Report{Machine: machine.Notes(os.Getenv(postgresURL), os.Getenv(redisURL))}
 	for _, one := range measurements {
 		if !strings.HasPrefix(one.name, only) {
 			continue
@@ -83,6 +85,11 @@ func run(p bench.Plan, only string) (missed int, err error) {
 	}
 	if p.Short {
 		r.DropBars()
+	}
+	if docs != "" {
+		if err := r.WriteDocs(docs); err != nil {
+			return 0, err
+		}
 	}
 	return r.Missed(), r.Print(os.Stdout)
 }

@@ -47,7 +47,7 @@ END $$;
 
 ALTER TABLE partnerkit_delivery RENAME TO partnerkit_delivery_before;
 CREATE TABLE partnerkit_delivery (LIKE partnerkit_delivery_before INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
-CREATE INDEX pk_delivery_webhook_days ON partnerkit_delivery (webhook_id, id);
+CREATE INDEX pk_delivery_webhook_days ON partnerkit_delivery (webhook_id, (id || ''));
 ALTER TABLE partnerkit_attempt RENAME TO partnerkit_attempt_before;
 CREATE TABLE partnerkit_attempt (LIKE partnerkit_attempt_before INCLUDING DEFAULTS, PRIMARY KEY (delivery_id, id)) PARTITION BY RANGE (delivery_id);
 

@@ -107,7 +107,7 @@ func measure(p bench.Plan, r *report.Report, database string, open func(ctx cont
 		if err != nil {
 			return err
 		}
-		plot := report.Plot{Name: op.name, Line: database, Sizes: all}
+		plot := report.Plot{Group: group, Name: op.name, Line: database, Sizes: all}
 		for _, one := range measured {
 			plot.Values = append(plot.Values, float64(one.Wall)/float64(time.Microsecond))
 		}

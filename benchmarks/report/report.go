@@ -22,14 +22,6 @@ type Row struct {
 	Missed    bool
 }
 
-// Plot is cost against size, for one operation on one database.
-type Plot struct {
-	Name   string // the operation
-	Line   string // the database
-	Sizes  []int
-	Values []float64 // microseconds
-}
-
 // Round takes off the digits that say nothing.
 func Round(d time.Duration) time.Duration {
 	for unit := time.Duration(1); unit < time.Second; unit *= 10 {
@@ -55,7 +47,9 @@ func Count(n int) string {
 type Report struct {
 	Rows  []Row
 	Plots []Plot
-	Notes []string // about the machine and the peers
+	Notes []string // about what was measured
+	// Machine is about what it was measured on.
+	Machine []string
 }
 
 // Add takes rows.
@@ -89,7 +83,7 @@ func (r *Report) Print(w io.Writer) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	for _, note := range r.Notes {
+	for _, note := range append(r.Machine, r.Notes...) {
 		if _, err := fmt.Fprintln(w, note); err != nil {
 			return err
 		}
@@ -109,21 +103,4 @@ func (r Row) cells() []string {
 		verdict = "ok"
 	}
 	return []string{r.Group + ": " + r.Operation, r.Ours, strings.Join(r.Others, ", "), r.Floor, r.Ratios, r.Allocs, r.Bar, verdict}
-}
-
-// Markdown writes the table for docs/benchmarks.md, a section for each group.
-func (r *Report) Markdown(w io.Writer) error {
-	var text strings.Builder
-	group := ""
-	for _, row := range r.Rows {
-		if row.Group != group {
-			group = row.Group
-			fmt.Fprintf(&text, "\n## %s\n\n| %s |\n|%s\n", group, strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
-		}
-		cells := row.cells()
-		cells[0] = row.Operation
-		fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | "))
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
 }

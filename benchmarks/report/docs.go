@@ -1,0 +1,119 @@
+package report
+
+import (
+	_ "embed"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed benchmarks.md.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("benchmarks.md").Parse(pageText))
+
+// about says what the operations of a group are.
+var about = map[string]string{
+	"Growth": "The cost of an operation against how many rows there are: so many tokens, families, events, deliveries and values of app data each, and a tenth of what is short-lived. " +
+		"Half of everything belongs to one business, one webhook and one app, so that these grow with the whole. Rows are read from all over the tables. The lines should be flat; the deeper index of a million rows may cost 1.6 times what ten thousand do.",
+	"Idle": "The reference server on a database that is there, in a process of its own. Memory and processor are what Linux says of it. Statements are counted between the store and SQLite, in the benchmark's process and over the same loops.",
+}
+
+// page is what the template shows.
+type page struct {
+	Bars, Missed   int
+	Machine, Notes []string
+	Groups         []section
+	Peers          []Peer
+}
+
+type section struct {
+	Name, About, Table string
+	Images             []image
+}
+
+type image struct{ Title, File string }
+
+// WriteDocs writes benchmarks.md into a folder, and its plots into images there.
+func (r *Report) WriteDocs(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "images"), 0o755); err != nil {
+		return err
+	}
+	shown := page{Missed: r.Missed(), Machine: r.Machine, Notes: r.Notes, Peers: Peers()}
+	for _, row := range r.Rows {
+		if row.Bar != "" {
+			shown.Bars++
+		}
+		if !slices.ContainsFunc(shown.Groups, func(s section) bool { return s.Name == row.Group }) {
+			shown.Groups = append(shown.Groups, section{Name: row.Group, About: about[row.Group], Table: r.table(row.Group)})
+		}
+	}
+	for i := range shown.Groups {
+		group := &shown.Groups[i]
+		if plots := r.plots(group.Name); len(plots) > 0 {
+			file := "images/benchmarks-" + strings.ToLower(group.Name) + ".svg"
+			group.Images = append(group.Images, image{"Cost against rows", file})
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(draw(plots)), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	var text strings.Builder
+	if err := pageTemplate.Execute(&text, shown); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "benchmarks.md"), []byte(text.String()), 0o644)
+}
+
+func (r *Report) plots(group string) []Plot {
+	var found []Plot
+	for _, one := range r.Plots {
+		if one.Group == group {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// table is that of a group, with the columns that have something in them.
+func (r *Report) table(group string) string {
+	var rows [][]string
+	used := make([]bool, len(columns))
+	for _, row := range r.Rows {
+		if row.Group != group {
+			continue
+		}
+		cells := row.cells()
+		cells[0] = row.Operation
+		if row.Missed {
+			cells[len(cells)-1] = "**missed**"
+		}
+		for i, text := range cells {
+			used[i] = used[i] || text != ""
+			cells[i] = strings.ReplaceAll(text, "|", `\|`)
+		}
+		rows = append(rows, cells)
+	}
+	var text strings.Builder
+	line := func(cells []string) {
+		for i, cell := range cells {
+			if used[i] {
+				text.WriteString("| " + cell + " ")
+			}
+		}
+		text.WriteString("|\n")
+	}
+	line(columns)
+	for _, is := range used {
+		if is {
+			text.WriteString("|---")
+		}
+	}
+	text.WriteString("|\n")
+	for _, cells := range rows {
+		line(cells)
+	}
+	return text.String()
+}
