@@ -36,8 +36,7 @@ var measurements = []measurement{
 	{name: "limits-redis", needs: redisURL, run: at(redisURL, limits.Redis)},
 	{name: "oauth-above", run: oauth.Above},
 	{name: "oauth-durable", run: oauth.Durable},
-	{name: "growth-sqlite", run: growth.SQLite},
-	{name: "growth-postgres", needs: postgresURL, run: at(postgresURL, growth.Postgres)},
+	{name: "growth", run: at(postgresURL, growth.All)},
 	{name: "idle-sqlite", run: idle.SQLite},
 	{name: "idle-statements", run: idle.Statements},
 	{name: "idle-postgres", needs: postgresURL, run: at(postgresURL, idle.Postgres)},
@@ -51,7 +50,7 @@ func at(variable string, run func(p bench.Plan, r *report.Report, url string) er
 func main() {
 	var p bench.Plan
 	flag.BoolVar(&p.Short, "short", false, "everything once, little of it, no bars")
-	flag.BoolVar(&p.Large, "large", false, "growth up to ten million rows, which takes half an hour and 20 GB")
+	flag.BoolVar(&p.Large, "large", false, "growth up to ten million rows, which takes half an hour or more, and some 50 GB of disk")
 	docs := flag.String("docs", "", "the `folder` that benchmarks.md is written into, with its plots")
 	only := flag.String("only", "", "what the `names` of the measurements begin with")
 	flag.Parse()

@@ -20,7 +20,7 @@ const (
 	most = 1.6
 	// purged is how many rows of each kind are purged at a time: in all turns together
 	// fewer than there are.
-	purged = 80
+	purged = 70
 )
 
 // operation is something that is done often.
@@ -32,8 +32,8 @@ type operation struct {
 
 // Those that take rows away come last.
 var operations = []operation{
-	{"token verification", 300, (*grown.Service).Verify},
-	{"introspection", 300, (*grown.Service).Introspect},
+	{"token verification", 600, (*grown.Service).Verify},
+	{"introspection", 400, (*grown.Service).Introspect},
 	{"refresh", 60, (*grown.Service).Refresh},
 	{"recording an event", 60, (*grown.Service).Record},
 	{"planning an event", 40, (*grown.Service).Plan},
@@ -46,24 +46,67 @@ var operations = []operation{
 	{fmt.Sprintf("retention, %d rows", purged*grown.Kinds), 1, func(s *grown.Service, ctx context.Context) error { return s.Purge(ctx, purged) }},
 }
 
-// SQLite measures on files.
-func SQLite(p bench.Plan, r *report.Report) error {
+// database is where rows are.
+type database struct {
+	name     string
+	open     func(ctx context.Context, n int) (*grown.Service, error)
+	services []*grown.Service // by size
+}
+
+// All measures on files of SQLite and, where there is an address, on a PostgreSQL server,
+// in a schema for each size. Both are filled at the same time; what is measured takes
+// turns.
+func All(p bench.Plan, r *report.Report, postgresURL string) (err error) {
 	dir, err := os.MkdirTemp("", "partnerkit-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return measure(p, r, "SQLite", func(ctx context.Context, n int) (*grown.Service, error) {
-		return grown.OnSQLite(ctx, dir, n, plain)
-	})
+	databases := []*database{{name: "SQLite", open: func(ctx context.Context, n int) (*grown.Service, error) { return grown.OnSQLite(ctx, dir, n, plain) }}}
+	if postgresURL == "" {
+		r.Notes = append(r.Notes, "growth on PostgreSQL was left out: there is no address of one.")
+	} else {
+		run := time.Now().UnixNano()
+		databases = append(databases, &database{name: "PostgreSQL", open: func(ctx context.Context, n int) (*grown.Service, error) {
+			return grown.OnPostgres(ctx, postgresURL, fmt.Sprintf("pk_bench_%d_%d", run, n), n, plain)
+		}})
+	}
+	errs := make(chan error, len(databases))
+	for _, one := range databases {
+		defer func() { err = errors.Join(err, one.close()) }()
+		go func() { errs <- one.fill(sizes(p)) }()
+	}
+	for range databases {
+		err = errors.Join(err, <-errs)
+	}
+	for _, one := range databases {
+		if err == nil {
+			err = one.measure(p, r)
+		}
+	}
+	return err
 }
 
-// Postgres measures on a server, in a schema for each size.
-func Postgres(p bench.Plan, r *report.Report, url string) error {
-	run := time.Now().UnixNano()
-	return measure(p, r, "PostgreSQL", func(ctx context.Context, n int) (*grown.Service, error) {
-		return grown.OnPostgres(ctx, url, fmt.Sprintf("pk_bench_%d_%d", run, n), n, plain)
-	})
+// fill makes all sizes.
+func (d *database) fill(sizes []int) error {
+	for _, n := range sizes {
+		begun := time.Now()
+		s, err := d.open(context.Background(), n)
+		if err != nil {
+			return fmt.Errorf("fill %s: %w", d.name, err)
+		}
+		d.services = append(d.services, s)
+		fmt.Fprintf(os.Stderr, "%s: %s rows of each kind in %v\n", d.name, report.Count(n), time.Since(begun).Round(100*time.Millisecond))
+	}
+	return nil
+}
+
+func (d *database) close() error {
+	var err error
+	for _, s := range d.services {
+		err = errors.Join(err, s.Close())
+	}
+	return err
 }
 
 func plain(db storage.DB) storage.DB { return db }
@@ -79,40 +122,30 @@ func sizes(p bench.Plan) []int {
 }
 
 // measure has all sizes open at the same time, and each operation takes turns on them.
-func measure(p bench.Plan, r *report.Report, database string, open func(ctx context.Context, n int) (*grown.Service, error)) (err error) {
-	ctx := context.Background()
-	all := sizes(p)
-	services := make([]*grown.Service, len(all))
-	for i, n := range all {
-		begun := time.Now()
-		if services[i], err = open(ctx, n); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, services[i].Close()) }()
-		fmt.Fprintf(os.Stderr, "%s: %d rows of each kind in %v\n", database, n, time.Since(begun).Round(100*time.Millisecond))
-	}
+func (d *database) measure(p bench.Plan, r *report.Report) error {
+	ctx, all := context.Background(), sizes(p)
 	for _, op := range operations {
 		sides := make([]bench.Side, len(all))
 		for i, n := range all {
 			sides[i] = bench.Side{Name: fmt.Sprintf("%s, %d rows", op.name, n), Each: op.each, Do: func(times int) error {
 				for range times {
-					if err := op.do(services[i], ctx); err != nil {
+					if err := op.do(d.services[i], ctx); err != nil {
 						return err
 					}
 				}
 				return nil
 			}}
 		}
-		measured, err := p.Compare(9, sides...)
+		measured, err := p.Compare(11, sides...)
 		if err != nil {
 			return err
 		}
-		plot := report.Plot{Group: group, Name: op.name, Line: database, Sizes: all}
+		plot := report.Plot{Group: group, Name: op.name, Line: d.name, Sizes: all}
 		for _, one := range measured {
 			plot.Values = append(plot.Values, float64(one.Wall)/float64(time.Microsecond))
 		}
 		r.Plots = append(r.Plots, plot)
-		r.Add(row(op.name+" on "+database, all, measured))
+		r.Add(row(op.name+" on "+d.name, all, measured))
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 )
@@ -46,19 +45,17 @@ func (r *Report) WriteDocs(dir string) error {
 		if row.Bar != "" {
 			shown.Bars++
 		}
-		if !slices.ContainsFunc(shown.Groups, func(s section) bool { return s.Name == row.Group }) {
-			shown.Groups = append(shown.Groups, section{Name: row.Group, About: about[row.Group], Table: r.table(row.Group)})
-		}
 	}
-	for i := range shown.Groups {
-		group := &shown.Groups[i]
-		if plots := r.plots(group.Name); len(plots) > 0 {
-			file := "images/benchmarks-" + strings.ToLower(group.Name) + ".svg"
-			group.Images = append(group.Images, image{"Cost against rows", file})
+	for _, group := range r.groups() {
+		s := section{Name: group, About: about[group], Table: r.table(group)}
+		if plots := r.plots(group); len(plots) > 0 {
+			file := "images/benchmarks-" + strings.ToLower(group) + ".svg"
+			s.Images = append(s.Images, image{"Cost against rows", file})
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(draw(plots)), 0o644); err != nil {
 				return err
 			}
 		}
+		shown.Groups = append(shown.Groups, s)
 	}
 	var text strings.Builder
 	if err := pageTemplate.Execute(&text, shown); err != nil {
@@ -77,43 +74,17 @@ func (r *Report) plots(group string) []Plot {
 	return found
 }
 
-// table is that of a group, with the columns that have something in them.
+// table is that of a group in Markdown.
 func (r *Report) table(group string) string {
-	var rows [][]string
-	used := make([]bool, len(columns))
-	for _, row := range r.Rows {
-		if row.Group != group {
-			continue
-		}
-		cells := row.cells()
-		cells[0] = row.Operation
-		if row.Missed {
-			cells[len(cells)-1] = "**missed**"
-		}
-		for i, text := range cells {
-			used[i] = used[i] || text != ""
-			cells[i] = strings.ReplaceAll(text, "|", `\|`)
-		}
-		rows = append(rows, cells)
-	}
 	var text strings.Builder
-	line := func(cells []string) {
-		for i, cell := range cells {
-			if used[i] {
-				text.WriteString("| " + cell + " ")
-			}
+	for i, cells := range r.lines(group) {
+		for _, cell := range cells {
+			text.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
 		}
 		text.WriteString("|\n")
-	}
-	line(columns)
-	for _, is := range used {
-		if is {
-			text.WriteString("|---")
+		if i == 0 {
+			text.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
 		}
-	}
-	text.WriteString("|\n")
-	for _, cells := range rows {
-		line(cells)
 	}
 	return text.String()
 }

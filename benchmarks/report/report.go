@@ -4,6 +4,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -73,15 +74,19 @@ func (r *Report) Missed() int {
 	return n
 }
 
-// Print writes the table for a terminal.
+// Print writes the table for a terminal, group by group.
 func (r *Report) Print(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, strings.Join(columns, "\t"))
-	for _, row := range r.Rows {
-		fmt.Fprintln(out, strings.Join(row.cells(), "\t"))
-	}
-	if err := out.Flush(); err != nil {
-		return err
+	for _, group := range r.groups() {
+		lines := r.lines(group)
+		lines[0][0] = group
+		for _, cells := range lines {
+			fmt.Fprintln(out, strings.Join(cells, "\t"))
+		}
+		fmt.Fprintln(out)
+		if err := out.Flush(); err != nil { // the next group has columns of its own
+			return err
+		}
 	}
 	for _, note := range append(r.Machine, r.Notes...) {
 		if _, err := fmt.Fprintln(w, note); err != nil {
@@ -90,6 +95,44 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "%d operations, %d bars missed\n", len(r.Rows), r.Missed())
 	return err
+}
+
+// groups are in the order of their first rows.
+func (r *Report) groups() []string {
+	var all []string
+	for _, row := range r.Rows {
+		if !slices.Contains(all, row.Group) {
+			all = append(all, row.Group)
+		}
+	}
+	return all
+}
+
+// lines are the cells of a group, with the names of the columns first: of those that have
+// something in them.
+func (r *Report) lines(group string) [][]string {
+	all := [][]string{slices.Clone(columns)}
+	used := make([]bool, len(columns))
+	for _, row := range r.Rows {
+		if row.Group != group {
+			continue
+		}
+		cells := row.cells()
+		for i, text := range cells {
+			used[i] = used[i] || text != ""
+		}
+		all = append(all, cells)
+	}
+	for i, cells := range all {
+		var kept []string
+		for k, text := range cells {
+			if used[k] {
+				kept = append(kept, text)
+			}
+		}
+		all[i] = kept
+	}
+	return all
 }
 
 var columns = []string{"operation", "ours", "others", "floor", "ratios", "allocations", "bar", ""}
@@ -102,5 +145,5 @@ func (r Row) cells() []string {
 	case r.Bar != "":
 		verdict = "ok"
 	}
-	return []string{r.Group + ": " + r.Operation, r.Ours, strings.Join(r.Others, ", "), r.Floor, r.Ratios, r.Allocs, r.Bar, verdict}
+	return []string{r.Operation, r.Ours, strings.Join(r.Others, ", "), r.Floor, r.Ratios, r.Allocs, r.Bar, verdict}
 }
