@@ -7,9 +7,17 @@ type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
+// pointReader is a [Querier] that has a shorter way to one row.
+type pointReader interface {
+	One(ctx context.Context, query string, args, dest []any) error
+}
+
 // One scans the first row of a query into dest. It returns [ErrNoRows] when
 // there is none.
 func One(ctx context.Context, from Querier, query string, args []any, dest ...any) error {
+	if short, ok := from.(pointReader); ok {
+		return short.One(ctx, query, args, dest)
+	}
 	rows, err := from.Query(ctx, query, args...)
 	if err != nil {
 		return err

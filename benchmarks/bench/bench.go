@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Side is one way to do the work.
@@ -20,8 +22,8 @@ type Side struct {
 	Each int
 	// Before is called before each turn, unmeasured. nil: nothing.
 	Before func(n int) error
-	// Inside is how long the work was somewhere that is not to be counted, so far; it
-	// is taken off the wall time. nil: nowhere.
+	// Inside is the time of the processor that the work has spent somewhere that is not
+	// to be counted, so far; it is taken off that of its thread. nil: nowhere.
 	Inside func() time.Duration
 }
 
@@ -30,11 +32,12 @@ type Measured struct {
 	Name   string
 	Wall   time.Duration
 	CPU    time.Duration // of the whole process, so of both ends of a connection in it
+	Thread time.Duration // of the processor, for the one goroutine that does the work
 	Allocs float64
 	turns  []turn
 }
 
-type turn struct{ wall, cpu time.Duration }
+type turn struct{ wall, cpu, thread time.Duration }
 
 // Plan says how much is measured. The zero value measures what the bars are about.
 type Plan struct {
@@ -84,6 +87,7 @@ func Compare(turns int, sides ...Side) ([]Measured, error) {
 	for i := range all {
 		all[i].Wall = Median(each(all[i].turns, func(t turn) time.Duration { return t.wall }))
 		all[i].CPU = Median(each(all[i].turns, func(t turn) time.Duration { return t.cpu }))
+		all[i].Thread = Median(each(all[i].turns, func(t turn) time.Duration { return t.thread }))
 	}
 	return all, nil
 }
@@ -102,12 +106,14 @@ func (s Side) turn() (turn, float64, error) {
 	if s.Inside != nil {
 		inside = s.Inside
 	}
-	cpu, begun, apart := CPU(), time.Now(), inside()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begun, cpu, thread := time.Now(), CPU(), ThreadCPU()-inside()
 	err := s.Do(s.Each)
-	wall, used := time.Since(begun)-(inside()-apart), CPU()-cpu
+	took := turn{time.Since(begun), CPU() - cpu, ThreadCPU() - inside() - thread}
 	runtime.ReadMemStats(&after)
 	n := time.Duration(s.Each)
-	return turn{wall / n, used / n}, float64(after.Mallocs-before.Mallocs) / float64(s.Each), err
+	return turn{took.wall / n, took.cpu / n, took.thread / n}, float64(after.Mallocs-before.Mallocs) / float64(s.Each), err
 }
 
 // PerSecond is how often the work is done in a second.
@@ -122,6 +128,11 @@ func (m Measured) Ratio(to Measured) float64 {
 // CPURatio is Ratio for the time of the processors.
 func (m Measured) CPURatio(to Measured) float64 {
 	return m.ratio(to, func(t turn) time.Duration { return t.cpu })
+}
+
+// ThreadRatio is Ratio for the time that one goroutine had the processor.
+func (m Measured) ThreadRatio(to Measured) float64 {
+	return m.ratio(to, func(t turn) time.Duration { return t.thread })
 }
 
 func (m Measured) ratio(to Measured, of func(turn) time.Duration) float64 {
@@ -156,6 +167,15 @@ func CPU() time.Duration {
 		panic(err) // it has no way to fail
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// ThreadCPU is the time that the processors have given to this thread.
+func ThreadCPU() time.Duration {
+	var used unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {
+		panic(err) // it has no way to fail
+	}
+	return time.Duration(used.Nano())
 }
 
 // Parallel splits n over so many goroutines and returns the first error.

@@ -6,44 +6,73 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"runtime"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"github.com/partnerkit/partnerkit/benchmarks/bench"
 )
 
-// Meter is what happened inside the driver so far.
+// Meter is what happened inside the driver so far, by one goroutine that is locked to
+// its thread.
 type Meter struct {
-	nanos       atomic.Int64
-	allocs      atomic.Uint64
-	countAllocs atomic.Bool
+	cpu    time.Duration
+	allocs uint64
+	calls  int
+
+	countAllocs bool
+	memory      runtime.MemStats // here, so that reading them allocates nothing
 }
 
-// Time is how long callers were inside the driver.
-func (m *Meter) Time() time.Duration { return time.Duration(m.nanos.Load()) }
+// CPU is the time of the processor that the thread spent inside the driver.
+func (m *Meter) CPU() time.Duration { return m.cpu }
 
 // Allocs is how many allocations were made there while CountAllocs was on.
-func (m *Meter) Allocs() uint64 { return m.allocs.Load() }
+func (m *Meter) Allocs() uint64 { return m.allocs }
 
 // CountAllocs counts allocations too, which stops the world at each call: not while
-// time is measured, and not with several goroutines.
-func (m *Meter) CountAllocs(on bool) { m.countAllocs.Store(on) }
+// time is measured.
+func (m *Meter) CountAllocs(on bool) { m.countAllocs = on }
 
-// in is called on the way in, and what it returns on the way out.
-func (m *Meter) in() func() {
-	var before runtime.MemStats
-	counting := m.countAllocs.Load()
-	if counting {
-		runtime.ReadMemStats(&before)
+// OwnCPU is what the meter itself has cost outside of what it counts.
+func (m *Meter) OwnCPU() time.Duration { return time.Duration(m.calls) * ownCost() }
+
+// visit is a call of the driver that is under way.
+type visit struct {
+	cpu    time.Duration
+	allocs uint64
+}
+
+func (m *Meter) in() visit {
+	var v visit
+	if m.countAllocs {
+		v.allocs = m.mallocs()
 	}
-	begun := time.Now()
-	return func() {
-		m.nanos.Add(int64(time.Since(begun)))
-		if counting {
-			var after runtime.MemStats
-			runtime.ReadMemStats(&after)
-			m.allocs.Add(after.Mallocs - before.Mallocs)
-		}
+	v.cpu = bench.ThreadCPU()
+	return v
+}
+
+func (m *Meter) out(v visit) {
+	m.cpu += bench.ThreadCPU() - v.cpu
+	m.calls++
+	if m.countAllocs {
+		m.allocs += m.mallocs() - v.allocs
 	}
 }
+
+func (m *Meter) mallocs() uint64 {
+	runtime.ReadMemStats(&m.memory)
+	return m.memory.Mallocs
+}
+
+var ownCost = sync.OnceValue(func() time.Duration {
+	const n = 100_000
+	var m Meter
+	begun := bench.ThreadCPU()
+	for range n {
+		m.out(m.in())
+	}
+	return (bench.ThreadCPU() - begun - m.cpu) / n
+})
 
 // Register makes the driver that database/sql knows as of known as name, measured.
 func Register(name, of string) (*Meter, error) {
@@ -62,7 +91,7 @@ type measured struct {
 }
 
 func (d measured) Open(dsn string) (driver.Conn, error) {
-	defer d.m.in()()
+	defer d.m.out(d.m.in())
 	c, err := d.Driver.Open(dsn)
 	if err != nil {
 		return nil, err
@@ -77,7 +106,7 @@ type conn struct {
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	defer c.m.in()()
+	defer c.m.out(c.m.in())
 	s, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -86,7 +115,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 }
 
 func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
-	defer c.m.in()()
+	defer c.m.out(c.m.in())
 	t, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, options)
 	if err != nil {
 		return nil, err
@@ -95,16 +124,13 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	defer c.m.in()()
+	defer c.m.out(c.m.in())
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	defer c.m.in()()
-	return c.rows(c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args))
-}
-
-func (c *conn) rows(r driver.Rows, err error) (driver.Rows, error) {
+	defer c.m.out(c.m.in())
+	r, err := c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +164,12 @@ type tx struct {
 }
 
 func (t tx) Commit() error {
-	defer t.m.in()()
+	defer t.m.out(t.m.in())
 	return t.Tx.Commit()
 }
 
 func (t tx) Rollback() error {
-	defer t.m.in()()
+	defer t.m.out(t.m.in())
 	return t.Tx.Rollback()
 }
 
@@ -153,12 +179,12 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	defer s.m.in()()
+	defer s.m.out(s.m.in())
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	defer s.m.in()()
+	defer s.m.out(s.m.in())
 	r, err := s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 	if err != nil {
 		return nil, err
@@ -172,11 +198,11 @@ type rows struct {
 }
 
 func (r *rows) Next(dest []driver.Value) error {
-	defer r.m.in()()
+	defer r.m.out(r.m.in())
 	return r.Rows.Next(dest)
 }
 
 func (r *rows) Close() error {
-	defer r.m.in()()
+	defer r.m.out(r.m.in())
 	return r.Rows.Close()
 }

@@ -111,7 +111,7 @@ func Above(p bench.Plan, r *report.Report) error {
 			return one
 		}
 		ours := side(our, 200)
-		ours.Inside = meter.Time
+		ours.Inside = func() time.Duration { return meter.CPU() + meter.OwnCPU() }
 		sides := []bench.Side{ours}
 		for _, s := range others {
 			sides = append(sides, side(s, each[s]))
@@ -151,13 +151,13 @@ func aboveRow(operation string, measured []bench.Measured, allocs float64) repor
 	const mostAllocs = 120
 	our, light, simple := measured[0], measured[1], measured[2]
 	row := report.Row{
-		Group: group, Operation: operation + ", without the database", Ours: our.Wall.String(), Allocs: fmt.Sprintf("%.0f", allocs),
-		Ratios: fmt.Sprintf("%.2f of %s, %.2f of %s", our.Ratio(light), light.Name, our.Ratio(simple), simple.Name),
+		Group: group, Operation: operation + ", without the database", Ours: our.Thread.String(), Allocs: fmt.Sprintf("%.0f", allocs),
+		Ratios: fmt.Sprintf("%.2f of %s, %.2f of %s", our.ThreadRatio(light), light.Name, our.ThreadRatio(simple), simple.Name),
 		Bar:    fmt.Sprintf("below 1, at most %d allocations", mostAllocs),
-		Missed: our.Ratio(light) >= 1 || our.Ratio(simple) >= 1 || allocs > mostAllocs,
+		Missed: our.ThreadRatio(light) >= 1 || our.ThreadRatio(simple) >= 1 || allocs > mostAllocs,
 	}
 	for _, other := range measured[1:] {
-		row.Others = append(row.Others, fmt.Sprintf("%s %v (%.0f allocations)", other.Name, other.Wall, other.Allocs))
+		row.Others = append(row.Others, fmt.Sprintf("%s %v (%.0f allocations)", other.Name, other.Thread, other.Allocs))
 	}
 	return row
 }

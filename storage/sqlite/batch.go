@@ -123,7 +123,7 @@ func (w *writer) act(j *job) (lost bool, err error) {
 		return false, err
 	}
 	if j.query != "" {
-		j.changed, err = w.conn.Exec(uncancelled(j.ctx), j.query, j.args...)
+		j.changed, err = w.conn.exec(uncancelled(j.ctx), j.query, j.args)
 		return false, err
 	}
 	tx := &txn{conn: w.conn}
@@ -154,6 +154,6 @@ func (w *writer) commit() error {
 func (w *writer) rollback() { _ = w.control("ROLLBACK") }
 
 func (w *writer) control(statement string) error {
-	_, err := w.conn.Exec(context.Background(), statement)
+	_, err := w.conn.exec(context.Background(), statement, nil)
 	return err
 }

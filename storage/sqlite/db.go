@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,9 +22,7 @@ type DB struct {
 	path    string
 	lock    *fileLock
 	writer  *writer
-	readers *statements
-	pools   []*sql.DB
-	conn    *sql.Conn
+	readers *pool
 	temp    string // directory to remove at Close
 	closed  atomic.Bool
 }
@@ -55,20 +54,17 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	createPrivate(file)
-	writing, err := db.pool(cfg.Driver, file, "synchronous(FULL)", 1)
+	drv, err := registered(cfg.Driver)
 	if err != nil {
-		return err
+		return fmt.Errorf("open %s: %w", db.path, err)
 	}
-	if db.conn, err = writing.Conn(ctx); err != nil {
-		err = explain(err)
+	writing, err := connect(ctx, drv, dsn(file, "synchronous(FULL)"))
+	if err != nil {
 		return fmt.Errorf("open %s: %w%s", db.path, err, hint(err))
 	}
-	reading, err := db.pool(cfg.Driver, file, "query_only(1)", cfg.Readers)
-	if err != nil {
-		return err
-	}
-	db.writer = newWriter(newStatements(db.conn), cfg)
-	db.readers = newStatements(reading)
+	db.writer = newWriter(writing, cfg)
+	reading := dsn(file, "query_only(1)")
+	db.readers = newPool(cfg.Readers, func(ctx context.Context) (*conn, error) { return connect(ctx, drv, reading) })
 	return nil
 }
 
@@ -93,19 +89,21 @@ func realPath(file string) string {
 	return file
 }
 
-// pool opens connections with what all of them need and one pragma more.
-func (db *DB) pool(driver, file, pragma string, size int) (*sql.DB, error) {
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
+// dsn names the file, with what all connections need and one pragma more.
+func dsn(file, pragma string) string {
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
 		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", pragma},
 	}.Encode()}
-	pool, err := sql.Open(driver, dsn.String())
+	return name.String()
+}
+
+// registered is the driver that database/sql knows by the name.
+func registered(name string) (driver.Driver, error) {
+	db, err := sql.Open(name, "")
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", db.path, err)
+		return nil, err
 	}
-	pool.SetMaxOpenConns(size)
-	pool.SetMaxIdleConns(size)
-	db.pools = append(db.pools, pool)
-	return pool, nil
+	return db.Driver(), db.Close()
 }
 
 // Dialect implements [storage.DB].
@@ -145,7 +143,15 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Row
 	if db.closed.Load() {
 		return nil, storage.ErrClosed
 	}
-	return db.readers.Query(ctx, query, args...)
+	return db.readers.query(ctx, query, args)
+}
+
+// One is the shorter way to a single row, for [storage.One].
+func (db *DB) One(ctx context.Context, query string, args, dest []any) error {
+	if db.closed.Load() {
+		return storage.ErrClosed
+	}
+	return db.readers.one(ctx, query, args, dest)
 }
 
 // BeginTx implements [storage.DB]. While the transaction is open no other write
@@ -183,14 +189,8 @@ func (db *DB) Close() error {
 
 func (db *DB) release() error {
 	var errs []error
-	if db.readers != nil {
+	if db.writer != nil {
 		errs = append(errs, db.readers.close(), db.writer.conn.close())
-	}
-	if db.conn != nil {
-		errs = append(errs, db.conn.Close())
-	}
-	for _, pool := range db.pools {
-		errs = append(errs, pool.Close())
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.release())

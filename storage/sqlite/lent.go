@@ -58,6 +58,13 @@ func (t *lentTx) Query(ctx context.Context, query string, args ...any) (storage.
 	return t.txn.Query(ctx, query, args...)
 }
 
+func (t *lentTx) One(ctx context.Context, query string, args, dest []any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.txn.One(ctx, query, args, dest)
+}
+
 func (t *lentTx) Commit(ctx context.Context) error {
 	err := ctx.Err()
 	t.finish(func(over bool) {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -11,7 +12,7 @@ import (
 // it is over, its rows are closed and nothing runs through it any more: what
 // comes later on the connection belongs to somebody else.
 type txn struct {
-	conn *statements
+	conn *conn
 
 	mu   sync.Mutex
 	rows *txnRows // being read
@@ -25,7 +26,7 @@ func (t *txn) Exec(ctx context.Context, query string, args ...any) (int64, error
 	if err := t.ready(); err != nil {
 		return 0, err
 	}
-	n, err := t.conn.Exec(uncancelled(ctx), query, args...)
+	n, err := t.conn.exec(uncancelled(ctx), query, args)
 	t.look(err)
 	return n, err
 }
@@ -36,13 +37,27 @@ func (t *txn) Query(ctx context.Context, query string, args ...any) (storage.Row
 	if err := t.ready(); err != nil {
 		return nil, err
 	}
-	rows, err := t.conn.Query(uncancelled(ctx), query, args...)
+	found, err := t.conn.query(uncancelled(ctx), query, args)
 	if err != nil {
 		t.look(err)
 		return nil, err
 	}
-	t.rows = &txnRows{t: t, rows: rows}
+	t.rows = &txnRows{t: t, rows: found}
 	return t.rows, nil
+}
+
+// One is the shorter way to a single row, for [storage.One].
+func (t *txn) One(ctx context.Context, query string, args, dest []any) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.ready(); err != nil {
+		return err
+	}
+	err := t.conn.one(uncancelled(ctx), query, args, dest)
+	if err != nil && !errors.Is(err, storage.ErrNoRows) {
+		t.look(err)
+	}
+	return err
 }
 
 // ready closes rows that were left open before another statement runs.
@@ -57,9 +72,9 @@ func (t *txn) closeRows() error {
 	if t.rows == nil {
 		return nil
 	}
-	rows := t.rows.rows
-	t.rows.cut, t.rows = true, nil
-	return rows.Close()
+	left := t.rows
+	left.cut, t.rows = true, nil
+	return left.rows.close()
 }
 
 // look asks after a failed statement whether SQLite dropped the transaction with
@@ -81,11 +96,11 @@ func (t *txn) end() (lost bool) {
 }
 
 // inTransaction tells by trying to begin, which only works outside of one.
-func inTransaction(conn *statements) bool {
-	if _, err := conn.Exec(context.Background(), "BEGIN"); err != nil {
+func inTransaction(on *conn) bool {
+	if _, err := on.exec(context.Background(), "BEGIN", nil); err != nil {
 		return true
 	}
-	_, _ = conn.Exec(context.Background(), "ROLLBACK")
+	_, _ = on.exec(context.Background(), "ROLLBACK", nil)
 	return false
 }
 
@@ -102,15 +117,14 @@ func uncancelled(ctx context.Context) context.Context {
 // no other statement runs.
 type txnRows struct {
 	t    *txn
-	rows storage.Rows
+	rows rows
 	cut  bool // closed from outside
-	done bool // closed by its reader
 }
 
 func (r *txnRows) Next() bool {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	return !r.cut && !r.done && r.rows.Next()
+	return !r.cut && r.rows.next()
 }
 
 func (r *txnRows) Scan(dest ...any) error {
@@ -119,7 +133,7 @@ func (r *txnRows) Scan(dest ...any) error {
 	if r.cut {
 		return storage.ErrTxDone
 	}
-	return r.rows.Scan(dest...)
+	return r.rows.scan(dest)
 }
 
 func (r *txnRows) Err() error {
@@ -128,15 +142,15 @@ func (r *txnRows) Err() error {
 	if r.cut {
 		return storage.ErrTxDone
 	}
-	return explain(r.rows.Err())
+	return r.rows.err
 }
 
 func (r *txnRows) Close() error {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	if r.cut || r.done {
+	if r.cut || r.t.rows != r {
 		return nil
 	}
-	r.done, r.t.rows = true, nil
-	return r.rows.Close()
+	r.t.rows = nil
+	return r.rows.close()
 }

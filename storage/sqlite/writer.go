@@ -18,7 +18,7 @@ import (
 // those who came later. So a lone writer pays for no change of goroutine, and
 // many writers pay for one commit.
 type writer struct {
-	conn     *statements
+	conn     *conn
 	wait     time.Duration
 	maxBatch int
 	log      *slog.Logger
@@ -53,9 +53,9 @@ type job struct {
 	panicked any // of the act; raised again in the goroutine that brought it
 }
 
-func newWriter(conn *statements, cfg Config) *writer {
+func newWriter(on *conn, cfg Config) *writer {
 	return &writer{
-		conn: conn, wait: cfg.WriteWait, maxBatch: cfg.MaxBatch, log: cfg.Logger,
+		conn: on, wait: cfg.WriteWait, maxBatch: cfg.MaxBatch, log: cfg.Logger,
 		idle: make(chan struct{}),
 	}
 }

@@ -102,10 +102,15 @@ func (s *Store) WithTx(tx storage.Tx) *Store {
 // Query reads rows of the host's own from the store's database, or from the
 // transaction that the store has joined. SQL texts are taken as they are.
 func (s *Store) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	return s.from().Query(ctx, query, args...)
+}
+
+// from is where the store reads from.
+func (s *Store) from() storage.Querier {
 	if s.joined != nil {
-		return s.joined.Query(ctx, query, args...)
+		return s.joined
 	}
-	return s.db.Query(ctx, query, args...)
+	return s.db
 }
 
 // write runs an act of several statements.
@@ -150,7 +155,7 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, err
 
 // read runs one statement that returns rows and changes nothing.
 func (s *Store) read(ctx context.Context, query string, args []any, dest ...any) error {
-	return storage.One(ctx, s, s.sql.of(query), args, dest...)
+	return storage.One(ctx, s.from(), s.sql.of(query), args, dest...)
 }
 
 // tx is what an act of ours runs on.
