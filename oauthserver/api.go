@@ -139,6 +139,6 @@ var errOutcome = errors.New("the store answered with an unknown outcome")
 
 // forbidStoring marks an answer that carries secrets.
 func forbidStoring(w http.ResponseWriter) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Pragma", "no-cache")
+	header, values := w.Header(), []string{"no-store", "no-cache"}
+	header["Cache-Control"], header["Pragma"] = values[0:1:1], values[1:2:2]
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
 // How long parameters may be, in bytes.
@@ -23,6 +24,15 @@ type call struct {
 	ip          netip.Addr
 	form        apierror.Form
 	credentials credentials
+	// The keys of counters and lockouts: of its address, and of its address and the
+	// client that it names, if it names one.
+	address, client ratelimit.Key
+}
+
+// newCall is a request of which nothing has been read yet.
+func (s *Server) newCall(r *http.Request, endpoint endpointName) call {
+	ip := s.cfg.Proxies.ClientIP(r)
+	return call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: ip, address: ratelimit.NewIPKey("oauth "+string(endpoint), ip)}
 }
 
 // reader reads the parameters and the client's credentials of a request.
@@ -31,9 +41,12 @@ type reader func(r *http.Request) (apierror.Form, credentials, error)
 // begin reads a request and counts it. What is wrong with the request is
 // answered after that: refused and unreadable ones count too.
 func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (call, error) {
-	c := call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: s.cfg.Proxies.ClientIP(r)}
+	c := s.newCall(r, endpoint)
 	var unreadable error
 	c.form, c.credentials, unreadable = read(r)
+	if id := c.credentials.clientID; id != "" {
+		c.client = ratelimit.NewIPKey("oauth "+string(endpoint), c.ip, id)
+	}
 	if err := s.limit(r.Context(), c); err != nil {
 		return call{}, err
 	}

@@ -31,8 +31,10 @@ func (c credentials) isAbsent() bool {
 // secret. Basic with an empty secret is the same as a client_id alone.
 func readCredentials(r *http.Request, form apierror.Form) credentials {
 	c := basicCredentials(r)
-	if query := r.URL.Query(); query.Has("client_id") || query.Has("client_secret") {
-		c.problem = invalidRequest("client credentials do not belong into the URL")
+	if r.URL.RawQuery != "" {
+		if query := r.URL.Query(); query.Has("client_id") || query.Has("client_secret") {
+			c.problem = invalidRequest("client credentials do not belong into the URL")
+		}
 	}
 	if c.malformed {
 		return c

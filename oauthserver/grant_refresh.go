@@ -11,7 +11,7 @@ import (
 
 // grantRefresh rotates a refresh token. The order of its checks is fixed: found
 // and the client's own, revoked, used, expired, and then, in the act itself,
-// installation and consent. A rotation costs 8 statements, the client's included,
+// installation and consent. A rotation costs 7 statements, the client's included,
 // and one commit.
 func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
 	text, err := c.parameter("refresh_token", maxParameter)
@@ -44,19 +44,18 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 // ownRefreshToken finds a token of this client. Another client's is as unknown
 // as none, and its replay burns nothing.
 func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient, text string) (secret.Secret, RefreshToken, error) {
-	unknown := apierror.GrantError(apierror.GrantUnexplained)
 	presented, err := secret.Parse(secret.RefreshToken, text)
 	if err != nil {
-		return secret.Secret{}, RefreshToken{}, unknown
+		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	token, err := s.cfg.Store.RefreshToken(ctx, presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return secret.Secret{}, RefreshToken{}, unknown
+		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	case err != nil:
 		return secret.Secret{}, RefreshToken{}, fault("find refresh token", err)
 	case !client.owns(token.Standing):
-		return secret.Secret{}, RefreshToken{}, unknown
+		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	return presented, token, nil
 }

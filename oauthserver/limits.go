@@ -20,6 +20,13 @@ const (
 	endpointRegister   endpointName = "register"
 )
 
+// What the keys of one address, or of one address and client, count.
+const (
+	ofRequests byte = iota // without a secret
+	ofSecrets
+	ofFailures
+)
+
 // limit counts the request and judges counters and lockouts, in one question to
 // the limiter and before anybody looks for the client. A request whose body
 // could not be read has no credentials and counts for its address alone.
@@ -54,7 +61,6 @@ func (s *Server) check(ctx context.Context, now time.Time, asked ratelimit.Reque
 // counters are those of one request by its endpoint.
 func (c call) counters() ratelimit.Counters {
 	var counters ratelimit.Counters
-	name := "oauth " + string(c.endpoint)
 	perIP := ratelimit.OAuthPerIP
 	switch c.endpoint {
 	case endpointDevice:
@@ -62,18 +68,15 @@ func (c call) counters() ratelimit.Counters {
 	case endpointRegister:
 		perIP = ratelimit.Register
 	}
-	counters[0] = ratelimit.Counter{Key: ratelimit.NewIPKey(name+" ip", c.ip), Limit: ratelimit.PerMinute(perIP)}
+	counters[0] = ratelimit.Counter{Key: c.address.Variant(ofRequests), Limit: ratelimit.PerMinute(perIP)}
 	if c.credentials.clientID == "" || c.endpoint == endpointDevice || c.endpoint == endpointRegister {
 		return counters
 	}
-	kind, perPair := " without secret", ratelimit.OAuthWithoutSecret
+	kind, perPair := ofRequests, ratelimit.OAuthWithoutSecret
 	if !c.credentials.secret.IsZero() {
-		kind, perPair = " with secret", ratelimit.OAuthWithSecret
+		kind, perPair = ofSecrets, ratelimit.OAuthWithSecret
 	}
-	counters[1] = ratelimit.Counter{
-		Key:   ratelimit.NewIPKey(name+kind, c.ip, c.credentials.clientID),
-		Limit: ratelimit.PerMinute(perPair),
-	}
+	counters[1] = ratelimit.Counter{Key: c.client.Variant(kind), Limit: ratelimit.PerMinute(perPair)}
 	return counters
 }
 
@@ -84,13 +87,9 @@ func (c call) lockouts() ratelimit.Lockouts {
 	if c.endpoint == endpointRegister {
 		return lockouts
 	}
-	name := "oauth " + string(c.endpoint) + " failures"
-	lockouts[0] = ratelimit.Lockout{Key: ratelimit.NewIPKey(name, c.ip), Rule: ratelimit.IPLockout()}
+	lockouts[0] = ratelimit.Lockout{Key: c.address.Variant(ofFailures), Rule: ratelimit.IPLockout()}
 	if c.credentials.clientID != "" {
-		lockouts[1] = ratelimit.Lockout{
-			Key:  ratelimit.NewIPKey(name+" of client", c.ip, c.credentials.clientID),
-			Rule: ratelimit.PairLockout(),
-		}
+		lockouts[1] = ratelimit.Lockout{Key: c.client.Variant(ofFailures), Rule: ratelimit.PairLockout()}
 	}
 	return lockouts
 }

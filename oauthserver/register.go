@@ -27,7 +27,7 @@ type registrationAnswer struct {
 // an unreviewed app, which can connect only where its organization says so.
 func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	c := call{endpoint: endpointRegister, now: s.cfg.Clock.Now(), ip: s.cfg.Proxies.ClientIP(r)}
+	c := s.newCall(r, endpointRegister)
 	if err := s.limit(ctx, c); err != nil {
 		return err
 	}

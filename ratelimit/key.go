@@ -31,6 +31,13 @@ func NewIPKey(name string, ip netip.Addr, parts ...string) Key {
 	return digest(append(b, address[:]...), name, parts)
 }
 
+// Variant is another key for the same parts, as distinct from all others as keys are.
+// It costs nothing, where a key costs a digest. Variant(0) is the key itself.
+func (k Key) Variant(n byte) Key {
+	k[len(k)-1] ^= n
+	return k
+}
+
 // String returns the key in 22 characters of URL-safe base64.
 func (k Key) String() string {
 	return base64.RawURLEncoding.EncodeToString(k[:])

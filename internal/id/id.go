@@ -12,10 +12,9 @@ package id
 import (
 	"encoding/base32"
 	"encoding/binary"
+	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // encoding keeps the order of the bytes that it encodes (RFC 4648 7, in lower case).
@@ -34,17 +33,16 @@ const Resolution = 245 * time.Nanosecond
 // are distinct, with 62 random bits, and in no promised order: whoever needs one
 // counts. It is safe for concurrent use.
 func New(kind Kind, now time.Time) string {
-	u := uuid.Must(uuid.NewV7()) // fails only if the system has no randomness, and then Go stops anyway
-	stamp(&u, now)
-	return string(kind) + encoding.EncodeToString(u[:])
+	var u uuid
+	binary.BigEndian.PutUint64(u[8:], rand.Uint64()) //nolint:gosec // ids are distinct, not secret
+	u[8] = 0b10<<6 | u[8]&(1<<6-1)
+	return u.at(now).text(kind)
 }
 
 // Floor is the least id of the kind for a record created at now: every id made
 // for an earlier time sorts before it, every other one after it.
 func Floor(kind Kind, now time.Time) string {
-	var u uuid.UUID
-	stamp(&u, now)
-	return string(kind) + encoding.EncodeToString(u[:])
+	return uuid{}.at(now).text(kind)
 }
 
 // Valid reports whether s has the form of an id that New makes for the kind. Ids of
@@ -69,13 +67,23 @@ func Time(kind Kind, s string) (time.Time, bool) {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, b[:6]...)))).UTC(), true
 }
 
-// stamp replaces the time of a UUID version 7: 48 bits of milliseconds, then 12 bits
-// of fraction (RFC 9562 6.2, method 3) after the version.
-func stamp(u *uuid.UUID, now time.Time) {
+// uuid is a UUID version 7.
+type uuid [16]byte
+
+// text is the id of a kind.
+func (u uuid) text(kind Kind) string {
+	var b [64]byte
+	return string(encoding.AppendEncode(append(b[:0], kind...), u[:]))
+}
+
+// at is the UUID with the time set: 48 bits of milliseconds, then 12 bits of fraction
+// (RFC 9562 6.2, method 3) after the version.
+func (u uuid) at(now time.Time) uuid {
 	const fractions = 1 << 12
 	fraction := now.Nanosecond() % int(time.Millisecond) * fractions / int(time.Millisecond)
 	var milliseconds [8]byte
 	binary.BigEndian.PutUint64(milliseconds[:], uint64(now.UnixMilli()))
 	copy(u[:6], milliseconds[2:])
 	binary.BigEndian.PutUint16(u[6:8], 7<<12|uint16(fraction))
+	return u
 }

@@ -37,7 +37,8 @@ type Secret struct {
 func New(kind Kind) Secret {
 	var b [size]byte
 	_, _ = rand.Read(b[:]) // never fails: Go stops the process first
-	return Wrap(string(kind) + base64.RawURLEncoding.EncodeToString(b[:]))
+	var text [64]byte
+	return Wrap(string(base64.RawURLEncoding.AppendEncode(append(text[:0], kind...), b[:])))
 }
 
 // Parse takes a presented text as a secret of one kind, or returns [ErrMalformed]. It

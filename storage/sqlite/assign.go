@@ -27,6 +27,11 @@ func assign(dest any, value driver.Value) error {
 			*dest = data // it is a copy already
 			return nil
 		}
+	case *bool:
+		if number, ok := value.(int64); ok && number>>1 == 0 { // what SQLite has instead
+			*dest = number == 1
+			return nil
+		}
 	case *sql.NullInt64:
 		if number, ok := value.(int64); ok || value == nil {
 			*dest = sql.NullInt64{Int64: number, Valid: ok}

@@ -13,6 +13,9 @@ import (
 // explain adds to an error of SQLite the one of storage that it amounts to, so
 // that callers need not know the driver.
 func explain(err error) error {
+	if err == nil {
+		return nil
+	}
 	var fault *sqlite.Error
 	if !errors.As(err, &fault) {
 		return err
@@ -34,6 +37,9 @@ func primary(fault *sqlite.Error) int { return fault.Code() & 0xff }
 // isUndone tells a commit that surely did not happen from one whose outcome is
 // unknown.
 func isUndone(err error) bool {
+	if err == nil {
+		return false
+	}
 	var fault *sqlite.Error
 	if !errors.As(err, &fault) {
 		return false

@@ -43,7 +43,7 @@ type job struct {
 	args  []any
 	lend  bool // wants the connection, brings no act
 
-	turn    chan struct{} // receives once: the job is done, or is to lead
+	turn    chan struct{} // of one that waits; receives once: the job is done, or is to lead
 	leading bool          // appointed to lead; set under writer.mu
 	done    bool          // set before turn is signalled
 
@@ -79,7 +79,6 @@ func (w *writer) enter(j *job) error {
 	if err := j.ctx.Err(); err != nil {
 		return err
 	}
-	j.turn = make(chan struct{}, 1)
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -91,6 +90,7 @@ func (w *writer) enter(j *job) error {
 		w.mu.Unlock()
 		return nil
 	}
+	j.turn = make(chan struct{}, 1)
 	w.mu.Unlock()
 	return w.await(j)
 }

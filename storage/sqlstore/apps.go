@@ -20,10 +20,10 @@ type appRow struct {
 }
 
 func (r *appRow) dest() []any {
-	return []any{
-		&r.app.ID, &r.app.ClientID, &r.app.Type, &r.app.Status, &r.app.Origin, &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
-		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created,
-	}
+	return append(make([]any, 0, 20), // with room for what comes with an app
+		// Statuses as plain strings, which need no reflection.
+		&r.app.ID, &r.app.ClientID, (*string)(&r.app.Type), (*string)(&r.app.Status), (*string)(&r.app.Origin), &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
+		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created)
 }
 
 func (r *appRow) value() (oauthserver.App, error) {

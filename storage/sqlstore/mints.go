@@ -12,20 +12,24 @@ import (
 
 // Code implements oauthserver.CodeStore.
 func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
-	var code oauthserver.Code
-	standing := standingRow{to: &code.Standing}
-	var scopes string
-	var expires int64
-	var used sql.NullInt64
+	var row struct {
+		standingRow
+		code    oauthserver.Code
+		scopes  string
+		expires int64
+		used    sql.NullInt64
+	}
+	code := &row.code
+	row.to = &code.Standing
 	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.redirect_uri, x.code_challenge, x.scopes, x.expires_at, x.used_at, x.family_id
 		FROM partnerkit_code x`+standingJoins+" WHERE x.digest = $1", []any{digest.Bytes()},
-		append(standing.dest(), &code.ID, &code.RedirectURI, &code.CodeChallenge, &scopes, &expires, &used, &standing.family)...)
+		append(row.dest(), &code.ID, &code.RedirectURI, &code.CodeChallenge, &row.scopes, &row.expires, &row.used, &row.family)...)
 	if err != nil {
-		return code, wrap("code", notFound(err))
+		return *code, wrap("code", notFound(err))
 	}
-	code.ExpiresAt, code.Used = fromMS(expires), used.Valid
-	err = standing.decode(stored{scopes, &code.Scopes})
-	return code, err
+	code.ExpiresAt, code.Used = fromMS(row.expires), row.used.Valid
+	err = row.decode(stored{row.scopes, &code.Scopes})
+	return *code, err
 }
 
 // RedeemCode implements oauthserver.CodeStore: 5 statements.
@@ -39,7 +43,7 @@ func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthse
 		if minted.Outcome != oauthserver.Issued {
 			return minted, nil
 		}
-		n, err := tx.exec(ctx, "UPDATE partnerkit_code SET used_at = $2, family_id = $3 WHERE id = $1 AND used_at IS NULL", code.ID, ms(m.Now), m.FamilyID)
+		n, err := tx.exec(ctx, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
 		if err != nil {
 			return minted, err
 		}
@@ -116,7 +120,7 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
 		}
 		if m.RefreshID == "" {
-			return minted, tx.insertAccess(ctx, line, "", 0, minted.Scopes, m)
+			return minted, tx.insertLone(ctx, line, minted.Scopes, m)
 		}
 		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})
@@ -146,11 +150,12 @@ func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes,
 	if err != nil {
 		return err
 	}
-	return t.insertTokens(ctx, l, m.FamilyID, 1, scopes, m)
+	return t.insertTokens(ctx, m.FamilyID, 1, scopes, m)
 }
 
-func (t *tx) insertTokens(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
-	if err := t.insertAccess(ctx, l, family, generation, scopes, m); err != nil {
+// insertTokens makes the tokens of a generation of the family.
+func (t *tx) insertTokens(ctx context.Context, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+	if err := t.insertAccess(ctx, family, scopes, m); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
@@ -158,11 +163,20 @@ func (t *tx) insertTokens(ctx context.Context, l lineage, family string, generat
 	return err
 }
 
-func (t *tx) insertAccess(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+// insertAccess makes an access token of the family's current generation.
+func (t *tx) insertAccess(ctx context.Context, family string, scopes identity.Scopes, m oauthserver.Mint) error {
 	_, err := t.exec(ctx, `INSERT INTO partnerkit_access_token
-			(id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		m.AccessID, m.AccessDigest.Bytes(), l.app, l.installation, nullText(l.grant), l.user, nullText(family), generation,
-		scopeList(scopes), ms(m.Now), ms(m.AccessExpires))
+			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
+		SELECT $1, $2, $3, $4, $5, app_id, installation_id, grant_id, user_id, id, generation FROM partnerkit_family WHERE id = $6`,
+		m.AccessID, m.AccessDigest.Bytes(), scopeList(scopes), ms(m.Now), ms(m.AccessExpires), family)
+	return err
+}
+
+// insertLone makes an access token without a family.
+func (t *tx) insertLone(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
+	_, err := t.exec(ctx, `INSERT INTO partnerkit_access_token
+			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, generation)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`,
+		m.AccessID, m.AccessDigest.Bytes(), scopeList(scopes), ms(m.Now), ms(m.AccessExpires), l.app, l.installation, nullText(l.grant), l.user)
 	return err
 }

@@ -13,26 +13,30 @@ import (
 // Client implements oauthserver.SecretStore.
 func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
 	var client oauthserver.Client
+	var row struct {
+		appRow
+		digest []byte
+	}
+	dest := append(row.dest(), &row.digest)
 	err := storage.Each(ctx, s, s.sql.of("SELECT "+appColumns+`, c.digest FROM partnerkit_app a
 		LEFT JOIN partnerkit_client_secret c ON c.app_id = a.id AND c.ended_at IS NULL WHERE a.client_id = $1`), []any{clientID},
-		func(scan func(...any) error) (err error) {
-			var row appRow
-			var digest []byte
-			if err := scan(append(row.dest(), &digest)...); err != nil {
-				return err
-			}
-			if client.App, err = row.value(); err != nil || digest == nil {
+		func(scan func(...any) error) error {
+			if err := scan(dest...); err != nil || row.digest == nil {
 				return err
 			}
 			var d secret.Digest
-			if err := d.Scan(digest); err != nil {
+			if err := d.Scan(row.digest); err != nil {
 				return err
 			}
 			client.Secrets = append(client.Secrets, d)
 			return nil
 		})
-	if err == nil && client.ID == "" {
+	switch {
+	case err != nil:
+	case row.app.ID == "":
 		err = oauthserver.ErrNotFound
+	default:
+		client.App, err = row.value()
 	}
 	return client, wrap("client", err)
 }

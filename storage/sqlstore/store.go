@@ -51,7 +51,7 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 	if ours {
 		cfg.Migrations = Migrations()
 	}
-	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect().Schema), hub: newHub()}
+	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub()}
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -183,11 +183,14 @@ func (t *tx) hint(topic string) { t.topics = append(t.topics, topic) }
 type sqlText struct {
 	schema string
 	known  sync.Map // statement → statement with schema
+	locks  map[parts]string
 }
 
 var ourTable = regexp.MustCompile(`\bpartnerkit_`)
 
-func newSQLText(schema string) *sqlText { return &sqlText{schema: schema} }
+func newSQLText(d storage.Dialect) *sqlText {
+	return &sqlText{schema: d.Schema, locks: lockStatements(d)}
+}
 
 func (q *sqlText) of(statement string) string {
 	if q.schema == "" {

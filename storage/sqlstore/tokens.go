@@ -35,38 +35,39 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 
 // RefreshToken implements oauthserver.TokenStore.
 func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
-	var token oauthserver.RefreshToken
-	standing := standingRow{to: &token.Standing}
-	var scopes string
-	var expires int64
-	var used sql.NullInt64
+	var row struct {
+		standingRow
+		token   oauthserver.RefreshToken
+		scopes  string
+		expires int64
+		used    sql.NullInt64
+	}
+	token := &row.token
+	row.to = &token.Standing
 	err := s.read(ctx, "SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.used_at, x.id, x.ended_at
 		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id`+standingJoins+" WHERE t.digest = $1", []any{digest.Bytes()},
-		append(standing.dest(), &token.ID, &scopes, &expires, &used, &standing.family, &standing.familyEnded)...)
+		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.used, &row.family, &row.familyEnded)...)
 	if err != nil {
-		return token, wrap("refresh token", notFound(err))
+		return *token, wrap("refresh token", notFound(err))
 	}
-	token.ExpiresAt, token.Used = fromMS(expires), used.Valid
-	err = standing.decode(stored{scopes, &token.FamilyScopes})
-	return token, err
+	token.ExpiresAt, token.Used = fromMS(row.expires), row.used.Valid
+	err = row.decode(stored{row.scopes, &token.FamilyScopes})
+	return *token, err
 }
 
-// RotateRefresh implements oauthserver.TokenStore: 6 statements.
+// RotateRefresh implements oauthserver.TokenStore: 5 statements.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
 		line := lineageOf(r.Token.Standing)
+		line.family = r.Token.FamilyID
 		state, err := tx.lock(ctx, line)
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
-		family, err := tx.lockFamily(ctx, r.Token.FamilyID)
-		if err != nil {
-			return oauthserver.Minted{}, err
-		}
-		if family.ended {
+		if state.familyEnded {
 			return oauthserver.Minted{Outcome: oauthserver.Revoked}, nil
 		}
-		minted := state.verdict(family.scopes)
+		minted := state.verdict(state.familyScopes)
 		if minted.Outcome != oauthserver.Issued && !r.Token.Used {
 			return minted, nil
 		}
@@ -81,29 +82,10 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 			return minted, err
 		}
 		if n == 0 {
-			return tx.reused(ctx, r, family, m.Now)
+			return tx.reused(ctx, r, state.generation, m.Now)
 		}
-		return minted, tx.succeed(ctx, line, r.Token.FamilyID, family.generation+1, minted.Scopes, m)
+		return minted, tx.succeed(ctx, line.family, state.generation+1, minted.Scopes, m)
 	})
-}
-
-// lockedFamily is a family whose end waits until the transaction has ended.
-type lockedFamily struct {
-	scopes     identity.Scopes
-	generation int64
-	ended      bool
-}
-
-func (t *tx) lockFamily(ctx context.Context, id string) (lockedFamily, error) {
-	var family lockedFamily
-	var scopes string
-	var ended sql.NullInt64
-	err := t.one(ctx, "SELECT scopes, generation, ended_at FROM partnerkit_family WHERE id = $1"+t.dialect.ForUpdate, []any{id}, &scopes, &family.generation, &ended)
-	if err != nil {
-		return family, notFound(err)
-	}
-	family.ended = ended.Valid
-	return family, decoded(stored{scopes, &family.scopes})
 }
 
 // useRefresh is the one write that picks the winner.
@@ -112,13 +94,14 @@ func (t *tx) useRefresh(ctx context.Context, r oauthserver.Rotation, scopes iden
 	if r.Retry > 0 {
 		answer, answerScopes = r.Answer, scopeList(scopes)
 	}
-	return t.exec(ctx, "UPDATE partnerkit_refresh_token SET used_at = $2, answer = $3, answer_scopes = $4 WHERE id = $1 AND used_at IS NULL",
-		r.Token.ID, ms(now), answer, answerScopes)
+	return t.exec(ctx, "UPDATE partnerkit_refresh_token SET used_at = $1, answer = $2, answer_scopes = $3 WHERE id = $4 AND used_at IS NULL",
+		ms(now), answer, answerScopes, r.Token.ID)
 }
 
 // reused ends the family of a token that was used before, unless this is a retry
-// that is allowed: soon enough, and with the successor still unused.
-func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, family lockedFamily, now time.Time) (oauthserver.Minted, error) {
+// that is allowed: soon enough, and with the successor, of the family's current
+// generation, still unused.
+func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, current int64, now time.Time) (oauthserver.Minted, error) {
 	if r.Retry > 0 {
 		var used, generation int64
 		var answer []byte
@@ -127,7 +110,7 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, family lockedFa
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
-		if answer != nil && family.generation == generation+1 && now.Before(fromMS(used).Add(r.Retry)) {
+		if answer != nil && current == generation+1 && now.Before(fromMS(used).Add(r.Retry)) {
 			kept, err := parseScopes(scopes.String)
 			return oauthserver.Minted{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
 		}
@@ -136,12 +119,12 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, family lockedFa
 }
 
 // succeed makes the next generation; those before it are dead by that.
-func (t *tx) succeed(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
-	_, err := t.exec(ctx, "UPDATE partnerkit_family SET generation = $2, expires_at = $3 WHERE id = $1", family, generation, ms(m.RefreshExpires))
+func (t *tx) succeed(ctx context.Context, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+	_, err := t.exec(ctx, "UPDATE partnerkit_family SET generation = $1, expires_at = $2 WHERE id = $3", generation, ms(m.RefreshExpires), family)
 	if err != nil {
 		return err
 	}
-	return t.insertTokens(ctx, l, family, generation, scopes, m)
+	return t.insertTokens(ctx, family, generation, scopes, m)
 }
 
 // EndFamily implements oauthserver.TokenStore.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
@@ -63,10 +64,27 @@ func list(values []string) string {
 	return string(text)
 }
 
-func scopeList(s identity.Scopes) string { return list(s.Names()) }
+// scopeList is list for scopes, in which nothing needs to be escaped.
+func scopeList(s identity.Scopes) string {
+	var text [256]byte
+	b := append(text[:0], '[')
+	for name := range s.All() {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), name...), '"')
+	}
+	return string(append(b, ']'))
+}
 
-// parseList reads what list wrote; for scopes that is identity.ParseScopeList.
+// parseList reads what list wrote; for scopes that is identity.ParseScopeList. Where
+// nothing is escaped the values are cut out of the text.
 func parseList(text string) ([]string, error) {
+	rest, isList := strings.CutPrefix(text, `["`)
+	rest, isWhole := strings.CutSuffix(rest, `"]`)
+	if isList && isWhole && !strings.Contains(rest, `\`) {
+		return strings.Split(rest, `","`), nil
+	}
 	var values []string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
 		return nil, fmt.Errorf("stored list: %w", err)
