@@ -34,8 +34,10 @@ type measurement struct {
 var measurements = []measurement{
 	{name: "limits-memory", run: limits.Memory},
 	{name: "limits-redis", needs: redisURL, run: at(redisURL, limits.Redis)},
+	{name: "oauth-guard", run: oauth.Guard},
 	{name: "oauth-above", run: oauth.Above},
 	{name: "oauth-durable", run: oauth.Durable},
+	{name: "oauth-postgres", needs: postgresURL, run: at(postgresURL, oauth.Postgres)},
 	{name: "growth", run: at(postgresURL, growth.All)},
 	{name: "idle-sqlite", run: idle.SQLite},
 	{name: "idle-statements", run: idle.Statements},

@@ -178,8 +178,12 @@ func ThreadCPU() time.Duration {
 	return time.Duration(used.Nano())
 }
 
-// Parallel splits n over so many goroutines and returns the first error.
+// Parallel splits n over so many goroutines, of which one is the caller's if that is all,
+// and returns the first error.
 func Parallel(goroutines, n int, do func(goroutine, n int) error) error {
+	if goroutines == 1 {
+		return do(0, n)
+	}
 	errs := make(chan error, goroutines)
 	for g := range goroutines {
 		part := n / goroutines

@@ -43,9 +43,8 @@ func (nobody) IsMember(_ context.Context, businessID, userID string) (bool, erro
 	return businessID == business && userID == user, nil
 }
 
-// newOurs is our server on a store, with limits, lockouts and all.
-func newOurs(store *sqlstore.Store) (*server, error) {
-	ctx, now := context.Background(), time.Now()
+// newServer is our server on a store, with limits, lockouts and all.
+func newServer(store *sqlstore.Store) (*oauthserver.Server, error) {
 	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
 	if err != nil {
 		return nil, err
@@ -58,13 +57,19 @@ func newOurs(store *sqlstore.Store) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	srv, err := oauthserver.New(oauthserver.Config{
+	return oauthserver.New(oauthserver.Config{
 		Store: store, Host: nobody{}, Keyring: ring, Pages: pages.New(), Limiter: generous{limiter},
 		APIURL: "https://api.example.com", AppURL: "https://app.example.net",
 	})
+}
+
+// newOurs is our server with an app.
+func newOurs(store *sqlstore.Store) (*server, error) {
+	srv, err := newServer(store)
 	if err != nil {
 		return nil, err
 	}
+	ctx, now := context.Background(), time.Now()
 	scopes := identity.MustScopes("invoices:read", "customers:read")
 	app := oauthserver.App{
 		ID: id.New(id.App, now), ClientID: clientID, Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,

@@ -147,7 +147,7 @@ func TestFindsPlantedBugs(t *testing.T) {
 		},
 		"a burn locks upwards": {
 			rewriting(rule{endFamily, func(query, schema string) []string {
-				return []string{query, "UPDATE " + schema + "partnerkit_app SET status = status WHERE CAST($2 AS BIGINT) > 0 AND id = (SELECT app_id FROM " + schema + "partnerkit_family WHERE id = $1)"}
+				return []string{"UPDATE " + schema + "partnerkit_refresh_token SET expires_at = expires_at WHERE CAST($2 AS BIGINT) > 0 AND family_id = $1", query}
 			}}), []string{"refresh", "revoke"}, "deadlock",
 		},
 	} {

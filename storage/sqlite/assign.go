@@ -45,8 +45,9 @@ func assign(dest any, value driver.Value) error {
 	case *any:
 		*dest = value
 		return nil
-	case sql.Scanner:
-		return dest.Scan(value)
+	}
+	if scanner, ok := dest.(sql.Scanner); ok {
+		return scanner.Scan(value)
 	}
 	to := reflect.ValueOf(dest)
 	if to.Kind() != reflect.Pointer || to.IsNil() {

@@ -1,0 +1,157 @@
+package oauth
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/partnerkit/partnerkit/benchmarks/bench"
+	"github.com/partnerkit/partnerkit/benchmarks/report"
+	"github.com/partnerkit/partnerkit/storage/postgres"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+const (
+	// rowsWritten is what a refresh and a code exchange write each.
+	rowsWritten = 4
+	// most is how much more they may cost than a commit of so many rows.
+	most = 1.5
+	// clients is how many come at a time, where many do.
+	clients = 64
+)
+
+// Durable compares refreshes and code exchanges on a durable file with a bare commit of
+// as many rows.
+func Durable(p bench.Plan, r *report.Report) error {
+	dir, err := os.MkdirTemp("", "partnerkit-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	store, err := sqlite.Open(context.Background(), sqlite.Config{Path: filepath.Join(dir, "ours.db")})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "bare.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	r.Notes = append(r.Notes, fmt.Sprintf("A written page reaches the disk %.0f times a second.", fsyncs(dir)))
+	return durable(p, r, durability{where: "durable SQLite, one client", store: store, bare: db, clients: 1, each: 100})
+}
+
+// Postgres is Durable for many clients of PostgreSQL.
+func Postgres(p bench.Plan, r *report.Report, url string) error {
+	ctx, schema := context.Background(), fmt.Sprintf("partnerkit_bench_%d", os.Getpid())
+	store, err := postgres.Open(ctx, url, postgres.Config{Schema: schema, MaxConns: clients})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	defer func() { _, _ = db.Exec("DROP SCHEMA " + schema + " CASCADE") }()
+	db.SetMaxOpenConns(clients)
+	db.SetMaxIdleConns(clients)
+	return durable(p, r, durability{
+		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, table: schema + ".", clients: clients, each: 40 * clients,
+	})
+}
+
+// durability is what durable compares.
+type durability struct {
+	where         string
+	store         *sqlstore.Store
+	bare          *sql.DB
+	table         string // what its name begins with
+	clients, each int
+}
+
+func durable(p bench.Plan, r *report.Report, d durability) error {
+	our, err := newOurs(d.store)
+	if err != nil {
+		return err
+	}
+	bare, err := bareCommits(d.bare, d.table+"bare", d.clients)
+	if err != nil {
+		return err
+	}
+	before, redeem := redeeming(our, d.clients)
+	measured, err := p.Compare(9,
+		bench.Side{Name: "bare", Each: d.each, Do: bare},
+		bench.Side{Name: "refresh", Each: d.each, Do: refreshing(our, d.clients)},
+		bench.Side{Name: "code exchange", Each: d.each, Before: before, Do: redeem})
+	if err != nil {
+		return err
+	}
+	floor := measured[0]
+	for _, one := range measured[1:] {
+		ratio := one.Ratio(floor)
+		r.Add(report.Row{
+			Group: group, Operation: one.Name + " on " + d.where, Ours: one.Wall.String(),
+			Floor:  fmt.Sprintf("commit of %d rows %v", rowsWritten, floor.Wall),
+			Ratios: fmt.Sprintf("%.2f", ratio), Bar: fmt.Sprintf("at most %.1f", most), Missed: ratio > most,
+		})
+	}
+	return nil
+}
+
+// bareCommits writes as many rows as a refresh, in a transaction each, as durably.
+func bareCommits(db *sql.DB, table string, clients int) (do func(n int) error, err error) {
+	if _, err := db.Exec("CREATE TABLE " + table + " (id TEXT PRIMARY KEY, a TEXT, b BIGINT, c BIGINT)"); err != nil {
+		return nil, err
+	}
+	insert, err := db.Prepare("INSERT INTO " + table + " VALUES ($1, $2, $3, $4)")
+	if err != nil {
+		return nil, err
+	}
+	next := make([]int, clients)
+	return func(n int) error {
+		return bench.Parallel(clients, n, func(client, n int) error {
+			for range n {
+				tx, err := db.Begin()
+				if err != nil {
+					return err
+				}
+				own := tx.Stmt(insert)
+				for range rowsWritten {
+					next[client]++
+					if _, err := own.Exec(fmt.Sprintf("row_%06d%020d", client, next[client]), "a value of some length, as an id has", client, next[client]); err != nil {
+						return err
+					}
+				}
+				if err := tx.Commit(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}, nil
+}
+
+// fsyncs is how often a second a write of a page reaches the disk.
+func fsyncs(dir string) float64 {
+	f, err := os.Create(filepath.Join(dir, "fsync"))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	page := make([]byte, 4096)
+	begun, n := time.Now(), 0
+	for ; time.Since(begun) < 500*time.Millisecond; n++ {
+		if _, err := f.Write(page); err != nil || f.Sync() != nil {
+			return 0
+		}
+	}
+	return float64(n) / time.Since(begun).Seconds()
+}
