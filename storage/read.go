@@ -7,6 +7,19 @@ type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
+// Later runs a statement of an act whose outcome the act need not know, by the time
+// that it commits: on a database behind a network it may travel with another. When it
+// fails, the act fails.
+func Later(ctx context.Context, tx Tx, query string, args ...any) error {
+	if pipeline, ok := tx.(interface {
+		Later(ctx context.Context, query string, args ...any) error
+	}); ok {
+		return pipeline.Later(ctx, query, args...)
+	}
+	_, err := tx.Exec(ctx, query, args...)
+	return err
+}
+
 // pointReader is a [Querier] that has a shorter way to one row.
 type pointReader interface {
 	One(ctx context.Context, query string, args, dest []any) error

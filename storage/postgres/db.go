@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/stdlib"
+
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -48,9 +50,36 @@ func (db *DB) Write(ctx context.Context, act storage.Act) error {
 	return db.repeat(ctx, func() error { return db.once(ctx, act) })
 }
 
-// once runs the act in one transaction.
+// once runs the act in one transaction: as a pipeline on a connection of pgx, and
+// statement by statement on any other, such as that of a driver wrapped around it.
 func (db *DB) once(ctx context.Context, act storage.Act) error {
-	tx, err := db.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	conn, err := db.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	isPgx := false
+	err = conn.Raw(func(raw any) error {
+		if known, ok := raw.(*stdlib.Conn); ok {
+			isPgx = true
+			return runPipeline(ctx, known.Conn(), act)
+		}
+		return nil
+	})
+	if err != nil || isPgx {
+		return err
+	}
+	return plainly(ctx, conn, act)
+}
+
+// beginner is a *sql.DB or a *sql.Conn.
+type beginner interface {
+	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+}
+
+// plainly runs the act statement by statement.
+func plainly(ctx context.Context, on beginner, act storage.Act) error {
+	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
@@ -129,7 +158,7 @@ func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 // holds an advisory lock, so that of several nodes that start together one
 // migrates and the others find it done.
 func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
-	err := db.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
+	migrate := func(ctx context.Context, tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "partnerkit migrations "+db.cfg.Schema); err != nil {
 			return err
 		}
@@ -139,8 +168,9 @@ func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
 			}
 		}
 		return act(ctx, tx)
-	})
-	if err != nil {
+	}
+	// Not as a pipeline, which takes one statement at a time.
+	if err := db.repeat(ctx, func() error { return plainly(ctx, db.sql, migrate) }); err != nil {
 		return fmt.Errorf("migrate %s: %w", db.name, err)
 	}
 	return nil

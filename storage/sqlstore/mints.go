@@ -144,7 +144,7 @@ func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Cont
 
 // startFamily makes a family with its first tokens: 3 statements.
 func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
-	_, err := t.exec(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
+	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8)`,
 		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopeList(scopes), ms(m.Now), ms(m.RefreshExpires))
 	if err != nil {
@@ -158,25 +158,22 @@ func (t *tx) insertTokens(ctx context.Context, family string, generation int64, 
 	if err := t.insertAccess(ctx, family, scopes, m); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
+	return t.later(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.Now), ms(m.RefreshExpires))
-	return err
 }
 
 // insertAccess makes an access token of the family's current generation.
 func (t *tx) insertAccess(ctx context.Context, family string, scopes identity.Scopes, m oauthserver.Mint) error {
-	_, err := t.exec(ctx, `INSERT INTO partnerkit_access_token
+	return t.later(ctx, `INSERT INTO partnerkit_access_token
 			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
 		SELECT $1, $2, $3, $4, $5, app_id, installation_id, grant_id, user_id, id, generation FROM partnerkit_family WHERE id = $6`,
 		m.AccessID, m.AccessDigest.Bytes(), scopeList(scopes), ms(m.Now), ms(m.AccessExpires), family)
-	return err
 }
 
 // insertLone makes an access token without a family.
 func (t *tx) insertLone(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
-	_, err := t.exec(ctx, `INSERT INTO partnerkit_access_token
+	return t.later(ctx, `INSERT INTO partnerkit_access_token
 			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, generation)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`,
 		m.AccessID, m.AccessDigest.Bytes(), scopeList(scopes), ms(m.Now), ms(m.AccessExpires), l.app, l.installation, nullText(l.grant), l.user)
-	return err
 }

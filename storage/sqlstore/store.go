@@ -170,6 +170,11 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return t.on.Exec(ctx, t.sql.of(query), args...)
 }
 
+// later is exec for a statement whose outcome the act need not know.
+func (t *tx) later(ctx context.Context, query string, args ...any) error {
+	return storage.Later(ctx, t.on, t.sql.of(query), args...)
+}
+
 // one scans the only row of a statement; [storage.ErrNoRows] when there is none.
 func (t *tx) one(ctx context.Context, query string, args []any, dest ...any) error {
 	return storage.One(ctx, t.on, t.sql.of(query), args, dest...)

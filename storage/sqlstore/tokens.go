@@ -120,7 +120,7 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, current int64, 
 
 // succeed makes the next generation; those before it are dead by that.
 func (t *tx) succeed(ctx context.Context, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
-	_, err := t.exec(ctx, "UPDATE partnerkit_family SET generation = $1, expires_at = $2 WHERE id = $3", generation, ms(m.RefreshExpires), family)
+	err := t.later(ctx, "UPDATE partnerkit_family SET generation = $1, expires_at = $2 WHERE id = $3", generation, ms(m.RefreshExpires), family)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// rollbackWithin is what ending a transaction that failed may take.
+const rollbackWithin = 5 * time.Second
+
+// pipeline is the transaction of an act, on a connection of pgx. What need not be
+// answered at once travels with the next statement that does: BEGIN with the first,
+// COMMIT with the last ones. That saves an act a third of its ways to the server and
+// back, or more.
+type pipeline struct {
+	conn   *pgx.Conn
+	waits  *pgx.Batch
+	failed error // of a statement: there is nothing left to commit
+	over   bool
+}
+
+// runPipeline runs the act in one transaction.
+func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Act) (err error) {
+	p := &pipeline{conn: conn, waits: &pgx.Batch{}}
+	p.waits.Queue("begin isolation level read committed")
+	committed := false
+	defer func() { // also when the act panics
+		p.over = true
+		if !committed {
+			p.rollback(ctx)
+		}
+	}()
+	if err := act(ctx, p); err != nil {
+		return err
+	}
+	if err := p.commit(ctx); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+// Exec runs a statement, after those that wait.
+func (p *pipeline) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	results, err := p.send(ctx, query, args)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	err = cmp.Or(err, results.Close())
+	p.failed = cmp.Or(p.failed, err)
+	return tag.RowsAffected(), err
+}
+
+// Query runs a statement that returns rows, after those that wait.
+func (p *pipeline) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	results, err := p.send(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		p.failed = cmp.Or(p.failed, err)
+		return nil, cmp.Or(err, results.Close())
+	}
+	return &pipelineRows{Rows: rows, p: p, results: results}, nil
+}
+
+// Later implements what [storage.Later] looks for.
+func (p *pipeline) Later(_ context.Context, query string, args ...any) error {
+	if p.over {
+		return storage.ErrTxDone
+	}
+	p.waits.Queue(query, args...)
+	return nil
+}
+
+// send sends those that wait and one more, of which the results are returned.
+func (p *pipeline) send(ctx context.Context, query string, args []any) (pgx.BatchResults, error) {
+	if p.over {
+		return nil, storage.ErrTxDone
+	}
+	before := p.waits.Len()
+	p.waits.Queue(query, args...)
+	results := p.conn.SendBatch(ctx, p.waits)
+	p.waits = &pgx.Batch{}
+	for range before {
+		if _, err := results.Exec(); err != nil {
+			p.failed = cmp.Or(p.failed, err)
+			return nil, cmp.Or(err, results.Close())
+		}
+	}
+	return results, nil
+}
+
+// commit is sent with what waits. An act that sent nothing has nothing to commit.
+func (p *pipeline) commit(ctx context.Context) error {
+	if p.isIdle() && p.waits.Len() == 1 {
+		return nil
+	}
+	results, err := p.send(ctx, "commit", nil)
+	if err != nil {
+		return err
+	}
+	tag, err := results.Exec()
+	if err = cmp.Or(err, results.Close()); err == nil && tag.String() == "ROLLBACK" {
+		err = cmp.Or(p.failed, pgx.ErrTxCommitRollback) // the act went on after an error
+	}
+	return err
+}
+
+// isIdle reports that the server has no transaction of ours open.
+func (p *pipeline) isIdle() bool { return p.conn.PgConn().TxStatus() == 'I' }
+
+// rollback leaves no transaction open, or closes the connection. It runs even when ctx
+// has ended.
+func (p *pipeline) rollback(ctx context.Context) {
+	if p.conn.IsClosed() || p.isIdle() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackWithin)
+	defer cancel()
+	if _, err := p.conn.Exec(ctx, "rollback"); err != nil {
+		_ = p.conn.Close(ctx)
+	}
+}
+
+// pipelineRows are the rows of the last statement that was sent.
+type pipelineRows struct {
+	pgx.Rows
+	p       *pipeline
+	results pgx.BatchResults
+}
+
+func (r *pipelineRows) Close() error {
+	r.Rows.Close()
+	err := cmp.Or(r.Err(), r.results.Close())
+	r.p.failed = cmp.Or(r.p.failed, err)
+	return err
+}
