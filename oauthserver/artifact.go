@@ -47,8 +47,8 @@ func (s Standing) IsAlive() bool {
 		!s.GrantEnded && s.UserStatus == UserActive && !s.FamilyEnded
 }
 
-// Code is an authorization code. Its Standing has the family that its redemption
-// made, once there is one.
+// Code is an authorization code. Its Standing has names only, and that of the family
+// which its redemption made, once there is one.
 type Code struct {
 	Standing
 	ID            string

@@ -48,7 +48,7 @@ func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient
 	if err != nil {
 		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
-	token, err := s.cfg.Store.RefreshToken(ctx, presented.Digest())
+	token, err := s.cfg.Store.TokenToRotate(ctx, presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
@@ -61,14 +61,15 @@ func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient
 }
 
 // reuseRefresh is for a token that was used before. The act ends its family, or
-// repeats its answer; that it was used stands, whatever else has ended since.
+// repeats its answer if the token would be alive; that it was used stands, whatever
+// else has ended since.
 func (s *Server) reuseRefresh(ctx context.Context, c call, presented secret.Secret, token RefreshToken) (tokenAnswer, error) {
 	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
 	answer, err := s.rotate(ctx, c, presented, Rotation{Token: token})
-	if err == nil && !(member && token.IsAlive()) {
+	if err == nil && !member {
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	return answer, err

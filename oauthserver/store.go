@@ -211,7 +211,8 @@ type Rotation struct {
 
 // CodeStore redeems authorization codes.
 type CodeStore interface {
-	// Code returns one, used and expired ones too; [ErrNotFound].
+	// Code returns one, used and expired ones too; [ErrNotFound]. Of its Standing
+	// only names are set: RedeemCode judges the rest, under its locks.
 	Code(ctx context.Context, digest Digest) (Code, error)
 	// RedeemCode marks an unused code used and makes a family with its first
 	// tokens. When somebody else was first it ends what they got, and says Lost.
@@ -227,6 +228,10 @@ type TokenStore interface {
 	AccessToken(ctx context.Context, digest Digest) (AccessToken, error)
 	// RefreshToken returns one with its standing, with one statement; [ErrNotFound].
 	RefreshToken(ctx context.Context, digest Digest) (RefreshToken, error)
+	// TokenToRotate is RefreshToken for RotateRefresh, which judges under its locks
+	// what the token hangs on: of its Standing only names, InstallationStatus and
+	// FamilyEnded are set.
+	TokenToRotate(ctx context.Context, digest Digest) (RefreshToken, error)
 	// RotateRefresh marks an unused token used and makes its successors, which
 	// also ends the access tokens before. When somebody else was first it ends
 	// the family and says Lost, unless a retry is allowed.

@@ -50,19 +50,19 @@ func Durable(p bench.Plan, r *report.Report) error {
 // Postgres is Durable for many clients of PostgreSQL.
 func Postgres(p bench.Plan, r *report.Report, url string) error {
 	ctx, schema := context.Background(), fmt.Sprintf("partnerkit_bench_%d", os.Getpid())
-	store, err := postgres.Open(ctx, url, postgres.Config{Schema: schema, MaxConns: clients})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	db, err := sql.Open("pgx", url)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	defer func() { _, _ = db.Exec("DROP SCHEMA " + schema + " CASCADE") }()
-	db.SetMaxOpenConns(clients)
+	db.SetMaxOpenConns(clients) // which ours and the bare ones share
 	db.SetMaxIdleConns(clients)
+	store, err := postgres.New(ctx, db, postgres.Config{Schema: schema})
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = db.Exec("DROP SCHEMA " + schema + " CASCADE") }()
+	defer store.Close()
 	return durable(p, r, durability{
 		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, table: schema + ".", clients: clients, each: 40 * clients,
 	})

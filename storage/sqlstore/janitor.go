@@ -21,6 +21,7 @@ const (
 // would otherwise read the table from its beginning, past all that was purged there.
 func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error) {
 	old := func(kind id.Kind, lifetime, keep time.Duration) any { return id.Floor(kind, now.Add(-lifetime-keep)) }
+	tokens := old(id.Token, oauthserver.RefreshTokenLifetime, keepTokens)
 	purges := []struct {
 		table, key, by, and string
 		than                any
@@ -30,14 +31,19 @@ func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error
 		{"partnerkit_device_code", "id", "id", "", old(id.Device, oauthserver.DeviceCodeLifetime, keepAsked)},
 		{"partnerkit_registration_token", "id", "id", "", old(id.RegistrationToken, oauthserver.RegistrationTokenLifetime, keepAsked)},
 		{"partnerkit_access_token", "id", "id", "", old(id.Token, oauthserver.AccessTokenLifetime, keepTokens)},
-		{"partnerkit_refresh_token", "id", "id", "", old(id.Token, oauthserver.RefreshTokenLifetime, keepTokens)},
-		{"partnerkit_family", "id", "expires_at", "", ms(now.Add(-keepTokens))},
+		{"partnerkit_refresh_token", "id", "id", "", tokens},
 		{"partnerkit_used_session_token", "token_id", "expires_at", "", ms(now)},
 		{"partnerkit_signing_key", "id", "retire_at", "", ms(now)},
 		{"partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND document_fetched_at < $1 AND NOT EXISTS (
 			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`, ms(now.Add(-keepTokens))},
 	}
-	total := 0
+	// A family goes with its last token, right before it.
+	families, err := s.exec(ctx, `DELETE FROM partnerkit_family WHERE (id, generation) IN (
+		SELECT family_id, generation FROM partnerkit_refresh_token WHERE id < $1 ORDER BY id LIMIT $2)`, tokens, limit)
+	if err != nil {
+		return 0, wrap("purge", err)
+	}
+	total := int(families)
 	for _, p := range purges {
 		n, err := s.exec(ctx, "DELETE FROM "+p.table+" WHERE "+p.key+" IN (SELECT "+p.key+" FROM "+p.table+" WHERE "+p.by+" < $1"+p.and+
 			" ORDER BY "+p.by+" LIMIT $2)", p.than, limit)

@@ -144,6 +144,11 @@ func (t *tx) lock(ctx context.Context, l lineage) (locked, error) {
 	return *state, err
 }
 
+// isAlive reports whether nothing of the lineage has ended.
+func (l locked) isAlive() bool {
+	return l.app == oauthserver.AppActive && l.installation == oauthserver.InstallationActive && !l.grantEnded && l.user == oauthserver.UserActive && !l.familyEnded
+}
+
 // verdict is what the state means for a mint of these scopes: Issued so far with
 // those that are left, or why not.
 func (l locked) verdict(scopes identity.Scopes) oauthserver.Minted {
@@ -153,7 +158,7 @@ func (l locked) verdict(scopes identity.Scopes) oauthserver.Minted {
 		return oauthserver.Minted{Outcome: oauthserver.ClientDead}
 	case l.installation == oauthserver.InstallationRevoked:
 		return oauthserver.Minted{Outcome: oauthserver.Revoked}
-	case l.installation != oauthserver.InstallationActive, l.grantEnded, l.user != oauthserver.UserActive, left.IsEmpty():
+	case !l.isAlive(), left.IsEmpty():
 		return oauthserver.Minted{Outcome: oauthserver.Dead}
 	}
 	return oauthserver.Minted{Outcome: oauthserver.Issued, Scopes: left}

@@ -13,22 +13,24 @@ import (
 // Code implements oauthserver.CodeStore.
 func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
 	var row struct {
-		standingRow
-		code    oauthserver.Code
-		scopes  string
-		expires int64
-		used    sql.NullInt64
+		code          oauthserver.Code
+		scopes        string
+		expires       int64
+		used          sql.NullInt64
+		grant, family sql.NullString
 	}
 	code := &row.code
-	row.to = &code.Standing
-	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.redirect_uri, x.code_challenge, x.scopes, x.expires_at, x.used_at, x.family_id
-		FROM partnerkit_code x`+standingJoins+" WHERE x.digest = $1", []any{digest.Bytes()},
-		append(row.dest(), &code.ID, &code.RedirectURI, &code.CodeChallenge, &row.scopes, &row.expires, &row.used, &row.family)...)
+	err := s.read(ctx, `SELECT x.app_id, x.installation_id, i.business_id, x.grant_id, x.user_id, x.family_id,
+			x.id, x.redirect_uri, x.code_challenge, x.scopes, x.expires_at, x.used_at
+		FROM partnerkit_code x JOIN partnerkit_installation i ON i.id = x.installation_id WHERE x.digest = $1`, []any{digest.Bytes()},
+		&code.AppID, &code.InstallationID, &code.BusinessID, &row.grant, &code.UserID, &row.family,
+		&code.ID, &code.RedirectURI, &code.CodeChallenge, &row.scopes, &row.expires, &row.used)
 	if err != nil {
 		return *code, wrap("code", notFound(err))
 	}
+	code.GrantID, code.FamilyID = row.grant.String, row.family.String
 	code.ExpiresAt, code.Used = fromMS(row.expires), row.used.Valid
-	err = row.decode(stored{row.scopes, &code.Scopes})
+	err = decoded(stored{row.scopes, &code.Scopes})
 	return *code, err
 }
 

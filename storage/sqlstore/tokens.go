@@ -55,6 +55,31 @@ func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oa
 	return *token, err
 }
 
+// TokenToRotate implements oauthserver.TokenStore.
+func (s *Store) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+	var row struct {
+		token       oauthserver.RefreshToken
+		scopes      string
+		expires     int64
+		used, ended sql.NullInt64
+		grant       sql.NullString
+	}
+	token := &row.token
+	err := s.read(ctx, `SELECT x.app_id, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
+			t.id, t.expires_at, t.used_at
+		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
+		JOIN partnerkit_installation i ON i.id = x.installation_id WHERE t.digest = $1`, []any{digest.Bytes()},
+		&token.AppID, &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
+		&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &row.used)
+	if err != nil {
+		return *token, wrap("token to rotate", notFound(err))
+	}
+	token.GrantID, token.FamilyEnded = row.grant.String, row.ended.Valid
+	token.ExpiresAt, token.Used = fromMS(row.expires), row.used.Valid
+	err = decoded(stored{row.scopes, &token.FamilyScopes})
+	return *token, err
+}
+
 // RotateRefresh implements oauthserver.TokenStore: 5 statements.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
@@ -82,7 +107,7 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 			return minted, err
 		}
 		if n == 0 {
-			return tx.reused(ctx, r, state.generation, m.Now)
+			return tx.reused(ctx, r, state, m.Now)
 		}
 		return minted, tx.succeed(ctx, line.family, state.generation+1, minted.Scopes, m)
 	})
@@ -99,9 +124,9 @@ func (t *tx) useRefresh(ctx context.Context, r oauthserver.Rotation, scopes iden
 }
 
 // reused ends the family of a token that was used before, unless this is a retry
-// that is allowed: soon enough, and with the successor, of the family's current
-// generation, still unused.
-func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, current int64, now time.Time) (oauthserver.Minted, error) {
+// that is allowed: soon enough, and with the successor still unused. What has died
+// since is not repeated.
+func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, now time.Time) (oauthserver.Minted, error) {
 	if r.Retry > 0 {
 		var used, generation int64
 		var answer []byte
@@ -110,7 +135,10 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, current int64, 
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
-		if answer != nil && current == generation+1 && now.Before(fromMS(used).Add(r.Retry)) {
+		if answer != nil && state.generation == generation+1 && now.Before(fromMS(used).Add(r.Retry)) {
+			if !state.isAlive() {
+				return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+			}
 			kept, err := parseScopes(scopes.String)
 			return oauthserver.Minted{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
 		}

@@ -96,7 +96,8 @@ CREATE TABLE partnerkit_code (
   family_id TEXT
 );
 
--- generation counts the rotations: the tokens of an earlier one are dead.
+-- generation counts the rotations: the tokens of an earlier one are dead. What a
+-- rotation changes is in no index, so that it costs no second row version in them.
 CREATE TABLE partnerkit_family (
   id TEXT PRIMARY KEY,
   app_id TEXT NOT NULL,
@@ -109,7 +110,6 @@ CREATE TABLE partnerkit_family (
   expires_at BIGINT NOT NULL,
   ended_at BIGINT
 );
-CREATE INDEX pk_family_expires ON partnerkit_family (expires_at);
 
 CREATE TABLE partnerkit_access_token (
   id TEXT PRIMARY KEY,
