@@ -1,6 +1,7 @@
 package apierror
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"slices"
@@ -64,6 +65,7 @@ func DecodeForm(r *http.Request, limits FormLimits) (Form, error) {
 	form := Form{}
 	var problems Validation
 	count := 0
+	values := make([]string, 0, min(limits.MaxParameters, 1+bytes.Count(body, []byte("&")))) // of all parameters
 	for pair := range strings.SplitSeq(string(body), "&") {
 		if pair == "" {
 			continue
@@ -71,7 +73,14 @@ func DecodeForm(r *http.Request, limits FormLimits) (Form, error) {
 		if count++; count > limits.MaxParameters {
 			return nil, Invalid("the form has too many parameters")
 		}
-		addParameter(form, pair, &problems)
+		if name, value, ok := parameter(pair, &problems); ok {
+			values = append(values, value)
+			if _, repeated := form[name]; repeated {
+				form[name] = append(form[name], value)
+			} else {
+				form[name] = values[len(values)-1 : len(values) : len(values)]
+			}
+		}
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
@@ -79,24 +88,24 @@ func DecodeForm(r *http.Request, limits FormLimits) (Form, error) {
 	return form, nil
 }
 
-func addParameter(form Form, pair string, problems *Validation) {
+func parameter(pair string, problems *Validation) (name, value string, ok bool) {
 	// Some readers take a semicolon for a separator, others for a character.
 	if strings.Contains(pair, ";") {
 		problems.Add("the form has a semicolon that is not percent-encoded")
-		return
+		return "", "", false
 	}
 	rawName, rawValue, _ := strings.Cut(pair, "=")
 	name, err := url.QueryUnescape(rawName)
 	if err != nil || !isStorable(name) {
 		problems.Add("the form has a parameter whose name is not valid percent-encoded UTF-8 without NUL")
-		return
+		return "", "", false
 	}
-	value, err := url.QueryUnescape(rawValue)
+	value, err = url.QueryUnescape(rawValue)
 	if err != nil || !isStorable(value) {
 		problems.Add("%s is not valid percent-encoded UTF-8 without NUL", shownName(name))
-		return
+		return "", "", false
 	}
-	form[name] = append(form[name], value)
+	return name, value, true
 }
 
 // isStorable refuses what PostgreSQL refuses, even as a value to look for.

@@ -94,6 +94,9 @@ func ParseScopeList(text string) (Scopes, error) {
 
 // cutList cuts the names out of ["a","b"]; false when that is not its form.
 func cutList(text string) (names []string, ok bool) {
+	if text == "[]" {
+		return nil, true
+	}
 	rest, isList := strings.CutPrefix(text, `["`)
 	rest, isWhole := strings.CutSuffix(rest, `"]`)
 	if !isList || !isWhole {

@@ -1,9 +1,10 @@
 package oauthserver
 
 import (
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+
+	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
 // isChallenge reports whether s has the form of an S256 challenge: 43 characters
@@ -32,7 +33,8 @@ func isVerifier(s string) bool {
 
 // verifies reports whether the challenge was made of the verifier.
 func verifies(challenge, verifier string) bool {
-	sum := sha256.Sum256([]byte(verifier))
-	want := base64.RawURLEncoding.EncodeToString(sum[:])
-	return subtle.ConstantTimeCompare([]byte(challenge), []byte(want)) == 1
+	sum := secret.DigestOf(verifier)
+	var want [43]byte // of base64 for 32
+	base64.RawURLEncoding.Encode(want[:], sum[:])
+	return subtle.ConstantTimeCompare([]byte(challenge), want[:]) == 1
 }

@@ -145,10 +145,11 @@ func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Cont
 }
 
 // startFamily makes a family with its first tokens: 3 statements.
-func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
+func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.Mint) error {
+	scopes := scopeList(granted)
 	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8)`,
-		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopeList(scopes), ms(m.Now), ms(m.RefreshExpires))
+		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopes, ms(m.Now), ms(m.RefreshExpires))
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes,
 }
 
 // insertTokens makes the tokens of a generation of the family.
-func (t *tx) insertTokens(ctx context.Context, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+func (t *tx) insertTokens(ctx context.Context, family string, generation int64, scopes string, m oauthserver.Mint) error {
 	if err := t.insertAccess(ctx, family, scopes, m); err != nil {
 		return err
 	}
@@ -165,11 +166,11 @@ func (t *tx) insertTokens(ctx context.Context, family string, generation int64, 
 }
 
 // insertAccess makes an access token of the family's current generation.
-func (t *tx) insertAccess(ctx context.Context, family string, scopes identity.Scopes, m oauthserver.Mint) error {
+func (t *tx) insertAccess(ctx context.Context, family, scopes string, m oauthserver.Mint) error {
 	return t.later(ctx, `INSERT INTO partnerkit_access_token
 			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
 		SELECT $1, $2, $3, $4, $5, app_id, installation_id, grant_id, user_id, id, generation FROM partnerkit_family WHERE id = $6`,
-		m.AccessID, m.AccessDigest.Bytes(), scopeList(scopes), ms(m.Now), ms(m.AccessExpires), family)
+		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.Now), ms(m.AccessExpires), family)
 }
 
 // insertLone makes an access token without a family.

@@ -152,7 +152,7 @@ func (t *tx) succeed(ctx context.Context, family string, generation int64, scope
 	if err != nil {
 		return err
 	}
-	return t.insertTokens(ctx, family, generation, scopes, m)
+	return t.insertTokens(ctx, family, generation, scopeList(scopes), m)
 }
 
 // EndFamily implements oauthserver.TokenStore.
