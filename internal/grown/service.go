@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -88,11 +89,20 @@ func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, erro
 		return nil, err
 	}
 	err = s.grow(ctx, raw, onSQLite)
-	if err := errors.Join(err, raw.Close()); err != nil {
+	if err := errors.Join(err, raw.Close(), flush(file)); err != nil {
 		return nil, err
 	}
 	s.stop = []func() error{func() error { return s.Store.Close() }}
 	return s, reopen()
+}
+
+// flush has a file written to the disk now, and not while somebody measures.
+func flush(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // OnPostgres makes one in a schema of a server, which Close drops.
@@ -119,6 +129,7 @@ func OnPostgres(ctx context.Context, url, schema string, n int, wrap Wrap) (*Ser
 	if err := s.grow(ctx, raw, onPostgres(schema)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	_, _ = raw.ExecContext(ctx, "CHECKPOINT") // as flush; where we may not, the server does it at its own time
 	return s, nil
 }
 
