@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/benchmarks/bench"
+	"github.com/partnerkit/partnerkit/benchmarks/commits"
 	"github.com/partnerkit/partnerkit/benchmarks/growth"
 	"github.com/partnerkit/partnerkit/benchmarks/idle"
 	"github.com/partnerkit/partnerkit/benchmarks/limits"
@@ -38,6 +39,7 @@ var measurements = []measurement{
 	{name: "oauth-above", run: oauth.Above},
 	{name: "oauth-durable", run: oauth.Durable},
 	{name: "oauth-postgres", needs: postgresURL, run: at(postgresURL, oauth.Postgres)},
+	{name: "commits", run: commits.Group},
 	{name: "growth", run: at(postgresURL, growth.All)},
 	{name: "idle-sqlite", run: idle.SQLite},
 	{name: "idle-statements", run: idle.Statements},
