@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -89,7 +90,7 @@ func run(p bench.Plan, only, docs string) (missed int, err error) {
 		}
 		fmt.Fprintf(os.Stderr, "%s …\n", one.name)
 		if err := one.run(p, &r); err != nil {
-			return 0, fmt.Errorf("%s: %w", one.name, err)
+			return 0, errors.Join(r.Print(os.Stdout), fmt.Errorf("%s: %w", one.name, err)) // what there is so far
 		}
 	}
 	if p.Short {

@@ -221,10 +221,10 @@ func (s *Service) PurgeNothing(ctx context.Context) error {
 const Kinds = 13
 
 // Purge deletes so many rows of each kind, the oldest, as it will be when they are too
-// old.
+// old. Families that were refreshed meanwhile stay.
 func (s *Service) Purge(ctx context.Context, each int) error {
 	n, err := s.purge(ctx, s.now.Add(1000*24*time.Hour), each)
-	if err == nil && n != Kinds*each {
+	if err == nil && (n <= (Kinds-1)*each || n > Kinds*each) {
 		err = fmt.Errorf("%d rows purged", n)
 	}
 	return err
