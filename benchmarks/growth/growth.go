@@ -32,8 +32,8 @@ type operation struct {
 
 // Those that take rows away come last.
 var operations = []operation{
-	{"token verification", 600, (*grown.Service).Verify},
-	{"introspection", 400, (*grown.Service).Introspect},
+	{"token verification", 1000, (*grown.Service).Verify},
+	{"introspection", 500, (*grown.Service).Introspect},
 	{"refresh", 60, (*grown.Service).Refresh},
 	{"recording an event", 60, (*grown.Service).Record},
 	{"planning an event", 40, (*grown.Service).Plan},

@@ -223,7 +223,7 @@ func (s *Service) grow(ctx context.Context, db *sql.DB, d dialect) error {
 	if err := s.fill(ctx, conn, d); err != nil {
 		return err
 	}
-	const most = 2000
+	const most = 1000 // at every size: those that are in use, wherever they are
 	apart := max(10, s.n/most)
 	statements := make([]string, 0, 2*most)
 	for row := 0; row+apart <= s.n; row += apart {
