@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -66,10 +67,11 @@ type Config struct {
 // framing is a second parser that a hostile server could keep busy. Connections
 // are kept and used again. It is safe for concurrent use.
 type Client struct {
-	policy    Policy
-	timeout   time.Duration
-	maxBody   int64
-	transport *http.Transport
+	policy  Policy
+	timeout time.Duration
+	maxBody int64
+	dialer  *dialer
+	idle    pool
 }
 
 // New checks the configuration and makes a client. It starts nothing.
@@ -107,23 +109,12 @@ func New(config Config) (*Client, error) {
 	if d.tls == nil {
 		d.tls = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
 	return &Client{
 		policy:  config.Policy,
 		timeout: cmp.Or(config.Timeout, DefaultTimeout),
 		maxBody: cmp.Or(config.MaxBody, DefaultMaxBody),
-		transport: &http.Transport{
-			Proxy:                  nil, // not even from the environment
-			DialContext:            d.dialPlain,
-			DialTLSContext:         d.dialTLS,
-			Protocols:              protocols,
-			DisableCompression:     true,
-			MaxResponseHeaderBytes: MaxHeader,
-			MaxIdleConns:           cmp.Or(config.MaxIdle, defaultMaxIdle),
-			MaxIdleConnsPerHost:    cmp.Or(config.MaxIdlePerHost, defaultMaxIdlePerHost),
-			IdleConnTimeout:        idleTimeout,
-		},
+		dialer:  d,
+		idle:    pool{max: cmp.Or(config.MaxIdle, defaultMaxIdle), maxPerHost: cmp.Or(config.MaxIdlePerHost, defaultMaxIdlePerHost)},
 	}, nil
 }
 
@@ -135,56 +126,118 @@ func New(config Config) (*Client, error) {
 // The URL is checked as in [Policy.ParseURL]. Errors are [*Error].
 func (c *Client) Send(req *http.Request) (*Response, error) {
 	if _, err := c.policy.ParseURL(req.URL.String()); err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close() // as a round trip would have done
-		}
+		closeBody(req)
 		return nil, blocked("%w", err)
 	}
-	caller := req.Context()
-	ctx, cancel := context.WithTimeout(caller, c.timeout)
-	defer cancel()
-	deadline, _ := ctx.Deadline()
-	bounded := context.WithValue(ctx, requestKey{}, requestBounds{caller: caller, deadline: deadline})
-
-	// The transport, and no http.Client around it: nothing follows redirects.
-	res, err := c.transport.RoundTrip(req.WithContext(bounded))
+	ctx, deadline := req.Context(), time.Now().Add(c.timeout)
+	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
+		deadline = sooner
+	}
+	l, res, err := c.open(ctx, req, deadline)
 	if err != nil {
-		return nil, c.explain(ctx, err)
+		return nil, c.explain(ctx, deadline, err)
 	}
-	defer func() { _ = res.Body.Close() }() // nothing was written that could be lost
-	if res.StatusCode == http.StatusSwitchingProtocols {
-		// The connection is ours now, and no context would end a read of it.
-		return nil, &Error{Kind: KindResponse, Err: errors.New("the server switched protocols")}
+	answer, err := c.read(ctx, deadline, res)
+	if l.end() && err == nil && answer.BodyErr == nil && !res.Close && !req.Close && l.isFree() {
+		c.idle.put(l)
+	} else {
+		l.close()
 	}
-	return c.read(ctx, res), nil
+	return answer, err
+}
+
+// open sends the request, over a connection that is idle if there is one, and reads
+// the headers of its answer. A connection that was closed before it took a byte is no
+// reason to fail.
+func (c *Client) open(ctx context.Context, req *http.Request, deadline time.Time) (*link, *http.Response, error) {
+	l := c.idle.get(linkKey(req.URL))
+	for {
+		if l == nil {
+			var err error
+			if l, err = c.dial(ctx, req.URL, deadline); err != nil {
+				closeBody(req)
+				return nil, nil, err
+			}
+		}
+		var res *http.Response
+		err := l.begin(ctx, deadline)
+		if err == nil {
+			res, err = l.exchange(req)
+		}
+		if err == nil {
+			return l, res, nil
+		}
+		l.end()
+		l.close()
+		again := l.isReused && l.sent == 0 && ctx.Err() == nil && time.Now().Before(deadline)
+		if !again || req.Body != nil && req.GetBody == nil {
+			return nil, nil, err
+		}
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, nil, err
+			}
+		}
+		l = nil
+	}
+}
+
+func (c *Client) dial(ctx context.Context, u *url.URL, deadline time.Time) (*link, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	dial, port := c.dialer.dialTLS, "443"
+	if u.Scheme == "http" {
+		dial, port = c.dialer.dialPlain, "80"
+	}
+	conn, err := dial(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
+	if err != nil {
+		return nil, err
+	}
+	return newLink(conn, linkKey(u)), nil
+}
+
+// linkKey is what the requests that may share a connection have in common.
+func linkKey(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close() // as a round trip would have done
+	}
 }
 
 // CloseIdle closes the connections that wait for a later request. Requests under
 // way are not disturbed, and the client can still be used.
-func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
+func (c *Client) CloseIdle() { c.idle.closeAll() }
 
-// explain finds the kind of a failed round trip. The context is asked first: when
-// it ended, whatever else broke did so because of it.
-func (c *Client) explain(ctx context.Context, err error) *Error {
-	switch ctx.Err() {
-	case context.Canceled:
+// explain finds the kind of a failure. The context and the time are asked first: when
+// one of them ended, whatever else broke did so because of it.
+func (c *Client) explain(ctx context.Context, deadline time.Time, err error) *Error {
+	switch {
+	case ctx.Err() == context.Canceled:
 		return &Error{Kind: KindCanceled, Err: fmt.Errorf("%w (%w)", context.Canceled, err)}
-	case context.DeadlineExceeded:
+	case ctx.Err() != nil || !time.Now().Before(deadline):
 		return &Error{Kind: KindTimeout, Err: fmt.Errorf("%w (%w)", context.DeadlineExceeded, err)}
 	}
 	return classify(KindResponse, err)
 }
 
 // read takes at most maxBody bytes and one more, to learn whether there are more.
-func (c *Client) read(ctx context.Context, res *http.Response) *Response {
+func (c *Client) read(ctx context.Context, deadline time.Time, res *http.Response) (*Response, error) {
+	answer := &Response{Status: res.StatusCode, Header: res.Header}
+	switch res.StatusCode {
+	case http.StatusSwitchingProtocols:
+		return nil, &Error{Kind: KindResponse, Err: errors.New("the server switched protocols")}
+	case http.StatusNoContent:
+		return answer, nil
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.maxBody+1))
-	answer := &Response{Status: res.StatusCode, Header: res.Header, Body: body}
+	answer.Body = body
 	switch {
 	case int64(len(body)) > c.maxBody:
 		answer.Body = body[:c.maxBody]
 		answer.BodyErr = ErrBodyTooLong
 	case err != nil:
-		answer.BodyErr = c.explain(ctx, err)
+		answer.BodyErr = c.explain(ctx, deadline, err)
 	}
-	return answer
+	return answer, nil
 }

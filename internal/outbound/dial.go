@@ -35,8 +35,6 @@ type dialer struct {
 
 // dialTLS serves https.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	ctx, cancel := withinRequest(ctx)
-	defer cancel()
 	conn, addr, err := d.dial(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -61,8 +59,6 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 
 // dialPlain serves http, which the check of the URL keeps on this machine.
 func (d *dialer) dialPlain(ctx context.Context, network, address string) (net.Conn, error) {
-	ctx, cancel := withinRequest(ctx)
-	defer cancel()
 	conn, _, err := d.dial(ctx, network, address)
 	return conn, err
 }
@@ -173,27 +169,4 @@ func netConnect(policy Policy) func(ctx context.Context, network, address string
 		},
 	}
 	return d.DialContext
-}
-
-// A request's own context travels to its dial as a value: the transport cuts a
-// dial off from cancellation, so that a later request may use the connection, and
-// without this a stalled handshake would outlive the request and its deadline.
-type requestKey struct{}
-
-type requestBounds struct {
-	caller   context.Context // ends when the caller gives up
-	deadline time.Time
-}
-
-func withinRequest(ctx context.Context) (context.Context, context.CancelFunc) {
-	bounds, ok := ctx.Value(requestKey{}).(requestBounds)
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	ctx, cancel := context.WithDeadline(ctx, bounds.deadline)
-	stop := context.AfterFunc(bounds.caller, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-	}
 }
