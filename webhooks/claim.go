@@ -51,8 +51,8 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 func (d *dispatcher) noteOldest() {
 	var oldest time.Time
 	for _, one := range d.byID {
-		if one.hasWork && (oldest.IsZero() || one.from.Before(oldest)) {
-			oldest = one.from
+		if one.hasWork && (oldest.IsZero() || one.at.due.Before(oldest)) {
+			oldest = one.at.due
 		}
 	}
 	d.telemetry.oldest.Store(max(0, oldest.UnixMilli()))
@@ -62,7 +62,7 @@ func (d *dispatcher) noteOldest() {
 // outcomes come faster than they are recorded it waits: what is sent and not recorded
 // is sent again after a crash.
 func (d *dispatcher) claim(ctx context.Context, now time.Time) {
-	if len(d.finished) >= finishBatch {
+	if len(d.finished) >= finishBatch || len(d.line) == 0 || !d.isTimeFor(&d.claimed, claimGather, d.wanted() >= claimEnough) {
 		return
 	}
 	claims, asked := d.choose()
@@ -80,15 +80,21 @@ func (d *dispatcher) claim(ctx context.Context, now time.Time) {
 	got := map[string]int{}
 	for _, one := range due {
 		got[one.WebhookID]++
-		if from := d.byID[one.WebhookID]; one.DueAt.After(from.from) {
-			from.from = one.DueAt
-		}
 		d.send(ctx, one, now)
 	}
 	for i, one := range asked {
 		one.hasWork = got[one.webhookID] == claims[i].Limit // there may be more
 		d.wait(one)
 	}
+}
+
+// wanted is how many deliveries those in line could be given.
+func (d *dispatcher) wanted() int {
+	n := 0
+	for _, one := range d.line {
+		n += one.limit - one.inFlight
+	}
+	return min(n, d.cfg.MaxInFlight-d.places)
 }
 
 // choose hands out the free places: those at the front of the line get some each,
@@ -114,7 +120,7 @@ func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 			suspects -= n
 		}
 		free -= n
-		claims = append(claims, WebhookClaim{WebhookID: one.webhookID, From: one.from, Limit: n, Taken: one.taken})
+		claims = append(claims, one.ask(n))
 		asked = append(asked, one)
 	}
 	for _, one := range later {
@@ -126,7 +132,7 @@ func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 // send begins an attempt, or drops a delivery whose gate has closed.
 func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	one := d.byID[due.WebhookID]
-	one.taken++
+	one.take(place{due.DueAt, due.ID})
 	d.takenOf[one.shard]++
 	d.taken.add(due.ID)
 	epoch := d.held[one.shard]

@@ -81,6 +81,9 @@ func (c *crash) readEnd() crashEnd {
 		err := scan(&id, &a.number, &a.signature, &started, &took, &a.code)
 		a.started, a.took = time.UnixMilli(started), time.Duration(took)*time.Millisecond
 		byID[id].attempts = append(byID[id].attempts, a)
+		if a.code >= 200 && a.code <= 299 { // what the attempt says, whatever the row does
+			byID[id].status, byID[id].counted = "delivered", a.number
+		}
 		return err
 	})
 	each("delivery_id, 1", "partnerkit_delivery_queue", func(scan func(...any) error) error {

@@ -18,6 +18,16 @@ const (
 	suspectsShare = 2 // one of so many places, at most, for endpoints that may be dead
 )
 
+// A step on the database costs much less for many deliveries than for each of them. So
+// under load it waits until there are enough, but not for longer than that after the
+// last one.
+const (
+	claimEnough  = 64
+	claimGather  = 5 * time.Millisecond
+	recordEnough = 256
+	recordGather = 15 * time.Millisecond
+)
+
 // dispatcher sends what is due in the shards that its node holds. One goroutine
 // owns all of its fields; attempts and commits run beside it and report back.
 //
@@ -46,8 +56,12 @@ type dispatcher struct {
 	slow    int                // attempts that have left theirs
 	suspect int                // places taken by endpoints that may be dead
 
+	claimed     time.Time   // when the last step of its kind began, in real time
+	recordBegan time.Time   // likewise
+	wakeAt      time.Time   // for a step that waits; zero: none does
 	takenOf     map[int]int // deliveries that are taken, by shard
 	finished    []Outcome   // to be recorded
+	spare       []Outcome   // room for others
 	attempts    chan func() // for workers
 	workers     int
 	results     chan Outcome
@@ -88,6 +102,8 @@ func (d *dispatcher) run(ctx context.Context) {
 	defer age.Stop()
 	beat := time.NewTimer(0)
 	defer beat.Stop()
+	wake := time.NewTimer(0)
+	defer wake.Stop()
 	d.attempts = make(chan func(), (1+slowPerPlace)*d.cfg.MaxInFlight)
 	defer close(d.attempts)
 	work, ended, changed := context.WithoutCancel(ctx), ctx.Done(), d.cfg.Clock.Changed()
@@ -97,9 +113,13 @@ func (d *dispatcher) run(ctx context.Context) {
 			break
 		}
 		beat.Reset(time.Until(d.nextBeat))
-		var ages <-chan time.Time
+		var ages, woken <-chan time.Time
 		if d.places > 0 {
 			ages = age.C
+		}
+		if !d.wakeAt.IsZero() {
+			wake.Reset(time.Until(d.wakeAt))
+			woken = wake.C
 		}
 		select {
 		case o := <-d.results:
@@ -114,6 +134,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-freed:
 			d.nextBeat = time.Time{} // it may be our share
 		case <-beat.C:
+		case <-woken:
 		case <-tick.C:
 			d.isTime = true
 			d.noteOldest()
@@ -137,6 +158,7 @@ func (d *dispatcher) run(ctx context.Context) {
 func (d *dispatcher) turn(ctx context.Context) {
 	runtime.Gosched()
 	now := d.cfg.Clock.Now()
+	d.wakeAt = time.Time{}
 	d.collect(ctx)
 	d.beat(ctx)
 	if !d.stopping {
@@ -146,6 +168,21 @@ func (d *dispatcher) turn(ctx context.Context) {
 	d.planner.hold(d.isMine(PlanShard))
 	d.record(ctx, now)
 	d.release(ctx)
+}
+
+// isTimeFor reports whether a step is to be made now: there are enough
+// deliveries for it, or nothing is under way that could bring more, or the last one was a while
+// ago. Otherwise the next turn comes in time.
+func (d *dispatcher) isTimeFor(last *time.Time, gather time.Duration, isEnough bool) bool { //nolint:revive // how things stand, not a switch
+	now := time.Now()
+	if next := last.Add(gather); !isEnough && len(d.running) > 0 && now.Before(next) {
+		if d.wakeAt.IsZero() || next.Before(d.wakeAt) {
+			d.wakeAt = next
+		}
+		return false
+	}
+	*last = now
+	return true
 }
 
 // do makes an attempt that has been added to those that run, in a worker that is

@@ -71,9 +71,12 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 	if d.isRecording || len(d.finished) == 0 || time.Now().Before(d.recordAt) {
 		return
 	}
+	if !d.isTimeFor(&d.recordBegan, recordGather, len(d.finished) >= recordEnough) {
+		return
+	}
 	n := min(len(d.finished), finishBatch)
 	batch := d.finished[:n:n]
-	d.finished = d.finished[n:]
+	d.finished = append(d.spare[:0], d.finished[n:]...)
 	d.isRecording = true
 	held := maps.Clone(d.held)
 	f := Finish{Node: d.node, Now: now, Until: d.leaseFrom(time.Now()), Outcomes: batch}
@@ -100,6 +103,8 @@ func (d *dispatcher) settle(ctx context.Context, r recording) {
 		d.takenOf[shard]--
 		d.telemetry.count(ctx, o)
 	}
+	clear(r.outcomes)
+	d.spare = r.outcomes
 	d.lose(r.held, r.finished.Held)
 	for _, webhookID := range r.finished.Warn {
 		d.cfg.Failing(ctx, webhookID)

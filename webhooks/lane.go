@@ -6,9 +6,10 @@ import "time"
 type lane struct {
 	webhookID string
 	shard     int
-	hasWork   bool      // deliveries that are due and that nobody sends yet
-	from      time.Time // and none of them was due earlier
-	isWaiting bool      // in line for its turn
+	hasWork   bool  // deliveries that are due and that nobody sends yet
+	at        place // and none of them stands before it
+	furthest  place // of those that were taken
+	isWaiting bool  // in line for its turn
 	inFlight  int
 	taken     int // in flight, or not recorded yet
 	// limit is how many attempts it may have at a time: one to begin with, twice
@@ -47,11 +48,39 @@ func (l *lanes) add(webhookID string, due time.Time) {
 		one = &lane{webhookID: webhookID, shard: ShardOf(webhookID), limit: 1}
 		l.byID[webhookID] = one
 	}
-	if !one.hasWork && one.taken == 0 || due.Before(one.from) {
-		one.from = due
+	if !one.hasWork && one.taken == 0 || !due.After(one.at.due) { // it may have come late
+		one.at = place{due: due}
 	}
 	one.hasWork = true
 	l.wait(one)
+}
+
+// place is one in the queue of a webhook.
+type place struct {
+	due time.Time
+	id  string // of a delivery; empty: before all that are due then
+}
+
+func (p place) isBefore(other place) bool {
+	return p.due.Before(other.due) || p.due.Equal(other.due) && p.id < other.id
+}
+
+// take says that a delivery there is being sent: what comes next stands behind it.
+func (l *lane) take(there place) {
+	l.taken++
+	l.at = there
+	if l.furthest.isBefore(there) {
+		l.furthest = there
+	}
+}
+
+// ask is the wish for so many deliveries.
+func (l *lane) ask(n int) WebhookClaim {
+	claim := WebhookClaim{WebhookID: l.webhookID, From: l.at.due, After: l.at.id, Limit: n}
+	if l.at.isBefore(l.furthest) {
+		claim.Taken = l.taken
+	}
+	return claim
 }
 
 // wait puts a lane with work at the end of the line.

@@ -155,6 +155,10 @@ func (m *model) rows() map[string]*row {
 			m.fail("attempt %d of %s", number, id)
 		}
 		rows[id].state.log = withEntry(rows[id].state.log, logEntry(started, number, code))
+		if code >= 200 && code <= 299 { // what the attempt says, whatever the row does
+			s := &rows[id].state
+			s.status, s.attempts, s.code, s.lastError, s.due = "delivered", number, code, "", 0
+		}
 	})
 	waiting := map[string]int64{}
 	m.each("SELECT delivery_id, due_at, webhook_id, shard FROM partnerkit_delivery_queue", nil, func(scan func(...any) error) {

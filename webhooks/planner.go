@@ -18,6 +18,9 @@ const (
 	// found at once, and not by the next search.
 	lateCommits = time.Minute
 	planBatch   = 500
+	// planGather is how long after it planned something it does not look again: one
+	// plan for many events costs less than one for each.
+	planGather = 5 * time.Millisecond
 )
 
 // planner turns events into deliveries while its node holds the planning.
@@ -29,6 +32,7 @@ type planner struct {
 	// a database may have to step over many rows there that are done.
 	after    string
 	searched time.Time // zero: not since the planning was taken; real time
+	planned  time.Time // when something was; real time
 }
 
 // hold says whether the node holds the planning.
@@ -66,6 +70,9 @@ func (p *planner) run(ctx context.Context) {
 		case <-p.taken:
 		case <-news:
 		case <-tick.C:
+		}
+		if rest := planGather - time.Since(p.planned); rest > 0 {
+			time.Sleep(rest)
 		}
 	}
 }
@@ -108,6 +115,7 @@ func (p *planner) planSome(ctx context.Context, unplanned Unplanned) error {
 	if err != nil {
 		return err
 	}
+	p.planned = time.Now()
 	p.telemetry.queued.Add(ctx, int64(queued))
 	return nil
 }

@@ -173,8 +173,9 @@ type QueueStore interface {
 	// QueuedWebhooks returns every webhook that has deliveries queued, with the
 	// earliest due time. It costs a few index probes a webhook.
 	QueuedWebhooks(ctx context.Context) ([]DueWebhook, error)
-	// DueDeliveries returns deliveries that are due, with all that is needed to
-	// send them. It changes nothing: who holds the shard of a webhook is the only
+	// DueDeliveries returns deliveries that are due, those of a webhook in their
+	// order, with all that is needed to send them and nothing of their last attempt.
+	// It changes nothing: who holds the shard of a webhook is the only
 	// one to send.
 	DueDeliveries(ctx context.Context, c Claim) ([]Due, error)
 	// FinishAttempts records outcomes of shards that the node still holds, and
@@ -201,8 +202,9 @@ type Claim struct {
 type WebhookClaim struct {
 	WebhookID string
 	From      time.Time // due then or later
+	After     string    // and of those that are due then, with a greater id
 	Limit     int       // how many
-	Taken     int       // how many of them IsTaken, and come on top
+	Taken     int       // how many of them IsTaken at most, and come on top
 }
 
 // Due is a delivery to be sent.

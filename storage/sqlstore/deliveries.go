@@ -9,12 +9,16 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-const deliveryColumns = `d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, d.body, d.status, d.attempts,
-	d.response_code, d.last_error, d.next_attempt_at, d.created_at`
-
-// deliveryHead is deliveryColumns without the body, which a list leaves out.
-const deliveryHead = `d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, NULL, d.status, d.attempts,
-	d.response_code, d.last_error, d.next_attempt_at, d.created_at`
+// deliveryColumns are those of deliveries d, each with the attempt a that arrived, if
+// one has: then that says how the delivery stands, and its own row is as it was before.
+const (
+	deliveryColumns = "d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, d.body, " + deliveryState
+	// deliveryHead is without the body, which a list leaves out.
+	deliveryHead  = "d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, NULL, " + deliveryState
+	deliveryState = `CASE WHEN a.id IS NULL THEN d.status ELSE 'delivered' END, COALESCE(a.number, d.attempts), COALESCE(a.response_code, d.response_code),
+		CASE WHEN a.id IS NULL THEN d.last_error END, CASE WHEN a.id IS NULL THEN d.next_attempt_at END, d.created_at`
+	deliveryTables = "partnerkit_delivery d LEFT JOIN partnerkit_attempt a ON a.delivery_id = d.id AND a.response_code BETWEEN 200 AND 299"
+)
 
 // deliveryRow is where a row of deliveryColumns is scanned to.
 type deliveryRow struct {
@@ -45,7 +49,7 @@ func (s *Store) Deliveries(ctx context.Context, appID, webhookID string, limit i
 		return nil, wrap("deliveries", err)
 	}
 	var all []webhooks.Delivery
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+deliveryHead+" FROM partnerkit_delivery d WHERE d.webhook_id = $1 ORDER BY d.id || '' DESC LIMIT $2"), []any{webhookID, limit},
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+deliveryHead+" FROM "+deliveryTables+" WHERE d.webhook_id = $1 ORDER BY d.id || '' DESC LIMIT $2"), []any{webhookID, limit},
 		func(scan func(...any) error) error {
 			var row deliveryRow
 			if err := scan(row.dest()...); err != nil {
@@ -60,7 +64,7 @@ func (s *Store) Deliveries(ctx context.Context, appID, webhookID string, limit i
 // Delivery implements webhooks.DeliveryStore.
 func (s *Store) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (webhooks.Delivery, []webhooks.Attempt, error) {
 	var row deliveryRow
-	err := s.read(ctx, "SELECT "+deliveryColumns+` FROM partnerkit_delivery d JOIN partnerkit_webhook w ON w.id = d.webhook_id
+	err := s.read(ctx, "SELECT "+deliveryColumns+" FROM "+deliveryTables+` JOIN partnerkit_webhook w ON w.id = d.webhook_id
 		WHERE d.id = $3 AND d.webhook_id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL`, []any{appID, webhookID, deliveryID}, row.dest()...)
 	if err != nil {
 		return webhooks.Delivery{}, nil, wrap("delivery", noWebhook(err))

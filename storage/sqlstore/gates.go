@@ -10,8 +10,8 @@ import (
 // gateColumns and gateJoins add to deliveries d all that decides whether one may be
 // sent, and where to.
 const (
-	gateColumns = "w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, a.status, a.scopes, i.scopes"
-	gateJoins   = ` LEFT JOIN partnerkit_webhook w ON w.id = d.webhook_id LEFT JOIN partnerkit_app a ON a.id = d.app_id
+	gateColumns = "w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, app.status, app.scopes, i.scopes"
+	gateJoins   = ` LEFT JOIN partnerkit_webhook w ON w.id = d.webhook_id LEFT JOIN partnerkit_app app ON app.id = d.app_id
 		LEFT JOIN partnerkit_installation i ON i.app_id = d.app_id AND i.business_id = d.business_id AND i.status = 'ACTIVE'`
 )
 

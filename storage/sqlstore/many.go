@@ -99,18 +99,55 @@ func (t *tx) insertMany(ctx context.Context, statement string, rows [][]any) err
 // upsertMany is insertMany with something after the rows, such as ON CONFLICT.
 func (t *tx) upsertMany(ctx context.Context, statement string, rows [][]any, after string) error {
 	return chunks(rows, func(part [][]any) error {
-		var text strings.Builder
-		text.WriteString(statement)
-		args := make([]any, 0, len(part)*len(part[0]))
-		for i, row := range part {
-			if i > 0 {
-				text.WriteByte(',')
-			}
-			text.WriteString(" (" + places(len(args), len(row)) + ")")
-			args = append(args, row...)
-		}
-		text.WriteString(after)
-		_, err := t.exec(ctx, text.String(), args...)
+		text, args := manyRows(statement, part)
+		_, err := t.exec(ctx, text+after, args...)
 		return err
 	})
+}
+
+// returnMany is upsertMany for a statement that ends with RETURNING.
+func (t *tx) returnMany(ctx context.Context, statement string, rows [][]any, after string, row func(scan func(dest ...any) error) error) error {
+	return chunks(rows, func(part [][]any) error {
+		text, args := manyRows(statement, part)
+		return storage.Each(ctx, t.on, t.sql.of(text+after), args, row)
+	})
+}
+
+// manyRows adds rows to a statement that ends with VALUES.
+func manyRows(statement string, rows [][]any) (text string, args []any) {
+	var b strings.Builder
+	b.WriteString(statement)
+	args = make([]any, 0, len(rows)*len(rows[0]))
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(" (" + places(len(args), len(row)) + ")")
+		args = append(args, row...)
+	}
+	return b.String(), args
+}
+
+// valuesOf is "VALUES (…), (…)" to be read as a table, and its values. The types are
+// those of the columns, which a database has no other way to know.
+func valuesOf(rows [][]any, types ...string) (text string, args []any) {
+	var b strings.Builder
+	b.WriteString("VALUES")
+	args = make([]any, 0, len(rows)*len(types))
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for column := range row {
+			b.WriteString([]string{" (", ", "}[min(column, 1)])
+			place := "$" + strconv.Itoa(len(args)+column+1)
+			if i == 0 { // the others follow
+				place = "CAST(" + place + " AS " + types[column] + ")"
+			}
+			b.WriteString(place)
+		}
+		b.WriteByte(')')
+		args = append(args, row...)
+	}
+	return b.String(), args
 }

@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -12,8 +14,17 @@ import (
 
 // FinishAttempts implements webhooks.QueueStore. The renewal of the leases says
 // which shards the node still holds, and holds them until the commit; taking a
-// delivery out of the queue decides that its outcome is new.
+// delivery out of the queue decides that its outcome is new. Nearly always all of
+// them are; when one is not, none of it happens, and they are taken out one by one.
 func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+	done, err := s.finish(ctx, f, (*tx).dequeueAll)
+	if errors.Is(err, errStop) {
+		done, err = s.finish(ctx, f, (*tx).dequeueNew)
+	}
+	return done, wrap("finish attempts", err)
+}
+
+func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue func(*tx, context.Context, []webhooks.Outcome) ([]webhooks.Outcome, error)) (webhooks.Finished, error) {
 	var done webhooks.Finished
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		done = webhooks.Finished{}
@@ -24,7 +35,7 @@ func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks
 		for _, shard := range slices.Sorted(maps.Keys(held)) {
 			done.Held = append(done.Held, webhooks.Shard{ID: shard, Holder: f.Node, Epoch: held[shard], LeaseEnds: f.Until})
 		}
-		fresh, err := tx.dequeue(ctx, held, f.Outcomes)
+		fresh, err := dequeue(tx, ctx, ours(held, f.Outcomes))
 		if err != nil {
 			return err
 		}
@@ -34,59 +45,60 @@ func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks
 		done.Warn, err = tx.warn(ctx, fresh, f.Now)
 		return err
 	})
-	return done, wrap("finish attempts", err)
+	return done, err
 }
 
-// dequeue takes deliveries out of the queue and returns the outcomes of those that
-// were in it.
-func (t *tx) dequeue(ctx context.Context, held map[int]int64, all []webhooks.Outcome) ([]webhooks.Outcome, error) {
-	byWebhook := map[string][]webhooks.Outcome{}
+// ours are the outcomes in shards that the node has held since they were claimed, in
+// the order of the queue.
+func ours(held map[int]int64, all []webhooks.Outcome) []webhooks.Outcome {
+	kept := make([]webhooks.Outcome, 0, len(all))
 	for _, o := range all {
 		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID)]; ok && epoch == o.Epoch {
-			byWebhook[o.Due.WebhookID] = append(byWebhook[o.Due.WebhookID], o)
+			kept = append(kept, o)
 		}
 	}
-	fresh := make([]webhooks.Outcome, 0, len(all))
-	for _, id := range slices.Sorted(maps.Keys(byWebhook)) {
-		left, err := t.dequeueOf(ctx, id, byWebhook[id])
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range byWebhook[id] {
-			if left[o.Due.ID] {
-				fresh = append(fresh, o)
-			}
-		}
-	}
-	return fresh, nil
+	slices.SortFunc(kept, func(a, b webhooks.Outcome) int {
+		return cmp.Or(cmp.Compare(a.Due.WebhookID, b.Due.WebhookID), a.Due.DueAt.Compare(b.Due.DueAt), cmp.Compare(a.Due.ID, b.Due.ID))
+	})
+	return kept
 }
 
-// dequeueOf takes out deliveries of one webhook, and returns which were in the
-// queue. They lie side by side there: they were the first that were due.
-func (t *tx) dequeueOf(ctx context.Context, webhookID string, all []webhooks.Outcome) (map[string]bool, error) {
-	ids := make([]string, len(all))
-	first, last := all[0].Due.DueAt, all[0].Due.DueAt
-	for i, o := range all {
-		ids[i] = o.Due.ID
-		if o.Due.DueAt.Before(first) {
-			first = o.Due.DueAt
+// dequeueAll takes deliveries out of the queue, or stops when one is not in it.
+func (t *tx) dequeueAll(ctx context.Context, all []webhooks.Outcome) ([]webhooks.Outcome, error) {
+	return all, chunks(all, func(part []webhooks.Outcome) error {
+		text, args := leaving(part)
+		n, err := t.exec(ctx, text, args...)
+		if err == nil && n != int64(len(part)) {
+			err = errStop
 		}
-		if o.Due.DueAt.After(last) {
-			last = o.Due.DueAt
-		}
-	}
-	left := make(map[string]bool, len(all))
-	err := sets(ids, func(set []any) error {
-		return storage.Each(ctx, t.on, t.sql.of(`DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3
-			AND delivery_id IN (`+places(3, len(set))+") RETURNING delivery_id"), append([]any{webhookID, ms(first), ms(last)}, set...),
-			func(scan func(...any) error) error {
-				var id string
-				err := scan(&id)
-				left[id] = true
-				return err
-			})
+		return err
 	})
-	return left, err
+}
+
+// dequeueNew takes deliveries out of the queue and returns the outcomes of those that
+// were in it.
+func (t *tx) dequeueNew(ctx context.Context, all []webhooks.Outcome) ([]webhooks.Outcome, error) {
+	left := make(map[string]bool, len(all))
+	err := chunks(all, func(part []webhooks.Outcome) error {
+		text, args := leaving(part)
+		return storage.Each(ctx, t.on, t.sql.of(text+" RETURNING delivery_id"), args, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			left[id] = true
+			return err
+		})
+	})
+	return slices.DeleteFunc(all, func(o webhooks.Outcome) bool { return !left[o.Due.ID] }), err
+}
+
+// leaving takes the places of deliveries out of the queue.
+func leaving(all []webhooks.Outcome) (text string, args []any) {
+	rows := make([][]any, len(all))
+	for i, o := range all {
+		rows[i] = []any{o.Due.WebhookID, ms(o.Due.DueAt), o.Due.ID}
+	}
+	values, args := valuesOf(rows, "TEXT", "BIGINT", "TEXT")
+	return "DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (" + values + ")", args
 }
 
 // result is what a delivery shows of its last attempt. Many have the same.
@@ -102,8 +114,10 @@ func (t *tx) recordOutcomes(ctx context.Context, all []webhooks.Outcome) error {
 	var attempts, retries [][]any
 	byResult := map[result][]string{}
 	for _, o := range all {
-		r := result{o.Status, o.Attempts, o.ResponseCode, o.LastError, o.NextAttemptAt}
-		byResult[r] = append(byResult[r], o.Due.ID)
+		if o.Status != webhooks.Delivered || o.Attempt == nil { // its attempt shows that it arrived
+			r := result{o.Status, o.Attempts, o.ResponseCode, o.LastError, o.NextAttemptAt}
+			byResult[r] = append(byResult[r], o.Due.ID)
+		}
 		if a := o.Attempt; a != nil {
 			attempts = append(attempts, []any{
 				o.Due.ID, a.ID, a.Number, a.Signature, ms(a.StartedAt), a.Duration.Milliseconds(), nullInt(a.ResponseCode), nullText(a.Error), a.Answer,

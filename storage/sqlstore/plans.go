@@ -91,16 +91,9 @@ func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (int, error) {
 		if err != nil {
 			return err
 		}
-		won := make(map[string]bool, len(p.Events))
-		for _, e := range p.Events {
-			n, err := tx.exec(ctx, "UPDATE partnerkit_event SET planned = TRUE, number = COALESCE(number, $2) WHERE id = $1 AND planned = FALSE", e.ID, next[e.BusinessID])
-			if err != nil {
-				return err
-			}
-			won[e.ID] = n == 1
-			if e.Number == 0 {
-				next[e.BusinessID]++
-			}
+		won, err := tx.markPlanned(ctx, p.Events, next)
+		if err != nil {
+			return err
 		}
 		var deliveries, queue [][]any
 		for _, d := range p.Deliveries {
@@ -114,6 +107,28 @@ func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (int, error) {
 	return queued, wrap("save plan", err)
 }
 
+// markPlanned gives events their numbers, and returns those that nobody planned before.
+func (t *tx) markPlanned(ctx context.Context, all []events.Event, next map[string]int64) (won map[string]bool, err error) {
+	rows := make([][]any, len(all))
+	for i, e := range all {
+		rows[i] = []any{e.ID, next[e.BusinessID]}
+		if e.Number == 0 {
+			next[e.BusinessID]++
+		}
+	}
+	won = make(map[string]bool, len(all))
+	return won, chunks(rows, func(part [][]any) error {
+		values, args := valuesOf(part, "TEXT", "BIGINT")
+		return storage.Each(ctx, t.on, t.sql.of(`UPDATE partnerkit_event SET planned = TRUE, number = COALESCE(number, v.column2) FROM (`+values+`) AS v
+			WHERE id = v.column1 AND planned = FALSE RETURNING id`), args, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			won[id] = true
+			return err
+		})
+	})
+}
+
 // reserveNumbers returns the next number of each business that has an event
 // without one.
 func (t *tx) reserveNumbers(ctx context.Context, all []events.Event) (map[string]int64, error) {
@@ -123,17 +138,21 @@ func (t *tx) reserveNumbers(ctx context.Context, all []events.Event) (map[string
 			wanted[e.BusinessID]++
 		}
 	}
-	next := make(map[string]int64, len(wanted))
+	rows := make([][]any, 0, len(wanted))
 	for _, business := range slices.Sorted(maps.Keys(wanted)) {
-		var last int64
-		err := t.one(ctx, `INSERT INTO partnerkit_event_counter AS c (business_id, last) VALUES ($1, $2)
-			ON CONFLICT (business_id) DO UPDATE SET last = c.last + excluded.last RETURNING last`, []any{business, wanted[business]}, &last)
-		if err != nil {
-			return nil, err
-		}
-		next[business] = last - wanted[business] + 1
+		rows = append(rows, []any{business, wanted[business]})
 	}
-	return next, nil
+	next := make(map[string]int64, len(wanted))
+	err := t.returnMany(ctx, "INSERT INTO partnerkit_event_counter AS c (business_id, last) VALUES", rows,
+		" ON CONFLICT (business_id) DO UPDATE SET last = c.last + excluded.last RETURNING business_id, last",
+		func(scan func(...any) error) error {
+			var business string
+			var last int64
+			err := scan(&business, &last)
+			next[business] = last - wanted[business] + 1
+			return err
+		})
+	return next, err
 }
 
 const insertQueued = "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES"

@@ -1,11 +1,17 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -50,43 +56,215 @@ func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]w
 	return all, err
 }
 
-// DueDeliveries implements webhooks.QueueStore: an index range for each webhook,
-// then the deliveries with their standing, many at a time.
+// DueDeliveries implements webhooks.QueueStore: an index range for each webhook, then
+// the doors that they go through and the deliveries themselves, many at a time.
 func (s *Store) DueDeliveries(ctx context.Context, c webhooks.Claim) ([]webhooks.Due, error) {
-	dueAt := map[string]time.Time{}
-	var ids []string
-	for _, w := range c.Webhooks {
-		left := w.Limit
-		err := eachUntil(ctx, s, s.sql.of(`SELECT delivery_id, due_at FROM partnerkit_delivery_queue
-				WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3 ORDER BY due_at, delivery_id LIMIT CAST($4 AS BIGINT)`), []any{w.WebhookID, ms(w.From), ms(c.Now), w.Limit + w.Taken},
-			func(scan func(...any) error) (enough bool, err error) {
-				var id string
-				var at int64
-				if err := scan(&id, &at); err != nil || c.IsTaken(id) {
-					return false, err
-				}
-				left--
-				ids, dueAt[id] = append(ids, id), fromMS(at)
-				return left == 0, nil
-			})
-		if err != nil {
-			return nil, wrap("due deliveries", err)
-		}
+	claimed, err := s.claimed(ctx, c)
+	if err != nil || len(claimed) == 0 {
+		return nil, wrap("due deliveries", err)
 	}
-	all := make([]webhooks.Due, 0, len(ids))
-	err := eachIn(ctx, s, s.sql.of("SELECT "+deliveryColumns+", "+gateColumns+" FROM partnerkit_delivery d"+gateJoins+" WHERE d.id IN"), ids,
-		func(scan func(...any) error) error {
-			var delivery deliveryRow
-			var gate gateRow
-			if err := scan(append(delivery.dest(), gate.dest()...)...); err != nil {
-				return err
+	doors, err := s.doors(ctx, claimed)
+	if err != nil {
+		return nil, wrap("doors of due deliveries", err)
+	}
+	due, err := s.fill(ctx, claimed, doors)
+	return due, wrap("due deliveries", err)
+}
+
+// claim is a place in the queue.
+type claim struct {
+	webhookID, deliveryID string
+	due                   int64
+}
+
+// claimsAtOnce is for how many webhooks one statement reads the queue, with so many
+// values each.
+const (
+	claimsAtOnce = 16
+	claimValues  = 5
+)
+
+// claimed returns what a claim asks for, of each webhook in the order of the queue.
+func (s *Store) claimed(ctx context.Context, c webhooks.Claim) ([]claim, error) {
+	var all []claim
+	for some := range slices.Chunk(c.Webhooks, claimsAtOnce) {
+		err := chunks(some, func(part []webhooks.WebhookClaim) error {
+			found, err := s.waiting(ctx, part, c.Now)
+			for i, w := range part {
+				left := w.Limit
+				for _, one := range found[i] {
+					if left > 0 && !c.IsTaken(one.deliveryID) {
+						left--
+						all = append(all, one)
+					}
+				}
 			}
-			due := webhooks.Due{Delivery: delivery.value(), URL: gate.url.String, Secrets: gate.secrets()}
-			due.DueAt = dueAt[due.ID]
-			var err error
-			due.Standing, err = gate.standing(due.AppID)
-			all = append(all, due)
 			return err
 		})
-	return all, wrap("due deliveries", err)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// waiting reads the queues of some webhooks, as far as may be needed.
+func (s *Store) waiting(ctx context.Context, some []webhooks.WebhookClaim, now time.Time) ([][]claim, error) {
+	args := make([]any, 0, claimValues*len(some))
+	for _, w := range some {
+		args = append(args, w.WebhookID, ms(w.From), w.After, ms(now), w.Limit+w.Taken)
+	}
+	found := make([][]claim, len(some))
+	err := storage.Each(ctx, s, s.sql.of(waitingText(len(some))), args, func(scan func(...any) error) error {
+		var which int
+		var one claim
+		err := scan(&which, &one.due, &one.deliveryID)
+		one.webhookID = some[which].WebhookID
+		found[which] = append(found[which], one)
+		return err
+	})
+	for _, one := range found { // a union promises no order, even of ordered parts
+		slices.SortFunc(one, func(a, b claim) int {
+			return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.deliveryID, b.deliveryID))
+		})
+	}
+	return found, err
+}
+
+func waitingText(webhooks int) string {
+	var text strings.Builder
+	for i := range webhooks {
+		if i > 0 {
+			text.WriteString(" UNION ALL ")
+		}
+		at := claimValues * i
+		fmt.Fprintf(&text, `SELECT %d, due_at, delivery_id FROM (SELECT due_at, delivery_id FROM partnerkit_delivery_queue
+			WHERE webhook_id = $%d AND (due_at, delivery_id) > ($%d, $%d) AND due_at <= $%d ORDER BY due_at, delivery_id LIMIT CAST($%d AS BIGINT)) AS q%d`,
+			i, at+1, at+2, at+3, at+4, at+5, i)
+	}
+	return text.String()
+}
+
+// door is a webhook with its app: what all deliveries to it have in common. There is
+// none of a webhook that was purged.
+type door struct {
+	appID    string
+	url      string
+	secrets  webhooks.Secrets
+	standing webhooks.Standing // without the installation
+}
+
+func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, error) {
+	var ids []string
+	doors := map[string]door{}
+	for _, one := range claimed {
+		if _, ok := doors[one.webhookID]; !ok {
+			ids, doors[one.webhookID] = append(ids, one.webhookID), door{standing: webhooks.Standing{IsDeleted: true}}
+		}
+	}
+	scopes := knownScopes{}
+	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, a.status, a.scopes
+			FROM partnerkit_webhook w JOIN partnerkit_app a ON a.id = w.app_id WHERE w.id IN`), ids,
+		func(scan func(...any) error) error {
+			var (
+				one              door
+				id, status, text string
+				expires, deleted sql.NullInt64
+			)
+			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &status, &text)
+			if err != nil {
+				return err
+			}
+			one.secrets.PreviousExpiresAt = fromNullMS(expires)
+			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(oauthserver.AppActive)
+			one.standing.Viewer.AppID = one.appID
+			one.standing.Viewer.AppScopes, err = scopes.of(text)
+			doors[id] = one
+			return err
+		})
+	return doors, err
+}
+
+// fill reads deliveries, and then whether their apps are installed. What is waiting has
+// been tried before or has not, and nothing else of its last attempt matters.
+func (s *Store) fill(ctx context.Context, claimed []claim, doors map[string]door) ([]webhooks.Due, error) {
+	ids, at := make([]string, len(claimed)), make(map[string]int, len(claimed))
+	for i, one := range claimed {
+		ids[i], at[one.deliveryID] = one.deliveryID, i
+	}
+	all := make([]webhooks.Due, len(claimed))
+	err := eachIn(ctx, s, s.sql.of("SELECT id, event_id, event_type, business_id, body, attempts, created_at FROM partnerkit_delivery WHERE id IN"), ids,
+		func(scan func(...any) error) error {
+			var (
+				d       webhooks.Delivery
+				event   sql.NullString
+				created int64
+			)
+			if err := scan(&d.ID, &event, &d.EventType, &d.BusinessID, &d.Body, &d.Attempts, &created); err != nil {
+				return err
+			}
+			claim := claimed[at[d.ID]]
+			through := doors[claim.webhookID]
+			d.WebhookID, d.AppID, d.EventID, d.CreatedAt, d.NextAttemptAt = claim.webhookID, through.appID, event.String, fromMS(created), fromMS(claim.due)
+			if d.Status = webhooks.Queued; d.Attempts > 0 {
+				d.Status = webhooks.Retrying
+			}
+			all[at[d.ID]] = webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: through.url, Secrets: through.secrets, Standing: through.standing}
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(d webhooks.Due) bool { return d.ID == "" }) // one was purged just now
+	return all, s.lookIntoBusinesses(ctx, all)
+}
+
+// lookIntoBusinesses notes which of the apps are installed, and with which scopes.
+func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) error {
+	type pair struct{ app, business string }
+	installed, scopes := map[pair]*identity.Scopes{}, knownScopes{}
+	var pairs [][]any
+	for _, d := range all {
+		one := pair{d.AppID, d.BusinessID}
+		if _, ok := installed[one]; !ok {
+			installed[one], pairs = nil, append(pairs, []any{one.app, one.business})
+		}
+	}
+	for part := range slices.Chunk(pairs, maxMany) {
+		values, args := valuesOf(padded(part), "TEXT", "TEXT")
+		err := storage.Each(ctx, s, s.sql.of(`SELECT app_id, business_id, scopes FROM partnerkit_installation
+				WHERE status = 'ACTIVE' AND (app_id, business_id) IN (`+values+")"), args,
+			func(scan func(...any) error) error {
+				var one pair
+				var text string
+				if err := scan(&one.app, &one.business, &text); err != nil {
+					return err
+				}
+				read, err := scopes.of(text)
+				installed[one] = &read
+				return err
+			})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		if found := installed[pair{all[i].AppID, all[i].BusinessID}]; found != nil {
+			all[i].Standing.Viewer.IsInstalled, all[i].Standing.Viewer.InstallationScopes = true, *found
+		}
+	}
+	return nil
+}
+
+// knownScopes are lists that were read before: many rows have the same.
+type knownScopes map[string]identity.Scopes
+
+func (k knownScopes) of(text string) (identity.Scopes, error) {
+	known, ok := k[text]
+	if ok {
+		return known, nil
+	}
+	read, err := parseScopes(text)
+	k[text] = read
+	return read, err
 }

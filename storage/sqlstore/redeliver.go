@@ -78,7 +78,7 @@ func (t *tx) hold(ctx context.Context, query string, args ...any) (found bool, e
 func (t *tx) delivery(ctx context.Context, r webhooks.Redelivery, suffix string) (webhooks.Delivery, webhooks.Standing, error) {
 	var row deliveryRow
 	var gate gateRow
-	err := t.one(ctx, "SELECT "+deliveryColumns+", "+gateColumns+" FROM partnerkit_delivery d"+gateJoins+
+	err := t.one(ctx, "SELECT "+deliveryColumns+", "+gateColumns+" FROM "+deliveryTables+gateJoins+
 		" WHERE d.id = $1 AND d.webhook_id = $2 AND w.app_id = $3 AND w.deleted_at IS NULL"+suffix,
 		[]any{r.DeliveryID, r.WebhookID, r.AppID}, append(row.dest(), gate.dest()...)...)
 	if err != nil {
