@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/benchmarks/machine"
 	"github.com/partnerkit/partnerkit/benchmarks/oauth"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
+	"github.com/partnerkit/partnerkit/benchmarks/webhooks"
 )
 
 const (
@@ -47,6 +48,8 @@ var measurements = []measurement{
 		return oauth.Hydra(p, r, program, os.Getenv(postgresURL))
 	})},
 	{name: "commits", run: commits.Group},
+	{name: "webhooks-sqlite", run: webhooks.SQLite},
+	{name: "webhooks-postgres", needs: postgresURL, run: at(postgresURL, webhooks.Postgres)},
 	{name: "growth", run: at(postgresURL, growth.All)},
 	{name: "idle-sqlite", run: idle.SQLite},
 	{name: "idle-statements", run: idle.Statements},
