@@ -170,10 +170,10 @@ func (c *Client) open(ctx context.Context, req *http.Request, deadline time.Time
 		l.end()
 		l.close()
 		again := l.isReused && l.sent == 0 && ctx.Err() == nil && time.Now().Before(deadline)
-		if !again || req.Body != nil && req.GetBody == nil {
+		if !again || hasBody(req) && req.GetBody == nil {
 			return nil, nil, err
 		}
-		if req.GetBody != nil {
+		if hasBody(req) {
 			if req.Body, err = req.GetBody(); err != nil {
 				return nil, nil, err
 			}
@@ -198,6 +198,8 @@ func (c *Client) dial(ctx context.Context, u *url.URL, deadline time.Time) (*lin
 
 // linkKey is what the requests that may share a connection have in common.
 func linkKey(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+func hasBody(req *http.Request) bool { return req.Body != nil && req.Body != http.NoBody }
 
 func closeBody(req *http.Request) {
 	if req.Body != nil {

@@ -59,6 +59,7 @@ func (l *link) Write(p []byte) (int, error) {
 
 // begin gives a request its time: until the deadline, or until ctx ends.
 func (l *link) begin(ctx context.Context, deadline time.Time) error {
+	l.left, l.sent = MaxHeader, 0
 	err := l.conn.SetDeadline(deadline)
 	l.end = func() bool { return true }
 	if ctx.Done() != nil {
@@ -70,7 +71,6 @@ func (l *link) begin(ctx context.Context, deadline time.Time) error {
 // exchange writes a request and reads its answer up to the last header. 1xx answers
 // are passed over.
 func (l *link) exchange(req *http.Request) (*http.Response, error) {
-	l.left, l.sent = MaxHeader, 0
 	if req.ContentLength >= 0 && req.ContentLength <= inline {
 		if err := l.write(req); err != nil {
 			return nil, err
