@@ -4,25 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 )
 
 // testBusiness stands in for the business in a test delivery.
 const testBusiness = "test"
-
-// body is what is sent. Its bytes are made once, when the delivery is, and never
-// again.
-type body struct {
-	ID         string          `json:"id"`
-	EventID    *string         `json:"eventId"`
-	Type       string          `json:"type"`
-	APIVersion string          `json:"apiVersion"`
-	BusinessID string          `json:"businessId"`
-	Created    int64           `json:"created"`
-	Data       json.RawMessage `json:"data"`
-}
 
 // newDelivery makes the delivery of an event to a webhook, due at once. An event
 // without an id is a test, and its data says so.
@@ -42,18 +33,57 @@ func (s *Service) newDelivery(id string, to Subscriber, e events.Event, now time
 	if err != nil {
 		return Delivery{}, err
 	}
-	content := body{ID: id, Type: e.Type, APIVersion: version, BusinessID: e.BusinessID, Created: e.CreatedAt.Unix(), Data: data}
-	if e.ID != "" {
-		content.EventID = &e.ID
-	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // data stays as it was recorded
-	if err := encoder.Encode(content); err != nil {
+	text, err := body(id, version, e, data)
+	if err != nil {
 		return Delivery{}, fmt.Errorf("body of event %s: %w", e.ID, err)
 	}
 	return Delivery{
 		ID: id, WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID,
-		Body: bytes.TrimSuffix(text.Bytes(), []byte("\n")), Status: Queued, NextAttemptAt: now, CreatedAt: now,
+		Body: text, Status: Queued, NextAttemptAt: now, CreatedAt: now,
 	}, nil
+}
+
+// body is what is sent. Its bytes are made once, when the delivery is, and never again.
+// Data that is as it was recorded was checked then, and is taken as it is.
+func body(id, version string, e events.Event, data json.RawMessage) ([]byte, error) {
+	if !isSame(data, e.Data) {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, data); err != nil {
+			return nil, err
+		}
+		data = compact.Bytes()
+	}
+	b := make([]byte, 0, len(data)+bodyRoom+len(e.BusinessID))
+	b = member(append(b, '{'), "id", id)
+	if e.ID == "" {
+		b = append(b, `"eventId":null,`...)
+	} else {
+		b = member(b, "eventId", e.ID)
+	}
+	b = member(b, "type", e.Type)
+	b = member(b, "apiVersion", version)
+	b = member(b, "businessId", e.BusinessID)
+	b = strconv.AppendInt(append(b, `"created":`...), e.CreatedAt.Unix(), 10)
+	b = append(append(b, `,"data":`...), data...)
+	return append(b, '}'), nil
+}
+
+// bodyRoom is about what a body has beside its data and the business.
+const bodyRoom = 256
+
+func isSame(a, b json.RawMessage) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
+
+// member adds "name":"text", to an object. Only a text with characters that JSON writes
+// in another way needs an encoder.
+func member(b []byte, name, text string) []byte {
+	b = append(append(append(b, '"'), name...), `":`...)
+	plain := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0
+	if plain {
+		return append(append(append(b, '"'), text...), `",`...)
+	}
+	quoted, err := apierror.EncodeJSON(text)
+	if err != nil {
+		panic(err) // a text always encodes
+	}
+	return append(append(b, quoted...), ',')
 }

@@ -22,10 +22,10 @@ const (
 // under load it waits until there are enough, but not for longer than that after the
 // last one.
 const (
-	claimEnough  = 64
+	claimEnough  = 96
 	claimGather  = 5 * time.Millisecond
-	recordEnough = 256
-	recordGather = 15 * time.Millisecond
+	recordEnough = 400
+	recordGather = 25 * time.Millisecond
 )
 
 // dispatcher sends what is due in the shards that its node holds. One goroutine

@@ -89,7 +89,7 @@ func (q *queue) add(ctx context.Context, n int) error {
 	return q.db.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
 		_, err := tx.Exec(ctx, q.text(`INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, next_attempt_at, created_at) `+numbered+`
 			SELECT `+numberedDelivery+", "+numberedWebhook+", $4, 'evt_' || CAST(i AS TEXT), $5, 'biz_1', $6, 'queued', 0, CAST($3 AS BIGINT) + i, CAST($3 AS BIGINT) FROM n"),
-			first, last, queueStart.UnixMilli(), q.app, benchEvent, kibibyte[:256])
+			first, last, queueStart.UnixMilli(), q.app, benchEvent, []byte(strings.Repeat("x", 256)))
 		if err != nil {
 			return err
 		}

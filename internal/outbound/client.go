@@ -133,7 +133,7 @@ func (c *Client) Send(req *http.Request) (*Response, error) {
 	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
 		deadline = sooner
 	}
-	l, res, err := c.open(ctx, req, deadline)
+	l, res, err := c.open(ctx, req, deadline) //nolint:bodyclose // it would read what is left; the connection is closed instead
 	if err != nil {
 		return nil, c.explain(ctx, deadline, err)
 	}

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -76,21 +75,6 @@ func eachIn(ctx context.Context, from storage.Querier, query string, ids []strin
 	})
 }
 
-// eachUntil is storage.Each for a row that says when it has enough.
-func eachUntil(ctx context.Context, from storage.Querier, query string, args []any, row func(scan func(dest ...any) error) (enough bool, err error)) error {
-	err := storage.Each(ctx, from, query, args, func(scan func(dest ...any) error) error {
-		enough, err := row(scan)
-		if enough {
-			return errStop
-		}
-		return err
-	})
-	if errors.Is(err, errStop) {
-		return nil
-	}
-	return err
-}
-
 // insertMany adds rows with a statement that ends with VALUES.
 func (t *tx) insertMany(ctx context.Context, statement string, rows [][]any) error {
 	return t.upsertMany(ctx, statement, rows, "")
@@ -99,8 +83,7 @@ func (t *tx) insertMany(ctx context.Context, statement string, rows [][]any) err
 // upsertMany is insertMany with something after the rows, such as ON CONFLICT.
 func (t *tx) upsertMany(ctx context.Context, statement string, rows [][]any, after string) error {
 	return chunks(rows, func(part [][]any) error {
-		text, args := manyRows(statement, part)
-		_, err := t.exec(ctx, text+after, args...)
+		_, err := t.on.Exec(ctx, t.manyRows(statement, after, part), flat(part)...)
 		return err
 	})
 }
@@ -108,46 +91,54 @@ func (t *tx) upsertMany(ctx context.Context, statement string, rows [][]any, aft
 // returnMany is upsertMany for a statement that ends with RETURNING.
 func (t *tx) returnMany(ctx context.Context, statement string, rows [][]any, after string, row func(scan func(dest ...any) error) error) error {
 	return chunks(rows, func(part [][]any) error {
-		text, args := manyRows(statement, part)
-		return storage.Each(ctx, t.on, t.sql.of(text+after), args, row)
+		return storage.Each(ctx, t.on, t.manyRows(statement, after, part), flat(part), row)
 	})
 }
 
-// manyRows adds rows to a statement that ends with VALUES.
-func manyRows(statement string, rows [][]any) (text string, args []any) {
-	var b strings.Builder
-	b.WriteString(statement)
-	args = make([]any, 0, len(rows)*len(rows[0]))
-	for i, row := range rows {
-		if i > 0 {
-			b.WriteByte(',')
+// manyRows puts places for rows behind a statement that ends with VALUES.
+func (t *tx) manyRows(statement, after string, rows [][]any) string {
+	return t.sql.many(statement, after, len(rows), func(n int) string {
+		var text strings.Builder
+		columns := len(rows[0])
+		for i := range n {
+			if i > 0 {
+				text.WriteByte(',')
+			}
+			text.WriteString(" (" + places(i*columns, columns) + ")")
 		}
-		b.WriteString(" (" + places(len(args), len(row)) + ")")
-		args = append(args, row...)
-	}
-	return b.String(), args
+		return text.String()
+	})
 }
 
-// valuesOf is "VALUES (…), (…)" to be read as a table, and its values. The types are
-// those of the columns, which a database has no other way to know.
-func valuesOf(rows [][]any, types ...string) (text string, args []any) {
-	var b strings.Builder
-	b.WriteString("VALUES")
-	args = make([]any, 0, len(rows)*len(types))
-	for i, row := range rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		for column := range row {
-			b.WriteString([]string{" (", ", "}[min(column, 1)])
-			place := "$" + strconv.Itoa(len(args)+column+1)
-			if i == 0 { // the others follow
-				place = "CAST(" + place + " AS " + types[column] + ")"
-			}
-			b.WriteString(place)
-		}
-		b.WriteByte(')')
-		args = append(args, row...)
+// flat is all values of all rows.
+func flat(rows [][]any) []any {
+	all := make([]any, 0, len(rows)*len(rows[0]))
+	for _, row := range rows {
+		all = append(all, row...)
 	}
-	return b.String(), args
+	return all
+}
+
+// table is "VALUES (…), (…)" with places for n rows, to be read as a table. The types
+// are those of its columns, which a database has no other way to know.
+func table(types ...string) func(n int) string {
+	return func(n int) string {
+		var text strings.Builder
+		text.WriteString("VALUES")
+		for i := range n {
+			if i > 0 {
+				text.WriteByte(',')
+			}
+			for column, name := range types {
+				text.WriteString([]string{" (", ", "}[min(column, 1)])
+				place := "$" + strconv.Itoa(i*len(types)+column+1)
+				if i == 0 { // the others follow
+					place = "CAST(" + place + " AS " + name + ")"
+				}
+				text.WriteString(place)
+			}
+			text.WriteByte(')')
+		}
+		return text.String()
+	}
 }

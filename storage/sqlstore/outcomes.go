@@ -24,7 +24,7 @@ func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks
 	return done, wrap("finish attempts", err)
 }
 
-func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue func(*tx, context.Context, []webhooks.Outcome) ([]webhooks.Outcome, error)) (webhooks.Finished, error) {
+func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer) (webhooks.Finished, error) {
 	var done webhooks.Finished
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		done = webhooks.Finished{}
@@ -50,24 +50,28 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue func(*tx,
 
 // ours are the outcomes in shards that the node has held since they were claimed, in
 // the order of the queue.
-func ours(held map[int]int64, all []webhooks.Outcome) []webhooks.Outcome {
-	kept := make([]webhooks.Outcome, 0, len(all))
-	for _, o := range all {
+func ours(held map[int]int64, all []webhooks.Outcome) []*webhooks.Outcome {
+	kept := make([]*webhooks.Outcome, 0, len(all))
+	for i := range all {
+		o := &all[i]
 		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID)]; ok && epoch == o.Epoch {
 			kept = append(kept, o)
 		}
 	}
-	slices.SortFunc(kept, func(a, b webhooks.Outcome) int {
+	slices.SortFunc(kept, func(a, b *webhooks.Outcome) int {
 		return cmp.Or(cmp.Compare(a.Due.WebhookID, b.Due.WebhookID), a.Due.DueAt.Compare(b.Due.DueAt), cmp.Compare(a.Due.ID, b.Due.ID))
 	})
 	return kept
 }
 
-// dequeueAll takes deliveries out of the queue, or stops when one is not in it.
-func (t *tx) dequeueAll(ctx context.Context, all []webhooks.Outcome) ([]webhooks.Outcome, error) {
-	return all, chunks(all, func(part []webhooks.Outcome) error {
-		text, args := leaving(part)
-		n, err := t.exec(ctx, text, args...)
+// dequeuer takes deliveries out of the queue, and returns the outcomes of those that
+// were in it.
+type dequeuer func(t *tx, ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error)
+
+// dequeueAll stops when one is not in the queue.
+func (t *tx) dequeueAll(ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error) {
+	return all, chunks(all, func(part []*webhooks.Outcome) error {
+		n, err := t.on.Exec(ctx, t.leave(len(part), ""), placesOf(part)...)
 		if err == nil && n != int64(len(part)) {
 			err = errStop
 		}
@@ -75,30 +79,30 @@ func (t *tx) dequeueAll(ctx context.Context, all []webhooks.Outcome) ([]webhooks
 	})
 }
 
-// dequeueNew takes deliveries out of the queue and returns the outcomes of those that
-// were in it.
-func (t *tx) dequeueNew(ctx context.Context, all []webhooks.Outcome) ([]webhooks.Outcome, error) {
+func (t *tx) dequeueNew(ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error) {
 	left := make(map[string]bool, len(all))
-	err := chunks(all, func(part []webhooks.Outcome) error {
-		text, args := leaving(part)
-		return storage.Each(ctx, t.on, t.sql.of(text+" RETURNING delivery_id"), args, func(scan func(...any) error) error {
+	err := chunks(all, func(part []*webhooks.Outcome) error {
+		return storage.Each(ctx, t.on, t.leave(len(part), " RETURNING delivery_id"), placesOf(part), func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			left[id] = true
 			return err
 		})
 	})
-	return slices.DeleteFunc(all, func(o webhooks.Outcome) bool { return !left[o.Due.ID] }), err
+	return slices.DeleteFunc(all, func(o *webhooks.Outcome) bool { return !left[o.Due.ID] }), err
 }
 
-// leaving takes the places of deliveries out of the queue.
-func leaving(all []webhooks.Outcome) (text string, args []any) {
-	rows := make([][]any, len(all))
-	for i, o := range all {
-		rows[i] = []any{o.Due.WebhookID, ms(o.Due.DueAt), o.Due.ID}
+// leave takes n places out of the queue, with room for something behind it.
+func (t *tx) leave(n int, after string) string {
+	return t.sql.many("DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (", ")"+after, n, table("TEXT", "BIGINT", "TEXT"))
+}
+
+func placesOf(all []*webhooks.Outcome) []any {
+	args := make([]any, 0, 3*len(all))
+	for _, o := range all {
+		args = append(args, o.Due.WebhookID, ms(o.Due.DueAt), o.Due.ID)
 	}
-	values, args := valuesOf(rows, "TEXT", "BIGINT", "TEXT")
-	return "DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (" + values + ")", args
+	return args
 }
 
 // result is what a delivery shows of its last attempt. Many have the same.
@@ -110,8 +114,8 @@ type result struct {
 	next      time.Time
 }
 
-func (t *tx) recordOutcomes(ctx context.Context, all []webhooks.Outcome) error {
-	var attempts, retries [][]any
+func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error {
+	attempts, retries := make([][]any, 0, len(all)), [][]any(nil)
 	byResult := map[result][]string{}
 	for _, o := range all {
 		if o.Status != webhooks.Delivered || o.Attempt == nil { // its attempt shows that it arrived
@@ -148,7 +152,7 @@ func (t *tx) recordOutcomes(ctx context.Context, all []webhooks.Outcome) error {
 
 // warn marks webhooks that have used up the attempts of a delivery, and returns
 // those that nobody was told of for a while.
-func (t *tx) warn(ctx context.Context, all []webhooks.Outcome, now time.Time) ([]string, error) {
+func (t *tx) warn(ctx context.Context, all []*webhooks.Outcome, now time.Time) ([]string, error) {
 	exhausted := map[string]bool{}
 	for _, o := range all {
 		if o.Status == webhooks.Failed && o.Attempts >= webhooks.MaxAttempts {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 
@@ -82,45 +83,71 @@ func collectSubscribers(into map[string][]webhooks.Subscriber) func(scan func(..
 
 // SavePlan implements webhooks.PlanStore. One conditional write picks who plans an
 // event. Numbers are reserved under the counters of the businesses, in one order,
-// before any event is touched.
+// before any event is touched. Nearly always nobody else has planned one of them; when
+// somebody has, none of it happens, and the write says which are left.
 func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (int, error) {
-	queued := 0
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+	queued, err := s.savePlan(ctx, p, (*tx).markAll)
+	if errors.Is(err, errStop) {
+		queued, err = s.savePlan(ctx, p, (*tx).markUnplanned)
+	}
+	return queued, wrap("save plan", err)
+}
+
+// marker marks events planned, given as ids and numbers, and returns which of them were
+// not; nil: all.
+type marker func(t *tx, ctx context.Context, rows [][]any) (won map[string]bool, err error)
+
+func (s *Store) savePlan(ctx context.Context, p webhooks.Plan, mark marker) (queued int, err error) {
+	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
 		queued = 0
 		next, err := tx.reserveNumbers(ctx, p.Events)
 		if err != nil {
 			return err
 		}
-		won, err := tx.markPlanned(ctx, p.Events, next)
+		rows := make([][]any, len(p.Events))
+		for i, e := range p.Events {
+			rows[i] = []any{e.ID, next[e.BusinessID]}
+			if e.Number == 0 {
+				next[e.BusinessID]++
+			}
+		}
+		won, err := mark(tx, ctx, rows)
 		if err != nil {
 			return err
 		}
-		var deliveries, queue [][]any
+		deliveries, queue := make([][]any, 0, len(p.Deliveries)), make([][]any, 0, len(p.Deliveries))
 		for _, d := range p.Deliveries {
-			if won[d.EventID] {
+			if won == nil || won[d.EventID] {
 				deliveries, queue = append(deliveries, deliveryValues(d)), append(queue, queueValues(d))
 			}
 		}
 		queued = len(queue)
 		return tx.queue(ctx, deliveries, queue)
 	})
-	return queued, wrap("save plan", err)
+	return queued, err
 }
 
-// markPlanned gives events their numbers, and returns those that nobody planned before.
-func (t *tx) markPlanned(ctx context.Context, all []events.Event, next map[string]int64) (won map[string]bool, err error) {
-	rows := make([][]any, len(all))
-	for i, e := range all {
-		rows[i] = []any{e.ID, next[e.BusinessID]}
-		if e.Number == 0 {
-			next[e.BusinessID]++
+// markPlanned is a statement with room for something behind it.
+func (t *tx) markPlanned(rows [][]any, after string) string {
+	return t.sql.many("UPDATE partnerkit_event SET planned = TRUE, number = COALESCE(number, v.column2) FROM (",
+		") AS v WHERE id = v.column1 AND planned = FALSE"+after, len(rows), table("TEXT", "BIGINT"))
+}
+
+// markAll stops when one was planned before.
+func (t *tx) markAll(ctx context.Context, rows [][]any) (map[string]bool, error) {
+	return nil, chunks(rows, func(part [][]any) error {
+		n, err := t.on.Exec(ctx, t.markPlanned(part, ""), flat(part)...)
+		if err == nil && n != int64(len(part)) {
+			err = errStop
 		}
-	}
-	won = make(map[string]bool, len(all))
+		return err
+	})
+}
+
+func (t *tx) markUnplanned(ctx context.Context, rows [][]any) (map[string]bool, error) {
+	won := make(map[string]bool, len(rows))
 	return won, chunks(rows, func(part [][]any) error {
-		values, args := valuesOf(part, "TEXT", "BIGINT")
-		return storage.Each(ctx, t.on, t.sql.of(`UPDATE partnerkit_event SET planned = TRUE, number = COALESCE(number, v.column2) FROM (`+values+`) AS v
-			WHERE id = v.column1 AND planned = FALSE RETURNING id`), args, func(scan func(...any) error) error {
+		return storage.Each(ctx, t.on, t.markPlanned(part, " RETURNING id"), flat(part), func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			won[id] = true

@@ -60,16 +60,19 @@ func (t *tx) deleteDeliveries(ctx context.Context, before time.Time, limit int) 
 
 // forget takes away what hangs on deliveries that are gone.
 func (t *tx) forget(ctx context.Context, gone []goneDelivery) error {
-	last := ""
+	last, places := "", make([][]any, 0, len(gone))
 	for _, d := range gone {
 		last = max(last, d.id)
-		if !d.due.Valid {
-			continue
+		if d.due.Valid {
+			places = append(places, []any{d.webhook, d.due.Int64, d.id})
 		}
-		_, err := t.exec(ctx, "DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at = $2 AND delivery_id = $3", d.webhook, d.due.Int64, d.id)
-		if err != nil {
-			return err
-		}
+	}
+	err := chunks(places, func(part [][]any) error {
+		_, err := t.on.Exec(ctx, t.leave(len(part), ""), flat(part)...)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	for { // by a limited choice, which is a walk along the index whatever the planner knows
 		n, err := t.exec(ctx, `DELETE FROM partnerkit_attempt WHERE (delivery_id, id) IN (

@@ -115,7 +115,7 @@ func (s *Store) waiting(ctx context.Context, some []webhooks.WebhookClaim, now t
 		args = append(args, w.WebhookID, ms(w.From), w.After, ms(now), w.Limit+w.Taken)
 	}
 	found := make([][]claim, len(some))
-	err := storage.Each(ctx, s, s.sql.of(waitingText(len(some))), args, func(scan func(...any) error) error {
+	err := storage.Each(ctx, s, s.sql.many(waitingQueues, ") AS waiting", len(some), waitingText), args, func(scan func(...any) error) error {
 		var which int
 		var one claim
 		err := scan(&which, &one.due, &one.deliveryID)
@@ -131,6 +131,9 @@ func (s *Store) waiting(ctx context.Context, some []webhooks.WebhookClaim, now t
 	return found, err
 }
 
+// waitingQueues is read by one statement that begins so.
+const waitingQueues = "SELECT which, due_at, delivery_id FROM ("
+
 func waitingText(webhooks int) string {
 	var text strings.Builder
 	for i := range webhooks {
@@ -138,7 +141,7 @@ func waitingText(webhooks int) string {
 			text.WriteString(" UNION ALL ")
 		}
 		at := claimValues * i
-		fmt.Fprintf(&text, `SELECT %d, due_at, delivery_id FROM (SELECT due_at, delivery_id FROM partnerkit_delivery_queue
+		fmt.Fprintf(&text, `SELECT %d AS which, due_at, delivery_id FROM (SELECT due_at, delivery_id FROM partnerkit_delivery_queue
 			WHERE webhook_id = $%d AND (due_at, delivery_id) > ($%d, $%d) AND due_at <= $%d ORDER BY due_at, delivery_id LIMIT CAST($%d AS BIGINT)) AS q%d`,
 			i, at+1, at+2, at+3, at+4, at+5, i)
 	}
@@ -231,9 +234,9 @@ func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) erro
 		}
 	}
 	for part := range slices.Chunk(pairs, maxMany) {
-		values, args := valuesOf(padded(part), "TEXT", "TEXT")
-		err := storage.Each(ctx, s, s.sql.of(`SELECT app_id, business_id, scopes FROM partnerkit_installation
-				WHERE status = 'ACTIVE' AND (app_id, business_id) IN (`+values+")"), args,
+		part = padded(part)
+		err := storage.Each(ctx, s, s.sql.many(`SELECT app_id, business_id, scopes FROM partnerkit_installation
+				WHERE status = 'ACTIVE' AND (app_id, business_id) IN (`, ")", len(part), table("TEXT", "TEXT")), flat(part),
 			func(scan func(...any) error) error {
 				var one pair
 				var text string

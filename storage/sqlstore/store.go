@@ -189,6 +189,13 @@ type sqlText struct {
 	schema string
 	known  sync.Map // statement → statement with schema
 	locks  map[parts]string
+	sized  sync.Map // sized → statement with schema
+}
+
+// sized is a statement for a number of rows.
+type sized struct {
+	before, after string
+	n             int
 }
 
 var ourTable = regexp.MustCompile(`\bpartnerkit_`)
@@ -204,7 +211,27 @@ func (q *sqlText) of(statement string) string {
 	if text, ok := q.known.Load(statement); ok {
 		return text.(string)
 	}
-	text := ourTable.ReplaceAllString(statement, `"`+q.schema+`".partnerkit_`)
+	text := q.qualified(statement)
 	q.known.Store(statement, text)
 	return text
+}
+
+// many is a statement whose middle, a list, depends on how many are in it and on
+// nothing else that before and after do not tell. To write it out takes longer than to
+// run it, so it is written once.
+func (q *sqlText) many(before, after string, n int, middle func(n int) string) string {
+	key := sized{before, after, n}
+	if text, ok := q.sized.Load(key); ok {
+		return text.(string)
+	}
+	text := q.qualified(before + middle(n) + after)
+	q.sized.Store(key, text)
+	return text
+}
+
+func (q *sqlText) qualified(statement string) string {
+	if q.schema == "" {
+		return statement
+	}
+	return ourTable.ReplaceAllString(statement, `"`+q.schema+`".partnerkit_`)
 }

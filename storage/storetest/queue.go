@@ -67,6 +67,7 @@ var queueCases = []testCase[*Env]{
 			"not yet due stay":   {claim(webhooks.WebhookClaim{Limit: 9}, s), []string{all[0].ID, all[1].ID}},
 			"as many as wanted":  {claim(webhooks.WebhookClaim{Limit: 1}, 9*s), []string{all[0].ID}},
 			"from a time on":     {claim(webhooks.WebhookClaim{Limit: 9, From: noon.Add(2 * s)}, 9*s), []string{all[2].ID, all[3].ID}},
+			"behind one":         {claim(webhooks.WebhookClaim{Limit: 9, From: noon.Add(s), After: all[1].ID}, 9*s), []string{all[2].ID, all[3].ID}},
 			"taken do not count": {claim(webhooks.WebhookClaim{Limit: 2, Taken: 2}, 9*s, all[0].ID, all[1].ID), []string{all[2].ID, all[3].ID}},
 		} {
 			if diff := cmp.Diff(test.want, test.got); diff != "" {

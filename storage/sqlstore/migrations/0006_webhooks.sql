@@ -18,7 +18,9 @@ CREATE TABLE partnerkit_webhook (
 CREATE INDEX pk_webhook_app ON partnerkit_webhook (app_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX pk_webhook_deleted ON partnerkit_webhook (deleted_at) WHERE deleted_at IS NOT NULL;
 
--- event_id is NULL for a test. Purged by ids, which sort by time.
+-- event_id is NULL for a test. Purged by ids, which sort by time. An event is planned
+-- once, so that a webhook gets it once. The row of a delivery stays as it was before the
+-- attempt that arrived: that one shows it.
 CREATE TABLE partnerkit_delivery (
   id TEXT PRIMARY KEY,
   webhook_id TEXT NOT NULL,
@@ -34,7 +36,6 @@ CREATE TABLE partnerkit_delivery (
   next_attempt_at BIGINT,
   created_at BIGINT NOT NULL
 );
-CREATE UNIQUE INDEX pk_delivery_once ON partnerkit_delivery (event_id, webhook_id) WHERE event_id IS NOT NULL;
 -- For the list of a webhook. It is over an expression, so that PostgreSQL cannot walk
 -- through the primary key instead, past the deliveries of all others, when it believes
 -- that the webhook has many.
