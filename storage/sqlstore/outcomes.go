@@ -70,8 +70,9 @@ type dequeuer func(t *tx, ctx context.Context, all []*webhooks.Outcome) ([]*webh
 
 // dequeueAll stops when one is not in the queue.
 func (t *tx) dequeueAll(ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error) {
-	return all, chunks(all, func(part []*webhooks.Outcome) error {
-		n, err := t.on.Exec(ctx, t.leave(len(part), ""), placesOf(part)...)
+	return all, neighbours(all, func(part []*webhooks.Outcome) error {
+		text, args := t.leave(part, "")
+		n, err := t.on.Exec(ctx, text, args...)
 		if err == nil && n != int64(len(part)) {
 			err = errStop
 		}
@@ -81,8 +82,9 @@ func (t *tx) dequeueAll(ctx context.Context, all []*webhooks.Outcome) ([]*webhoo
 
 func (t *tx) dequeueNew(ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error) {
 	left := make(map[string]bool, len(all))
-	err := chunks(all, func(part []*webhooks.Outcome) error {
-		return storage.Each(ctx, t.on, t.leave(len(part), " RETURNING delivery_id"), placesOf(part), func(scan func(...any) error) error {
+	err := neighbours(all, func(part []*webhooks.Outcome) error {
+		text, args := t.leave(part, " RETURNING delivery_id")
+		return storage.Each(ctx, t.on, text, args, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			left[id] = true
@@ -92,17 +94,32 @@ func (t *tx) dequeueNew(ctx context.Context, all []*webhooks.Outcome) ([]*webhoo
 	return slices.DeleteFunc(all, func(o *webhooks.Outcome) bool { return !left[o.Due.ID] }), err
 }
 
-// leave takes n places out of the queue, with room for something behind it.
-func (t *tx) leave(n int, after string) string {
-	return t.sql.many("DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (", ")"+after, n, table("TEXT", "BIGINT", "TEXT"))
+// neighbours calls do with outcomes of one webhook each, some at a time. They lie side
+// by side in the queue: they were the first that were due.
+func neighbours(all []*webhooks.Outcome, do func([]*webhooks.Outcome) error) error {
+	for len(all) > 0 {
+		n := 1
+		for n < min(len(all), maxMany) && all[n].Due.WebhookID == all[0].Due.WebhookID {
+			n++
+		}
+		if err := do(all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
 }
 
-func placesOf(all []*webhooks.Outcome) []any {
-	args := make([]any, 0, 3*len(all))
-	for _, o := range all {
-		args = append(args, o.Due.WebhookID, ms(o.Due.DueAt), o.Due.ID)
+// leave takes deliveries of one webhook out of the queue, with room for something
+// behind it. By their range, which tells a database where they are.
+func (t *tx) leave(part []*webhooks.Outcome, after string) (text string, args []any) {
+	ids := padded(part)
+	args = append(make([]any, 0, 3+len(ids)), part[0].Due.WebhookID, ms(part[0].Due.DueAt), ms(part[len(part)-1].Due.DueAt))
+	for _, o := range ids {
+		args = append(args, o.Due.ID)
 	}
-	return args
+	return t.sql.many("DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3 AND delivery_id IN (",
+		")"+after, len(ids), func(n int) string { return places(3, n) }), args
 }
 
 // result is what a delivery shows of its last attempt. Many have the same.

@@ -68,7 +68,8 @@ func (t *tx) forget(ctx context.Context, gone []goneDelivery) error {
 		}
 	}
 	err := chunks(places, func(part [][]any) error {
-		_, err := t.on.Exec(ctx, t.leave(len(part), ""), flat(part)...)
+		_, err := t.on.Exec(ctx, t.sql.many("DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (", ")",
+			len(part), table("TEXT", "BIGINT", "TEXT")), flat(part)...)
 		return err
 	})
 	if err != nil {

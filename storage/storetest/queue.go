@@ -180,8 +180,8 @@ var queueCases = []testCase[*Env]{
 		}
 		e.Tap.Reset()
 		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
-		if statements, commits := e.Tap.Counts(); statements != 3 || commits != 1 {
-			t.Errorf("%d statements and %d commits for 64 outcomes", statements, commits)
+		if statements, commits := e.Tap.Counts(); statements != 4 || commits != 1 {
+			t.Errorf("%d statements and %d commits for 64 outcomes of two webhooks", statements, commits)
 		}
 	}},
 	{"One warns of a failing webhook, and not again for a day", func(t *testing.T, e *Env) {
