@@ -17,7 +17,8 @@ const (
 	deliveryHead  = "d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, NULL, " + deliveryState
 	deliveryState = `CASE WHEN a.id IS NULL THEN d.status ELSE 'delivered' END, COALESCE(a.number, d.attempts), COALESCE(a.response_code, d.response_code),
 		CASE WHEN a.id IS NULL THEN d.last_error END, CASE WHEN a.id IS NULL THEN d.next_attempt_at END, d.created_at`
-	deliveryTables = "partnerkit_delivery d LEFT JOIN partnerkit_attempt a ON a.delivery_id = d.id AND a.response_code BETWEEN 200 AND 299"
+	deliveryTables  = "partnerkit_delivery d" + deliveryArrived
+	deliveryArrived = " LEFT JOIN partnerkit_attempt a ON a.delivery_id = d.id AND a.response_code BETWEEN 200 AND 299"
 )
 
 // deliveryRow is where a row of deliveryColumns is scanned to.
@@ -49,7 +50,9 @@ func (s *Store) Deliveries(ctx context.Context, appID, webhookID string, limit i
 		return nil, wrap("deliveries", err)
 	}
 	var all []webhooks.Delivery
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+deliveryHead+" FROM "+deliveryTables+" WHERE d.webhook_id = $1 ORDER BY d.id || '' DESC LIMIT $2"), []any{webhookID, limit},
+	err := storage.Each(ctx, s, s.sql.of("SELECT "+deliveryHead+` FROM (
+			SELECT id, webhook_id, app_id, event_id, event_type, business_id, status, attempts, response_code, last_error, next_attempt_at, created_at
+			FROM partnerkit_delivery WHERE webhook_id = $1 ORDER BY id || '' DESC LIMIT $2) AS d`+deliveryArrived+" ORDER BY d.id DESC"), []any{webhookID, limit},
 		func(scan func(...any) error) error {
 			var row deliveryRow
 			if err := scan(row.dest()...); err != nil {

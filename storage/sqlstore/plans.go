@@ -127,10 +127,11 @@ func (s *Store) savePlan(ctx context.Context, p webhooks.Plan, mark marker) (que
 	return queued, err
 }
 
-// markPlanned is a statement with room for something behind it.
+// markPlanned is a statement with room for something behind it. Its condition is not that
+// of an index, so that the events are found by their ids and by nothing else.
 func (t *tx) markPlanned(rows [][]any, after string) string {
 	return t.sql.many("UPDATE partnerkit_event SET planned = TRUE, number = COALESCE(number, v.column2) FROM (",
-		") AS v WHERE id = v.column1 AND planned = FALSE"+after, len(rows), table("TEXT", "BIGINT"))
+		") AS v WHERE id = v.column1 AND COALESCE(planned, FALSE) = FALSE"+after, len(rows), table("TEXT", "BIGINT"))
 }
 
 // markAll stops when one was planned before.
