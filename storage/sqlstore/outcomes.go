@@ -135,7 +135,7 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 	attempts, retries := make([][]any, 0, len(all)), [][]any(nil)
 	byResult := map[result][]string{}
 	for _, o := range all {
-		if o.Status != webhooks.Delivered || o.Attempt == nil { // its attempt shows that it arrived
+		if !showsArrival(o) {
 			r := result{o.Status, o.Attempts, o.ResponseCode, o.LastError, o.NextAttemptAt}
 			byResult[r] = append(byResult[r], o.Due.ID)
 		}
@@ -165,6 +165,13 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 		return err
 	}
 	return t.insertMany(ctx, insertQueued, retries)
+}
+
+// showsArrival reports whether the attempt says all that there is to say, so that the
+// row of the delivery stays as it is: see deliveryArrived.
+func showsArrival(o *webhooks.Outcome) bool {
+	return o.Status == webhooks.Delivered && o.Attempt != nil && o.Attempts == o.Attempt.Number &&
+		o.ResponseCode == o.Attempt.ResponseCode && o.ResponseCode >= 200 && o.ResponseCode <= 299
 }
 
 // warn marks webhooks that have used up the attempts of a delivery, and returns
