@@ -93,7 +93,7 @@ func (d *dispatcher) settle(ctx context.Context, r recording) {
 	if r.err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot record attempts, trying again", "attempts", len(r.outcomes), "err", r.err)
 		d.finished = append(r.outcomes, d.finished...)
-		d.recordAt = time.Now().Add(lookEvery)
+		d.recordAt = time.Now().Add(tryAgain)
 		return
 	}
 	for _, o := range r.outcomes {

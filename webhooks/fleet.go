@@ -30,7 +30,7 @@ func (d *dispatcher) beat(ctx context.Context) {
 	fleet, err := d.cfg.Store.Beat(ctx, d.node, now, until)
 	if err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot renew the lease", "err", err)
-		d.nextBeat = now.Add(min(lookEvery, d.cfg.Lease/beatsPerLease))
+		d.nextBeat = now.Add(min(tryAgain, d.cfg.Lease/beatsPerLease))
 		return
 	}
 	if !now.Before(d.leaseEnds) {

@@ -10,8 +10,11 @@ import (
 )
 
 const (
-	// lookEvery is how often loops look for what no hint told them of.
-	lookEvery = time.Second
+	// lookEvery is how often the planner, and the dispatcher too, looks for what no hint
+	// told it of: one look a second in all.
+	lookEvery = 2 * time.Second
+	// tryAgain is the pause after something failed.
+	tryAgain = time.Second
 	// searchEvery is how often they look for what is older than they expect.
 	searchEvery = time.Minute
 	// lateCommits is how long after it was made an event may commit and still be

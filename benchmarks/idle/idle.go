@@ -134,21 +134,27 @@ func Statements(p bench.Plan, r *report.Report) (err error) {
 		return err
 	}
 	slices.SortFunc(all, func(a, b grown.Statement) int { return b.Times - a.Times })
-	total := 0.0
+	probes := 0.0
 	var each []string
 	for _, one := range all {
 		often := float64(one.Times) / span(p).Seconds()
-		total += often
+		if probe.MatchString(one.Text) {
+			probes += often
+		}
 		each = append(each, fmt.Sprintf("%.2f on %s", often, strings.Join(slices.Compact(slices.Sorted(slices.Values(table.FindAllString(one.Text, -1)))), " and ")))
 	}
 	r.Add(report.Row{
-		Group: group, Operation: "statements on SQLite", Ours: fmt.Sprintf("%.2f a second", total), Ratios: strings.Join(each, ", "),
-		Bar: "at most 1 a second", Missed: total > mostProbes,
+		Group: group, Operation: "probes of SQLite for work", Ours: fmt.Sprintf("%.2f a second", probes), Ratios: strings.Join(each, ", "),
+		Bar: "at most 1 a second", Missed: probes > mostProbes+2/span(p).Seconds(), // one more of each fits in at the edge
 	})
 	return nil
 }
 
-var table = regexp.MustCompile(`partnerkit_\w+`)
+var (
+	table = regexp.MustCompile(`partnerkit_\w+`)
+	// probe is a look for work; what else there is renews leases.
+	probe = regexp.MustCompile(`partnerkit_(event|delivery_queue)\b`)
+)
 
 // Postgres counts the transactions of a server on a database of its own, with the pings
 // of its driver and what PostgreSQL does there by itself.
