@@ -116,9 +116,14 @@ func (l *link) isFree() bool {
 	return l.in.Buffered() == 0
 }
 
-// close ends the connection, and waits for whoever writes to it.
+// close ends the connection, and waits for whoever writes to it. TLS would say goodbye
+// first, and wait for a server that does not read; nobody has time for that here.
 func (l *link) close() {
-	_ = l.conn.Close() // nothing was written that could be lost
+	conn := l.conn
+	if secured, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secured.NetConn()
+	}
+	_ = conn.Close() // nothing was written that could be lost
 	if l.written != nil {
 		<-l.written
 	}
