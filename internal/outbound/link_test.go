@@ -17,7 +17,7 @@ func TestCloseWaitsForNobody(t *testing.T) {
 	defer server.Close()
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
-	go func() { _ = tls.Server(theirs, server.TLS).Handshake() }() // and then it reads no more
+	go func() { _ = tls.Server(theirs, server.TLS).Handshake() }()                                   // and then it reads no more
 	secured := tls.Client(ours, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}) //nolint:gosec // a pipe
 	if err := secured.Handshake(); err != nil {
 		t.Fatal(err)
