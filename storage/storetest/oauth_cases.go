@@ -328,6 +328,19 @@ var oauthCases = []testCase[*Env]{
 			t.Errorf("the access token after purging: %v", err)
 		}
 	}},
+	{"A family that is refreshed outlives its first tokens", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first := f.issued(t)
+		later := mint(noon.Add(20 * 24 * time.Hour))
+		minted := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, later))
+		if minted.Outcome != oauthserver.Issued {
+			t.Fatalf("rotation ended with %q", minted.Outcome)
+		}
+		get[int](t)(e.Purge(t.Context(), noon.Add(61*24*time.Hour), 10))
+		if f.canRefresh(t, first) || !f.canRefresh(t, later) {
+			t.Error("a purge of old tokens took the wrong ones")
+		}
+	}},
 	{"Unconnected registrations are purged", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		for i, connected := range []bool{true, false, false} {

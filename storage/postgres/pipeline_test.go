@@ -1,0 +1,65 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// What an act does later is part of it: in its order, seen by its own statements, and
+// its failure is that of the act.
+func TestLater(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	table := `"` + db.Dialect().Schema + `".later`
+	err := db.Migrate(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+		_, err := tx.Exec(ctx, "CREATE TABLE "+table+" (id BIGINT PRIMARY KEY)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert := func(ctx context.Context, tx storage.Tx, n int) error {
+		return storage.Later(ctx, tx, "INSERT INTO "+table+" VALUES ($1)", n)
+	}
+	rows := func(from storage.Querier) (n int) {
+		if err := storage.One(t.Context(), from, "SELECT COUNT(*) FROM "+table+" WHERE id > $1", []any{0}, &n); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	var kept storage.Tx
+	err = db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+		kept = tx
+		if err := insert(ctx, tx, 1); err != nil {
+			return err
+		}
+		if n := rows(tx); n != 1 {
+			t.Errorf("the act sees %d rows of its own", n)
+		}
+		return insert(ctx, tx, 2)
+	})
+	if n := rows(db); err != nil || n != 2 {
+		t.Errorf("%d rows were committed: %v", n, err)
+	}
+	if err := insert(t.Context(), kept, 3); err == nil {
+		t.Error("a statement was taken after the act")
+	}
+	err = db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+		if err := insert(ctx, tx, 4); err != nil {
+			return err
+		}
+		return insert(ctx, tx, 1) // taken
+	})
+	if n := rows(db); err == nil || n != 2 {
+		t.Errorf("after a failure at the commit there are %d rows: %v", n, err)
+	}
+	err = db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+		_, _ = tx.Exec(ctx, "INSERT INTO "+table+" VALUES ($1)", 1) // taken, and nobody looks
+		return nil
+	})
+	if err == nil {
+		t.Error("an act whose statement failed was committed")
+	}
+}
