@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/partnerkit/partnerkit/benchmarks/bench"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
@@ -43,7 +42,6 @@ func Durable(p bench.Plan, r *report.Report) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	r.Notes = append(r.Notes, fmt.Sprintf("A written page reaches the disk %.0f times a second.", fsyncs(dir)))
 	return durable(p, r, durability{where: "durable SQLite, one client", store: store, bare: db, clients: 1, each: 100})
 }
 
@@ -137,21 +135,4 @@ func bareCommits(db *sql.DB, table string, clients int) (do func(n int) error, e
 			return nil
 		})
 	}, nil
-}
-
-// fsyncs is how often a second a write of a page reaches the disk.
-func fsyncs(dir string) float64 {
-	f, err := os.Create(filepath.Join(dir, "fsync"))
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	page := make([]byte, 4096)
-	begun, n := time.Now(), 0
-	for ; time.Since(begun) < 500*time.Millisecond; n++ {
-		if _, err := f.Write(page); err != nil || f.Sync() != nil {
-			return 0
-		}
-	}
-	return float64(n) / time.Since(begun).Seconds()
 }
