@@ -65,7 +65,8 @@ type RefreshToken struct {
 	ID           string
 	FamilyScopes identity.Scopes
 	ExpiresAt    time.Time
-	Used         bool
+	Generation   int64 // counts the rotations of its family
+	Used         bool  // its family has gone on to a later generation
 }
 
 // AccessToken is what calls are made with.

@@ -40,7 +40,7 @@ func scenarios() []scenario {
 		{name: "refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
 			_, refresh := k.tokens(confidentialID)
 			return grant("refresh_token", "refresh_token", refresh)
-		}, again: "invalid_grant", description: "refresh token reuse detected", statements: 7, commits: 1},
+		}, again: "invalid_grant", description: "refresh token reuse detected", statements: 6, commits: 1},
 		{name: "device", prepare: func(k *apiKit) (string, apiRequest, []string) {
 			device, user := k.newDevice(confidentialID)
 			k.approveDevice(user)

@@ -11,7 +11,7 @@ import (
 
 // grantRefresh rotates a refresh token. The order of its checks is fixed: found
 // and the client's own, revoked, used, expired, and then, in the act itself,
-// installation and consent. A rotation costs 7 statements, the client's included,
+// installation and consent. A rotation costs 6 statements, the client's included,
 // and one commit.
 func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
 	text, err := c.parameter("refresh_token", maxParameter)

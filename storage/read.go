@@ -1,6 +1,9 @@
 package storage
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Querier is what [One] and [Each] read from: a [Tx] or a [DB].
 type Querier interface {
@@ -17,6 +20,22 @@ func Later(ctx context.Context, tx Tx, query string, args ...any) error {
 		return pipeline.Later(ctx, query, args...)
 	}
 	_, err := tx.Exec(ctx, query, args...)
+	return err
+}
+
+// OneLater is [One] for a row that the act looks at only once its next statement has run,
+// with which the query may travel. It says by then in found whether there was one.
+func OneLater(ctx context.Context, tx Tx, found *bool, query string, args []any, dest ...any) error {
+	if pipeline, ok := tx.(interface {
+		OneLater(ctx context.Context, found *bool, query string, args, dest []any) error
+	}); ok {
+		return pipeline.OneLater(ctx, found, query, args, dest)
+	}
+	err := One(ctx, tx, query, args, dest...)
+	*found = err == nil
+	if errors.Is(err, ErrNoRows) {
+		return nil
+	}
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
@@ -17,7 +18,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-const business = "biz_1"
+// businesses is how many have installed our app; they consent in turns.
+const businesses = 1000
 
 // generous is the limiter that a server has, with limits that no run reaches.
 type generous struct{ *ratelimit.Memory }
@@ -39,9 +41,7 @@ func (nobody) Session(*http.Request) (identity.Session, bool, error) {
 }
 func (nobody) SignIn(http.ResponseWriter, *http.Request, string)                  {}
 func (nobody) Businesses(context.Context, string) ([]oauthserver.Business, error) { return nil, nil }
-func (nobody) IsMember(_ context.Context, businessID, userID string) (bool, error) {
-	return businessID == business && userID == user, nil
-}
+func (nobody) IsMember(_ context.Context, _, userID string) (bool, error)         { return userID == user, nil }
 
 // newServer is our server on a store, with limits, lockouts and all.
 func newServer(store *sqlstore.Store) (*oauthserver.Server, error) {
@@ -82,14 +82,17 @@ func newOurs(store *sqlstore.Store) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	var consents atomic.Int64
 	return &server{
 		name: "ours", token: srv.APIHandler(), path: "/oauth/token", secret: clientSecret.Reveal(), stop: func() {},
-		code: func() (string, error) { return approve(store, app, scopes) },
+		code: func() (string, error) {
+			return approve(store, app, fmt.Sprint("biz_", consents.Add(1)%businesses), scopes)
+		},
 	}, nil
 }
 
 // approve is what the consent page does.
-func approve(store *sqlstore.Store, app oauthserver.App, scopes identity.Scopes) (string, error) {
+func approve(store *sqlstore.Store, app oauthserver.App, business string, scopes identity.Scopes) (string, error) {
 	ctx, now := context.Background(), time.Now()
 	request := oauthserver.AuthorizationRequest{
 		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: app.ID, RedirectURI: redirectURI,

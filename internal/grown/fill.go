@@ -127,8 +127,8 @@ var tables = []string{
 		SELECT installation_id, app_id, business_id, 'ACTIVE', {scopes}, at FROM fill_line ORDER BY j`,
 	`INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, created_at)
 		SELECT grant_id, installation_id, user_id, {scopes}, at FROM fill_line ORDER BY j`,
-	`INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
-		SELECT 'fam_' || f.tail, l.app_id, l.installation_id, l.grant_id, l.user_id, {scopes}, 1, f.at, {later} + f.i
+	`INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at)
+		SELECT 'fam_' || f.tail, l.app_id, l.installation_id, l.grant_id, l.user_id, {scopes}, 1, f.at
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} ORDER BY f.i`,
 	`INSERT INTO partnerkit_access_token (id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at)
 		SELECT 'tok_' || f.tail, {digest}, l.app_id, l.installation_id, l.grant_id, l.user_id, 'fam_' || f.tail, 1, {scopes}, f.at, {later}

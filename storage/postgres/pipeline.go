@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,13 +21,14 @@ const rollbackWithin = 5 * time.Second
 type pipeline struct {
 	conn   *pgx.Conn
 	waits  *pgx.Batch
-	failed error // of a statement: there is nothing left to commit
+	reads  map[int]read // those of the waiting ones whose row is asked for, by their place
+	failed error        // of a statement: there is nothing left to commit
 	over   bool
 }
 
 // runPipeline runs the act in one transaction.
 func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Act) (err error) {
-	p := &pipeline{conn: conn, waits: &pgx.Batch{}}
+	p := &pipeline{conn: conn, waits: &pgx.Batch{}, reads: make(map[int]read)}
 	p.waits.Queue("begin isolation level read committed")
 	committed := false
 	defer func() { // also when the act panics
@@ -80,6 +82,18 @@ func (p *pipeline) Later(_ context.Context, query string, args ...any) error {
 	return nil
 }
 
+// read is where a row goes, if there is one.
+type read struct {
+	found *bool
+	dest  []any
+}
+
+// OneLater implements what [storage.OneLater] looks for.
+func (p *pipeline) OneLater(ctx context.Context, found *bool, query string, args, dest []any) error {
+	p.reads[p.waits.Len()] = read{found, dest}
+	return p.Later(ctx, query, args...)
+}
+
 // send sends those that wait and one more, of which the results are returned.
 func (p *pipeline) send(ctx context.Context, query string, args []any) (pgx.BatchResults, error) {
 	if p.over {
@@ -89,13 +103,29 @@ func (p *pipeline) send(ctx context.Context, query string, args []any) (pgx.Batc
 	p.waits.Queue(query, args...)
 	results := p.conn.SendBatch(ctx, p.waits)
 	p.waits = &pgx.Batch{}
-	for range before {
-		if _, err := results.Exec(); err != nil {
+	for i := range before {
+		if err := p.take(i, results); err != nil {
 			p.failed = cmp.Or(p.failed, err)
 			return nil, cmp.Or(err, results.Close())
 		}
 	}
+	clear(p.reads)
 	return results, nil
+}
+
+// take takes the result of the statement that waited in a place.
+func (p *pipeline) take(place int, results pgx.BatchResults) error {
+	to, ok := p.reads[place]
+	if !ok {
+		_, err := results.Exec()
+		return err
+	}
+	err := results.QueryRow().Scan(to.dest...)
+	*to.found = err == nil
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
 // commit is sent with what waits. An act that sent nothing has nothing to commit.

@@ -63,3 +63,40 @@ func TestLater(t *testing.T) {
 		t.Error("an act whose statement failed was committed")
 	}
 }
+
+// A row that is asked for later is there once the next statement has run, be it the
+// commit, and so is the news that there is none.
+func TestOneLater(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	read := func(ctx context.Context, tx storage.Tx, found *bool, where string, n *int) error {
+		return storage.OneLater(ctx, tx, found, "SELECT $1::int WHERE "+where, []any{7}, n)
+	}
+	for where, there := range map[string]bool{"true": true, "false": false} {
+		var foundFirst, foundLast bool
+		var first, last int
+		err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+			if err := read(ctx, tx, &foundFirst, where, &first); err != nil {
+				return err
+			}
+			if n, err := tx.Exec(ctx, "SELECT 1"); err != nil || n != 1 {
+				t.Errorf("the statement after it answered %d: %v", n, err)
+			}
+			if foundFirst != there {
+				t.Errorf("where %s, found after the next statement: %v", where, foundFirst)
+			}
+			return read(ctx, tx, &foundLast, where, &last)
+		})
+		if err != nil || foundLast != there || first != last || there != (last == 7) {
+			t.Errorf("where %s: read %d and %d, found after the commit: %v, %v", where, first, last, foundLast, err)
+		}
+	}
+	var found bool
+	var n int
+	err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+		return storage.OneLater(ctx, tx, &found, "SELECT 'seven'", nil, &n)
+	})
+	if err == nil || found {
+		t.Errorf("a row that does not fit was found: %v, %v", found, err)
+	}
+}

@@ -138,16 +138,13 @@ func TestFindsPlantedBugs(t *testing.T) {
 			rewriting(sweeping...), []string{"redeem code", "revoke consent"}, "",
 		},
 		"a burn misses the newest token": {
-			rewriting(rule{endFamily, func(_, schema string) []string {
-				return []string{
-					"UPDATE " + schema + "partnerkit_access_token SET revoked_at = $2 WHERE family_id = $1",
-					"UPDATE " + schema + "partnerkit_refresh_token SET used_at = $2 WHERE family_id = $1 AND used_at IS NULL",
-				}
+			rewriting(rule{endFamily, func(query, schema string) []string {
+				return []string{query + " AND generation = (SELECT generation FROM " + schema + "partnerkit_family WHERE id = $1)"}
 			}}), []string{"refresh", "revoke"}, "survivor",
 		},
 		"a burn locks upwards": {
 			rewriting(rule{endFamily, func(query, schema string) []string {
-				return []string{"UPDATE " + schema + "partnerkit_refresh_token SET expires_at = expires_at WHERE CAST($2 AS BIGINT) > 0 AND family_id = $1", query}
+				return []string{query, "UPDATE " + schema + "partnerkit_installation SET scopes = scopes WHERE CAST($2 AS BIGINT) > 0 AND id = (SELECT installation_id FROM " + schema + "partnerkit_family WHERE id = $1)"}
 			}}), []string{"refresh", "revoke"}, "deadlock",
 		},
 	} {

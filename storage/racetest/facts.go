@@ -30,7 +30,7 @@ var tables = []struct{ kind, sql string }{
 	{"code", "SELECT 'code', id, COALESCE(family_id, ''), installation_id, grant_id, CASE WHEN used_at IS NULL THEN 'open' ELSE 'used' END, 0 FROM partnerkit_code WHERE id IN (%s)"},
 	{"family", "SELECT 'family', id, '', installation_id, COALESCE(grant_id, ''), CASE WHEN ended_at IS NULL THEN 'live' ELSE 'ended' END, generation FROM partnerkit_family WHERE id IN (%s)"},
 	{"access", "SELECT 'access', id, COALESCE(family_id, ''), installation_id, COALESCE(grant_id, ''), CASE WHEN revoked_at IS NULL THEN 'live' ELSE 'ended' END, generation FROM partnerkit_access_token WHERE id IN (%s)"},
-	{"refresh", "SELECT 'refresh', id, family_id, '', '', CASE WHEN used_at IS NULL THEN 'open' ELSE 'used' END, generation FROM partnerkit_refresh_token WHERE id IN (%s)"},
+	{"refresh", "SELECT 'refresh', t.id, t.family_id, '', '', CASE WHEN t.generation < f.generation THEN 'used' ELSE 'open' END, t.generation FROM partnerkit_refresh_token t JOIN partnerkit_family f ON f.id = t.family_id WHERE t.id IN (%s)"},
 	{"device", "SELECT 'device', id, '', COALESCE(installation_id, ''), COALESCE(grant_id, ''), status, CASE WHEN polled_at IS NULL THEN 0 ELSE 1 END FROM partnerkit_device_code WHERE id IN (%s)"},
 	{"session", "SELECT 'session', token_id, '', '', '', 'used', 0 FROM partnerkit_used_session_token WHERE token_id IN (%s)"},
 	{"event", "SELECT 'event', id, '', '', '', type, 0 FROM partnerkit_event WHERE id IN (%s)"},

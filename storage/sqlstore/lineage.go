@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -60,10 +59,8 @@ func userStatus(said sql.NullString) oauthserver.UserStatus {
 type lineage struct {
 	app, installation, user string
 	grant                   string // empty for an exchanged token
-	family                  string // of a refresh; empty for a mint that begins one
 }
 
-// lineageOf is that of a mint that begins a family.
 func lineageOf(s oauthserver.Standing) lineage {
 	return lineage{app: s.AppID, installation: s.InstallationID, user: s.UserID, grant: s.GrantID}
 }
@@ -76,77 +73,53 @@ type locked struct {
 	grantEnded         bool
 	user               oauthserver.UserStatus
 	appScopes, granted identity.Scopes
-	// Of the family, for a refresh.
-	familyScopes identity.Scopes
-	generation   int64
-	familyEnded  bool
 }
 
-// parts are those that not every lineage has.
-type parts struct{ grant, family bool }
-
-func lockStatements(d storage.Dialect) map[parts]string {
-	all := make(map[parts]string)
-	for _, has := range []parts{{}, {grant: true}, {family: true}, {grant: true, family: true}} {
-		all[has] = lockStatement(d, has)
-	}
-	return all
-}
-
-// lockStatement reads and locks a lineage, in the order app, installation, grant,
-// family.
-func lockStatement(d storage.Dialect, has parts) string {
+// lockStatement reads and locks a lineage, in the order app, installation, grant. Not
+// every one has a grant.
+func lockStatement(d storage.Dialect, grant bool) string {
 	columns := "a.status, a.scopes, i.status, i.scopes, (SELECT u.status FROM partnerkit_user_state u WHERE u.user_id = $1)"
-	from := " FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id"
-	where, shared, owned, values := " WHERE i.id = $2", "a, i", "", 2
-	if has.grant {
-		values++
-		columns += ", g.ended_at"
-		from += " JOIN partnerkit_grant g ON g.installation_id = i.id"
-		where += fmt.Sprintf(" AND g.id = $%d", values)
-		shared += ", g"
+	from, where := " FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id", " WHERE i.id = $2"
+	if !grant {
+		return "SELECT " + columns + from + where + d.ShareOf("a, i")
 	}
-	if has.family {
-		values++
-		columns += ", f.scopes, f.generation, f.ended_at"
-		from += " JOIN partnerkit_family f ON f.installation_id = i.id"
-		where += fmt.Sprintf(" AND f.id = $%d", values)
-		owned = d.UpdateOf("f")
-	}
-	return "SELECT " + columns + from + where + d.ShareOf(shared) + owned
+	return "SELECT " + columns + ", g.ended_at" + from + " JOIN partnerkit_grant g ON g.installation_id = i.id" + where + " AND g.id = $3" + d.ShareOf("a, i, g")
 }
 
-// lock takes the locks of a mint. A part that is missing has ended.
-func (t *tx) lock(ctx context.Context, l lineage) (locked, error) {
+// use is how a mint begins: it locks the lineage, then uses up what the tokens are given
+// for, by the one conditional write that picks the winner. Both travel together, so a
+// mint that the state forbids has written by then, and must be undone with errStop. A
+// part that is missing has ended.
+func (t *tx) use(ctx context.Context, l lineage, write string, args ...any) (state locked, won bool, err error) {
 	var row struct {
-		state                            locked
-		appScopes, granted, familyScopes string
-		user                             sql.NullString
-		grantEnded, familyEnded          sql.NullInt64
+		appScopes, granted string
+		user               sql.NullString
+		grantEnded         sql.NullInt64
+		found              bool
 	}
-	state := &row.state
-	has := parts{grant: l.grant != "", family: l.family != ""}
-	args := append(make([]any, 0, 4), l.user, l.installation)
-	dest := append(make([]any, 0, 9), (*string)(&state.app), &row.appScopes, (*string)(&state.installation), &row.granted, &row.user)
-	if has.grant {
-		args, dest = append(args, l.grant), append(dest, &row.grantEnded)
+	query, of := t.sql.lock, append(make([]any, 0, 3), l.user, l.installation)
+	dest := append(make([]any, 0, 6), (*string)(&state.app), &row.appScopes, (*string)(&state.installation), &row.granted, &row.user)
+	if l.grant != "" {
+		query, of, dest = t.sql.lockWithGrant, append(of, l.grant), append(dest, &row.grantEnded)
 	}
-	if has.family {
-		args, dest = append(args, l.family), append(dest, &row.familyScopes, &state.generation, &row.familyEnded)
-	} else {
-		row.familyScopes = "[]"
+	if err := storage.OneLater(ctx, t.on, &row.found, query, of, dest...); err != nil {
+		return locked{}, false, err
 	}
-	if err := t.one(ctx, t.sql.locks[has], args, dest...); err != nil {
-		return locked{}, notFound(err)
+	n, err := t.exec(ctx, write, args...)
+	switch {
+	case err != nil:
+		return locked{}, false, err
+	case !row.found:
+		return locked{}, false, oauthserver.ErrNotFound
 	}
-	state.grantEnded, state.familyEnded, state.user = row.grantEnded.Valid, row.familyEnded.Valid, userStatus(row.user)
-	err := decoded(stored{row.appScopes, &state.appScopes}, stored{row.granted, &state.granted}, stored{row.familyScopes, &state.familyScopes})
-	return *state, err
+	state.grantEnded, state.user = row.grantEnded.Valid, userStatus(row.user)
+	err = decoded(stored{row.appScopes, &state.appScopes}, stored{row.granted, &state.granted})
+	return state, n > 0, err
 }
 
 // isAlive reports whether nothing of the lineage has ended.
 func (l locked) isAlive() bool {
-	return l.app == oauthserver.AppActive && l.installation == oauthserver.InstallationActive && !l.grantEnded && l.user == oauthserver.UserActive && !l.familyEnded
+	return l.app == oauthserver.AppActive && l.installation == oauthserver.InstallationActive && !l.grantEnded && l.user == oauthserver.UserActive
 }
 
 // verdict is what the state means for a mint of these scopes: Issued so far with

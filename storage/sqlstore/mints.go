@@ -37,22 +37,19 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 // RedeemCode implements oauthserver.CodeStore: 5 statements.
 func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
-		state, err := tx.lock(ctx, lineageOf(code.Standing))
+		line := lineageOf(code.Standing)
+		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
 		minted := state.verdict(code.Scopes)
-		if minted.Outcome != oauthserver.Issued {
-			return minted, nil
-		}
-		n, err := tx.exec(ctx, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
-		if err != nil {
-			return minted, err
-		}
-		if n == 0 {
+		switch {
+		case minted.Outcome != oauthserver.Issued:
+			return minted, errStop
+		case !won:
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
 		}
-		return minted, tx.startFamily(ctx, lineageOf(code.Standing), minted.Scopes, m)
+		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})
 }
 
@@ -71,22 +68,19 @@ func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) 
 // CollectDevice implements oauthserver.DeviceStore: 5 statements.
 func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
-		state, err := tx.lock(ctx, lineageOf(device.Standing))
+		line := lineageOf(device.Standing)
+		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
 		minted := state.verdict(device.Scopes)
-		if minted.Outcome != oauthserver.Issued {
-			return minted, nil
-		}
-		n, err := tx.exec(ctx, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
-		if err != nil {
-			return minted, err
-		}
-		if n == 0 {
+		switch {
+		case minted.Outcome != oauthserver.Issued:
+			return minted, errStop
+		case !won:
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
 		}
-		return minted, tx.startFamily(ctx, lineageOf(device.Standing), minted.Scopes, m)
+		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})
 }
 
@@ -106,77 +100,63 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 			return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
 		}
 		line := lineage{app: x.AppID, installation: installed.ID, user: x.UserID}
-		state, err := tx.lock(ctx, line)
+		state, won, err := tx.use(ctx, line, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
 		minted := state.verdict(state.granted)
-		if minted.Outcome != oauthserver.Issued {
-			return minted, nil
-		}
-		n, err := tx.exec(ctx, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
-		if err != nil {
-			return minted, err
-		}
-		if n == 0 {
+		switch {
+		case minted.Outcome != oauthserver.Issued:
+			return minted, errStop
+		case !won:
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
-		}
-		if m.RefreshID == "" {
-			return minted, tx.insertLone(ctx, line, minted.Scopes, m)
+		case m.RefreshID == "":
+			return minted, tx.insertAccess(ctx, line, "", 0, scopeList(minted.Scopes), m)
 		}
 		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})
 }
 
-// mint runs an act that makes tokens. A lineage that is gone is dead.
+// mint runs an act that makes tokens, or says with errStop that it made none and nothing
+// of it must stay. A lineage that is gone is dead.
 func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthserver.Minted, error)) (oauthserver.Minted, error) {
 	var minted oauthserver.Minted
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
-		minted, err = act(ctx, tx)
-		return stopped(err)
+		if minted, err = act(ctx, tx); errors.Is(err, oauthserver.ErrNotFound) {
+			minted, err = oauthserver.Minted{Outcome: oauthserver.Dead}, errStop
+		}
+		return err
 	})
-	if errors.Is(err, errStop) {
-		return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errStop) {
 		return oauthserver.Minted{}, wrap(name, err)
 	}
 	return minted, nil
 }
 
 // startFamily makes a family with its first tokens: 3 statements.
-func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.Mint) error {
-	scopes := scopeList(granted)
-	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8)`,
-		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopes, ms(m.Now), ms(m.RefreshExpires))
+func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
+	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 1, $7)`,
+		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopeList(scopes), ms(m.Now))
 	if err != nil {
 		return err
 	}
-	return t.insertTokens(ctx, m.FamilyID, 1, scopes, m)
+	return t.insertTokens(ctx, l, m.FamilyID, 1, scopes, m)
 }
 
-// insertTokens makes the tokens of a generation of the family.
-func (t *tx) insertTokens(ctx context.Context, family string, generation int64, scopes string, m oauthserver.Mint) error {
-	if err := t.insertAccess(ctx, family, scopes, m); err != nil {
+// insertTokens makes the tokens of a generation of the family: 2 statements.
+func (t *tx) insertTokens(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
+	if err := t.insertAccess(ctx, l, family, generation, scopeList(scopes), m); err != nil {
 		return err
 	}
 	return t.later(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.Now), ms(m.RefreshExpires))
 }
 
-// insertAccess makes an access token of the family's current generation.
-func (t *tx) insertAccess(ctx context.Context, family, scopes string, m oauthserver.Mint) error {
+// insertAccess makes an access token; without a family it is of generation 0.
+func (t *tx) insertAccess(ctx context.Context, l lineage, family string, generation int64, scopes string, m oauthserver.Mint) error {
 	return t.later(ctx, `INSERT INTO partnerkit_access_token
 			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
-		SELECT $1, $2, $3, $4, $5, app_id, installation_id, grant_id, user_id, id, generation FROM partnerkit_family WHERE id = $6`,
-		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.Now), ms(m.AccessExpires), family)
-}
-
-// insertLone makes an access token without a family.
-func (t *tx) insertLone(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
-	return t.later(ctx, `INSERT INTO partnerkit_access_token
-			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, generation)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`,
-		m.AccessID, m.AccessDigest.Bytes(), scopeList(scopes), ms(m.Now), ms(m.AccessExpires), l.app, l.installation, nullText(l.grant), l.user)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.Now), ms(m.AccessExpires), l.app, l.installation, nullText(l.grant), l.user, nullText(family), generation)
 }

@@ -186,10 +186,10 @@ func (t *tx) hint(topic string) { t.topics = append(t.topics, topic) }
 // sqlText puts the schema into statements. They name our tables partnerkit_…;
 // indexes have names that do not begin so, since an index follows its table.
 type sqlText struct {
-	schema string
-	known  sync.Map // statement → statement with schema
-	locks  map[parts]string
-	sized  sync.Map // sized → statement with schema
+	schema              string
+	known               sync.Map // statement → statement with schema
+	lock, lockWithGrant string   // of a lineage
+	sized               sync.Map // sized → statement with schema
 }
 
 // sized is a statement for a number of rows.
@@ -201,7 +201,9 @@ type sized struct {
 var ourTable = regexp.MustCompile(`\bpartnerkit_`)
 
 func newSQLText(d storage.Dialect) *sqlText {
-	return &sqlText{schema: d.Schema, locks: lockStatements(d)}
+	q := &sqlText{schema: d.Schema}
+	q.lock, q.lockWithGrant = q.qualified(lockStatement(d, false)), q.qualified(lockStatement(d, true))
+	return q
 }
 
 func (q *sqlText) of(statement string) string {

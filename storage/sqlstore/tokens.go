@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -37,20 +36,19 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	var row struct {
 		standingRow
-		token   oauthserver.RefreshToken
-		scopes  string
-		expires int64
-		used    sql.NullInt64
+		token            oauthserver.RefreshToken
+		scopes           string
+		expires, current int64
 	}
 	token := &row.token
 	row.to = &token.Standing
-	err := s.read(ctx, "SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.used_at, x.id, x.ended_at
+	err := s.read(ctx, "SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.generation, x.generation, x.id, x.ended_at
 		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id`+standingJoins+" WHERE t.digest = $1", []any{digest.Bytes()},
-		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.used, &row.family, &row.familyEnded)...)
+		append(row.dest(), &token.ID, &row.scopes, &row.expires, &token.Generation, &row.current, &row.family, &row.familyEnded)...)
 	if err != nil {
 		return *token, wrap("refresh token", notFound(err))
 	}
-	token.ExpiresAt, token.Used = fromMS(row.expires), row.used.Valid
+	token.ExpiresAt, token.Used = fromMS(row.expires), token.Generation < row.current
 	err = row.decode(stored{row.scopes, &token.FamilyScopes})
 	return *token, err
 }
@@ -58,101 +56,84 @@ func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oa
 // TokenToRotate implements oauthserver.TokenStore.
 func (s *Store) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	var row struct {
-		token       oauthserver.RefreshToken
-		scopes      string
-		expires     int64
-		used, ended sql.NullInt64
-		grant       sql.NullString
+		token            oauthserver.RefreshToken
+		scopes           string
+		expires, current int64
+		ended            sql.NullInt64
+		grant            sql.NullString
 	}
 	token := &row.token
 	err := s.read(ctx, `SELECT x.app_id, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
-			t.id, t.expires_at, t.used_at
+			t.id, t.expires_at, t.generation, x.generation
 		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
 		JOIN partnerkit_installation i ON i.id = x.installation_id WHERE t.digest = $1`, []any{digest.Bytes()},
 		&token.AppID, &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
-		&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &row.used)
+		&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &token.Generation, &row.current)
 	if err != nil {
 		return *token, wrap("token to rotate", notFound(err))
 	}
 	token.GrantID, token.FamilyEnded = row.grant.String, row.ended.Valid
-	token.ExpiresAt, token.Used = fromMS(row.expires), row.used.Valid
+	token.ExpiresAt, token.Used = fromMS(row.expires), token.Generation < row.current
 	err = decoded(stored{row.scopes, &token.FamilyScopes})
 	return *token, err
 }
 
-// RotateRefresh implements oauthserver.TokenStore: 5 statements.
+// RotateRefresh implements oauthserver.TokenStore: 4 statements. The generation that the
+// family has left is dead by that: its refresh token was used, its access token replaced.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
-		line := lineageOf(r.Token.Standing)
-		line.family = r.Token.FamilyID
-		state, err := tx.lock(ctx, line)
+		line, family := lineageOf(r.Token.Standing), r.Token.FamilyID
+		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_family SET generation = generation + 1 WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
+			family, r.Token.Generation)
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
-		if state.familyEnded {
-			return oauthserver.Minted{Outcome: oauthserver.Revoked}, nil
+		if !won {
+			return tx.reused(ctx, r, state, m.Now)
 		}
-		minted := state.verdict(state.familyScopes)
-		if minted.Outcome != oauthserver.Issued && !r.Token.Used {
-			return minted, nil
-		}
+		minted := state.verdict(r.Token.FamilyScopes)
 		if !r.Narrow.IsEmpty() {
 			minted.Scopes = minted.Scopes.Intersect(r.Narrow)
 		}
-		if minted.Outcome == oauthserver.Issued && minted.Scopes.IsEmpty() && !r.Token.Used {
-			return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+		if minted.Outcome == oauthserver.Issued && minted.Scopes.IsEmpty() {
+			minted.Outcome = oauthserver.Dead
 		}
-		n, err := tx.useRefresh(ctx, r, minted.Scopes, m.Now)
-		if err != nil {
-			return minted, err
+		if minted.Outcome != oauthserver.Issued {
+			return minted, errStop
 		}
-		if n == 0 {
-			return tx.reused(ctx, r, state, m.Now)
+		if r.Retry > 0 {
+			err := tx.later(ctx, "UPDATE partnerkit_family SET answer = $1, answer_scopes = $2, answered_at = $3 WHERE id = $4",
+				r.Answer, scopeList(minted.Scopes), ms(m.Now), family)
+			if err != nil {
+				return minted, err
+			}
 		}
-		return minted, tx.succeed(ctx, line.family, state.generation+1, minted.Scopes, m)
+		return minted, tx.insertTokens(ctx, line, family, r.Token.Generation+1, minted.Scopes, m)
 	})
 }
 
-// useRefresh is the one write that picks the winner.
-func (t *tx) useRefresh(ctx context.Context, r oauthserver.Rotation, scopes identity.Scopes, now time.Time) (int64, error) {
-	var answer, answerScopes any
-	if r.Retry > 0 {
-		answer, answerScopes = r.Answer, scopeList(scopes)
-	}
-	return t.exec(ctx, "UPDATE partnerkit_refresh_token SET used_at = $1, answer = $2, answer_scopes = $3 WHERE id = $4 AND used_at IS NULL",
-		ms(now), answer, answerScopes, r.Token.ID)
-}
-
-// reused ends the family of a token that was used before, unless this is a retry
-// that is allowed: soon enough, and with the successor still unused. What has died
-// since is not repeated.
+// reused is for a token of a family that has ended or gone on. The latter ends it,
+// unless this is a retry that is allowed: soon enough, and with the successor still
+// unused. What has died since is not repeated.
 func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, now time.Time) (oauthserver.Minted, error) {
-	if r.Retry > 0 {
-		var used, generation int64
-		var answer []byte
-		var scopes sql.NullString
-		err := t.one(ctx, "SELECT used_at, generation, answer, answer_scopes FROM partnerkit_refresh_token WHERE id = $1", []any{r.Token.ID}, &used, &generation, &answer, &scopes)
-		if err != nil {
-			return oauthserver.Minted{}, err
-		}
-		if answer != nil && state.generation == generation+1 && now.Before(fromMS(used).Add(r.Retry)) {
-			if !state.isAlive() {
-				return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
-			}
-			kept, err := parseScopes(scopes.String)
-			return oauthserver.Minted{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
-		}
+	var generation int64
+	var answer []byte
+	var scopes sql.NullString
+	var ended, answered sql.NullInt64
+	err := t.one(ctx, "SELECT generation, ended_at, answer, answer_scopes, answered_at FROM partnerkit_family WHERE id = $1"+t.dialect.ForUpdate,
+		[]any{r.Token.FamilyID}, &generation, &ended, &answer, &scopes, &answered)
+	switch {
+	case err != nil:
+		return oauthserver.Minted{}, notFound(err)
+	case ended.Valid:
+		return oauthserver.Minted{Outcome: oauthserver.Revoked}, nil
+	case answer == nil || generation != r.Token.Generation+1 || !now.Before(fromNullMS(answered).Add(r.Retry)):
+		return oauthserver.Minted{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
+	case !state.isAlive():
+		return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
 	}
-	return oauthserver.Minted{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
-}
-
-// succeed makes the next generation; those before it are dead by that.
-func (t *tx) succeed(ctx context.Context, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
-	err := t.later(ctx, "UPDATE partnerkit_family SET generation = $1, expires_at = $2 WHERE id = $3", generation, ms(m.RefreshExpires), family)
-	if err != nil {
-		return err
-	}
-	return t.insertTokens(ctx, family, generation, scopeList(scopes), m)
+	kept, err := parseScopes(scopes.String)
+	return oauthserver.Minted{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
 }
 
 // EndFamily implements oauthserver.TokenStore.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -75,6 +76,32 @@ var tokenCases = []testCase[*Env]{
 			}
 		}
 		f.wantLive(t, third, false)
+	}},
+	// CODE-06, REF-05, DEV-07, TX-04: only what gave tokens is used up.
+	{"A refused mint uses nothing up", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, device := f.code(t), f.device(t, true)
+		refresh := f.refreshToken(t, f.issued(t))
+		session := oauthserver.Exchange{TokenID: fmt.Sprintf("session_%d", serial.Add(1)), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user}
+		mints := map[string]func() (oauthserver.Minted, error){
+			"redeem":   func() (oauthserver.Minted, error) { return f.RedeemCode(t.Context(), code, mint(noon)) },
+			"collect":  func() (oauthserver.Minted, error) { return f.CollectDevice(t.Context(), device, mint(noon)) },
+			"exchange": func() (oauthserver.Minted, error) { return f.ExchangeSession(t.Context(), session, mint(noon)) },
+			"refresh": func() (oauthserver.Minted, error) {
+				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: refresh}, mint(noon))
+			},
+		}
+		for name, act := range mints {
+			for _, step := range []struct {
+				user oauthserver.UserStatus
+				want oauthserver.Outcome
+			}{{oauthserver.UserSuspended, oauthserver.Dead}, {oauthserver.UserActive, oauthserver.Issued}} {
+				must(t, f.SetUserStatus(t.Context(), f.user, step.user, noon))
+				if got := get[oauthserver.Minted](t)(act()); got.Outcome != step.want {
+					t.Errorf("%s with a user that is %s ended with %q, want %q", name, step.user, got.Outcome, step.want)
+				}
+			}
+		}
 	}},
 	// CODE-02: a replay ends what the code gave.
 	{"A replayed code", func(t *testing.T, e *Env) {
