@@ -29,6 +29,8 @@ const (
 	AppDeactivated AppStatus = "DEACTIVATED"
 )
 
+func (s AppStatus) isUsable() bool { return s == AppActive }
+
 // AppOrigin is where an app came from.
 type AppOrigin string
 
@@ -65,7 +67,15 @@ type App struct {
 }
 
 // IsUsable reports whether the app is neither suspended nor deactivated.
-func (a App) IsUsable() bool { return a.Status == AppActive }
+func (a App) IsUsable() bool { return a.Status.isUsable() }
+
+// client is the app as one that has no secrets.
+func (a App) client() Client {
+	return Client{
+		ID: a.ID, ClientID: a.ClientID, Type: a.Type, Status: a.Status, Origin: a.Origin,
+		DocumentFetchedAt: a.DocumentFetchedAt, DocumentFreshUntil: a.DocumentFreshUntil,
+	}
+}
 
 // ClientSecret is one of the secrets of a confidential app. Two may be valid
 // while the developer moves from one to the other.
@@ -78,12 +88,21 @@ type ClientSecret struct {
 	EndedAt   time.Time // zero while it is valid
 }
 
-// Client is an app with the digests of its valid secrets: what client
-// authentication needs.
+// Client is what client authentication needs to know of an app, and no more: it is
+// read for every request of one.
 type Client struct {
-	App
-	Secrets []Digest
+	ID       string // of the app
+	ClientID string
+	Type     ClientType
+	Status   AppStatus
+	Origin   AppOrigin
+	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
+	DocumentFetchedAt, DocumentFreshUntil time.Time
+	Secrets                               []Digest // those that are valid
 }
+
+// IsUsable reports whether the app is neither suspended nor deactivated.
+func (c Client) IsUsable() bool { return c.Status.isUsable() }
 
 // UserStatus is what the host lets a user do.
 type UserStatus string

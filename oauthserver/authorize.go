@@ -98,7 +98,11 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 	case !client.IsUsable():
 		return App{}, refused(textClient)
 	}
-	return client.App, nil
+	app, err := s.cfg.Store.App(ctx, client.ID)
+	if errors.Is(err, ErrNotFound) {
+		return App{}, refused(textClient)
+	}
+	return app, err
 }
 
 // resume goes on with a request that this browser opened before.

@@ -11,13 +11,13 @@ import (
 // authenticatedClient is an app that has proved to be the caller as well as its
 // type can. Only prove makes one; whoever holds one need not ask again.
 type authenticatedClient struct {
-	app App
+	Client
 	// proved: it presented its secret. PUBLIC clients have none.
 	proved bool
 }
 
 // owns reports whether an artifact was issued to this client.
-func (c authenticatedClient) owns(s Standing) bool { return c.app.ID == s.AppID }
+func (c authenticatedClient) owns(s Standing) bool { return c.ID == s.AppID }
 
 // authenticate finds out who calls. Everything that speaks against the client is
 // the same invalid_client; a failed authentication consumes nothing and counts
@@ -27,7 +27,7 @@ func (s *Server) authenticate(ctx context.Context, c call) (authenticatedClient,
 	if err != nil {
 		return authenticatedClient{}, err
 	}
-	if !client.app.IsUsable() {
+	if !client.IsUsable() {
 		return authenticatedClient{}, s.refuseClient(ctx, c)
 	}
 	return client, nil
@@ -49,14 +49,27 @@ func (s *Server) prove(ctx context.Context, c call) (authenticatedClient, error)
 	case errors.Is(err, ErrNotFound):
 		// The same work as for a client that exists, so that the time it takes
 		// does not tell them apart.
-		client = Client{App: App{Type: Confidential}, Secrets: []Digest{{}}}
+		client = Client{Type: Confidential, Secrets: []Digest{{}}}
 	case err != nil:
 		return authenticatedClient{}, fault("find client", err)
 	}
 	if !client.accepts(c.credentials.secret) {
 		return authenticatedClient{}, s.refuseClient(ctx, c)
 	}
-	return authenticatedClient{app: client.App, proved: !c.credentials.secret.IsZero()}, nil
+	return authenticatedClient{Client: client, proved: !c.credentials.secret.IsZero()}, nil
+}
+
+// callingApp reads all of the app that calls, for what needs more of it than to know
+// it. One that has gone since is a client that does not exist.
+func (s *Server) callingApp(ctx context.Context, c call, client authenticatedClient) (App, error) {
+	app, err := s.cfg.Store.App(ctx, client.ID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return App{}, s.refuseClient(ctx, c)
+	case err != nil:
+		return App{}, fault("read the calling app", err)
+	}
+	return app, nil
 }
 
 // accepts judges the secret that was, or was not, presented. A PUBLIC client has

@@ -32,7 +32,7 @@ type deviceAnswer struct {
 	Interval                int    `json:"interval"`
 }
 
-// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1): 2 statements
+// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1): 3 statements
 // and one commit.
 func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
@@ -47,11 +47,15 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 	if err := s.checkTarget(c); err != nil {
 		return err
 	}
-	scopes, err := c.requestedScopes(client.app)
+	app, err := s.callingApp(ctx, c, client)
 	if err != nil {
 		return err
 	}
-	deviceCode, userCode, err := s.createDevice(ctx, c, client.app, scopes)
+	scopes, err := c.requestedScopes(app)
+	if err != nil {
+		return err
+	}
+	deviceCode, userCode, err := s.createDevice(ctx, c, app, scopes)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
 	case err != nil:
 		return Client{}, fmt.Errorf("%w: save document: %w", ErrFault, err)
 	case saved.Origin == OriginDocument:
-		return Client{App: saved}, nil
+		return saved.client(), nil
 	}
 	// Somebody registered the client_id meanwhile, and registered clients come
 	// first.

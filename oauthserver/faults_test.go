@@ -50,10 +50,10 @@ func scenarios() []scenario {
 			k.install(confidentialID)
 			k.sessions++
 			return grant(exchangeGrant, "subject_token", sessionToken(strconv.Itoa(k.sessions)), "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
-		}, again: "invalid_grant", statements: 5, commits: 1},
+		}, again: "invalid_grant", statements: 6, commits: 1},
 		{name: "device authorize", prepare: func(*apiKit) (string, apiRequest, []string) {
 			return "/oauth/device/authorize", withBasic(confidentialID, apiSecret), nil
-		}, statements: 2, commits: 1},
+		}, statements: 3, commits: 1},
 		{name: "revoke access", prepare: func(k *apiKit) (string, apiRequest, []string) {
 			access, _ := k.tokens(confidentialID)
 			return "/oauth/revoke", withBasic(confidentialID, apiSecret), []string{"token", access}

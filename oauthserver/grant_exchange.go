@@ -16,10 +16,10 @@ func (s *Server) sessionVerifier() SessionTokenVerifier { return s.cfg.SessionTo
 
 // grantExchange gives an embedded app an access token for the session token of
 // the user in front of it (RFC 8693). Consent is not asked for: the token hangs
-// on installation and user. It costs 5 statements, the client's included, and one
+// on installation and user. It costs 6 statements, the client's included, and one
 // commit; what the verifier reads is not counted.
 func (s *Server) grantExchange(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
-	if client.app.Type != Confidential {
+	if client.Type != Confidential {
 		return tokenAnswer{}, s.refuseClient(ctx, c)
 	}
 	subject, err := c.exchangeSubject()
@@ -38,7 +38,7 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 		tokens.refresh = secret.Secret{} // the app gets a new session token instead
 	}
 	minted, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
-		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.app.ID,
+		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.ID,
 		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
 	}, tokens.mint(c.now))
 	if err != nil {
@@ -70,7 +70,11 @@ func (c call) exchangeSubject() (string, error) {
 // verifySubject asks the verifier. Whatever is wrong with the token is answered
 // in the same way; only a fault is something else.
 func (s *Server) verifySubject(ctx context.Context, c call, client authenticatedClient, subject string) (SessionToken, error) {
-	session, err := s.sessionVerifier().VerifySessionToken(ctx, client.app, subject, c.now)
+	app, err := s.callingApp(ctx, c, client)
+	if err != nil {
+		return SessionToken{}, err
+	}
+	session, err := s.sessionVerifier().VerifySessionToken(ctx, app, subject, c.now)
 	switch {
 	case errors.Is(err, ErrFault):
 		return SessionToken{}, fault("verify session token", err)

@@ -41,7 +41,7 @@ func (s *Server) limitClient(ctx context.Context, c call, client authenticatedCl
 	}
 	var asked ratelimit.Request
 	asked.Counters[0] = ratelimit.Counter{
-		Key:   ratelimit.NewKey("oauth "+string(c.endpoint)+" client", client.app.ClientID),
+		Key:   ratelimit.NewKey("oauth "+string(c.endpoint)+" client", client.ClientID),
 		Limit: ratelimit.PerMinute(ratelimit.OAuthPerClient),
 	}
 	return s.check(ctx, c.now, asked)

@@ -62,8 +62,7 @@ type AppStore interface {
 
 // SecretStore keeps client secrets.
 type SecretStore interface {
-	// Client returns an app and the digests of its valid secrets, with one
-	// statement; [ErrNotFound].
+	// Client returns what a client_id stands for, with one statement; [ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
 	// AddClientSecret adds one, unless the app has limit that are valid. Of
 	// several at once no more than fit are added. [ErrNotFound] when there is no

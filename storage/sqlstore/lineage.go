@@ -65,6 +65,13 @@ func lineageOf(s oauthserver.Standing) lineage {
 	return lineage{app: s.AppID, installation: s.InstallationID, user: s.UserID, grant: s.GrantID}
 }
 
+// owners are a lineage as arguments of statements, made once for several of them.
+type owners struct{ app, installation, grant, user any }
+
+func (l lineage) owners() owners {
+	return owners{app: l.app, installation: l.installation, grant: nullText(l.grant), user: l.user}
+}
+
 // locked is the state of a lineage, which stays so until the transaction ends:
 // whoever wants to end one of its parts waits.
 type locked struct {
@@ -90,13 +97,15 @@ func lockStatement(d storage.Dialect, grant bool) string {
 // for, by the one conditional write that picks the winner. Both travel together, so a
 // mint that the state forbids has written by then, and must be undone with errStop. A
 // part that is missing has ended.
-func (t *tx) use(ctx context.Context, l lineage, write string, args ...any) (state locked, won bool, err error) {
+func (t *tx) use(ctx context.Context, l lineage, write string, args ...any) (_ locked, won bool, err error) {
 	var row struct {
+		state              locked
 		appScopes, granted string
 		user               sql.NullString
 		grantEnded         sql.NullInt64
 		found              bool
 	}
+	state := &row.state
 	query, of := t.sql.lock, append(make([]any, 0, 3), l.user, l.installation)
 	dest := append(make([]any, 0, 6), (*string)(&state.app), &row.appScopes, (*string)(&state.installation), &row.granted, &row.user)
 	if l.grant != "" {
@@ -114,7 +123,7 @@ func (t *tx) use(ctx context.Context, l lineage, write string, args ...any) (sta
 	}
 	state.grantEnded, state.user = row.grantEnded.Valid, userStatus(row.user)
 	err = decoded(stored{row.appScopes, &state.appScopes}, stored{row.granted, &state.granted})
-	return state, n > 0, err
+	return *state, n > 0, err
 }
 
 // isAlive reports whether nothing of the lineage has ended.

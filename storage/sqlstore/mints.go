@@ -111,7 +111,7 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 		case !won:
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
 		case m.RefreshID == "":
-			return minted, tx.insertAccess(ctx, line, "", 0, scopeList(minted.Scopes), m)
+			return minted, tx.insertAccess(ctx, line.owners(), nil, 0, scopeList(minted.Scopes), m)
 		}
 		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})
@@ -134,29 +134,31 @@ func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Cont
 }
 
 // startFamily makes a family with its first tokens: 3 statements.
-func (t *tx) startFamily(ctx context.Context, l lineage, scopes identity.Scopes, m oauthserver.Mint) error {
+func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.Mint) error {
+	of, scopes := l.owners(), scopeList(granted)
 	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 1, $7)`,
-		m.FamilyID, l.app, l.installation, nullText(l.grant), l.user, scopeList(scopes), ms(m.Now))
+		m.FamilyID, of.app, of.installation, of.grant, of.user, scopes, ms(m.Now))
 	if err != nil {
 		return err
 	}
-	return t.insertTokens(ctx, l, m.FamilyID, 1, scopes, m)
+	return t.insertTokens(ctx, of, m.FamilyID, 1, scopes, m)
 }
 
 // insertTokens makes the tokens of a generation of the family: 2 statements.
-func (t *tx) insertTokens(ctx context.Context, l lineage, family string, generation int64, scopes identity.Scopes, m oauthserver.Mint) error {
-	if err := t.insertAccess(ctx, l, family, generation, scopeList(scopes), m); err != nil {
+func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.Mint) error {
+	if err := t.insertAccess(ctx, of, family, generation, scopes, m); err != nil {
 		return err
 	}
 	return t.later(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.Now), ms(m.RefreshExpires))
 }
 
-// insertAccess makes an access token; without a family it is of generation 0.
-func (t *tx) insertAccess(ctx context.Context, l lineage, family string, generation int64, scopes string, m oauthserver.Mint) error {
+// insertAccess makes an access token; one without a family, which is nil, is of
+// generation 0.
+func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.Mint) error {
 	return t.later(ctx, `INSERT INTO partnerkit_access_token
 			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.Now), ms(m.AccessExpires), l.app, l.installation, nullText(l.grant), l.user, nullText(family), generation)
+		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.Now), ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation)
 }

@@ -12,13 +12,14 @@ import (
 
 // Client implements oauthserver.SecretStore.
 func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
-	var client oauthserver.Client
-	var row struct {
-		appRow
-		digest []byte
+	var row struct { // one allocation: it is part of every request of a client
+		client         oauthserver.Client
+		fetched, fresh int64
+		digest         []byte
 	}
-	dest := append(row.dest(), &row.digest)
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+appColumns+`, c.digest FROM partnerkit_app a
+	client := &row.client
+	dest := []any{&client.ID, (*string)(&client.Type), (*string)(&client.Status), (*string)(&client.Origin), &row.fetched, &row.fresh, &row.digest}
+	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.type, a.status, a.origin, a.document_fetched_at, a.document_fresh_until, c.digest FROM partnerkit_app a
 		LEFT JOIN partnerkit_client_secret c ON c.app_id = a.id AND c.ended_at IS NULL WHERE a.client_id = $1`), []any{clientID},
 		func(scan func(...any) error) error {
 			if err := scan(dest...); err != nil || row.digest == nil {
@@ -33,12 +34,12 @@ func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client
 		})
 	switch {
 	case err != nil:
-	case row.app.ID == "":
-		err = oauthserver.ErrNotFound
-	default:
-		client.App, err = row.value()
+		return *client, wrap("client", err)
+	case client.ID == "":
+		return *client, wrap("client", oauthserver.ErrNotFound)
 	}
-	return client, wrap("client", err)
+	client.ClientID, client.DocumentFetchedAt, client.DocumentFreshUntil = clientID, fromMS(row.fetched), fromMS(row.fresh)
+	return *client, nil
 }
 
 // AddClientSecret implements oauthserver.SecretStore. Whoever adds or ends a

@@ -108,7 +108,7 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 				return minted, err
 			}
 		}
-		return minted, tx.insertTokens(ctx, line, family, r.Token.Generation+1, minted.Scopes, m)
+		return minted, tx.insertTokens(ctx, line.owners(), family, r.Token.Generation+1, scopeList(minted.Scopes), m)
 	})
 }
 
