@@ -146,10 +146,16 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Row
 	return db.readers.query(ctx, query, args)
 }
 
-// One is the shorter way to a single row, for [storage.One].
+// One is the shorter way to a single row, for [storage.One]. It goes over the connection
+// that writes while that is free: its pages are those that it wrote, where a reader begins
+// with none after each commit. Whatever might write gets a reader, which refuses it.
 func (db *DB) One(ctx context.Context, query string, args, dest []any) error {
 	if db.closed.Load() {
 		return storage.ErrClosed
+	}
+	if ctx.Err() == nil && strings.HasPrefix(query, "SELECT ") && db.writer.tryTake() {
+		defer db.writer.pass()
+		return db.writer.conn.one(uncancelled(ctx), query, args, dest)
 	}
 	return db.readers.one(ctx, query, args, dest)
 }

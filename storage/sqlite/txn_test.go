@@ -147,6 +147,58 @@ func TestSeveralStatementsInOneExec(t *testing.T) {
 	})
 }
 
+// A read over the connection that writes sees what was committed, with writers beside it
+// and without, and writes nothing itself.
+func TestReadsOverTheWriter(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	ctx := t.Context()
+	if _, err := db.Exec(ctx, "CREATE TABLE r (n INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	count := func() (n int) {
+		if err := storage.One(ctx, db, "SELECT COUNT(*) FROM r", nil, &n); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	const writes = 200
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for before := 0; before < writes; {
+				now := count()
+				if now < before {
+					t.Errorf("%d rows after %d", now, before)
+				}
+				before = now
+			}
+		})
+	}
+	for i := range writes {
+		err := db.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
+			_, err := tx.Exec(ctx, "INSERT INTO r VALUES ($1)", i)
+			if seen := count(); seen != i {
+				t.Errorf("%d rows are seen before the commit of row %d", seen, i)
+			}
+			return err
+		})
+		if seen := count(); err != nil || seen != i+1 {
+			t.Fatalf("%d rows are seen after the commit of row %d: %v", seen, i, err)
+		}
+	}
+	group.Wait()
+	var n int
+	if err := storage.One(ctx, db, "INSERT INTO r VALUES (1) RETURNING n", nil, &n); err == nil || count() != writes {
+		t.Errorf("a read wrote: %v", err)
+	}
+	ended, end := context.WithCancel(ctx)
+	end()
+	if err := storage.One(ended, db, "SELECT 1", nil, &n); !errors.Is(err, context.Canceled) {
+		t.Errorf("a read whose context has ended: %v", err)
+	}
+}
+
 // Reading while the database is being closed is refused, not a panic.
 func TestQueryAgainstClose(t *testing.T) {
 	t.Parallel()

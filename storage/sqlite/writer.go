@@ -201,6 +201,17 @@ func (w *writer) take(batch []*job) []*job {
 	return batch
 }
 
+// tryTake takes the connection if it is free.
+func (w *writer) tryTake() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held || w.closed {
+		return false
+	}
+	w.held = true
+	return true
+}
+
 // pass gives the connection to the first in the queue, or lays it down.
 func (w *writer) pass() {
 	w.mu.Lock()

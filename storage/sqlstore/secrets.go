@@ -10,35 +10,34 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Client implements oauthserver.SecretStore.
+// Client implements oauthserver.SecretStore. It is part of every request of a client,
+// so all that it scans into is one allocation, and it reads one row: that of a secret
+// and the other, where there are two.
 func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
-	var row struct { // one allocation: it is part of every request of a client
+	var row struct {
 		client         oauthserver.Client
 		fetched, fresh int64
-		digest         []byte
+		digests        [oauthserver.MaxClientSecrets][]byte
 	}
 	client := &row.client
-	dest := []any{&client.ID, (*string)(&client.Type), (*string)(&client.Status), (*string)(&client.Origin), &row.fetched, &row.fresh, &row.digest}
-	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.type, a.status, a.origin, a.document_fetched_at, a.document_fresh_until, c.digest FROM partnerkit_app a
-		LEFT JOIN partnerkit_client_secret c ON c.app_id = a.id AND c.ended_at IS NULL WHERE a.client_id = $1`), []any{clientID},
-		func(scan func(...any) error) error {
-			if err := scan(dest...); err != nil || row.digest == nil {
-				return err
-			}
-			var d secret.Digest
-			if err := d.Scan(row.digest); err != nil {
-				return err
-			}
-			client.Secrets = append(client.Secrets, d)
-			return nil
-		})
-	switch {
-	case err != nil:
-		return *client, wrap("client", err)
-	case client.ID == "":
-		return *client, wrap("client", oauthserver.ErrNotFound)
+	err := s.read(ctx, `SELECT a.id, a.type, a.status, a.origin, a.document_fetched_at, a.document_fresh_until, c.digest, o.digest FROM partnerkit_app a
+		LEFT JOIN partnerkit_client_secret c ON c.app_id = a.id AND c.ended_at IS NULL
+		LEFT JOIN partnerkit_client_secret o ON o.app_id = a.id AND o.ended_at IS NULL AND o.id <> c.id WHERE a.client_id = $1`, []any{clientID},
+		&client.ID, (*string)(&client.Type), (*string)(&client.Status), (*string)(&client.Origin), &row.fetched, &row.fresh, &row.digests[0], &row.digests[1])
+	if err != nil {
+		return *client, wrap("client", notFound(err))
 	}
 	client.ClientID, client.DocumentFetchedAt, client.DocumentFreshUntil = clientID, fromMS(row.fetched), fromMS(row.fresh)
+	for _, digest := range row.digests {
+		if digest == nil {
+			continue
+		}
+		var d secret.Digest
+		if err := d.Scan(digest); err != nil {
+			return *client, wrap("client", err)
+		}
+		client.Secrets = append(client.Secrets, d)
+	}
 	return *client, nil
 }
 
