@@ -43,7 +43,7 @@ func Durable(p bench.Plan, r *report.Report) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	return durable(p, r, durability{where: "durable SQLite, one client", store: store, bare: db, clients: 1, each: 100})
+	return durable(p, r, durability{where: "durable SQLite, one client", store: store, bare: db, clients: 1, each: 50})
 }
 
 // Postgres is Durable for many clients of PostgreSQL.
@@ -63,7 +63,7 @@ func Postgres(p bench.Plan, r *report.Report, url string) error {
 	defer func() { _, _ = db.Exec("DROP SCHEMA " + schema + " CASCADE") }()
 	defer store.Close()
 	return durable(p, r, durability{
-		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, table: schema + ".", clients: clients, each: 40 * clients,
+		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, table: schema + ".", clients: clients, each: 10 * clients,
 	})
 }
 
@@ -89,7 +89,7 @@ func durable(p bench.Plan, r *report.Report, d durability) error {
 		return bench.Side{Name: fmt.Sprintf("commit of %d rows", rows), Each: d.each, Do: func(n int) error { return bare(n, rows) }}
 	}
 	before, redeem := redeeming(our, d.clients)
-	measured, err := p.Compare(9,
+	measured, err := p.Compare(41, // short turns, and many: a disk has moods
 		floor(rowsOfRefresh), bench.Side{Name: "refresh", Each: d.each, Do: refreshing(our, d.clients)},
 		floor(rowsOfExchange), bench.Side{Name: "code exchange", Each: d.each, Before: before, Do: redeem})
 	if err != nil {
