@@ -75,6 +75,7 @@ func newThrottled() (single, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	l.SetMaxCASAttemptsLimit(1000)
 	return func(ctx context.Context, key string) error {
 		limited, _, err := l.RateLimitCtx(ctx, key, 1)
 		return judge(!limited, err)
