@@ -53,31 +53,33 @@ func NewMemory(config MemoryConfig) (*Memory, error) {
 
 // Check implements Limiter. Its errors wrap ErrInvalid; the context is not used.
 func (m *Memory) Check(_ context.Context, now time.Time, req Request) (Result, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.validate(); err != nil {
 		return Result{}, err
 	}
+	ms := now.UnixMilli()
 	var tally Tally
+	var ends [MaxCounters]int64
 	for i := range req.Lockouts {
-		if l := &req.Lockouts[i]; l.IsUsed() {
-			tally.LockedUntil[i] = m.lockouts.lockedUntil(l.Key)
+		if l := &req.Lockouts[i]; l.isUsed() {
+			tally.LockedUntil[i] = m.lockouts.lockedUntil(&l.Key)
 		}
 	}
 	for i := range req.Counters {
-		if c := &req.Counters[i]; c.IsUsed() {
-			tally.Counts[i] = m.counters.count(*c, now)
+		if c := &req.Counters[i]; c.isUsed() {
+			tally.Counts[i], ends[i] = m.counters.count(c, ms)
 		}
 	}
-	return Decide(now, req, tally), nil
+	return decide(ms, &req, &tally, &ends), nil
 }
 
 // Fail implements Limiter. Its errors wrap ErrInvalid; the context is not used.
 func (m *Memory) Fail(_ context.Context, now time.Time, failed Lockouts) error {
-	if err := failed.Validate(); err != nil {
+	if err := failed.validate(); err != nil {
 		return err
 	}
 	for i := range failed {
-		if l := &failed[i]; l.IsUsed() {
-			m.lockouts.fail(*l, now)
+		if l := &failed[i]; l.isUsed() {
+			m.lockouts.fail(l, now.UnixMilli())
 		}
 	}
 	return nil

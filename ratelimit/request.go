@@ -58,29 +58,38 @@ type LockoutRule struct {
 }
 
 // IsUsed says whether this place in a Request asks for anything.
-func (c Counter) IsUsed() bool { return c != Counter{} }
+func (c Counter) IsUsed() bool { return c.isUsed() }
+
+// isUsed looks first at what every used counter has.
+func (c *Counter) isUsed() bool { return c.Limit.Count != 0 || *c != Counter{} }
 
 // IsUsed says whether this place in a Request asks for anything.
-func (l Lockout) IsUsed() bool { return l != Lockout{} }
+func (l Lockout) IsUsed() bool { return l.isUsed() }
+
+func (l *Lockout) isUsed() bool { return l.Rule.MoreThan != 0 || *l != Lockout{} }
 
 // Validate returns an error that wraps ErrInvalid when a used counter or
 // lockout is out of the bounds that its fields document.
-func (r Request) Validate() error {
+func (r Request) Validate() error { return r.validate() }
+
+func (r *Request) validate() error {
 	for i := range r.Counters {
 		c := &r.Counters[i]
-		if c.IsUsed() && !(inBounds(c.Limit.Count) && isSpan(c.Limit.Window)) {
+		if c.isUsed() && !(inBounds(c.Limit.Count) && isSpan(c.Limit.Window)) {
 			return fmt.Errorf("%w: counter %d: %d in %v", ErrInvalid, i, c.Limit.Count, c.Limit.Window)
 		}
 	}
-	return r.Lockouts.Validate()
+	return r.Lockouts.validate()
 }
 
 // Validate returns an error that wraps ErrInvalid when a used lockout is out of
 // the bounds that its fields document.
-func (l Lockouts) Validate() error {
+func (l Lockouts) Validate() error { return l.validate() }
+
+func (l *Lockouts) validate() error {
 	for i := range l {
-		r := l[i].Rule
-		if l[i].IsUsed() && !(inBounds(r.MoreThan) && isSpan(r.Within) && isSpan(r.For)) {
+		r := &l[i].Rule
+		if l[i].isUsed() && !(inBounds(r.MoreThan) && isSpan(r.Within) && isSpan(r.For)) {
 			return fmt.Errorf("%w: lockout %d: more than %d within %v for %v", ErrInvalid, i, r.MoreThan, r.Within, r.For)
 		}
 	}

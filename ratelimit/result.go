@@ -51,28 +51,39 @@ type Tally struct {
 // Decide turns a tally into the Result, for those who implement a Limiter. The
 // request must be valid.
 func Decide(now time.Time, req Request, tally Tally) Result {
+	ms := now.UnixMilli()
+	var ends [MaxCounters]int64
+	for i := range req.Counters {
+		if c := &req.Counters[i]; c.isUsed() {
+			_, ends[i] = c.window(ms)
+		}
+	}
+	return decide(ms, &req, &tally, &ends)
+}
+
+// decide is Decide for those who know when the counters' windows end.
+func decide(ms int64, req *Request, tally *Tally, ends *[MaxCounters]int64) Result {
 	var res Result
 	for i := range req.Lockouts {
-		left := tally.LockedUntil[i] - now.UnixMilli()
-		if !req.Lockouts[i].IsUsed() || tally.LockedUntil[i] == 0 || left <= 0 {
+		left := tally.LockedUntil[i] - ms
+		if tally.LockedUntil[i] == 0 || left <= 0 || !req.Lockouts[i].isUsed() {
 			continue
 		}
 		res.Lockouts[i] = time.Duration(left) * time.Millisecond
 		res.refuse(RefusedByLockout, i, res.Lockouts[i])
 	}
 	for i := range req.Counters {
-		c := req.Counters[i]
-		if !c.IsUsed() {
+		c := &req.Counters[i]
+		if !c.isUsed() {
 			continue
 		}
-		_, ends := c.Window(now)
-		quota := Quota{
+		quota := &res.Counters[i]
+		*quota = Quota{
 			Allowed:   tally.Counts[i] <= int64(c.Limit.Count),
 			Limit:     c.Limit.Count,
 			Remaining: int(max(0, int64(c.Limit.Count)-tally.Counts[i])),
-			Reset:     time.Duration(ends-now.UnixMilli()) * time.Millisecond,
+			Reset:     time.Duration(ends[i]-ms) * time.Millisecond,
 		}
-		res.Counters[i] = quota
 		if !quota.Allowed {
 			res.refuse(RefusedByCounter, i, quota.Reset)
 		}

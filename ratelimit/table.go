@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"sync"
-	"time"
 	"unsafe"
 )
 
@@ -54,26 +53,27 @@ func newTable(maxBytes int64) *table {
 	return t
 }
 
-// count adds one to the counter's current window and returns the sum.
-func (t *table) count(c Counter, now time.Time) int64 {
-	_, ends := c.Window(now)
-	want := entry{key: c.Key, ends: ends, window: uint32(c.Limit.Window.Milliseconds())}
-	shard, i := t.place(c.Key)
+// count adds one to the counter's current window and returns the sum, and when
+// that window ends.
+func (t *table) count(c *Counter, ms int64) (sum, ends int64) {
+	length := uint32(c.Limit.Window.Milliseconds())
+	shard, i := t.place(&c.Key)
 
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	set := shard.set(i)
-	e := set.window(want)
+	e := set.window(&c.Key, length, ms)
 	if e == nil {
-		e = set.victim(now.UnixMilli())
-		*e = want
+		e = set.victim(ms)
+		*e = entry{key: c.Key, window: length}
+		_, e.ends = c.window(ms)
 	}
 	e.count = min(e.count+1, lockedOut-1)
-	return int64(e.count)
+	return int64(e.count), e.ends
 }
 
 // lockedUntil returns when the key's lockout ends, or ended; zero for none.
-func (t *table) lockedUntil(key Key) int64 {
+func (t *table) lockedUntil(key *Key) int64 {
 	shard, i := t.place(key)
 
 	shard.mu.Lock()
@@ -89,14 +89,13 @@ func (t *table) lockedUntil(key Key) int64 {
 }
 
 // fail counts one failure, and locks out if that was one too many.
-func (t *table) fail(l Lockout, now time.Time) {
-	ms := now.UnixMilli()
-	shard, i := t.place(l.Key)
+func (t *table) fail(l *Lockout, ms int64) {
+	shard, i := t.place(&l.Key)
 
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	set := shard.set(i)
-	e := set.lockout(l.Key)
+	e := set.lockout(&l.Key)
 	switch {
 	case e == nil:
 		if e = set.victim(ms); e == nil {
@@ -115,7 +114,7 @@ func (t *table) fail(l Lockout, now time.Time) {
 }
 
 // place returns the shard of a key and the index of its set there.
-func (t *table) place(key Key) (*shard, int) {
+func (t *table) place(key *Key) (*shard, int) {
 	h := maphash.Bytes(t.seed, key[:])
 	s := &t.shards[h%shards]
 	i, _ := bits.Mul64(h, uint64(len(s.sets))) // by the upper bits; the lower chose the shard
@@ -129,21 +128,22 @@ func (s *shard) set(i int) *set {
 	return s.sets[i]
 }
 
-// window finds the entry of a counter's window. A late request for the window
-// before finds that one, if it is still there: windows never mix.
-func (s *set) window(want entry) *entry {
+// window finds the entry of the counter's window that the time falls into. A late
+// request for the window before finds that one, if it is still there: windows
+// never mix.
+func (s *set) window(key *Key, length uint32, ms int64) *entry {
 	for i := range s {
 		e := &s[i]
-		if e.key == want.key && e.ends == want.ends && e.window == want.window && e.count > 0 {
+		if e.key == *key && e.window == length && e.ends > ms && e.ends-int64(length) <= ms && e.count > 0 {
 			return e
 		}
 	}
 	return nil
 }
 
-func (s *set) lockout(key Key) *entry {
+func (s *set) lockout(key *Key) *entry {
 	for i := range s {
-		if s[i].key == key && s[i].count > 0 {
+		if s[i].key == *key && s[i].count > 0 {
 			return &s[i]
 		}
 	}

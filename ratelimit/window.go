@@ -9,9 +9,13 @@ import (
 // window ends, in Unix milliseconds. Equal counters have equal windows on every
 // node. The counter must be valid.
 func (c Counter) Window(now time.Time) (number, ends int64) {
+	return c.window(now.UnixMilli())
+}
+
+func (c *Counter) window(ms int64) (number, ends int64) {
 	length := c.Limit.Window.Milliseconds()
 	phase := int64(binary.BigEndian.Uint64(c.Key[:8]) % uint64(length))
-	number = floorDiv(now.UnixMilli()+phase, length)
+	number = floorDiv(ms+phase, length)
 	return number, (number+1)*length - phase
 }
 

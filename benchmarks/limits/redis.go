@@ -48,7 +48,7 @@ func redisSides(url string) (sides []bench.Side, stop func(), err error) {
 	}
 	gcra.SetMaxCASAttemptsLimit(1000)
 	leaky := redis_rate.NewLimiter(client)
-	requests := ourRequests()
+	pairs := ourPairs()
 	const each = 30_000
 	spread := func(name string, do func(ctx context.Context, i int) error) bench.Side {
 		return bench.Side{Name: name, Each: each, Do: func(n int) error {
@@ -66,8 +66,7 @@ func redisSides(url string) (sides []bench.Side, stop func(), err error) {
 	sides = []bench.Side{
 		spread("INCR", func(ctx context.Context, i int) error { return client.Incr(ctx, prefix+"incr:"+strconv.Itoa(i)).Err() }),
 		spread("ours", func(ctx context.Context, i int) error {
-			got, err := our.Check(ctx, time.Now(), requests[i])
-			return judge(got.Allowed, err)
+			return pairs.check(ctx, our, time.Now(), i)
 		}),
 		spread("ulule/limiter", func(ctx context.Context, i int) error {
 			got, err := ulule.Get(ctx, strconv.Itoa(i))

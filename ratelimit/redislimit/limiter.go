@@ -56,7 +56,7 @@ func (l *Limiter) Check(ctx context.Context, now time.Time, req ratelimit.Reques
 	}
 	var tally ratelimit.Tally
 	err := l.ask(ctx, func(ctx context.Context) (err error) {
-		tally, err = l.store.check(ctx, now, req)
+		tally, err = l.store.check(ctx, now, &req)
 		return err
 	})
 	if err == nil {

@@ -2,6 +2,7 @@ package redislimit
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,22 +12,20 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// checkScript counts in the first ARGV[1] keys and reads the lockouts of the
-// others. The rest of ARGV are the counters' times to live. It answers with a
-// number for each key: the count, or when the lockout ends, 0 for none.
+// checkScript counts in as many keys as there are in ARGV, which holds their
+// times to live, and reads the lockouts of the others. It answers with a number
+// for each key: the count, or when the lockout ends, 0 for none.
 const checkScript = `
-local counters = tonumber(ARGV[1])
 local reply = {}
-for i, key in ipairs(KEYS) do
-  if i <= counters then
-    reply[i] = redis.call('INCR', key)
-    if reply[i] == 1 then
-      redis.call('PEXPIRE', key, ARGV[i + 1])
-    end
-  else
-    local lockout = redis.call('HMGET', key, 'locked', 'ends')
-    reply[i] = lockout[1] == '1' and tonumber(lockout[2]) or 0
+for i = 1, #ARGV do
+  reply[i] = redis.call('INCR', KEYS[i])
+  if reply[i] == 1 then
+    redis.call('PEXPIRE', KEYS[i], ARGV[i])
   end
+end
+for i = #ARGV + 1, #KEYS do
+  local lockout = redis.call('HMGET', KEYS[i], 'locked', 'ends')
+  reply[i] = lockout[1] == '1' and tonumber(lockout[2]) or 0
 end
 return reply
 `
@@ -59,7 +58,7 @@ return 0
 type store struct {
 	client *redis.Client
 	prefix string
-	checks *redis.Script
+	digest string // of checkScript
 	fails  *redis.Script
 }
 
@@ -67,41 +66,57 @@ func newStore(client *redis.Client, prefix string) *store {
 	return &store{
 		client: client,
 		prefix: prefix,
-		checks: redis.NewScript(checkScript),
+		digest: redis.NewScript(checkScript).Hash(),
 		fails:  redis.NewScript(failScript),
 	}
 }
 
-func (s *store) check(ctx context.Context, now time.Time, req ratelimit.Request) (ratelimit.Tally, error) {
-	keys := make([]string, 0, ratelimit.MaxCounters+ratelimit.MaxLockouts)
-	ttls := make([]any, 1, 1+ratelimit.MaxCounters)
-	for _, c := range req.Counters {
-		if c.IsUsed() {
-			keys = append(keys, s.counterKey(c, now))
-			ttls = append(ttls, 2*c.Limit.Window.Milliseconds())
+func (s *store) check(ctx context.Context, now time.Time, req *ratelimit.Request) (ratelimit.Tally, error) {
+	const before = 3 // the command, the script and the number of keys
+	args := make([]any, before, before+2*ratelimit.MaxCounters+ratelimit.MaxLockouts)
+	for i := range req.Counters {
+		if c := &req.Counters[i]; c.IsUsed() {
+			args = append(args, s.counterKey(c, now))
 		}
 	}
-	ttls[0] = len(keys)
-	for _, l := range req.Lockouts {
-		if l.IsUsed() {
-			keys = append(keys, s.lockoutKey(l))
+	for i := range req.Lockouts {
+		if l := &req.Lockouts[i]; l.IsUsed() {
+			args = append(args, s.lockoutKey(l))
 		}
 	}
-	if len(keys) == 0 {
+	keys := len(args) - before
+	if keys == 0 {
 		return ratelimit.Tally{}, nil
 	}
-	reply, err := s.checks.Run(ctx, s.client, keys, ttls...).Int64Slice()
+	for i := range req.Counters {
+		if c := &req.Counters[i]; c.IsUsed() {
+			args = append(args, 2*c.Limit.Window.Milliseconds())
+		}
+	}
+	args[0], args[1], args[2] = "evalsha", s.digest, keys
+	reply, err := s.numbers(ctx, args)
+	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+		args[0], args[1] = "eval", checkScript
+		reply, err = s.numbers(ctx, args)
+	}
 	if err != nil {
 		return ratelimit.Tally{}, err
 	}
-	if len(reply) != len(keys) {
-		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for %d keys", len(reply), len(keys))
+	if len(reply) != keys {
+		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for %d keys", len(reply), keys)
 	}
 	return tally(req, reply), nil
 }
 
+// numbers runs a command that answers with a list of numbers.
+func (s *store) numbers(ctx context.Context, args []any) ([]int64, error) {
+	cmd := redis.NewIntSliceCmd(ctx, args...)
+	err := s.client.Process(ctx, cmd)
+	return cmd.Val(), err
+}
+
 // tally puts the numbers of a reply back into the places of the request.
-func tally(req ratelimit.Request, reply []int64) ratelimit.Tally {
+func tally(req *ratelimit.Request, reply []int64) ratelimit.Tally {
 	var t ratelimit.Tally
 	for i := range req.Counters {
 		if req.Counters[i].IsUsed() {
@@ -120,8 +135,8 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 	keys := make([]string, 0, ratelimit.MaxLockouts)
 	args := make([]any, 1, 1+4*ratelimit.MaxLockouts)
 	args[0] = now.UnixMilli()
-	for _, l := range failed {
-		if l.IsUsed() {
+	for i := range failed {
+		if l := &failed[i]; l.IsUsed() {
 			within, lock := l.Rule.Within.Milliseconds(), l.Rule.For.Milliseconds()
 			keys = append(keys, s.lockoutKey(l))
 			args = append(args, l.Rule.MoreThan, within, lock, 2*max(within, lock))
@@ -133,13 +148,16 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 	return s.fails.Run(ctx, s.client, keys, args...).Err()
 }
 
-func (s *store) counterKey(c ratelimit.Counter, now time.Time) string {
+func (s *store) counterKey(c *ratelimit.Counter, now time.Time) string {
 	number, _ := c.Window(now)
-	return s.prefix + "c:" + c.Key.String() +
-		":" + strconv.FormatInt(c.Limit.Window.Milliseconds(), 10) +
-		":" + strconv.FormatInt(number, 10)
+	var space [maxPrefix + 64]byte
+	b := append(append(space[:0], s.prefix...), "c:"...)
+	b = base64.RawURLEncoding.AppendEncode(b, c.Key[:])
+	b = strconv.AppendInt(append(b, ':'), c.Limit.Window.Milliseconds(), 10)
+	b = strconv.AppendInt(append(b, ':'), number, 10)
+	return string(b)
 }
 
-func (s *store) lockoutKey(l ratelimit.Lockout) string {
+func (s *store) lockoutKey(l *ratelimit.Lockout) string {
 	return s.prefix + "l:" + l.Key.String()
 }
