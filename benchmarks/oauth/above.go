@@ -105,7 +105,7 @@ func Above(p bench.Plan, r *report.Report) error {
 		return err
 	}
 	others := []*server{light, simple, signing, slow}
-	each := map[*server]int{light: 500, simple: 500, signing: 40, slow: 2}
+	each := map[*server]int{light: 250, simple: 250, signing: 10, slow: 1}
 	for _, operation := range []string{"refresh", "code exchange"} {
 		side := func(s *server, each int) bench.Side {
 			one := bench.Side{Name: s.name, Each: each}
@@ -116,13 +116,13 @@ func Above(p bench.Plan, r *report.Report) error {
 			}
 			return one
 		}
-		ours := side(our, 500)
+		ours := side(our, 250)
 		ours.Inside = func() time.Duration { return meter.CPU() + meter.OwnCPU() }
 		sides := []bench.Side{ours}
 		for _, s := range others {
 			sides = append(sides, side(s, each[s]))
 		}
-		measured, err := p.Compare(5, sides...)
+		measured, err := p.Compare(21, sides...)
 		if err != nil {
 			return err
 		}
