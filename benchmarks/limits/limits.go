@@ -116,7 +116,7 @@ func Redis(p bench.Plan, r *report.Report, url string) error {
 		return err
 	}
 	defer stop()
-	measured, err := p.Compare(5, sides...)
+	measured, err := p.Compare(15, sides...)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func redisSides(url string) (sides []bench.Side, stop func(), err error) {
 	gcra.SetMaxCASAttemptsLimit(1000)
 	leaky := redis_rate.NewLimiter(client)
 	pairs := ourPairs()
-	const each = 30_000
+	const each = 10_000
 	spread := func(name string, do func(ctx context.Context, i int) error) bench.Side {
 		return bench.Side{Name: name, Each: each, Do: func(n int) error {
 			return bench.Parallel(redisGoroutines, n, func(g, n int) error {
