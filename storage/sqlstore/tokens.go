@@ -83,7 +83,7 @@ func (s *Store) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (o
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
 		line, family := lineageOf(r.Token.Standing), r.Token.FamilyID
-		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_family SET generation = generation + 1 WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
+		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
 			family, r.Token.Generation)
 		if err != nil {
 			return oauthserver.Minted{}, err

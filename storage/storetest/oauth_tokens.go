@@ -77,6 +77,19 @@ var tokenCases = []testCase[*Env]{
 		}
 		f.wantLive(t, third, false)
 	}},
+	{"A rotation without a retry forgets the answer before", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		first, second := f.issued(t), mint(noon)
+		rotate := func(from, to oauthserver.Mint, retry time.Duration) oauthserver.Outcome {
+			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+				Token: f.refreshToken(t, from), Answer: []byte("sealed"), Retry: retry,
+			}, to)).Outcome
+		}
+		kept, strict, again := rotate(first, second, time.Minute), rotate(second, mint(noon), 0), rotate(second, mint(noon), time.Minute)
+		if kept != oauthserver.Issued || strict != oauthserver.Issued || again != oauthserver.Lost {
+			t.Errorf("outcomes %q, %q and %q", kept, strict, again)
+		}
+	}},
 	// CODE-06, REF-05, DEV-07, TX-04: only what gave tokens is used up.
 	{"A refused mint uses nothing up", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
