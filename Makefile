@@ -10,6 +10,8 @@ help: ## Say what there is
 .PHONY: test
 test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
 	go test -race -shuffle=on -timeout 25m ./...
+	go test ./proofs/plans
+	go test -run Allocates ./ratelimit # the race detector allocates
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in a module of its own; needs what .ci/run installs

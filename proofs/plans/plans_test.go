@@ -85,6 +85,7 @@ func judge(t *testing.T, sent []grown.Statement, plan planner) {
 
 func TestSQLite(t *testing.T) {
 	t.Parallel()
+	withoutRaceDetector(t)
 	var r *grown.Recorder
 	s, err := grown.OnSQLite(t.Context(), t.TempDir(), rows, grown.Recording(&r))
 	if err != nil {
@@ -127,6 +128,7 @@ func connect(t *testing.T, driver, name string) *sql.Conn {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
+	withoutRaceDetector(t)
 	url, schema := testenv.Postgres(t)
 	var r *grown.Recorder
 	s, err := grown.OnPostgres(t.Context(), url, schema, rows, grown.Recording(&r))
@@ -143,4 +145,11 @@ func TestPostgres(t *testing.T) {
 	t.Run("without an index", func(t *testing.T) {
 		dropEach(t, conn, `SELECT indexname, substr(tablename, 12) FROM pg_indexes WHERE schemaname = current_schema() AND indexname LIKE 'pk\_%'`, walked, anyFault(all, postgresPlan(conn, 1)))
 	})
+}
+
+func withoutRaceDetector(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("one statement after the other: the race detector would only take minutes")
+	}
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package plans_test
+
+const raceEnabled = false
