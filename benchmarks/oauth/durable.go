@@ -37,7 +37,11 @@ func Durable(p bench.Plan, r *report.Report) error {
 		return err
 	}
 	defer store.Close()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "bare.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
+	bare := filepath.Join(dir, "bare.db")
+	if err := withTables(bare); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+bare+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
@@ -46,9 +50,19 @@ func Durable(p bench.Plan, r *report.Report) error {
 	return durable(p, r, durability{where: "durable SQLite, one client", store: store, bare: db, clients: 1, each: 50})
 }
 
+// withTables makes a file with tables like ours.
+func withTables(file string) error {
+	store, err := sqlite.Open(context.Background(), sqlite.Config{Path: file})
+	if err != nil {
+		return err
+	}
+	return store.Close()
+}
+
 // Postgres is Durable for many clients of PostgreSQL.
 func Postgres(p bench.Plan, r *report.Report, url string) error {
 	ctx, schema := context.Background(), fmt.Sprintf("partnerkit_bench_%d", os.Getpid())
+	bare := schema + "_bare"
 	db, err := sql.Open("pgx", url)
 	if err != nil {
 		return err
@@ -60,10 +74,15 @@ func Postgres(p bench.Plan, r *report.Report, url string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _, _ = db.Exec("DROP SCHEMA " + schema + " CASCADE") }()
+	defer func() { _, _ = db.Exec("DROP SCHEMA " + schema + ", " + bare + " CASCADE") }()
 	defer store.Close()
+	tables, err := postgres.New(ctx, db, postgres.Config{Schema: bare})
+	if err != nil {
+		return err
+	}
+	defer tables.Close()
 	return durable(p, r, durability{
-		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, table: schema + ".", clients: clients, each: 10 * clients,
+		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, schema: bare + ".", clients: clients, each: 10 * clients,
 	})
 }
 
@@ -72,7 +91,7 @@ type durability struct {
 	where         string
 	store         *sqlstore.Store
 	bare          *sql.DB
-	table         string // what its name begins with
+	schema        string // before the names of its tables
 	clients, each int
 }
 
@@ -81,61 +100,36 @@ func durable(p bench.Plan, r *report.Report, d durability) error {
 	if err != nil {
 		return err
 	}
-	bare, err := bareCommits(d.bare, d.table+"bare", d.clients)
+	short, err := shortRows(d.bare, d.schema+"short", d.clients)
 	if err != nil {
 		return err
 	}
-	floor := func(rows int) bench.Side {
-		return bench.Side{Name: fmt.Sprintf("commit of %d rows", rows), Each: d.each, Do: func(n int) error { return bare(n, rows) }}
+	same, err := newOurRows(d.bare, d.schema, d.clients)
+	if err != nil {
+		return err
+	}
+	floor := func(name string, write func(tx *sql.Tx, client int) error) bench.Side {
+		return bench.Side{Name: name, Each: d.each, Do: func(n int) error { return commits(d.bare, d.clients, n, write) }}
 	}
 	before, redeem := redeeming(our, d.clients)
 	measured, err := p.Compare(41, // short turns, and many: a disk has moods
-		floor(rowsOfRefresh), bench.Side{Name: "refresh", Each: d.each, Do: refreshing(our, d.clients)},
-		floor(rowsOfExchange), bench.Side{Name: "code exchange", Each: d.each, Before: before, Do: redeem})
+		floor("commit of 3 rows", short(rowsOfRefresh)),
+		bench.Side{Name: "refresh", Each: d.each, Do: refreshing(our, d.clients)},
+		floor("of its own rows", same.ofRefresh),
+		floor("commit of 4 rows", short(rowsOfExchange)),
+		bench.Side{Name: "code exchange", Each: d.each, Before: before, Do: redeem},
+		floor("of its own rows", same.ofExchange))
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(measured); i += 2 {
-		floor, one := measured[i], measured[i+1]
+	for i := 0; i < len(measured); i += 3 {
+		floor, one, own := measured[i], measured[i+1], measured[i+2]
 		ratio := one.Ratio(floor)
 		r.Add(report.Row{
 			Group: group, Operation: one.Name + " on " + d.where, Ours: one.Wall.String(),
-			Floor:  fmt.Sprint(floor.Name, " ", floor.Wall),
-			Ratios: fmt.Sprintf("%.2f", ratio), Bar: fmt.Sprintf("at most %.1f", most), Missed: ratio > most,
+			Floor:  fmt.Sprintf("%s %v, %s %v", floor.Name, floor.Wall, own.Name, own.Wall),
+			Ratios: fmt.Sprintf("%.2f, %.2f of its own rows", ratio, one.Ratio(own)), Bar: fmt.Sprintf("at most %.1f", most), Missed: ratio > most,
 		})
 	}
 	return nil
-}
-
-// bareCommits writes a number of rows in a transaction each, as durably as ours.
-func bareCommits(db *sql.DB, table string, clients int) (do func(n, rows int) error, err error) {
-	if _, err := db.Exec("CREATE TABLE " + table + " (id TEXT PRIMARY KEY, a TEXT, b BIGINT, c BIGINT)"); err != nil {
-		return nil, err
-	}
-	insert, err := db.Prepare("INSERT INTO " + table + " VALUES ($1, $2, $3, $4)")
-	if err != nil {
-		return nil, err
-	}
-	next := make([]int, clients)
-	return func(n, rows int) error {
-		return bench.Parallel(clients, n, func(client, n int) error {
-			for range n {
-				tx, err := db.Begin()
-				if err != nil {
-					return err
-				}
-				own := tx.Stmt(insert)
-				for range rows {
-					next[client]++
-					if _, err := own.Exec(fmt.Sprintf("row_%06d%020d", client, next[client]), "a value of some length, as an id has", client, next[client]); err != nil {
-						return err
-					}
-				}
-				if err := tx.Commit(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}, nil
 }
