@@ -62,7 +62,8 @@ type AppStore interface {
 
 // SecretStore keeps client secrets.
 type SecretStore interface {
-	// Client returns what a client_id stands for, with one statement; [ErrNotFound].
+	// Client returns what a client_id stands for, with its valid secrets, of which
+	// there are at most [MaxClientSecrets], with one statement; [ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
 	// AddClientSecret adds one, unless the app has limit that are valid. Of
 	// several at once no more than fit are added. [ErrNotFound] when there is no
@@ -199,9 +200,9 @@ type Minted struct {
 
 // Rotation is the use of a refresh token.
 type Rotation struct {
-	Token  RefreshToken    // as it was looked up
+	Token  RefreshToken    // as it was looked up: it is used if its family is still of its Generation
 	Narrow identity.Scopes // cuts down the access token, unless empty
-	// Answer is kept with the used token for Retry, when that is not zero: who
+	// Answer is kept for Retry, when that is not zero, or until the next rotation: who
 	// presents the token again within it, while its successor is unused, gets
 	// the answer back with the outcome Repeated, and nothing ends.
 	Answer []byte

@@ -24,7 +24,8 @@ func Later(ctx context.Context, tx Tx, query string, args ...any) error {
 }
 
 // OneLater is [One] for a row that the act looks at only once its next statement has run,
-// with which the query may travel. It says by then in found whether there was one.
+// with which the query may travel. It says by then in found whether there was one. There
+// must be a next statement.
 func OneLater(ctx context.Context, tx Tx, found *bool, query string, args []any, dest ...any) error {
 	if pipeline, ok := tx.(interface {
 		OneLater(ctx context.Context, found *bool, query string, args, dest []any) error
@@ -45,7 +46,8 @@ type pointReader interface {
 }
 
 // One scans the first row of a query into dest. It returns [ErrNoRows] when
-// there is none.
+// there is none. On SQLite writers may wait for it: what takes long to find or to count
+// is for [Each].
 func One(ctx context.Context, from Querier, query string, args []any, dest ...any) error {
 	if short, ok := from.(pointReader); ok {
 		return short.One(ctx, query, args, dest)

@@ -2,13 +2,13 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
 // Savepoint runs the act inside tx so that it happens as a whole or not at all,
 // whatever becomes of tx afterwards: when the act fails, only its own
-// statements are undone. Its error comes back unchanged.
+// statements are undone. Its error comes back unchanged, or, when they could not be
+// undone, as the text of another: whatever the act said, it did not end so.
 func Savepoint(ctx context.Context, tx Tx, act Act) (err error) {
 	if _, err := tx.Exec(ctx, "SAVEPOINT partnerkit_act"); err != nil {
 		return fmt.Errorf("open savepoint: %w", err)
@@ -23,7 +23,7 @@ func Savepoint(ctx context.Context, tx Tx, act Act) (err error) {
 	finished = true
 	if err != nil {
 		if lost := undo(ctx, tx); lost != nil {
-			return errors.Join(err, lost)
+			return fmt.Errorf("%w, after: %v", lost, err) //nolint:errorlint // on purpose
 		}
 		return err
 	}

@@ -28,7 +28,7 @@ type pipeline struct {
 
 // runPipeline runs the act in one transaction.
 func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Act) (err error) {
-	p := &pipeline{conn: conn, waits: &pgx.Batch{}, reads: make(map[int]read)}
+	p := &pipeline{conn: conn, waits: &pgx.Batch{}}
 	p.waits.Queue("begin isolation level read committed")
 	committed := false
 	defer func() { // also when the act panics
@@ -90,6 +90,9 @@ type read struct {
 
 // OneLater implements what [storage.OneLater] looks for.
 func (p *pipeline) OneLater(ctx context.Context, found *bool, query string, args, dest []any) error {
+	if p.reads == nil {
+		p.reads = make(map[int]read)
+	}
 	p.reads[p.waits.Len()] = read{found, dest}
 	return p.Later(ctx, query, args...)
 }
@@ -101,22 +104,20 @@ func (p *pipeline) send(ctx context.Context, query string, args []any) (pgx.Batc
 	}
 	before := p.waits.Len()
 	p.waits.Queue(query, args...)
-	results := p.conn.SendBatch(ctx, p.waits)
-	p.waits = &pgx.Batch{}
+	results, reads := p.conn.SendBatch(ctx, p.waits), p.reads
+	p.waits, p.reads = &pgx.Batch{}, nil
 	for i := range before {
-		if err := p.take(i, results); err != nil {
+		if err := take(results, reads[i]); err != nil {
 			p.failed = cmp.Or(p.failed, err)
 			return nil, cmp.Or(err, results.Close())
 		}
 	}
-	clear(p.reads)
 	return results, nil
 }
 
-// take takes the result of the statement that waited in a place.
-func (p *pipeline) take(place int, results pgx.BatchResults) error {
-	to, ok := p.reads[place]
-	if !ok {
+// take takes the result of a statement that waited, to where it is wanted.
+func take(results pgx.BatchResults, to read) error {
+	if to.found == nil {
 		_, err := results.Exec()
 		return err
 	}

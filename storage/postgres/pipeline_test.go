@@ -64,39 +64,43 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// A row that is asked for later is there once the next statement has run, be it the
-// commit, and so is the news that there is none.
+// A row that is asked for later is there once the next statement has run, and so is the
+// news that there is none. One that does not fit is that statement's failure.
 func TestOneLater(t *testing.T) {
 	t.Parallel()
 	db := open(t)
-	read := func(ctx context.Context, tx storage.Tx, found *bool, where string, n *int) error {
-		return storage.OneLater(ctx, tx, found, "SELECT $1::int WHERE "+where, []any{7}, n)
-	}
 	for where, there := range map[string]bool{"true": true, "false": false} {
-		var foundFirst, foundLast bool
-		var first, last int
 		err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
-			if err := read(ctx, tx, &foundFirst, where, &first); err != nil {
+			var found bool
+			var n int
+			if err := storage.OneLater(ctx, tx, &found, "SELECT $1::int WHERE "+where, []any{7}, &n); err != nil {
 				return err
 			}
-			if n, err := tx.Exec(ctx, "SELECT 1"); err != nil || n != 1 {
-				t.Errorf("the statement after it answered %d: %v", n, err)
+			changed, err := tx.Exec(ctx, "SELECT 1")
+			if changed != 1 || found != there || there != (n == 7) {
+				t.Errorf("where %s: found %v, %d; the next statement: %d", where, found, n, changed)
 			}
-			if foundFirst != there {
-				t.Errorf("where %s, found after the next statement: %v", where, foundFirst)
-			}
-			return read(ctx, tx, &foundLast, where, &last)
+			return err
 		})
-		if err != nil || foundLast != there || first != last || there != (last == 7) {
-			t.Errorf("where %s: read %d and %d, found after the commit: %v, %v", where, first, last, foundLast, err)
+		if err != nil {
+			t.Error(err)
 		}
 	}
 	var found bool
-	var n int
+	var n, after int
 	err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
-		return storage.OneLater(ctx, tx, &found, "SELECT 'seven'", nil, &n)
+		if err := storage.OneLater(ctx, tx, &found, "SELECT 'seven'", nil, &n); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "SELECT 1"); err == nil || found {
+			t.Errorf("a row that does not fit was found: %v, %v", found, err)
+		}
+		if err := storage.Later(ctx, tx, "SELECT 2"); err != nil { // in its place
+			return err
+		}
+		return storage.One(ctx, tx, "SELECT 3", nil, &after)
 	})
-	if err == nil || found {
-		t.Errorf("a row that does not fit was found: %v, %v", found, err)
+	if err != nil || n != 0 || after != 3 {
+		t.Errorf("what came after it: %d, %d, %v", n, after, err)
 	}
 }

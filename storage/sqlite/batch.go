@@ -54,7 +54,7 @@ func (w *writer) together() bool {
 		return false
 	}
 	for _, j := range w.batch {
-		if j.err == nil {
+		if err != nil || j.err == nil { // a refusal may rest on what was not committed
 			j.err = err
 		}
 		j.settled = true

@@ -2,12 +2,17 @@ package sqlite_test
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	moderncsqlite "modernc.org/sqlite"
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -197,6 +202,76 @@ func TestFullInABatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refusingCommits is the driver with a commit that fails, once it is told so.
+type refusingCommits struct {
+	driver.Driver
+	now atomic.Bool
+}
+
+type (
+	refusingConn struct {
+		driver.Conn
+		of *refusingCommits
+	}
+	refusingStmt struct {
+		driver.Stmt
+		of *refusingCommits
+	}
+)
+
+var errCommit = errors.New("disk I/O error")
+
+func (d *refusingCommits) Open(name string) (driver.Conn, error) {
+	conn, err := d.Driver.Open(name)
+	return refusingConn{conn, d}, err
+}
+
+func (c refusingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	stmt, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+	if query == "COMMIT" {
+		return refusingStmt{stmt, c.of}, err
+	}
+	return stmt, err
+}
+
+func (s refusingStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	if s.of.now.Load() {
+		return nil, errCommit
+	}
+	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+// When nobody knows what became of a commit, no act of the batch has an answer of its
+// own, not even one that refused: perhaps for what another one wrote.
+func TestLostCommit(t *testing.T) {
+	t.Parallel()
+	d := &refusingCommits{Driver: &moderncsqlite.Driver{}}
+	sql.Register("sqlite-refusing-commits", d)
+	synctest.Test(t, func(t *testing.T) {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, Driver: "sqlite-refusing-commits"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.Exec(t.Context(), "CREATE TABLE rows_of (act BIGINT, step BIGINT)"); err != nil {
+			t.Fatal(err)
+		}
+		refusal := func(ctx context.Context, tx storage.Tx) error {
+			var seen int
+			if err := storage.One(ctx, tx, "SELECT COUNT(*) FROM rows_of", nil, &seen); err != nil || seen != 3 {
+				t.Errorf("it saw %d rows: %v", seen, err)
+			}
+			d.now.Store(true)
+			return errMeddled
+		}
+		for i, err := range batched(t, db, []storage.Act{threeSteps(0, nil), refusal}) {
+			if !errors.Is(err, errCommit) || errors.Is(err, errMeddled) {
+				t.Errorf("act %d: %v", i, err)
+			}
+		}
+	})
 }
 
 // A panic in a batch is its caller's alone, whoever ran the act.

@@ -125,7 +125,7 @@ func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
 
 // Exec implements [storage.DB].
 func (db *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	if strings.Contains(strings.TrimRight(query, "; \t\n"), ";") { // perhaps several: then not atomic by themselves
+	if mayBeSeveral(query) { // then not atomic by themselves
 		var n int64
 		err := db.Write(ctx, func(ctx context.Context, tx storage.Tx) (err error) {
 			n, err = tx.Exec(ctx, query, args...)
@@ -138,6 +138,11 @@ func (db *DB) Exec(ctx context.Context, query string, args ...any) (int64, error
 	return j.changed, err
 }
 
+// mayBeSeveral reports whether a text could be more than one statement.
+func mayBeSeveral(query string) bool {
+	return strings.Contains(strings.TrimRight(query, "; \t\n"), ";")
+}
+
 // Query implements [storage.DB]: it reads what was committed last.
 func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
 	if db.closed.Load() {
@@ -148,12 +153,13 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Row
 
 // One is the shorter way to a single row, for [storage.One]. It goes over the connection
 // that writes while that is free: its pages are those that it wrote, where a reader begins
-// with none after each commit. Whatever might write gets a reader, which refuses it.
+// with none after each commit. So it is for rows that are found soon, since writers wait
+// meanwhile. Whatever might write gets a reader, which refuses it.
 func (db *DB) One(ctx context.Context, query string, args, dest []any) error {
 	if db.closed.Load() {
 		return storage.ErrClosed
 	}
-	if ctx.Err() == nil && strings.HasPrefix(query, "SELECT ") && db.writer.tryTake() {
+	if ctx.Err() == nil && strings.HasPrefix(query, "SELECT ") && !mayBeSeveral(query) && db.writer.tryTake() {
 		defer db.writer.pass()
 		return db.writer.conn.one(uncancelled(ctx), query, args, dest)
 	}

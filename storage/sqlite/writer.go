@@ -142,7 +142,7 @@ func (w *writer) busy() error {
 	if w.lent != nil {
 		return fmt.Errorf("%w: waited %v, a transaction is open; use WithTx to write inside it", storage.ErrBusy, w.wait)
 	}
-	return fmt.Errorf("%w: waited %v for the writes before this one", storage.ErrBusy, w.wait)
+	return fmt.Errorf("%w: waited %v for what came before it", storage.ErrBusy, w.wait)
 }
 
 // withdraw takes a job out of the queue, unless it has been taken already.

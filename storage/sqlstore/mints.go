@@ -42,12 +42,12 @@ func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthse
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
-		minted := state.verdict(code.Scopes)
-		switch {
-		case minted.Outcome != oauthserver.Issued:
-			return minted, errStop
-		case !won:
+		if !won { // that it was used stands, whatever else has ended
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
+		}
+		minted := state.verdict(code.Scopes)
+		if minted.Outcome != oauthserver.Issued {
+			return minted, errStop
 		}
 		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})

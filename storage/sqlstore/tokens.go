@@ -78,8 +78,8 @@ func (s *Store) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (o
 	return *token, err
 }
 
-// RotateRefresh implements oauthserver.TokenStore: 4 statements. The generation that the
-// family has left is dead by that: its refresh token was used, its access token replaced.
+// RotateRefresh implements oauthserver.TokenStore: 4 statements, 5 with an answer
+// to keep. The generation that the family has left is dead by that: its refresh token was used, its access token replaced.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
 		line, family := lineageOf(r.Token.Standing), r.Token.FamilyID
@@ -125,7 +125,7 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, n
 	switch {
 	case err != nil:
 		return oauthserver.Minted{}, notFound(err)
-	case ended.Valid:
+	case ended.Valid, state.installation == oauthserver.InstallationRevoked:
 		return oauthserver.Minted{Outcome: oauthserver.Revoked}, nil
 	case answer == nil || generation != r.Token.Generation+1 || !now.Before(fromNullMS(answered).Add(r.Retry)):
 		return oauthserver.Minted{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)

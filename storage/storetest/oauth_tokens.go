@@ -90,6 +90,30 @@ var tokenCases = []testCase[*Env]{
 			t.Errorf("outcomes %q, %q and %q", kept, strict, again)
 		}
 	}},
+	// REF-03, CODE-06: of what happened since the look, revoked comes before used, and
+	// used before what else has ended.
+	{"Used and ended since the look", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, first, second := f.code(t), mint(noon), mint(noon)
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, first)); got.Outcome != oauthserver.Issued {
+			t.Fatalf("redemption: %q", got.Outcome)
+		}
+		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
+			t.Errorf("a code that was used, of a user who was suspended: %q", got.Outcome)
+		}
+		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
+		f.wantLive(t, first, false)
+
+		token := f.refreshToken(t, f.issued(t))
+		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, second)); got.Outcome != oauthserver.Issued {
+			t.Fatalf("rotation: %q", got.Outcome)
+		}
+		must(t, f.end(t, oauthserver.InstallationRevoked))
+		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); got.Outcome != oauthserver.Revoked {
+			t.Errorf("a token that was used, of an installation that was revoked: %q", got.Outcome)
+		}
+	}},
 	// CODE-06, REF-05, DEV-07, TX-04: only what gave tokens is used up.
 	{"A refused mint uses nothing up", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
