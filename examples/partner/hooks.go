@@ -25,17 +25,19 @@ func newHooks(ctx context.Context, o options, apiURL string, out *transcript) (*
 // noted writes what came and what it was answered into the transcript.
 func (h *hooks) noted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		status := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		if h.shut.Load() {
+		status, shut := &statusWriter{ResponseWriter: w, status: http.StatusOK}, h.shut.Load()
+		if shut {
 			status.WriteHeader(http.StatusServiceUnavailable)
-			select {
-			case h.missed <- struct{}{}:
-			default:
-			}
 		} else {
 			next.ServeHTTP(status, r)
 		}
 		h.out.line("service", r.Method, r.URL.Path, status.status, r.Header.Get("X-Webhook-Event"))
+		if shut { // and after its line: the story goes on
+			select {
+			case h.missed <- struct{}{}:
+			default:
+			}
+		}
 	})
 }
 
