@@ -162,6 +162,7 @@ func TestClientSuspended(t *testing.T) {
 	for _, grant := range grants {
 		grant().refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
+	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "*") // before its grant is looked at
 	if k.isLive(access) {
 		t.Error("APP-01: a token of a suspended app is live")
 	}
