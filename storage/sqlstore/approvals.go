@@ -83,25 +83,36 @@ func (s *Store) approve(ctx context.Context, a oauthserver.Approval, what approv
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		result = oauthserver.Approved{Outcome: oauthserver.ApprovalNotOpen}
 		var appID, asked string
-		err := tx.one(ctx, what.find, []any{a.RequestID, ms(a.Now)}, &appID, &asked)
-		if err != nil {
-			return stopped(notFound(err))
+		look := func() error {
+			return stopped(notFound(tx.one(ctx, what.find, []any{a.RequestID, ms(a.Now)}, &appID, &asked)))
+		}
+		if err := look(); err != nil {
+			return err
 		}
 		scopes, err := parseScopes(asked)
 		if err != nil {
 			return err
 		}
-		if result, err = tx.connect(ctx, a, appID, scopes); err != nil || result.Outcome != oauthserver.ApprovalDone {
-			return errOr(err, errStop)
+		done, err := tx.connect(ctx, a, appID, scopes)
+		if err != nil {
+			return err
 		}
-		n, err := what.use(ctx, tx, result)
+		if done.Outcome != oauthserver.ApprovalDone {
+			// It may have been used up while the lock was waited for, which comes first.
+			if err := look(); err != nil {
+				return err
+			}
+			result = done
+			return errStop
+		}
+		n, err := what.use(ctx, tx, done)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			result = oauthserver.Approved{Outcome: oauthserver.ApprovalNotOpen}
 			return errStop
 		}
+		result = done
 		return tx.record(ctx, a.Record(result))
 	})
 	if errors.Is(err, errStop) {
@@ -117,13 +128,6 @@ func stopped(err error) error {
 		return errStop
 	}
 	return err
-}
-
-func errOr(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // connect makes the installation and the consent, or adds the scopes to those

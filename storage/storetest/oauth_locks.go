@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // lockCases: a mint holds what it relies on, so that whoever ends it comes
@@ -30,6 +31,60 @@ var lockCases = []testCase[*Env]{
 			return f.EndFamily(t.Context(), token.FamilyID, noon)
 		})
 	}},
+	// Decided comes before suspended, as when nobody waits.
+	{"An approval that waited finds its request decided", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		request := f.hold(t, allScopes)
+		f.decidedMeanwhile(t,
+			func(s *sqlstore.Store) error { return s.DenyRequest(t.Context(), request.ID, noon) },
+			func() (oauthserver.Approved, error) {
+				return f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
+			})
+	}},
+	{"An approval that waited finds its device decided", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		device := f.device(t, false)
+		f.decidedMeanwhile(t,
+			func(s *sqlstore.Store) error { return s.DenyDevice(t.Context(), device.ID, noon) },
+			func() (oauthserver.Approved, error) { return f.ApproveDevice(t.Context(), f.approval(device.ID, noon)) })
+	}},
+}
+
+// decidedMeanwhile suspends the app in an open transaction, for which the approval
+// waits, and denies in it what is approved.
+func (f *oauthFixture) decidedMeanwhile(t *testing.T, deny func(*sqlstore.Store) error, approve func() (oauthserver.Approved, error)) {
+	t.Helper()
+	tx, err := f.BeginTx(t.Context())
+	must(t, err)
+	defer tx.Rollback()
+	must(t, f.WithTx(tx).SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended))
+	var got oauthserver.Approved
+	approved := inBackground(func() (err error) {
+		got, err = approve()
+		return err
+	})
+	wantWaiting(t, approved)
+	must(t, deny(f.WithTx(tx)))
+	must(t, tx.Commit(t.Context()))
+	must(t, <-approved)
+	if got.Outcome != oauthserver.ApprovalNotOpen {
+		t.Errorf("the approval ended with %q", got.Outcome)
+	}
+}
+
+func inBackground(act func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- act() }()
+	return done
+}
+
+func wantWaiting(t *testing.T, done <-chan error) {
+	t.Helper()
+	select {
+	case err := <-done:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond): // long enough to be wrong in
+	}
 }
 
 // killWaits holds a refresh in an open transaction while the killer tries.
@@ -43,13 +98,8 @@ func (e *Env) killWaits(t *testing.T, kill func(*oauthFixture, oauthserver.Refre
 	if got := get[oauthserver.Minted](t)(e.WithTx(tx).RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)); got.Outcome != oauthserver.Issued {
 		t.Fatalf("rotation: %q", got.Outcome)
 	}
-	killed := make(chan error, 1)
-	go func() { killed <- kill(f, token) }()
-	select {
-	case err := <-killed:
-		t.Fatalf("it did not wait: %v", err)
-	case <-time.After(50 * time.Millisecond): // long enough to be wrong in
-	}
+	killed := inBackground(func() error { return kill(f, token) })
+	wantWaiting(t, killed)
 	must(t, tx.Commit(t.Context()))
 	must(t, <-killed)
 	f.wantLive(t, next, false)
