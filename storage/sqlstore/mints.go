@@ -73,12 +73,12 @@ func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode
 		if err != nil {
 			return oauthserver.Minted{}, err
 		}
-		minted := state.verdict(device.Scopes)
-		switch {
-		case minted.Outcome != oauthserver.Issued:
-			return minted, errStop
-		case !won:
+		if !won {
 			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
+		}
+		minted := state.verdict(device.Scopes)
+		if minted.Outcome != oauthserver.Issued {
+			return minted, errStop
 		}
 		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})

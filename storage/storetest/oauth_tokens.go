@@ -94,13 +94,19 @@ var tokenCases = []testCase[*Env]{
 	// used before what else has ended.
 	{"Used and ended since the look", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
-		code, first, second := f.code(t), mint(noon), mint(noon)
+		code, device, first, second := f.code(t), f.device(t, true), mint(noon), mint(noon)
 		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, first)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
+		}
+		if got := get[oauthserver.Minted](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Issued {
+			t.Fatalf("collection: %q", got.Outcome)
 		}
 		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
 		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a code that was used, of a user who was suspended: %q", got.Outcome)
+		}
+		if got := get[oauthserver.Minted](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Lost {
+			t.Errorf("a device code that was collected, of a user who was suspended: %q", got.Outcome)
 		}
 		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
 		f.wantLive(t, first, false)
