@@ -139,9 +139,9 @@ func (k *kit) connect(app oauthserver.App, businessID string, scopes identity.Sc
 	}
 	found, err := k.store.Code(k.Context(), code)
 	k.must(err)
-	access := secret.New(secret.AccessToken)
+	access := secret.NewToken(secret.AccessToken, id.New(id.Token, now))
 	mint := oauthserver.Mint{
-		Now: now, FamilyID: id.New(id.Family, now), AccessID: id.New(id.Token, now), AccessDigest: access.Digest(), AccessExpires: now.Add(365 * 24 * time.Hour),
+		Now: now, FamilyID: id.New(id.Family, now), AccessID: access.TokenID(), AccessDigest: access.Digest(), AccessExpires: now.Add(365 * 24 * time.Hour),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
 	}
 	if minted, err := k.store.RedeemCode(k.Context(), found, mint); err != nil || minted.Outcome != oauthserver.Issued {

@@ -195,9 +195,9 @@ func (k *kit) grant(businessID string, scopes identity.Scopes) grant {
 	}
 	found, err := k.store.Code(k.Context(), code)
 	k.must(err)
-	access := secret.New(secret.AccessToken)
+	access := secret.NewToken(secret.AccessToken, id.New(id.Token, now))
 	mint := oauthserver.Mint{
-		Now: now, FamilyID: id.New(id.Family, now), AccessID: id.New(id.Token, now), AccessDigest: access.Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
+		Now: now, FamilyID: id.New(id.Family, now), AccessID: access.TokenID(), AccessDigest: access.Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
 	}
 	if minted, err := k.store.RedeemCode(k.Context(), found, mint); err != nil || minted.Outcome != oauthserver.Issued {

@@ -51,9 +51,9 @@ func (s *crowdStore) Code(ctx context.Context, digest oauthserver.Digest) (oauth
 	return s.Store.Code(ctx, digest)
 }
 
-func (s *crowdStore) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+func (s *crowdStore) TokenToRotate(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	defer s.wait()
-	return s.Store.TokenToRotate(ctx, digest)
+	return s.Store.TokenToRotate(ctx, tokenID, digest)
 }
 
 func (s *crowdStore) DeviceByDigest(ctx context.Context, digest oauthserver.Digest) (oauthserver.DeviceCode, error) {

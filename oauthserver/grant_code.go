@@ -37,7 +37,7 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	if err := s.requireMember(ctx, code.BusinessID, code.UserID); err != nil {
 		return tokenAnswer{}, err
 	}
-	tokens := newPair()
+	tokens := newPair(c.now)
 	minted, err := s.cfg.Store.RedeemCode(ctx, code, tokens.mint(c.now))
 	if err != nil {
 		return tokenAnswer{}, fault("redeem code", err)

@@ -83,7 +83,7 @@ func (s *Server) collectDevice(ctx context.Context, c call, device DeviceCode) (
 	if err := s.requireMember(ctx, device.BusinessID, device.UserID); err != nil {
 		return tokenAnswer{}, err
 	}
-	tokens := newPair()
+	tokens := newPair(c.now)
 	minted, err := s.cfg.Store.CollectDevice(ctx, device, tokens.mint(c.now))
 	if err != nil {
 		return tokenAnswer{}, fault("collect device code", err)

@@ -33,7 +33,7 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 	if err := s.requireMember(ctx, session.BusinessID, session.UserID); err != nil {
 		return tokenAnswer{}, err
 	}
-	tokens := newPair()
+	tokens := newPair(c.now)
 	if !s.cfg.ExchangeRefresh {
 		tokens.refresh = secret.Secret{} // the app gets a new session token instead
 	}

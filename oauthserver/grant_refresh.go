@@ -48,7 +48,7 @@ func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient
 	if err != nil {
 		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
-	token, err := s.cfg.Store.TokenToRotate(ctx, presented.Digest())
+	token, err := s.cfg.Store.TokenToRotate(ctx, presented.TokenID(), presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
@@ -77,7 +77,7 @@ func (s *Server) reuseRefresh(ctx context.Context, c call, presented secret.Secr
 
 // rotate is the act, and what it says.
 func (s *Server) rotate(ctx context.Context, c call, presented secret.Secret, r Rotation) (tokenAnswer, error) {
-	tokens := newPair()
+	tokens := newPair(c.now)
 	if s.cfg.RefreshRetry > 0 {
 		sealed, err := tokens.seal(presented, r.Token.ID)
 		if err != nil {

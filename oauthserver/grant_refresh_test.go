@@ -225,6 +225,7 @@ func TestRefreshUnknown(t *testing.T) {
 	for _, token := range []string{secret.New(secret.RefreshToken).Reveal(), access, refresh, "x", k.code(confidentialID, "")} {
 		k.refresh(confidentialID, token).dead("")
 	}
+	k.refresh(publicID, secret.NewToken(secret.RefreshToken, secret.Wrap(refresh).TokenID()).Reveal()).dead("")
 	k.refresh(publicID, refresh).ok(tokenMembers)
 }
 

@@ -94,15 +94,16 @@ type foundToken struct {
 // liveToken finds a token by its prefix, which a wrong hint cannot change; nil
 // when it is unknown or dead.
 func (s *Server) liveToken(ctx context.Context, now time.Time, text string) (*foundToken, error) {
+	presented := secret.Wrap(text)
 	switch kind, _ := secret.KindOf(text); kind {
 	case secret.AccessToken:
-		token, err := s.cfg.Store.AccessToken(ctx, secret.DigestOf(text))
+		token, err := s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
 		if err != nil || !token.IsLive(now) {
 			return nil, unlessNotFound("find access token", err)
 		}
 		return &foundToken{token.Standing, token.EffectiveScopes(), token.ExpiresAt}, nil
 	case secret.RefreshToken:
-		token, err := s.cfg.Store.RefreshToken(ctx, secret.DigestOf(text))
+		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
 		if err != nil || token.Used || !now.Before(token.ExpiresAt) || !token.IsAlive() {
 			return nil, unlessNotFound("find refresh token", err)
 		}

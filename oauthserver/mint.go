@@ -31,21 +31,24 @@ type pair struct {
 	access, refresh secret.Secret
 }
 
-func newPair() pair {
-	return pair{access: secret.New(secret.AccessToken), refresh: secret.New(secret.RefreshToken)}
+func newPair(now time.Time) pair {
+	return pair{
+		access:  secret.NewToken(secret.AccessToken, id.New(id.Token, now)),
+		refresh: secret.NewToken(secret.RefreshToken, id.New(id.Token, now)),
+	}
 }
 
 // mint is what the store needs to know of the pair.
 func (p pair) mint(now time.Time) Mint {
 	m := Mint{
 		Now:           now,
-		AccessID:      id.New(id.Token, now),
+		AccessID:      p.access.TokenID(),
 		AccessDigest:  p.access.Digest(),
 		AccessExpires: now.Add(AccessTokenLifetime),
 	}
 	if !p.refresh.IsZero() {
 		m.FamilyID = id.New(id.Family, now)
-		m.RefreshID = id.New(id.Token, now)
+		m.RefreshID = p.refresh.TokenID()
 		m.RefreshDigest = p.refresh.Digest()
 		m.RefreshExpires = now.Add(RefreshTokenLifetime)
 	}

@@ -59,7 +59,7 @@ func (s *Server) revoke(ctx context.Context, c call, text string, mayEnd func(St
 }
 
 func (s *Server) revokeAccess(ctx context.Context, c call, presented secret.Secret, mayEnd func(Standing) bool) error {
-	token, err := s.cfg.Store.AccessToken(ctx, presented.Digest())
+	token, err := s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil
@@ -77,7 +77,7 @@ func (s *Server) revokeAccess(ctx context.Context, c call, presented secret.Secr
 // revokeFamily ends everything that descends from the same approval (RFC 7009
 // section 2.1).
 func (s *Server) revokeFamily(ctx context.Context, c call, presented secret.Secret, mayEnd func(Standing) bool) error {
-	token, err := s.cfg.Store.RefreshToken(ctx, presented.Digest())
+	token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil

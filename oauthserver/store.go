@@ -222,16 +222,18 @@ type CodeStore interface {
 	ReplayCode(ctx context.Context, codeID string, now time.Time) error
 }
 
-// TokenStore keeps families and their tokens.
+// TokenStore keeps families and their tokens. A presented token is found by the id that
+// it carries, and is what it says if its digest is that of the record too. The id is empty
+// for a token made before tokens carried one, which is found by its digest alone.
 type TokenStore interface {
 	// AccessToken returns one with its standing, with one statement; [ErrNotFound].
-	AccessToken(ctx context.Context, digest Digest) (AccessToken, error)
+	AccessToken(ctx context.Context, tokenID string, digest Digest) (AccessToken, error)
 	// RefreshToken returns one with its standing, with one statement; [ErrNotFound].
-	RefreshToken(ctx context.Context, digest Digest) (RefreshToken, error)
+	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
 	// TokenToRotate is RefreshToken for RotateRefresh, which judges under its locks
 	// what the token hangs on: of its Standing only names, InstallationStatus and
 	// FamilyEnded are set.
-	TokenToRotate(ctx context.Context, digest Digest) (RefreshToken, error)
+	TokenToRotate(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
 	// RotateRefresh marks an unused token used and makes its successors, which
 	// also ends the access tokens before. When somebody else was first it ends
 	// the family and says Lost, unless a retry is allowed.

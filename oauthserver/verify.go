@@ -24,7 +24,7 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	if err != nil {
 		return identity.Principal{}, ErrInvalidToken
 	}
-	found, err := s.cfg.Store.AccessToken(ctx, presented.Digest())
+	found, err := s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return identity.Principal{}, ErrInvalidToken

@@ -52,12 +52,13 @@ func TestVerifyAccessToken(t *testing.T) {
 	}
 }
 
-// API-01, API-09: whatever is dead is the same error; a fault is another.
+// API-01, API-09, TOK-09: whatever is dead is the same error; a fault is another.
 func TestVerifyRefuses(t *testing.T) {
 	t.Parallel()
 	k := newAPIKit(t)
 	access, refresh := k.tokens(confidentialID)
-	for _, token := range []string{"", "x", refresh, secret.New(secret.AccessToken).Reveal(), access + "x", access[:len(access)-1], "Bearer " + access} {
+	forged := secret.NewToken(secret.AccessToken, secret.Wrap(access).TokenID()).Reveal() // it names the record, and proves nothing
+	for _, token := range []string{"", "x", refresh, forged, secret.New(secret.AccessToken).Reveal(), access + "x", access[:len(access)-1], "Bearer " + access} {
 		if _, err := k.server.VerifyAccessToken(t.Context(), token); !errors.Is(err, oauthserver.ErrInvalidToken) {
 			t.Errorf("token of %d bytes: %v", len(token), err)
 		}

@@ -148,7 +148,7 @@ func beginFamily(t testing.TB, w world) client {
 		mu.Unlock()
 		switch rand.IntN(12) {
 		case 0:
-			token, err := w.of(who).RefreshToken(ctx, presented.RefreshDigest)
+			token, err := w.of(who).RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
 			return call{"revoke", 0}, "done", errors.Join(err, w.of(who).EndFamily(ctx, token.FamilyID, noon))
 		case 1, 2, 3:
 			next := newMint()

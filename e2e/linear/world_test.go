@@ -97,7 +97,7 @@ func present(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.
 }
 
 func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthserver.Mint) (string, error) {
-	token, err := s.RefreshToken(ctx, presented.RefreshDigest)
+	token, err := s.RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +145,7 @@ func exchange(ctx context.Context, s *sqlstore.Store, w world, token string, m o
 }
 
 func verify(ctx context.Context, s *sqlstore.Store, m oauthserver.Mint) (string, error) {
-	token, err := s.AccessToken(ctx, m.AccessDigest)
+	token, err := s.AccessToken(ctx, m.AccessID, m.AccessDigest)
 	switch {
 	case errors.Is(err, oauthserver.ErrNotFound):
 		return gone, nil

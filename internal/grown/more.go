@@ -103,6 +103,17 @@ func (s *Service) Revoke(ctx context.Context) error {
 	return nil
 }
 
+// RevokeUnlocated is Revoke for tokens that carry no id; there are none.
+func (s *Service) RevokeUnlocated(ctx context.Context) error {
+	for _, kind := range []secret.Kind{secret.AccessToken, secret.RefreshToken} {
+		form := url.Values{"token": {secret.New(kind).Reveal()}}
+		if err := s.send(ctx, http.MethodPost, "/oauth/revoke", form.Encode(), s.apps[0].post(), http.StatusOK, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Uninstall ends an installation and what hangs on it, up to its redaction.
 func (s *Service) Uninstall(ctx context.Context) error {
 	j := s.installations() - 1 - s.turn()%100

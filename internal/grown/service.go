@@ -227,12 +227,14 @@ func (s *Service) grow(ctx context.Context, db *sql.DB, d dialect) error {
 	apart := max(10, s.n/most)
 	statements := make([]string, 0, 2*most)
 	for row := 0; row+apart <= s.n; row += apart {
-		access, refresh := secret.New(secret.AccessToken), secret.New(secret.RefreshToken)
-		t := token{row: row + len(s.tokens)*7%apart, access: access.Reveal(), refresh: refresh.Reveal()}
+		at := row + len(s.tokens)*7%apart
+		tokenID := s.id(id.Token, at)
+		access, refresh := secret.NewToken(secret.AccessToken, tokenID), secret.NewToken(secret.RefreshToken, tokenID)
+		t := token{row: at, access: access.Reveal(), refresh: refresh.Reveal()}
 		s.tokens = append(s.tokens, t)
 		statements = append(statements,
-			"UPDATE "+d.schema+"partnerkit_access_token SET digest = "+d.bytes(string(access.Digest().Bytes()))+" WHERE id = '"+s.id(id.Token, t.row)+"'",
-			"UPDATE "+d.schema+"partnerkit_refresh_token SET digest = "+d.bytes(string(refresh.Digest().Bytes()))+" WHERE id = '"+s.id(id.Token, t.row)+"'")
+			"UPDATE "+d.schema+"partnerkit_access_token SET digest = "+d.bytes(string(access.Digest().Bytes()))+" WHERE id = '"+tokenID+"'",
+			"UPDATE "+d.schema+"partnerkit_refresh_token SET digest = "+d.bytes(string(refresh.Digest().Bytes()))+" WHERE id = '"+tokenID+"'")
 	}
 	for _, text := range append([]string{"BEGIN"}, append(statements, "COMMIT")...) {
 		if _, err := conn.ExecContext(ctx, text); err != nil {

@@ -20,8 +20,8 @@ import (
 // encoding keeps the order of the bytes that it encodes (RFC 4648 7, in lower case).
 var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// length is that of 128 bits in base 32, without the prefix.
-const length = 26
+// Length is that of 128 bits in base 32, which stand after the prefix.
+const Length = 26
 
 // Resolution is how far apart two instants must be for their ids to sort: a little
 // over 1/4096 of a millisecond.
@@ -49,7 +49,7 @@ func Floor(kind Kind, now time.Time) string {
 // users, businesses and organizations are the host's and need not have it.
 func Valid(kind Kind, s string) bool {
 	text, ok := strings.CutPrefix(s, string(kind))
-	if !ok || len(text) != length {
+	if !ok || len(text) != Length {
 		return false
 	}
 	b, err := encoding.DecodeString(text)

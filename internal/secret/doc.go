@@ -3,9 +3,9 @@
 //
 // A [Secret] is 256 random bits behind a prefix that names its [Kind], so that
 // scanners of source code find a leaked one, and so that one kind never passes for
-// another. It prints, logs and marshals as a placeholder; only [Secret.Reveal] gives
-// its text. What is stored is its [Digest]; a SHA-256 is enough, since nobody
-// guesses 256 bits.
+// another. An access or refresh token has the id of its record in between. It prints,
+// logs and marshals as a placeholder; only [Secret.Reveal] gives its text. What is
+// stored is its [Digest]; a SHA-256 is enough, since nobody guesses 256 bits.
 //
 // User codes, which people type, are the exception: short, and of an alphabet that
 // is hard to misread ([NewUserCode]).

@@ -5,7 +5,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
@@ -16,10 +18,11 @@ func FuzzParse(f *testing.F) {
 		f.Add(secret.New(kind).Reveal())
 		f.Add(string(kind))
 	}
+	f.Add(secret.NewToken(secret.RefreshToken, id.New(id.Token, time.Now())).Reveal())
 	for _, seed := range []string{"", strings.Repeat("a", 43), "pk_\x00", strings.Repeat("ü", 30)} {
 		f.Add(seed)
 	}
-	form := regexp.MustCompile(`^[a-z_]+_[A-Za-z0-9_-]{43}$`)
+	form := regexp.MustCompile(`^([a-z_]+_[A-Za-z0-9_-]{43}|pk_[ar]t_[A-Za-z0-9_-]{69})$`)
 	f.Fuzz(func(t *testing.T, text string) {
 		passed := 0
 		for _, kind := range kinds {

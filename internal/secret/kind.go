@@ -25,11 +25,14 @@ var kinds = []Kind{
 	RegistrationToken, Session, ConsentRequest, Browser, WebhookSecret,
 }
 
+// located are the kinds of which a secret may carry the id of its record.
+var located = []Kind{AccessToken, RefreshToken}
+
 // KindOf tells the kind of a presented text by its prefix. It is false for a text
 // that New cannot have made; true says nothing about whether the secret exists.
 func KindOf(presented string) (Kind, bool) {
 	for _, kind := range kinds {
-		if body, ok := strings.CutPrefix(presented, string(kind)); ok && wellFormed(body) {
+		if body, ok := strings.CutPrefix(presented, string(kind)); ok && wellFormed(kind, body) {
 			return kind, true
 		}
 	}

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 const (
@@ -34,18 +37,27 @@ type Secret struct {
 
 // New makes a secret of 256 random bits, in [A-Za-z0-9_-] like every prefix, so that
 // it passes through headers, forms and URLs as it is.
-func New(kind Kind) Secret {
+func New(kind Kind) Secret { return made(kind, "") }
+
+// NewToken makes an access or refresh token for a record with this id. The token carries
+// it before its random bits, so that the record is found by its primary key; ids sort
+// by time, so those of tokens in use lie together, where digests lie all over an index.
+func NewToken(kind Kind, tokenID string) Secret {
+	return made(kind, strings.TrimPrefix(tokenID, string(id.Token)))
+}
+
+func made(kind Kind, located string) Secret {
 	var b [size]byte
 	_, _ = rand.Read(b[:]) // never fails: Go stops the process first
-	var text [64]byte
-	return Wrap(string(base64.RawURLEncoding.AppendEncode(append(text[:0], kind...), b[:])))
+	var text [128]byte
+	return Wrap(string(base64.RawURLEncoding.AppendEncode(append(append(text[:0], kind...), located...), b[:])))
 }
 
 // Parse takes a presented text as a secret of one kind, or returns [ErrMalformed]. It
 // is the cheap refusal before any lookup.
 func Parse(kind Kind, presented string) (Secret, error) {
 	body, ok := strings.CutPrefix(presented, string(kind))
-	if !ok || !wellFormed(body) {
+	if !ok || !wellFormed(kind, body) {
 		return Secret{}, ErrMalformed
 	}
 	return Wrap(presented), nil
@@ -65,6 +77,17 @@ func (s Secret) Reveal() string {
 		return ""
 	}
 	return s.text()
+}
+
+// TokenID is the id that a token carries. It is empty for other secrets, and for tokens
+// that were made before they did so.
+func (s Secret) TokenID() string {
+	for _, kind := range located {
+		if body, ok := strings.CutPrefix(s.Reveal(), string(kind)); ok && len(body) == id.Length+length {
+			return string(id.Token) + body[:id.Length]
+		}
+	}
+	return ""
 }
 
 // IsZero reports that there is no secret.
@@ -98,8 +121,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(placeholder), nil 
 func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + placeholder + `"`), nil }
 
 // wellFormed checks what stands behind the prefix.
-func wellFormed(body string) bool {
-	if len(body) != length {
+func wellFormed(kind Kind, body string) bool {
+	if len(body) != length && (len(body) != id.Length+length || !slices.Contains(located, kind)) {
 		return false
 	}
 	for _, c := range []byte(body) {

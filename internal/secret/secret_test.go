@@ -10,9 +10,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
@@ -32,6 +34,48 @@ func TestNew(t *testing.T) {
 				t.Fatalf("New(%s) repeats itself", kind)
 			}
 			seen[body] = true
+		}
+	}
+}
+
+// TOK-09: a token carries the id of its record before as many random bits.
+func TestNewToken(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`^[0-9a-v]{26}[A-Za-z0-9_-]{43}$`)
+	seen := map[string]bool{}
+	for _, kind := range []secret.Kind{secret.AccessToken, secret.RefreshToken} {
+		for range 100 {
+			tokenID := id.New(id.Token, time.Now())
+			token := secret.NewToken(kind, tokenID)
+			body, ok := strings.CutPrefix(token.Reveal(), string(kind))
+			if !ok || !form.MatchString(body) || token.TokenID() != tokenID {
+				t.Fatalf("NewToken(%s) = %q, of %q", kind, token.Reveal(), token.TokenID())
+			}
+			random := body[id.Length:]
+			if seen[random] {
+				t.Fatalf("NewToken(%s) repeats itself", kind)
+			}
+			seen[random] = true
+			if got, ok := secret.KindOf(token.Reveal()); !ok || got != kind {
+				t.Errorf("KindOf(a %s) = %q, %t", kind, got, ok)
+			}
+			for _, asked := range secret.Kinds {
+				parsed, err := secret.Parse(asked, token.Reveal())
+				if (err == nil) != (asked == kind) || err == nil && (!parsed.Equal(token) || parsed.TokenID() != tokenID) {
+					t.Errorf("Parse(%s, a %s) = %v", asked, kind, err)
+				}
+			}
+		}
+	}
+	for _, kind := range secret.Kinds {
+		if got := secret.New(kind).TokenID(); got != "" {
+			t.Errorf("a %s that carries no id has %q", kind, got)
+		}
+		if kind == secret.AccessToken || kind == secret.RefreshToken {
+			continue
+		}
+		if _, err := secret.Parse(kind, secret.NewToken(kind, id.New(id.Token, time.Now())).Reveal()); !errors.Is(err, secret.ErrMalformed) {
+			t.Errorf("a %s may carry an id: %v", kind, err)
 		}
 	}
 }
@@ -62,19 +106,23 @@ func TestParseTellsKindsApart(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	good := secret.New(secret.AccessToken).Reveal()
+	token := secret.NewToken(secret.AccessToken, id.New(id.Token, time.Now())).Reveal()
 	for name, text := range map[string]string{
-		"empty":        "",
-		"prefix alone": "pk_at_",
-		"longer":       good + "A",
-		"shorter":      good[:len(good)-1],
-		"space":        good[:10] + " " + good[11:],
-		"plus":         good[:10] + "+" + good[11:],
-		"NUL":          good[:10] + "\x00" + good[11:],
-		"not UTF-8":    good[:10] + "\xff" + good[11:],
-		"no prefix":    good[6:],
-		"upper prefix": "PK_AT_" + good[6:],
-		"padded":       good + "=",
-		"huge":         "pk_at_" + strings.Repeat("A", 1<<20),
+		"longer than with an id":  token + "A",
+		"shorter than with an id": token[:len(token)-1],
+		"space in the id":         token[:10] + " " + token[11:],
+		"empty":                   "",
+		"prefix alone":            "pk_at_",
+		"longer":                  good + "A",
+		"shorter":                 good[:len(good)-1],
+		"space":                   good[:10] + " " + good[11:],
+		"plus":                    good[:10] + "+" + good[11:],
+		"NUL":                     good[:10] + "\x00" + good[11:],
+		"not UTF-8":               good[:10] + "\xff" + good[11:],
+		"no prefix":               good[6:],
+		"upper prefix":            "PK_AT_" + good[6:],
+		"padded":                  good + "=",
+		"huge":                    "pk_at_" + strings.Repeat("A", 1<<20),
 	} {
 		_, err := secret.Parse(secret.AccessToken, text)
 		if !errors.Is(err, secret.ErrMalformed) {

@@ -34,6 +34,7 @@ var acts = []struct {
 	{"device", (*grown.Service).Device},
 	{"introspection", (*grown.Service).Introspect},
 	{"revocation", (*grown.Service).Revoke},
+	{"revocation of tokens that carry no id", (*grown.Service).RevokeUnlocated},
 	{"recording", (*grown.Service).Record},
 	{"numbering", (*grown.Service).Number},
 	{"planning", (*grown.Service).Plan},

@@ -169,7 +169,7 @@ func (c call) present(ctx context.Context, what artifact) (answer, error) {
 }
 
 func (c call) refresh(ctx context.Context, m oauthserver.Mint) (answer, error) {
-	token, err := c.RefreshToken(ctx, m.RefreshDigest)
+	token, err := c.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 	if err != nil {
 		return fault, err
 	}
@@ -181,7 +181,7 @@ func (c call) refresh(ctx context.Context, m oauthserver.Mint) (answer, error) {
 }
 
 func endFamily(ctx context.Context, c call) (answer, error) {
-	token, err := c.RefreshToken(ctx, c.w.current.RefreshDigest)
+	token, err := c.RefreshToken(ctx, c.w.current.RefreshID, c.w.current.RefreshDigest)
 	if err != nil {
 		return fault, err
 	}
@@ -189,7 +189,7 @@ func endFamily(ctx context.Context, c call) (answer, error) {
 }
 
 func endToken(ctx context.Context, c call) (answer, error) {
-	token, err := c.AccessToken(ctx, c.w.current.AccessDigest)
+	token, err := c.AccessToken(ctx, c.w.current.AccessID, c.w.current.AccessDigest)
 	if err != nil {
 		return fault, err
 	}

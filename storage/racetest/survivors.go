@@ -17,7 +17,7 @@ func (w *world) liveTokens(ctx context.Context, s *sqlstore.Store, v *verdict, r
 		if !ok {
 			continue
 		}
-		token, err := s.AccessToken(ctx, m.AccessDigest)
+		token, err := s.AccessToken(ctx, m.AccessID, m.AccessDigest)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +28,7 @@ func (w *world) liveTokens(ctx context.Context, s *sqlstore.Store, v *verdict, r
 		if !ok {
 			continue
 		}
-		refresh, err := s.RefreshToken(ctx, m.RefreshDigest)
+		refresh, err := s.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (w *world) lastRefresh(ctx context.Context, s *sqlstore.Store, v *verdict) 
 		if v.rows.stands(family.id, family.installation, family.grant) {
 			continue
 		}
-		token, err := s.RefreshToken(ctx, m.RefreshDigest)
+		token, err := s.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 		if err != nil {
 			return err
 		}

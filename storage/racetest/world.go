@@ -100,7 +100,7 @@ func (w *world) furnish(ctx context.Context, s *sqlstore.Store, needs map[need]b
 		}
 	}
 	if needs[needRotated] {
-		token, err := s.RefreshToken(ctx, w.old.RefreshDigest)
+		token, err := s.RefreshToken(ctx, w.old.RefreshID, w.old.RefreshDigest)
 		if err != nil {
 			return err
 		}

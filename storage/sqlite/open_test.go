@@ -3,18 +3,13 @@ package sqlite_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
-	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -170,67 +165,6 @@ func TestSchemaVersions(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Refresh tokens from before migration 12 are what they were: used, or good for one
-// rotation.
-func TestTokensFromBefore(t *testing.T) {
-	t.Parallel()
-	path, before := filepath.Join(t.TempDir(), "before.db"), fstest.MapFS{}
-	names, err := fs.Glob(sqlstore.Migrations(), "*.sql")
-	for _, name := range names[:11] {
-		text, readErr := fs.ReadFile(sqlstore.Migrations(), name)
-		before[name], err = &fstest.MapFile{Data: text}, errors.Join(err, readErr)
-	}
-	if err = errors.Join(err, openWith(t, path, sqlstore.Config{Migrations: before})); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	used, unused := secret.DigestOf("used"), secret.DigestOf("unused")
-	for _, insert := range []struct {
-		sql  string
-		args []any
-	}{
-		{`INSERT INTO partnerkit_app VALUES ('app_1', 'client', 'PUBLIC', 'ACTIVE', 'console', 'App', 'org_1', TRUE, '[]', '["invoices:read"]', '', '', '', 0, 0, 0)`, nil},
-		{`INSERT INTO partnerkit_installation (id, app_id, business_id, status, scopes, created_at) VALUES ('inst_1', 'app_1', 'biz_1', 'ACTIVE', '["invoices:read"]', 0)`, nil},
-		{`INSERT INTO partnerkit_family (id, app_id, installation_id, user_id, scopes, generation, created_at, expires_at)
-			VALUES ('fam_1', 'app_1', 'inst_1', 'usr_1', '["invoices:read"]', 2, 0, 0)`, nil},
-		{`INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at, used_at, answer)
-			VALUES ('tok_1', $1, 'fam_1', 1, 0, 0, 5, $1), ('tok_2', $2, 'fam_1', 2, 5, 0, NULL, NULL)`, []any{used.Bytes(), unused.Bytes()}},
-	} {
-		if _, err := db.Exec(t.Context(), insert.sql, insert.args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	for _, step := range []struct {
-		digest  oauthserver.Digest
-		isUsed  bool
-		outcome oauthserver.Outcome
-	}{{unused, false, oauthserver.Issued}, {unused, true, oauthserver.Lost}, {used, true, oauthserver.Revoked}} {
-		token, err := store.RefreshToken(t.Context(), step.digest)
-		if err != nil || token.Used != step.isUsed {
-			t.Errorf("%s used: %v, %v", token.ID, token.Used, err)
-		}
-		made := id.New(id.Token, time.Now())
-		minted, err := store.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, oauthserver.Mint{
-			AccessID: made, AccessDigest: secret.DigestOf("a" + made), RefreshID: made, RefreshDigest: secret.DigestOf("r" + made),
-		})
-		if err != nil || minted.Outcome != step.outcome {
-			t.Errorf("rotation of %s: %q, %v; want %q", token.ID, minted.Outcome, err, step.outcome)
-		}
 	}
 }
 

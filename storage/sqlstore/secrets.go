@@ -11,8 +11,7 @@ import (
 )
 
 // Client implements oauthserver.SecretStore. It is part of every request of a client,
-// so all that it scans into is one allocation, and it reads one row: that of a secret
-// and the other, where there are two.
+// so all that it scans into is one allocation, and it reads one row.
 func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
 	var row struct {
 		client         oauthserver.Client
@@ -20,9 +19,8 @@ func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client
 		digests        [oauthserver.MaxClientSecrets][]byte
 	}
 	client := &row.client
-	err := s.read(ctx, `SELECT a.id, a.type, a.status, a.origin, a.document_fetched_at, a.document_fresh_until, c.digest, o.digest FROM partnerkit_app a
-		LEFT JOIN partnerkit_client_secret c ON c.app_id = a.id AND c.ended_at IS NULL
-		LEFT JOIN partnerkit_client_secret o ON o.app_id = a.id AND o.ended_at IS NULL AND o.id <> c.id WHERE a.client_id = $1`, []any{clientID},
+	err := s.read(ctx, `SELECT id, type, status, origin, document_fetched_at, document_fresh_until, first_secret, second_secret
+		FROM partnerkit_app WHERE client_id = $1`, []any{clientID},
 		&client.ID, (*string)(&client.Type), (*string)(&client.Status), (*string)(&client.Origin), &row.fetched, &row.fresh, &row.digests[0], &row.digests[1])
 	if err != nil {
 		return *client, wrap("client", notFound(err))
@@ -70,6 +68,16 @@ func (t *tx) validSecrets(ctx context.Context, appID string) (n int, err error) 
 func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
 	_, err := t.exec(ctx, "INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		s.ID, s.AppID, s.Digest.Bytes(), s.Prefix, ms(s.CreatedAt), nullMS(s.EndedAt))
+	if err != nil {
+		return err
+	}
+	return t.noteSecrets(ctx, s.AppID)
+}
+
+// noteSecrets writes into the row of a locked app which of its secrets are valid now.
+func (t *tx) noteSecrets(ctx context.Context, appID string) error {
+	const valid = "(SELECT digest FROM partnerkit_client_secret WHERE app_id = $1 AND ended_at IS NULL ORDER BY id LIMIT 1"
+	_, err := t.exec(ctx, "UPDATE partnerkit_app SET first_secret = "+valid+"), second_secret = "+valid+" OFFSET 1) WHERE id = $1", appID)
 	return err
 }
 
@@ -105,7 +113,7 @@ func (s *Store) EndClientSecret(ctx context.Context, appID, secretID string, now
 		if valid == 1 {
 			return oauthserver.ErrLastSecret // and nothing has happened
 		}
-		return nil
+		return tx.noteSecrets(ctx, appID)
 	})
 	return wrap("end client secret", err)
 }

@@ -8,9 +8,30 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
+// lookup finds the row of a presented token: by the id that it carries or, for one that
+// was made before tokens carried any, by its digest alone.
+type lookup struct{ located, unlocated string }
+
+func lookupOf(query, token string) lookup {
+	return lookup{
+		located:   query + " WHERE " + token + ".id = $1 AND " + token + ".digest = $2",
+		unlocated: query + " WHERE " + token + ".digest = $1 AND " + token + ".unlocated",
+	}
+}
+
+func (l lookup) of(tokenID string, digest oauthserver.Digest) (query string, args []any) {
+	if tokenID == "" {
+		return l.unlocated, []any{digest.Bytes()}
+	}
+	return l.located, []any{tokenID, digest.Bytes()}
+}
+
+var accessToken = lookupOf("SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
+	FROM partnerkit_access_token x`+standingJoins+" LEFT JOIN partnerkit_family f ON f.id = x.family_id", "x")
+
 // AccessToken implements oauthserver.TokenStore. It is part of every call of the
 // API, so all that it scans into is one allocation.
-func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+func (s *Store) AccessToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
 	var row struct {
 		standingRow
 		token               oauthserver.AccessToken
@@ -20,8 +41,8 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 	}
 	token := &row.token
 	row.to = &token.Standing
-	err := s.read(ctx, "SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
-		FROM partnerkit_access_token x`+standingJoins+" LEFT JOIN partnerkit_family f ON f.id = x.family_id WHERE x.digest = $1", []any{digest.Bytes()},
+	query, args := accessToken.of(tokenID, digest)
+	err := s.read(ctx, query, args,
 		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.revoked, &row.family, &row.generation, &row.familyEnded, &row.familyGenerated, &token.PinnedVersion)...)
 	if err != nil {
 		return *token, wrap("access token", notFound(err))
@@ -32,8 +53,11 @@ func (s *Store) AccessToken(ctx context.Context, digest oauthserver.Digest) (oau
 	return *token, err
 }
 
+var refreshToken = lookupOf("SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.generation, x.generation, x.id, x.ended_at
+	FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id`+standingJoins, "t")
+
 // RefreshToken implements oauthserver.TokenStore.
-func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	var row struct {
 		standingRow
 		token            oauthserver.RefreshToken
@@ -42,8 +66,8 @@ func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oa
 	}
 	token := &row.token
 	row.to = &token.Standing
-	err := s.read(ctx, "SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.generation, x.generation, x.id, x.ended_at
-		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id`+standingJoins+" WHERE t.digest = $1", []any{digest.Bytes()},
+	query, args := refreshToken.of(tokenID, digest)
+	err := s.read(ctx, query, args,
 		append(row.dest(), &token.ID, &row.scopes, &row.expires, &token.Generation, &row.current, &row.family, &row.familyEnded)...)
 	if err != nil {
 		return *token, wrap("refresh token", notFound(err))
@@ -53,8 +77,13 @@ func (s *Store) RefreshToken(ctx context.Context, digest oauthserver.Digest) (oa
 	return *token, err
 }
 
+var tokenToRotate = lookupOf(`SELECT x.app_id, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
+		t.id, t.expires_at, t.generation, x.generation
+	FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
+	JOIN partnerkit_installation i ON i.id = x.installation_id`, "t")
+
 // TokenToRotate implements oauthserver.TokenStore.
-func (s *Store) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+func (s *Store) TokenToRotate(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	var row struct {
 		token            oauthserver.RefreshToken
 		scopes           string
@@ -63,10 +92,8 @@ func (s *Store) TokenToRotate(ctx context.Context, digest oauthserver.Digest) (o
 		grant            sql.NullString
 	}
 	token := &row.token
-	err := s.read(ctx, `SELECT x.app_id, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
-			t.id, t.expires_at, t.generation, x.generation
-		FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
-		JOIN partnerkit_installation i ON i.id = x.installation_id WHERE t.digest = $1`, []any{digest.Bytes()},
+	query, args := tokenToRotate.of(tokenID, digest)
+	err := s.read(ctx, query, args,
 		&token.AppID, &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
 		&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &token.Generation, &row.current)
 	if err != nil {

@@ -324,7 +324,7 @@ var oauthCases = []testCase[*Env]{
 		if n := purge(noon.Add(61 * 24 * time.Hour)); n != 6 { // two of each kind and two families
 			t.Errorf("%d rows in the end", n)
 		}
-		if _, err := e.AccessToken(t.Context(), m.AccessDigest); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.AccessToken(t.Context(), m.AccessID, m.AccessDigest); !errors.Is(err, oauthserver.ErrNotFound) {
 			t.Errorf("the access token after purging: %v", err)
 		}
 	}},

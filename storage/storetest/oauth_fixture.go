@@ -151,13 +151,13 @@ func (f *oauthFixture) issued(t *testing.T) oauthserver.Mint {
 
 func (f *oauthFixture) refreshToken(t *testing.T, m oauthserver.Mint) oauthserver.RefreshToken {
 	t.Helper()
-	return get[oauthserver.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshDigest))
+	return get[oauthserver.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest))
 }
 
 // isLive reports whether an access token exists and would be taken at noon.
 func (f *oauthFixture) isLive(t *testing.T, m oauthserver.Mint) bool {
 	t.Helper()
-	token, err := f.AccessToken(t.Context(), m.AccessDigest)
+	token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)
 	if errors.Is(err, oauthserver.ErrNotFound) {
 		return false
 	}
@@ -168,7 +168,7 @@ func (f *oauthFixture) isLive(t *testing.T, m oauthserver.Mint) bool {
 // canRefresh reports whether a refresh token exists, is unused and alive.
 func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.Mint) bool {
 	t.Helper()
-	token, err := f.RefreshToken(t.Context(), m.RefreshDigest)
+	token, err := f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest)
 	if errors.Is(err, oauthserver.ErrNotFound) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -89,6 +90,27 @@ var tokenCases = []testCase[*Env]{
 		if kept != oauthserver.Issued || strict != oauthserver.Issued || again != oauthserver.Lost {
 			t.Errorf("outcomes %q, %q and %q", kept, strict, again)
 		}
+	}},
+	// TOK-09: a token is found by its id, and proved by its digest.
+	{"Another token's id, or digest", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		one, other := f.issued(t), f.issued(t)
+		for name, m := range map[string]oauthserver.Mint{
+			"its own id, another's digest": {AccessID: one.AccessID, AccessDigest: other.AccessDigest, RefreshID: one.RefreshID, RefreshDigest: other.RefreshDigest},
+			"no id":                        {AccessDigest: one.AccessDigest, RefreshDigest: one.RefreshDigest},
+			"no digest":                    {AccessID: one.AccessID, RefreshID: one.RefreshID},
+			"of the other kind":            {AccessID: one.RefreshID, AccessDigest: one.RefreshDigest, RefreshID: one.AccessID, RefreshDigest: one.AccessDigest},
+		} {
+			_, access := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)
+			_, refresh := f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest)
+			_, rotate := f.TokenToRotate(t.Context(), m.RefreshID, m.RefreshDigest)
+			for _, err := range []error{access, refresh, rotate} {
+				if !errors.Is(err, oauthserver.ErrNotFound) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		f.wantLive(t, one, true)
 	}},
 	// REF-03, CODE-06: of what happened since the look, revoked comes before used, and
 	// used before what else has ended.
