@@ -32,6 +32,12 @@ func (b *breaker) mayAsk() bool {
 	return now >= time.Duration(at) && b.askAt.CompareAndSwap(at, int64(now+pause))
 }
 
+// isPaused says that mayAsk is false, without taking the turn to ask.
+func (b *breaker) isPaused() bool {
+	at := b.askAt.Load()
+	return at != 0 && time.Since(b.start) < time.Duration(at)
+}
+
 func (b *breaker) succeeded() {
 	if b.failures.Load() != 0 || b.askAt.Load() != 0 {
 		b.failures.Store(0)

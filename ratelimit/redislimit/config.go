@@ -39,7 +39,8 @@ type Config struct {
 	// "partnerkit:limit:". Limiters with the same prefix share their counts.
 	Prefix string
 
-	// Timeout is how long Redis may take for one call. Zero means 100 ms.
+	// Timeout is how long a Check or a Fail waits for Redis at most, for its
+	// turn and for the answer together. Zero means 100 ms.
 	Timeout time.Duration
 
 	// OnFailure is what happens when Redis does not answer. Empty means FailOpen.

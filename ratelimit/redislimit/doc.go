@@ -1,6 +1,16 @@
 // Package redislimit is a ratelimit.Limiter for several nodes that share one
-// Redis. A check is one round trip for all counters and lockouts of a request,
-// and so is a failure.
+// Redis. A check is at most one round trip for all counters and lockouts of a
+// request, and so is a failure.
+//
+// # Shared round trips
+//
+// A limiter has four calls for checks under way at most. Checks that come
+// meanwhile wait for the next call and share it: the busier a node, the fewer
+// round trips it makes for a check. One call takes up to 256 keys, since Redis
+// does nothing else while a script runs. Config.Timeout bounds the waiting and
+// the call together. A caller whose context ends goes away at once and leaves
+// the call to the others; its request may have been counted. The call carries
+// the values of one caller's context, so a trace shows it there.
 //
 // # What is kept
 //
@@ -25,6 +35,7 @@
 // Those that begin during an outage end with it. With FailClosed, Check and
 // Fail return an error that wraps ratelimit.ErrUnavailable.
 //
-// After three errors in a row Redis is left alone for a second; then one
-// request asks again while the others go on without.
+// After three calls in a row that failed, however many shared them, Redis is
+// left alone for a second; then one call asks again while the other requests go
+// on without, and without waiting.
 package redislimit

@@ -13,6 +13,7 @@ import (
 // concurrent use and needs no closing.
 type Limiter struct {
 	store     *store
+	flights   *flights
 	timeout   time.Duration
 	onFailure OnFailure
 	local     *ratelimit.Memory
@@ -37,28 +38,26 @@ func New(config Config) (*Limiter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redis limiter: %w", err)
 	}
-	return &Limiter{
+	l := &Limiter{
 		store:     newStore(config.Client, config.Prefix),
 		timeout:   config.Timeout,
 		onFailure: config.OnFailure,
 		local:     local,
 		breaker:   newBreaker(),
 		outage:    outage,
-	}, nil
+	}
+	l.flights = &flights{timeout: config.Timeout, call: l.fly}
+	return l, nil
 }
 
 // Check implements ratelimit.Limiter. Its errors wrap ratelimit.ErrInvalid,
 // with FailClosed ratelimit.ErrUnavailable, or the context's error when that
-// has ended.
+// has ended; the request may have been counted then.
 func (l *Limiter) Check(ctx context.Context, now time.Time, req ratelimit.Request) (ratelimit.Result, error) {
 	if err := req.Validate(); err != nil {
 		return ratelimit.Result{}, err
 	}
-	var tally ratelimit.Tally
-	err := l.ask(ctx, func(ctx context.Context) (err error) {
-		tally, err = l.store.check(ctx, now, &req)
-		return err
-	})
+	tally, err := l.share(ctx, now, &req)
 	if err == nil {
 		return ratelimit.Decide(now, req, tally), nil
 	}
@@ -78,7 +77,7 @@ func (l *Limiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lock
 		// node knows of. It cannot fail: the lockouts are valid.
 		_ = l.local.Fail(ctx, now, failed)
 	}
-	err := l.ask(ctx, func(ctx context.Context) error {
+	err := l.ask(ctx, time.Now().Add(l.timeout), func(ctx context.Context) error {
 		return l.store.fail(ctx, now, failed)
 	})
 	if err == nil {
@@ -93,12 +92,46 @@ func (l *Limiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lock
 // errPaused stands for an answer from a Redis that is being left alone.
 var errPaused = errors.New("redis failed a moment ago and is not asked")
 
-// ask runs one call within the timeout, unless Redis is being left alone.
-func (l *Limiter) ask(ctx context.Context, call func(context.Context) error) error {
+// share waits for the flight that takes the check along. A caller who goes away
+// leaves it to the others.
+func (l *Limiter) share(ctx context.Context, now time.Time, req *ratelimit.Request) (ratelimit.Tally, error) {
+	k := l.store.keys(now, req)
+	if k.len() == 0 {
+		return ratelimit.Tally{}, nil
+	}
+	if ctx.Err() != nil {
+		return ratelimit.Tally{}, ctx.Err()
+	}
+	if l.breaker.isPaused() {
+		return ratelimit.Tally{}, errPaused
+	}
+	f, at := l.flights.board(ctx, k)
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return ratelimit.Tally{}, ctx.Err()
+	}
+	if f.err != nil {
+		return ratelimit.Tally{}, f.err
+	}
+	counts, ends := f.reply[:len(f.keys.counters)], f.reply[len(f.keys.counters):]
+	return tally(req, counts[at.counter:], ends[at.lockout:]), nil
+}
+
+// fly asks Redis for all the checks of a flight.
+func (l *Limiter) fly(f *flight) {
+	f.err = l.ask(f.ctx, f.due, func(ctx context.Context) (err error) {
+		f.reply, err = l.store.check(ctx, f.keys)
+		return err
+	})
+}
+
+// ask runs one call until it is due, unless Redis is being left alone.
+func (l *Limiter) ask(ctx context.Context, due time.Time, call func(context.Context) error) error {
 	if !l.breaker.mayAsk() {
 		return errPaused
 	}
-	limited, cancel := context.WithTimeout(ctx, l.timeout)
+	limited, cancel := context.WithDeadline(ctx, due)
 	defer cancel()
 	err := call(limited)
 	switch {

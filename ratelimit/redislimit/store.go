@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,41 +72,52 @@ func newStore(client *redis.Client, prefix string) *store {
 	}
 }
 
-func (s *store) check(ctx context.Context, now time.Time, req *ratelimit.Request) (ratelimit.Tally, error) {
-	const before = 3 // the command, the script and the number of keys
-	args := make([]any, before, before+2*ratelimit.MaxCounters+ratelimit.MaxLockouts)
+// keys are what checks ask for: each counter has a time to live.
+type keys struct{ counters, ttls, lockouts []any }
+
+func (k *keys) len() int { return len(k.counters) + len(k.lockouts) }
+
+func (k *keys) add(more keys) {
+	k.counters = append(k.counters, more.counters...)
+	k.ttls = append(k.ttls, more.ttls...)
+	k.lockouts = append(k.lockouts, more.lockouts...)
+}
+
+// keys are those of one check, in the order of the request.
+func (s *store) keys(now time.Time, req *ratelimit.Request) keys {
+	const n = ratelimit.MaxCounters
+	space := make([]any, 2*n+ratelimit.MaxLockouts) // one allocation for all
+	k := keys{counters: space[:0:n], ttls: space[n : n : 2*n], lockouts: space[2*n : 2*n]}
 	for i := range req.Counters {
 		if c := &req.Counters[i]; c.IsUsed() {
-			args = append(args, s.counterKey(c, now))
+			k.counters = append(k.counters, s.counterKey(c, now))
+			k.ttls = append(k.ttls, 2*c.Limit.Window.Milliseconds())
 		}
 	}
 	for i := range req.Lockouts {
 		if l := &req.Lockouts[i]; l.IsUsed() {
-			args = append(args, s.lockoutKey(l))
+			k.lockouts = append(k.lockouts, s.lockoutKey(l))
 		}
 	}
-	keys := len(args) - before
-	if keys == 0 {
-		return ratelimit.Tally{}, nil
-	}
-	for i := range req.Counters {
-		if c := &req.Counters[i]; c.IsUsed() {
-			args = append(args, 2*c.Limit.Window.Milliseconds())
-		}
-	}
-	args[0], args[1], args[2] = "evalsha", s.digest, keys
+	return k
+}
+
+// check counts and reads the keys. It returns a number for each, in the order
+// of checkScript.
+func (s *store) check(ctx context.Context, k keys) ([]int64, error) {
+	args := slices.Concat([]any{"evalsha", s.digest, k.len()}, k.counters, k.lockouts, k.ttls)
 	reply, err := s.numbers(ctx, args)
 	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 		args[0], args[1] = "eval", checkScript
 		reply, err = s.numbers(ctx, args)
 	}
 	if err != nil {
-		return ratelimit.Tally{}, err
+		return nil, err
 	}
-	if len(reply) != keys {
-		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for %d keys", len(reply), keys)
+	if len(reply) != k.len() {
+		return nil, fmt.Errorf("redis answered %d numbers for %d keys", len(reply), k.len())
 	}
-	return tally(req, reply), nil
+	return reply, nil
 }
 
 // numbers runs a command that answers with a list of numbers.
@@ -116,16 +128,16 @@ func (s *store) numbers(ctx context.Context, args []any) ([]int64, error) {
 }
 
 // tally puts the numbers of a reply back into the places of the request.
-func tally(req *ratelimit.Request, reply []int64) ratelimit.Tally {
+func tally(req *ratelimit.Request, counts, ends []int64) ratelimit.Tally {
 	var t ratelimit.Tally
 	for i := range req.Counters {
 		if req.Counters[i].IsUsed() {
-			t.Counts[i], reply = reply[0], reply[1:]
+			t.Counts[i], counts = counts[0], counts[1:]
 		}
 	}
 	for i := range req.Lockouts {
 		if req.Lockouts[i].IsUsed() {
-			t.LockedUntil[i], reply = reply[0], reply[1:]
+			t.LockedUntil[i], ends = ends[0], ends[1:]
 		}
 	}
 	return t

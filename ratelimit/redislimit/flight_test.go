@@ -1,0 +1,486 @@
+package redislimit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/ratelimit/redislimit"
+)
+
+// atATime is how many calls are under way before checks begin to share them.
+const atATime = 4
+
+// alone is a request that counts by itself.
+func alone(i int) ratelimit.Request {
+	key := ratelimit.NewKey("alone", fmt.Sprint(i))
+	return ratelimit.Request{Counters: ratelimit.Counters{{Key: key, Limit: ratelimit.PerMinute(1000)}}}
+}
+
+// large is a request with every place in use.
+func large(i int) ratelimit.Request {
+	var req ratelimit.Request
+	for j := range req.Counters {
+		req.Counters[j] = ratelimit.Counter{Key: ratelimit.NewKey("c", fmt.Sprint(i, j)), Limit: ratelimit.PerMinute(1000)}
+	}
+	for j := range req.Lockouts {
+		req.Lockouts[j] = ratelimit.Lockout{Key: ratelimit.NewKey("l", fmt.Sprint(i, j)), Rule: ratelimit.PairLockout()}
+	}
+	return req
+}
+
+// held returns a limiter and what stands in for its Redis, whose calls are
+// under way until the test lets them go. It is for bubbles.
+func held(t *testing.T, config redislimit.Config) (*redislimit.Limiter, *desk) {
+	t.Helper()
+	d := &desk{calls: make(chan call), counts: map[string]int64{}}
+	config.Client = newClient(t, &redis.Options{
+		Addr:   "127.0.0.1:1",
+		Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed },
+	})
+	config.Client.AddHook(d)
+	config.OnFailure = redislimit.FailClosed
+	return open(t, config), d
+}
+
+// TestChecksShareCalls: what comes while calls are under way goes with the next
+// one, and each gets its own counts.
+func TestChecksShareCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter, desk := held(t, redislimit.Config{})
+		const checks = 60
+		var wg sync.WaitGroup
+		for i := range checks {
+			wg.Go(func() {
+				for n := 1; n <= 1+i%2; n++ {
+					res, err := limiter.Check(t.Context(), time.Now(), alone(i))
+					if err != nil || res.Counters[0].Remaining != 1000-n {
+						t.Errorf("check %d of %d: %+v, %v", n, i, res, err)
+					}
+				}
+			})
+		}
+		synctest.Wait()
+		if got := desk.sent.Load(); got != atATime {
+			t.Errorf("%d calls are under way, want %d", got, atATime)
+		}
+		for range atATime {
+			desk.letGo(answer)
+		}
+		synctest.Wait()
+		// Of those that waited all went with the first call that followed.
+		if got := desk.most.Load(); got != checks-atATime {
+			t.Errorf("%d keys in one call, want %d", got, checks-atATime)
+		}
+		desk.letAllGo(t, answer)
+		wg.Wait()
+	})
+}
+
+// TestCallsAreBounded: a script has no more than 256 keys, and nobody is left
+// behind.
+func TestCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter, desk := held(t, redislimit.Config{})
+		const checks = 200
+		var wg sync.WaitGroup
+		for i := range atATime + checks {
+			wg.Go(func() {
+				res, err := limiter.Check(t.Context(), time.Now(), large(i))
+				if err != nil || !res.Allowed || res.Counters[3].Remaining != 999 {
+					t.Errorf("check %d: %+v, %v", i, res, err)
+				}
+			})
+		}
+		desk.letAllGo(t, answer)
+		wg.Wait()
+		if got := desk.most.Load(); got != 256 {
+			t.Errorf("%d keys in one call, want 256", got)
+		}
+		if got := desk.sent.Load(); got != atATime+7 { // 32 checks of 8 keys each
+			t.Errorf("%d calls, want %d", got, atATime+7)
+		}
+	})
+}
+
+// TestTimeoutInQueue: a check that waited for others comes back after one
+// Timeout all the same. The time is the bubble's.
+func TestTimeoutInQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const timeout, checks = 100 * time.Millisecond, 95
+		meter := &meter{}
+		limiter, desk := held(t, redislimit.Config{Timeout: timeout, MeterProvider: meter})
+		var wg sync.WaitGroup
+		for i := range checks {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				begin := time.Now()
+				_, err := limiter.Check(t.Context(), begin, alone(i))
+				if !errors.Is(err, ratelimit.ErrUnavailable) {
+					t.Errorf("check %d: %v, want ErrUnavailable", i, err)
+				}
+				if took := time.Since(begin); took > timeout {
+					t.Errorf("check %d came back after %v", i, took)
+				}
+			})
+		}
+		wg.Wait()
+		if got := desk.sent.Load(); got != atATime+1 { // those who waited went together
+			t.Errorf("%d calls, want %d", got, atATime+1)
+		}
+		if got := meter.calls.Load(); got != checks {
+			t.Errorf("the metric says %d calls, want %d", got, checks)
+		}
+	})
+}
+
+// TestSilentInChorus: many wait for a Redis that says nothing, and all come back.
+func TestSilentInChorus(t *testing.T) {
+	t.Parallel()
+	meter := &meter{}
+	limiter := open(t, redislimit.Config{
+		Client: listen(t, saySilent), Timeout: 20 * time.Millisecond,
+		OnFailure: redislimit.FailClosed, MeterProvider: meter,
+	})
+	const checks = 300
+	var wg sync.WaitGroup
+	for i := range checks {
+		wg.Go(func() {
+			if _, err := limiter.Check(t.Context(), time.Now(), large(i)); !errors.Is(err, ratelimit.ErrUnavailable) {
+				t.Errorf("check %d: %v, want ErrUnavailable", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := meter.calls.Load(); got != checks {
+		t.Errorf("the metric says %d calls, want %d", got, checks)
+	}
+}
+
+// TestOneOfManyGoesAway: who goes away does so at once, from a call and from the
+// queue, and those who share its call are answered. It may be counted.
+func TestOneOfManyGoesAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour})
+		var wg, gone sync.WaitGroup
+		ctx, cancel := context.WithCancel(t.Context())
+		begin := time.Now()
+		for i := range atATime + 1 { // the last one is the first in the queue
+			gone.Go(func() {
+				if _, err := limiter.Check(ctx, time.Now(), alone(i)); !errors.Is(err, context.Canceled) {
+					t.Errorf("check %d: %v, want the context's error", i, err)
+				}
+			})
+		}
+		synctest.Wait()
+		for i := range 10 {
+			wg.Go(func() {
+				res, err := limiter.Check(t.Context(), time.Now(), alone(100+i))
+				if err != nil || res.Counters[0].Remaining != 999 {
+					t.Errorf("check %d: %+v, %v", i, res, err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		gone.Wait()
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("they went away after %v", took)
+		}
+		desk.letAllGo(t, answer)
+		wg.Wait()
+	})
+}
+
+// TestPauseWhileWaiting: three calls that fail in a row are followed by no
+// other, and those in the queue do not wait for it.
+func TestPauseWhileWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		meter := &meter{}
+		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour, MeterProvider: meter})
+		const checks = atATime + 200
+		var wg sync.WaitGroup
+		for i := range checks {
+			wg.Go(func() {
+				if _, err := limiter.Check(t.Context(), time.Now(), large(i)); !errors.Is(err, ratelimit.ErrUnavailable) {
+					t.Errorf("check %d: %v, want ErrUnavailable", i, err)
+				}
+			})
+		}
+		synctest.Wait()
+		for range 3 {
+			desk.letGo(refuse)
+			synctest.Wait()
+		}
+		if got := desk.sent.Load(); got != atATime+2 {
+			t.Errorf("%d calls, want %d", got, atATime+2)
+		}
+		if got := meter.calls.Load(); got < 3+136 { // all but those who are under way
+			t.Errorf("%d have come back", got)
+		}
+		desk.letAllGo(t, refuse)
+		wg.Wait()
+		if got := meter.calls.Load(); got != checks {
+			t.Errorf("the metric says %d calls, want %d", got, checks)
+		}
+	})
+}
+
+// TestNobodyWaitsInPause: while Redis is left alone nobody waits for the calls
+// that are under way, and after it one call asks, however many come at once.
+func TestNobodyWaitsInPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour})
+		var wg sync.WaitGroup
+		check := func(i int) {
+			if _, err := limiter.Check(t.Context(), time.Now(), alone(i)); !errors.Is(err, ratelimit.ErrUnavailable) {
+				t.Errorf("check %d: %v, want ErrUnavailable", i, err)
+			}
+		}
+		for i := range atATime {
+			wg.Go(func() { check(i) })
+		}
+		synctest.Wait()
+		for range 3 {
+			if err := limiter.Fail(t.Context(), time.Now(), large(0).Lockouts); !errors.Is(err, ratelimit.ErrUnavailable) {
+				t.Fatalf("Fail = %v, want ErrUnavailable", err)
+			}
+		}
+		begin := time.Now()
+		check(atATime)
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("a check waited for %v", took)
+		}
+		desk.letAllGo(t, refuse)
+		wg.Wait()
+		time.Sleep(2 * time.Second)
+		before := desk.sent.Load()
+		for i := range 50 {
+			wg.Go(func() { check(i) })
+		}
+		desk.letAllGo(t, refuse)
+		wg.Wait()
+		if got := desk.sent.Load() - before; got != 1 {
+			t.Errorf("asked %d times after the pause, want 1", got)
+		}
+	})
+}
+
+// TestCallGoesWrong: an answer that fits nobody is an error for all who share
+// it, and so is a call that never returns. The next one is fine.
+func TestCallGoesWrong(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string]call{"short": answerShort, "torn down": tearDown} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				limiter, desk := held(t, redislimit.Config{Timeout: time.Hour})
+				var wg sync.WaitGroup
+				var failed atomic.Int64
+				const checks = atATime + 30
+				for i := range checks {
+					wg.Go(func() {
+						_, err := limiter.Check(t.Context(), time.Now(), alone(i))
+						if errors.Is(err, ratelimit.ErrUnavailable) {
+							failed.Add(1)
+						} else if err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				synctest.Wait()
+				for range atATime {
+					desk.letGo(answer)
+				}
+				synctest.Wait()
+				desk.letGo(wrong) // the one that all the others share
+				wg.Wait()
+				if got := failed.Load(); got != checks-atATime {
+					t.Errorf("%d checks failed, want %d", got, checks-atATime)
+				}
+				wg.Go(func() {
+					if _, err := limiter.Check(t.Context(), time.Now(), alone(0)); err != nil {
+						t.Errorf("afterwards: %v", err)
+					}
+				})
+				desk.letAllGo(t, answer)
+				wg.Wait()
+			})
+		})
+	}
+}
+
+// TestNoCountIsMixedUp has many callers share calls to a real Redis, some of
+// whom go away: nobody's count is lost, doubled or somebody else's.
+func TestNoCountIsMixedUp(t *testing.T) {
+	t.Parallel()
+	limiter := newLimiter(t, dial(t))
+	const callers, rounds, limit = 48, 150, 1 << 20
+	now := time.UnixMilli(1_900_000_000_000)
+	everybody := ratelimit.Counter{Key: ratelimit.NewKey("everybody"), Limit: ratelimit.PerMinute(limit)}
+	var answered, left atomic.Int64
+	var seen sync.Map
+	var wg sync.WaitGroup
+	for caller := range callers {
+		wg.Go(func() {
+			lockout := ratelimit.Lockout{Key: ratelimit.NewKey("out", fmt.Sprint(caller)), Rule: ratelimit.LockoutRule{
+				MoreThan: 1, Within: time.Minute, For: time.Duration(1+caller) * time.Second,
+			}}
+			// Not all ask for the same number of keys, nor at the same place.
+			var req ratelimit.Request
+			own, out := caller%3, caller%4
+			req.Counters[own] = ratelimit.Counter{Key: ratelimit.NewKey("own", fmt.Sprint(caller)), Limit: ratelimit.PerMinute(limit)}
+			req.Counters[3] = everybody
+			var locked time.Duration
+			if caller%2 == 0 {
+				req.Lockouts[out], locked = lockout, lockout.Rule.For
+				for range 2 {
+					if err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			least, unsure := 0, 0 // who went away may have been counted
+			for range rounds {
+				ctx, cancel := context.WithCancel(t.Context())
+				if rand.IntN(4) == 0 {
+					time.AfterFunc(time.Duration(rand.IntN(300))*time.Microsecond, cancel)
+				}
+				res, err := limiter.Check(ctx, now, req)
+				cancel()
+				if errors.Is(err, context.Canceled) {
+					unsure++
+					left.Add(1)
+					continue
+				}
+				if err != nil {
+					t.Errorf("caller %d: %v", caller, err)
+					return
+				}
+				answered.Add(1)
+				least++
+				got := limit - res.Counters[own].Remaining
+				if got < least || got > least+unsure {
+					t.Errorf("caller %d: count %d, want %d and at most %d more", caller, got, least, unsure)
+				}
+				unsure -= got - least
+				least = got
+				if res.Lockouts[out] != locked {
+					t.Errorf("caller %d: locked out for %v, want %v", caller, res.Lockouts[out], locked)
+				}
+				if _, twice := seen.LoadOrStore(res.Counters[3].Remaining, caller); twice {
+					t.Errorf("caller %d: two have the count %d", caller, limit-res.Counters[3].Remaining)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	res, err := limiter.Check(t.Context(), now, ratelimit.Request{Counters: ratelimit.Counters{everybody}})
+	got := int64(limit - res.Counters[0].Remaining - 1)
+	if err != nil || got < answered.Load() || got > answered.Load()+left.Load() {
+		t.Errorf("%d were counted, %v; %d were answered and %d went away", got, err, answered.Load(), left.Load())
+	}
+	t.Logf("%d answered, %d went away", answered.Load(), left.Load())
+}
+
+// desk stands in for a Redis that knows counters only, and fails at failures.
+// Each check waits there for the test to say what becomes of it.
+type desk struct {
+	calls chan call
+	sent  atomic.Int64
+	most  atomic.Int64 // keys in one call
+
+	mu     sync.Mutex
+	counts map[string]int64
+}
+
+// call is what becomes of a call.
+type call func(d *desk, cmd *redis.IntSliceCmd) error
+
+func answer(d *desk, cmd *redis.IntSliceCmd) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	args := cmd.Args()
+	keys := args[2].(int)
+	counters := len(args) - 3 - keys
+	reply := make([]int64, keys)
+	for i := range counters {
+		key := args[3+i].(string)
+		d.counts[key]++
+		reply[i] = d.counts[key]
+	}
+	cmd.SetVal(reply)
+	return nil
+}
+
+func answerShort(_ *desk, cmd *redis.IntSliceCmd) error {
+	cmd.SetVal(make([]int64, cmd.Args()[2].(int)-1))
+	return nil
+}
+
+func refuse(*desk, *redis.IntSliceCmd) error { return net.ErrClosed }
+
+func tearDown(*desk, *redis.IntSliceCmd) error {
+	runtime.Goexit()
+	return nil
+}
+
+// letGo waits for a call to come.
+func (d *desk) letGo(c call) { d.calls <- c }
+
+// letAllGo ends when no call is left and none follows.
+func (d *desk) letAllGo(t *testing.T, c call) {
+	t.Helper()
+	for {
+		synctest.Wait()
+		select {
+		case d.calls <- c:
+		default:
+			return
+		}
+	}
+}
+
+func (d *desk) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (d *desk) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (d *desk) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		check, ok := cmd.(*redis.IntSliceCmd)
+		if !ok {
+			cmd.SetErr(net.ErrClosed)
+			return net.ErrClosed
+		}
+		d.sent.Add(1)
+		keys := int64(cmd.Args()[2].(int))
+		for most := d.most.Load(); keys > most && !d.most.CompareAndSwap(most, keys); most = d.most.Load() {
+		}
+		var err error
+		select {
+		case c := <-d.calls:
+			err = c(d, check)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		cmd.SetErr(err)
+		return err
+	}
+}
