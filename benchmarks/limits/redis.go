@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit/redislimit"
 )
 
-// redisGoroutines is how many ask Redis at a time, each over a connection of its own.
+// redisGoroutines is how many ask at a time. There is a connection for each; ours share four.
 const redisGoroutines = 64
 
 // redisSides are the floor, ours with two counters and the others with one.
