@@ -150,7 +150,7 @@ func gated(store *sqlstore.Store, token string) (func(n int) error, error) {
 			surface.ServeHTTP(w, r)
 		}
 		if reached != before+n {
-			return fmt.Errorf("%d of %d calls came through: %d %s", reached-before, n, w.status, w.body.Bytes())
+			return fmt.Errorf("%d of %d calls came through: %d %s", reached-before, n, w.status, w.body)
 		}
 		return nil
 	}, nil

@@ -32,12 +32,12 @@ func newZitadel() (*server, error) {
 		w := answer{header: http.Header{}}
 		provider.ServeHTTP(&w, r)
 		if w.status != http.StatusFound {
-			return nil, fmt.Errorf("zitadel/oidc: status %d: %s", w.status, w.body.Bytes())
+			return nil, fmt.Errorf("zitadel/oidc: status %d: %s", w.status, w.body)
 		}
 		return url.Parse(w.header.Get("Location"))
 	}
 	return &server{
-		name: "zitadel/oidc", path: issuer + "oauth/token", secret: secret, token: provider, stop: func() {},
+		name: "zitadel/oidc", path: "/oauth/token", secret: secret, token: provider, stop: func() {},
 		code: func() (string, error) {
 			login, err := visit("authorize?" + url.Values{
 				"client_id": {clientID}, "redirect_uri": {redirectURI}, "response_type": {"code"}, "scope": {"openid offline_access"},
