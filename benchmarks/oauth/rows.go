@@ -67,12 +67,12 @@ func newOurRows(db *sql.DB, schema string, clients int) (*ourRows, error) {
 	for to, text := range map[**sql.Stmt]string{
 		&r.family: "UPDATE %spartnerkit_family SET generation = generation + 1 WHERE id = $1",
 		&r.code:   "UPDATE %spartnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3",
-		&r.newFamily: `INSERT INTO %spartnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, 1, $7)`,
-		&r.access: `INSERT INTO %spartnerkit_access_token (id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1)`,
-		&r.refresh: `INSERT INTO %spartnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
-			VALUES ($1, $2, $3, 1, $4, $5)`,
+		&r.newFamily: `INSERT INTO %spartnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation)
+			VALUES ($1, $2, $3, $4, $5, $6, 1)`,
+		&r.access: `INSERT INTO %spartnerkit_access_token (id, digest, scopes, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1)`,
+		&r.refresh: `INSERT INTO %spartnerkit_refresh_token (id, digest, family_id, generation, expires_at)
+			VALUES ($1, $2, $3, 1, $4)`,
 	} {
 		var err error
 		if *to, err = db.Prepare(fmt.Sprintf(text, schema)); err != nil {
@@ -121,7 +121,7 @@ func (r *ourRows) ofExchange(tx *sql.Tx, client int) error {
 }
 
 func (r *ourRows) startFamily(tx *sql.Tx, family string) error {
-	_, err := tx.Stmt(r.newFamily).Exec(family, "app_1", "inst_1", "grt_1", user, scopes, time.Now().UnixMilli())
+	_, err := tx.Stmt(r.newFamily).Exec(family, "app_1", "inst_1", "grt_1", user, scopes)
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func (r *ourRows) startFamily(tx *sql.Tx, family string) error {
 func (r *ourRows) tokens(tx *sql.Tx, family string) error {
 	now := time.Now()
 	ms := now.UnixMilli()
-	if _, err := tx.Stmt(r.access).Exec(id.New(id.Token, now), digest(), scopes, ms, ms, "app_1", "inst_1", "grt_1", user, family); err != nil {
+	if _, err := tx.Stmt(r.access).Exec(id.New(id.Token, now), digest(), scopes, ms, "app_1", "inst_1", "grt_1", user, family); err != nil {
 		return err
 	}
-	_, err := tx.Stmt(r.refresh).Exec(id.New(id.Token, now), digest(), family, ms, ms)
+	_, err := tx.Stmt(r.refresh).Exec(id.New(id.Token, now), digest(), family, ms)
 	return err
 }

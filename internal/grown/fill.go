@@ -127,14 +127,14 @@ var tables = []string{
 		SELECT installation_id, app_id, business_id, 'ACTIVE', {scopes}, at FROM fill_line ORDER BY j`,
 	`INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, created_at)
 		SELECT grant_id, installation_id, user_id, {scopes}, at FROM fill_line ORDER BY j`,
-	`INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at)
-		SELECT 'fam_' || f.tail, l.app_id, l.installation_id, l.grant_id, l.user_id, {scopes}, 1, f.at
+	`INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation)
+		SELECT 'fam_' || f.tail, l.app_id, l.installation_id, l.grant_id, l.user_id, {scopes}, 1
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} ORDER BY f.i`,
-	`INSERT INTO partnerkit_access_token (id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at)
-		SELECT 'tok_' || f.tail, {digest}, l.app_id, l.installation_id, l.grant_id, l.user_id, 'fam_' || f.tail, 1, {scopes}, f.at, {later}
+	`INSERT INTO partnerkit_access_token (id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, expires_at)
+		SELECT 'tok_' || f.tail, {digest}, l.app_id, l.installation_id, l.grant_id, l.user_id, 'fam_' || f.tail, 1, {scopes}, {later}
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} ORDER BY f.i`,
-	`INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
-		SELECT 'tok_' || f.tail, {digest}, 'fam_' || f.tail, 1, f.at, {later} + f.i FROM fill f ORDER BY f.i`,
+	`INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at)
+		SELECT 'tok_' || f.tail, {digest}, 'fam_' || f.tail, 1, {later} + f.i FROM fill f ORDER BY f.i`,
 	`INSERT INTO partnerkit_event (id, type, business_id, data, created_at, number, planned)
 		SELECT 'evt_' || f.tail, t.name, CASE f.i % 2 WHEN 0 THEN 'business_0' ELSE 'business_' || (1 + f.i / 2 % {businesses}) END,
 			'{"invoice":{"id":"inv_' || f.i || '","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}', f.at,

@@ -136,9 +136,9 @@ func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Cont
 // startFamily makes a family with its first tokens: 3 statements.
 func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.Mint) error {
 	of, scopes := l.owners(), scopeList(granted)
-	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 1, $7)`,
-		m.FamilyID, of.app, of.installation, of.grant, of.user, scopes, ms(m.Now))
+	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation)
+		VALUES ($1, $2, $3, $4, $5, $6, 1)`,
+		m.FamilyID, of.app, of.installation, of.grant, of.user, scopes)
 	if err != nil {
 		return err
 	}
@@ -150,15 +150,15 @@ func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation
 	if err := t.insertAccess(ctx, of, family, generation, scopes, m); err != nil {
 		return err
 	}
-	return t.later(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.Now), ms(m.RefreshExpires))
+	return t.later(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at)
+		VALUES ($1, $2, $3, $4, $5)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.RefreshExpires))
 }
 
 // insertAccess makes an access token; one without a family, which is nil, is of
 // generation 0.
 func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.Mint) error {
 	return t.later(ctx, `INSERT INTO partnerkit_access_token
-			(id, digest, scopes, created_at, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.Now), ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation)
+			(id, digest, scopes, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation)
 }

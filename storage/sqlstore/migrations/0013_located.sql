@@ -1,8 +1,9 @@
 -- minimum: 13
 -- A token carries its id and is found by it; the digest proves it and needs no index, whose
 -- entries lay all over the place. Tokens from before this are still found by their digests.
--- What each mint writes is kept in the order of its key, where the database can do so.
-CREATE TABLE partnerkit_before AS SELECT id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at, revoked_at FROM partnerkit_access_token;
+-- What each mint writes is kept in the order of its key, where the database can do so, and
+-- does not say when it was made: its id does.
+CREATE TABLE partnerkit_before AS SELECT id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, expires_at, revoked_at FROM partnerkit_access_token;
 DROP TABLE partnerkit_access_token;
 CREATE TABLE partnerkit_access_token (
   id TEXT PRIMARY KEY,
@@ -14,33 +15,31 @@ CREATE TABLE partnerkit_access_token (
   family_id TEXT,
   generation BIGINT NOT NULL,
   scopes TEXT NOT NULL,
-  created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   revoked_at BIGINT,
   unlocated BOOLEAN NOT NULL DEFAULT FALSE
 ) /* keyed */;
-INSERT INTO partnerkit_access_token (id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at, revoked_at, unlocated)
-  SELECT id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, created_at, expires_at, revoked_at, TRUE FROM partnerkit_before ORDER BY id;
+INSERT INTO partnerkit_access_token (id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, expires_at, revoked_at, unlocated)
+  SELECT id, digest, app_id, installation_id, grant_id, user_id, family_id, generation, scopes, expires_at, revoked_at, TRUE FROM partnerkit_before ORDER BY id;
 DROP TABLE partnerkit_before;
 CREATE UNIQUE INDEX pk_access_token_unlocated ON partnerkit_access_token (digest) WHERE unlocated;
 
-CREATE TABLE partnerkit_before AS SELECT id, digest, family_id, generation, created_at, expires_at FROM partnerkit_refresh_token;
+CREATE TABLE partnerkit_before AS SELECT id, digest, family_id, generation, expires_at FROM partnerkit_refresh_token;
 DROP TABLE partnerkit_refresh_token;
 CREATE TABLE partnerkit_refresh_token (
   id TEXT PRIMARY KEY,
   digest BYTEA NOT NULL,
   family_id TEXT NOT NULL,
   generation BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   unlocated BOOLEAN NOT NULL DEFAULT FALSE
 ) /* keyed */;
-INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, created_at, expires_at, unlocated)
-  SELECT id, digest, family_id, generation, created_at, expires_at, TRUE FROM partnerkit_before ORDER BY id;
+INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at, unlocated)
+  SELECT id, digest, family_id, generation, expires_at, TRUE FROM partnerkit_before ORDER BY id;
 DROP TABLE partnerkit_before;
 CREATE UNIQUE INDEX pk_refresh_token_unlocated ON partnerkit_refresh_token (digest) WHERE unlocated;
 
-CREATE TABLE partnerkit_before AS SELECT * FROM partnerkit_family;
+CREATE TABLE partnerkit_before AS SELECT id, app_id, installation_id, grant_id, user_id, scopes, generation, ended_at, answer, answer_scopes, answered_at FROM partnerkit_family;
 DROP TABLE partnerkit_family;
 CREATE TABLE partnerkit_family (
   id TEXT PRIMARY KEY,
@@ -50,13 +49,13 @@ CREATE TABLE partnerkit_family (
   user_id TEXT NOT NULL,
   scopes TEXT NOT NULL,
   generation BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
   ended_at BIGINT,
   answer BYTEA,
   answer_scopes TEXT,
   answered_at BIGINT
 ) /* keyed */;
-INSERT INTO partnerkit_family SELECT * FROM partnerkit_before ORDER BY id;
+INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation, ended_at, answer, answer_scopes, answered_at)
+  SELECT id, app_id, installation_id, grant_id, user_id, scopes, generation, ended_at, answer, answer_scopes, answered_at FROM partnerkit_before ORDER BY id;
 DROP TABLE partnerkit_before;
 
 CREATE TABLE partnerkit_before AS SELECT * FROM partnerkit_code;
