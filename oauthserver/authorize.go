@@ -89,7 +89,7 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 	if err != nil || !isPrintable(clientID, maxClientID) {
 		return App{}, refused(textClient)
 	}
-	client, err := s.findClient(ctx, clientID, ip, forConsent)
+	client, err := s.findClient(ctx, s.cfg.Store, clientID, ip, forConsent)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, errDocument):
 		return App{}, refused(textClient)

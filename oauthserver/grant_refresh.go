@@ -2,23 +2,20 @@ package oauthserver
 
 import (
 	"context"
-	"errors"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
 // grantRefresh rotates a refresh token. The order of its checks is fixed: found
 // and the client's own, revoked, used, expired, and then, in the act itself,
-// installation and consent. A rotation costs 6 statements, the client's included,
+// installation and consent. A rotation costs 5 statements, the client's included,
 // and one commit.
 func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
-	text, err := c.parameter("refresh_token", maxParameter)
-	if err != nil {
+	if _, err := c.parameter("refresh_token", maxParameter); err != nil {
 		return tokenAnswer{}, err
 	}
-	presented, token, err := s.ownRefreshToken(ctx, client, text)
+	token, err := c.look.ownToken(client)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
@@ -26,7 +23,7 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantRevoked)
 	}
 	if token.Used {
-		return s.reuseRefresh(ctx, c, presented, token)
+		return s.reuseRefresh(ctx, c, token)
 	}
 	if !c.now.Before(token.ExpiresAt) {
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantExpired)
@@ -38,37 +35,18 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 	if err := s.requireMember(ctx, token.BusinessID, token.UserID); err != nil {
 		return tokenAnswer{}, err
 	}
-	return s.rotate(ctx, c, presented, Rotation{Token: token, Narrow: narrow})
-}
-
-// ownRefreshToken finds a token of this client. Another client's is as unknown
-// as none, and its replay burns nothing.
-func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient, text string) (secret.Secret, RefreshToken, error) {
-	presented, err := secret.Parse(secret.RefreshToken, text)
-	if err != nil {
-		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	}
-	token, err := s.cfg.Store.TokenToRotate(ctx, presented.TokenID(), presented.Digest())
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	case err != nil:
-		return secret.Secret{}, RefreshToken{}, fault("find refresh token", err)
-	case !client.owns(token.Standing):
-		return secret.Secret{}, RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	}
-	return presented, token, nil
+	return s.rotate(ctx, c, Rotation{Token: token, Narrow: narrow})
 }
 
 // reuseRefresh is for a token that was used before. The act ends its family, or
 // repeats its answer if the token would be alive; that it was used stands, whatever
 // else has ended since.
-func (s *Server) reuseRefresh(ctx context.Context, c call, presented secret.Secret, token RefreshToken) (tokenAnswer, error) {
+func (s *Server) reuseRefresh(ctx context.Context, c call, token RefreshToken) (tokenAnswer, error) {
 	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	answer, err := s.rotate(ctx, c, presented, Rotation{Token: token})
+	answer, err := s.rotate(ctx, c, Rotation{Token: token})
 	if err == nil && !member {
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
@@ -76,10 +54,10 @@ func (s *Server) reuseRefresh(ctx context.Context, c call, presented secret.Secr
 }
 
 // rotate is the act, and what it says.
-func (s *Server) rotate(ctx context.Context, c call, presented secret.Secret, r Rotation) (tokenAnswer, error) {
+func (s *Server) rotate(ctx context.Context, c call, r Rotation) (tokenAnswer, error) {
 	tokens := newPair(c.now)
 	if s.cfg.RefreshRetry > 0 {
-		sealed, err := tokens.seal(presented, r.Token.ID)
+		sealed, err := tokens.seal(c.look.token, r.Token.ID)
 		if err != nil {
 			return tokenAnswer{}, fault("seal answer", err)
 		}
@@ -90,7 +68,7 @@ func (s *Server) rotate(ctx context.Context, c call, presented secret.Secret, r 
 		return tokenAnswer{}, fault("rotate refresh token", err)
 	}
 	if minted.Outcome == Repeated {
-		if tokens, err = unseal(presented, r.Token.ID, minted.Answer); err != nil {
+		if tokens, err = unseal(c.look.token, r.Token.ID, minted.Answer); err != nil {
 			return tokenAnswer{}, fault("open kept answer", err)
 		}
 		return tokens.answer(minted.Scopes), nil

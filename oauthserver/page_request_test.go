@@ -48,14 +48,14 @@ func newDoor(t testing.TB) *door {
 	return d
 }
 
-// code finds an authorization code by its text.
-func (e *pageEnv) code(t testing.TB, text string) oauthserver.Code {
+// code finds an authorization code of an app by its text.
+func (e *pageEnv) code(t testing.TB, app oauthserver.App, text string) oauthserver.Code {
 	t.Helper()
 	given, err := secret.Parse(secret.AuthorizationCode, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := e.Code(t.Context(), given.Digest())
+	_, code, err := e.ClientAndCode(t.Context(), app.ClientID, given.Digest())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestDecisionTakesNothingElse(t *testing.T) {
 		}
 	}
 	answer := b.submit(b.ask(app).wantOK(), "allow", more).wantCallback(pageCallback)
-	code := e.code(t, answer.Get("code"))
+	code := e.code(t, app, answer.Get("code"))
 	if code.AppID != app.ID || code.UserID != "usr_owner" || code.Scopes.String() != "invoices:read" ||
 		code.RedirectURI != pageCallback || code.CodeChallenge != pageChallenge {
 		t.Errorf("code %+v", code)
@@ -127,7 +127,7 @@ func TestRequestObjectsAreNotRead(t *testing.T) {
 		"by reference": withParam("request_uri", door.url),
 	} {
 		answer := b.submit(b.ask(app, change).wantOK(), "allow").wantCallback(pageCallback)
-		code := e.code(t, answer.Get("code"))
+		code := e.code(t, app, answer.Get("code"))
 		if code.Scopes.String() != "invoices:read" || code.CodeChallenge != pageChallenge || code.RedirectURI != pageCallback {
 			t.Errorf("%s: code %+v", name, code)
 		}

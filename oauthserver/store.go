@@ -211,9 +211,10 @@ type Rotation struct {
 
 // CodeStore redeems authorization codes.
 type CodeStore interface {
-	// Code returns one, used and expired ones too; [ErrNotFound]. Of its Standing
-	// only names are set: RedeemCode judges the rest, under its locks.
-	Code(ctx context.Context, digest Digest) (Code, error)
+	// ClientAndCode returns a client and a code that was issued to it, used and expired
+	// ones too, with one statement; [ErrNotFound] when there are no such two. Of the
+	// code's Standing only names are set: RedeemCode judges the rest, under its locks.
+	ClientAndCode(ctx context.Context, clientID string, digest Digest) (Client, Code, error)
 	// RedeemCode marks an unused code used and makes a family with its first
 	// tokens. When somebody else was first it ends what they got, and says Lost.
 	// Of the code, as it was looked up, only what never changes counts.
@@ -230,10 +231,11 @@ type TokenStore interface {
 	AccessToken(ctx context.Context, tokenID string, digest Digest) (AccessToken, error)
 	// RefreshToken returns one with its standing, with one statement; [ErrNotFound].
 	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
-	// TokenToRotate is RefreshToken for RotateRefresh, which judges under its locks
-	// what the token hangs on: of its Standing only names, InstallationStatus and
-	// FamilyEnded are set.
-	TokenToRotate(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
+	// ClientAndToken returns a client and a refresh token that was issued to it, with
+	// one statement; [ErrNotFound] when there are no such two. It is for RotateRefresh,
+	// which judges under its locks what the token hangs on: of its Standing only names,
+	// InstallationStatus and FamilyEnded are set.
+	ClientAndToken(ctx context.Context, clientID, tokenID string, digest Digest) (Client, RefreshToken, error)
 	// RotateRefresh marks an unused token used and makes its successors, which
 	// also ends the access tokens before. When somebody else was first it ends
 	// the family and says Lost, unless a retry is allowed.

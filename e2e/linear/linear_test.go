@@ -124,7 +124,7 @@ func beginCode(t testing.TB, w world) client {
 	code, mine := w.code(t), mints()
 	return func(ctx context.Context, who int) (call, string, error) {
 		if rand.IntN(3) == 0 { // a code is presented once, or a few times
-			answer, err := present(ctx, w.of(who), code, mine[who])
+			answer, err := w.present(ctx, w.of(who), code, mine[who])
 			return call{"redeem", who}, answer, err
 		}
 		about := 1 + rand.IntN(clients)
@@ -135,7 +135,7 @@ func beginCode(t testing.TB, w world) client {
 
 func beginFamily(t testing.TB, w world) client {
 	first := newMint()
-	if answer, err := present(t.Context(), w.of(0), w.code(t), first); err != nil || answer != "issued" {
+	if answer, err := w.present(t.Context(), w.of(0), w.code(t), first); err != nil || answer != "issued" {
 		t.Fatal(answer, err)
 	}
 	var mu sync.Mutex

@@ -51,7 +51,7 @@ func TestForgedHistory(t *testing.T) {
 	w := newWorld(t, openSQLite(t))
 	code := w.code(t)
 	history := record(t, func(ctx context.Context, who int) (call, string, error) {
-		answer, err := present(ctx, w.of(who), code, newMint())
+		answer, err := w.present(ctx, w.of(who), code, newMint())
 		return call{"redeem", who}, answer, err
 	})
 	if !codeModel.check(history) {

@@ -40,7 +40,7 @@ func newWorld(t testing.TB, n nodes) world {
 	t.Helper()
 	w := world{n, name(), name(), name()}
 	must(t, n[0].CreateApp(t.Context(), oauthserver.App{
-		ID: w.app, ClientID: name(), Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
+		ID: w.app, ClientID: w.app, Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
 		Name: "App", Reviewed: true, RedirectURIs: []string{"https://app.example/cb"}, Scopes: scopes, CreatedAt: noon,
 	}, nil))
 	return w
@@ -84,8 +84,8 @@ func newMint() oauthserver.Mint {
 }
 
 // present redeems a code, or replays it.
-func present(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.Mint) (string, error) {
-	code, err := s.Code(ctx, digest(text))
+func (w world) present(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.Mint) (string, error) {
+	_, code, err := s.ClientAndCode(ctx, w.app, digest(text))
 	if err != nil {
 		return "", err
 	}

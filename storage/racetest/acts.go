@@ -154,7 +154,7 @@ func ending(err error) (answer, error) {
 }
 
 func (c call) present(ctx context.Context, what artifact) (answer, error) {
-	code, err := c.Code(ctx, what.digest)
+	_, code, err := c.ClientAndCode(ctx, c.w.app.ClientID, what.digest)
 	if err != nil {
 		return fault, err
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// Code implements oauthserver.CodeStore.
-func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
+// ClientAndCode implements oauthserver.CodeStore.
+func (s *Store) ClientAndCode(ctx context.Context, clientID string, digest oauthserver.Digest) (oauthserver.Client, oauthserver.Code, error) {
 	var row struct {
+		clientRow
 		code          oauthserver.Code
 		scopes        string
 		expires       int64
@@ -20,18 +21,19 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 		grant, family sql.NullString
 	}
 	code := &row.code
-	err := s.read(ctx, `SELECT x.app_id, x.installation_id, i.business_id, x.grant_id, x.user_id, x.family_id,
+	err := s.read(ctx, "SELECT "+clientColumns+`, x.installation_id, i.business_id, x.grant_id, x.user_id, x.family_id,
 			x.id, x.redirect_uri, x.code_challenge, x.scopes, x.expires_at, x.used_at
-		FROM partnerkit_code x JOIN partnerkit_installation i ON i.id = x.installation_id WHERE x.digest = $1`, []any{digest.Bytes()},
-		&code.AppID, &code.InstallationID, &code.BusinessID, &row.grant, &code.UserID, &row.family,
-		&code.ID, &code.RedirectURI, &code.CodeChallenge, &row.scopes, &row.expires, &row.used)
+		FROM partnerkit_code x JOIN partnerkit_installation i ON i.id = x.installation_id JOIN partnerkit_app a ON a.id = x.app_id
+		WHERE x.digest = $1 AND a.client_id = $2`, []any{digest.Bytes(), clientID},
+		append(row.dest(), &code.InstallationID, &code.BusinessID, &row.grant, &code.UserID, &row.family,
+			&code.ID, &code.RedirectURI, &code.CodeChallenge, &row.scopes, &row.expires, &row.used)...)
 	if err != nil {
-		return *code, wrap("code", notFound(err))
+		return row.client, *code, wrap("code", notFound(err))
 	}
-	code.GrantID, code.FamilyID = row.grant.String, row.family.String
+	code.AppID, code.GrantID, code.FamilyID = row.client.ID, row.grant.String, row.family.String
 	code.ExpiresAt, code.Used = fromMS(row.expires), row.used.Valid
-	err = decoded(stored{row.scopes, &code.Scopes})
-	return *code, err
+	err = errors.Join(row.decode(clientID), decoded(stored{row.scopes, &code.Scopes}))
+	return row.client, *code, err
 }
 
 // RedeemCode implements oauthserver.CodeStore: 5 statements.

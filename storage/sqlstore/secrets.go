@@ -10,33 +10,46 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Client implements oauthserver.SecretStore. It is part of every request of a client,
-// so all that it scans into is one allocation, and it reads one row.
-func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
-	var row struct {
-		client         oauthserver.Client
-		fetched, fresh int64
-		digests        [oauthserver.MaxClientSecrets][]byte
-	}
-	client := &row.client
-	err := s.read(ctx, `SELECT id, type, status, origin, document_fetched_at, document_fresh_until, first_secret, second_secret
-		FROM partnerkit_app WHERE client_id = $1`, []any{clientID},
-		&client.ID, (*string)(&client.Type), (*string)(&client.Status), (*string)(&client.Origin), &row.fetched, &row.fresh, &row.digests[0], &row.digests[1])
-	if err != nil {
-		return *client, wrap("client", notFound(err))
-	}
-	client.ClientID, client.DocumentFetchedAt, client.DocumentFreshUntil = clientID, fromMS(row.fetched), fromMS(row.fresh)
-	for _, digest := range row.digests {
+const clientColumns = "a.id, a.type, a.status, a.origin, a.document_fetched_at, a.document_fresh_until, a.first_secret, a.second_secret"
+
+// clientRow is where a row of clientColumns is scanned to. It is part of every request of
+// a client, so all that it needs is one allocation.
+type clientRow struct {
+	client         oauthserver.Client
+	fetched, fresh int64
+	digests        [oauthserver.MaxClientSecrets][]byte
+}
+
+func (r *clientRow) dest() []any {
+	client := &r.client
+	return append(make([]any, 0, 24), // with room for what the client presents
+		&client.ID, (*string)(&client.Type), (*string)(&client.Status), (*string)(&client.Origin), &r.fetched, &r.fresh, &r.digests[0], &r.digests[1])
+}
+
+func (r *clientRow) decode(clientID string) error {
+	client := &r.client
+	client.ClientID, client.DocumentFetchedAt, client.DocumentFreshUntil = clientID, fromMS(r.fetched), fromMS(r.fresh)
+	for _, digest := range r.digests {
 		if digest == nil {
 			continue
 		}
 		var d secret.Digest
 		if err := d.Scan(digest); err != nil {
-			return *client, wrap("client", err)
+			return err
 		}
 		client.Secrets = append(client.Secrets, d)
 	}
-	return *client, nil
+	return nil
+}
+
+// Client implements oauthserver.SecretStore.
+func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
+	var row clientRow
+	err := s.read(ctx, "SELECT "+clientColumns+" FROM partnerkit_app a WHERE a.client_id = $1", []any{clientID}, row.dest()...)
+	if err == nil {
+		err = row.decode(clientID)
+	}
+	return row.client, wrap("client", notFound(err))
 }
 
 // AddClientSecret implements oauthserver.SecretStore. Whoever adds or ends a

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -14,16 +15,21 @@ type lookup struct{ located, unlocated string }
 
 func lookupOf(query, token string) lookup {
 	return lookup{
-		located:   query + " WHERE " + token + ".id = $1 AND " + token + ".digest = $2",
+		located:   query + " WHERE " + token + ".digest = $1 AND " + token + ".id = $2",
 		unlocated: query + " WHERE " + token + ".digest = $1 AND " + token + ".unlocated",
 	}
+}
+
+// and has one condition more, whose value is the last argument.
+func (l lookup) and(column string) lookup {
+	return lookup{located: l.located + " AND " + column + " = $3", unlocated: l.unlocated + " AND " + column + " = $2"}
 }
 
 func (l lookup) of(tokenID string, digest oauthserver.Digest) (query string, args []any) {
 	if tokenID == "" {
 		return l.unlocated, []any{digest.Bytes()}
 	}
-	return l.located, []any{tokenID, digest.Bytes()}
+	return l.located, []any{digest.Bytes(), tokenID}
 }
 
 var accessToken = lookupOf("SELECT "+standingColumns+`, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
@@ -77,14 +83,15 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthse
 	return *token, err
 }
 
-var tokenToRotate = lookupOf(`SELECT x.app_id, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
+var clientAndToken = lookupOf("SELECT "+clientColumns+`, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
 		t.id, t.expires_at, t.generation, x.generation
 	FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
-	JOIN partnerkit_installation i ON i.id = x.installation_id`, "t")
+	JOIN partnerkit_installation i ON i.id = x.installation_id JOIN partnerkit_app a ON a.id = x.app_id`, "t").and("a.client_id")
 
-// TokenToRotate implements oauthserver.TokenStore.
-func (s *Store) TokenToRotate(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+// ClientAndToken implements oauthserver.TokenStore.
+func (s *Store) ClientAndToken(ctx context.Context, clientID, tokenID string, digest oauthserver.Digest) (oauthserver.Client, oauthserver.RefreshToken, error) {
 	var row struct {
+		clientRow
 		token            oauthserver.RefreshToken
 		scopes           string
 		expires, current int64
@@ -92,17 +99,17 @@ func (s *Store) TokenToRotate(ctx context.Context, tokenID string, digest oauths
 		grant            sql.NullString
 	}
 	token := &row.token
-	query, args := tokenToRotate.of(tokenID, digest)
-	err := s.read(ctx, query, args,
-		&token.AppID, &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
-		&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &token.Generation, &row.current)
+	query, args := clientAndToken.of(tokenID, digest)
+	err := s.read(ctx, query, append(args, clientID),
+		append(row.dest(), &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
+			&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &token.Generation, &row.current)...)
 	if err != nil {
-		return *token, wrap("token to rotate", notFound(err))
+		return row.client, *token, wrap("client and token", notFound(err))
 	}
-	token.GrantID, token.FamilyEnded = row.grant.String, row.ended.Valid
+	token.AppID, token.GrantID, token.FamilyEnded = row.client.ID, row.grant.String, row.ended.Valid
 	token.ExpiresAt, token.Used = fromMS(row.expires), token.Generation < row.current
-	err = decoded(stored{row.scopes, &token.FamilyScopes})
-	return *token, err
+	err = errors.Join(row.decode(clientID), decoded(stored{row.scopes, &token.FamilyScopes}))
+	return row.client, *token, err
 }
 
 // RotateRefresh implements oauthserver.TokenStore: 4 statements, 5 with an answer

@@ -47,9 +47,9 @@ var beforeCases = []testCase[storage.DB]{
 			outcome oauthserver.Outcome
 		}{{unused, false, oauthserver.Issued}, {unused, true, oauthserver.Lost}, {used, true, oauthserver.Revoked}} {
 			token := get[oauthserver.RefreshToken](t)(store.RefreshToken(t.Context(), "", step.digest))
-			toRotate := get[oauthserver.RefreshToken](t)(store.TokenToRotate(t.Context(), "", step.digest))
-			if token.Used != step.isUsed || toRotate.ID != token.ID || toRotate.Used != step.isUsed {
-				t.Errorf("%s, %s used: %v, %v", token.ID, toRotate.ID, token.Used, toRotate.Used)
+			_, toRotate, err := store.ClientAndToken(t.Context(), "client", "", step.digest)
+			if err != nil || token.Used != step.isUsed || toRotate.ID != token.ID || toRotate.Used != step.isUsed {
+				t.Errorf("%s, %s used: %v, %v, %v", token.ID, toRotate.ID, token.Used, toRotate.Used, err)
 			}
 			if minted := get[oauthserver.Minted](t)(store.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != step.outcome {
 				t.Errorf("rotation of %s: %q, want %q", token.ID, minted.Outcome, step.outcome)

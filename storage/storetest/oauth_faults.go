@@ -24,7 +24,7 @@ var faultCases = []testCase[*Env]{
 				return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
 			},
 			Check: func(t *testing.T, happened bool) {
-				_, codeErr := e.Code(t.Context(), code.Digest)
+				_, _, codeErr := e.ClientAndCode(t.Context(), f.app.ClientID, code.Digest)
 				_, installErr := e.ActiveInstallation(t.Context(), f.app.ID, f.business)
 				if (codeErr == nil) != happened || (installErr == nil) != happened || (f.recorded(t, events.AppInstalled) == 1) != happened {
 					t.Errorf("happened %v: code %v, installation %v", happened, codeErr, installErr)

@@ -112,7 +112,11 @@ func (f *oauthFixture) codeFor(t *testing.T, scopes identity.Scopes) oauthserver
 	if approved.Outcome != oauthserver.ApprovalDone {
 		t.Fatalf("approval ended with %q", approved.Outcome)
 	}
-	return get[oauthserver.Code](t)(f.Code(t.Context(), digest))
+	client, code, err := f.ClientAndCode(t.Context(), f.app.ClientID, digest)
+	if err != nil || client.ID != f.app.ID {
+		t.Fatalf("the code is of %q: %v", client.ID, err)
+	}
+	return code
 }
 
 // device creates a device code, approved or not.
