@@ -65,8 +65,8 @@ type SecretStore interface {
 	// Client returns what a client_id stands for, with its valid secrets, of which
 	// there are at most [MaxClientSecrets], with one statement; [ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
-	// AddClientSecret adds one, unless the app has limit that are valid. Of
-	// several at once no more than fit are added. [ErrNotFound] when there is no
+	// AddClientSecret adds one, unless the app has limit that are valid, at most
+	// [MaxClientSecrets]. Of several at once no more than fit are added. [ErrNotFound] when there is no
 	// such app, [ErrTooManySecrets].
 	AddClientSecret(ctx context.Context, s ClientSecret, limit int) error
 	// ClientSecrets lists them, ended ones too, oldest first.

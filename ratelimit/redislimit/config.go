@@ -40,7 +40,8 @@ type Config struct {
 	Prefix string
 
 	// Timeout is how long a Check or a Fail waits for Redis at most, for its
-	// turn and for the answer together. Zero means 100 ms.
+	// turn and for the answer together, if the hooks of Client heed their
+	// context. Zero means 100 ms.
 	Timeout time.Duration
 
 	// OnFailure is what happens when Redis does not answer. Empty means FailOpen.

@@ -287,7 +287,7 @@ func TestNobodyWaitsInPause(t *testing.T) {
 // it, and so is a call that never returns. The next one is fine.
 func TestCallGoesWrong(t *testing.T) {
 	t.Parallel()
-	for name, wrong := range map[string]call{"short": answerShort, "torn down": tearDown} {
+	for name, wrong := range map[string]call{"short": answerShort, "torn down": tearDown, "panic": fallOver} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -441,6 +441,8 @@ func tearDown(*desk, *redis.IntSliceCmd) error {
 	runtime.Goexit()
 	return nil
 }
+
+func fallOver(*desk, *redis.IntSliceCmd) error { panic("a hook fell over") }
 
 // letGo waits for a call to come.
 func (d *desk) letGo(c call) { d.calls <- c }

@@ -120,6 +120,13 @@ func (l *Limiter) share(ctx context.Context, now time.Time, req *ratelimit.Reque
 
 // fly asks Redis for all the checks of a flight.
 func (l *Limiter) fly(f *flight) {
+	defer func() {
+		// Here no server catches what a hook of the client might set off.
+		if p := recover(); p != nil {
+			f.err = fmt.Errorf("the call to redis panicked: %v", p)
+			l.breaker.failed()
+		}
+	}()
 	f.err = l.ask(f.ctx, f.due, func(ctx context.Context) (err error) {
 		f.reply, err = l.store.check(ctx, f.keys)
 		return err

@@ -74,12 +74,12 @@ func (t *tx) validSecrets(ctx context.Context, appID string) (n int, err error) 
 	if err := t.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+t.dialect.ForUpdate, []any{appID}, &one); err != nil {
 		return 0, notFound(err)
 	}
-	err = t.one(ctx, "SELECT COUNT(*) FROM partnerkit_client_secret WHERE app_id = $1 AND ended_at IS NULL", []any{appID}, &n)
+	err = t.one(ctx, "SELECT COUNT(*) FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL", []any{appID}, &n)
 	return n, err
 }
 
 func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
-	_, err := t.exec(ctx, "INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6)",
+	_, err := t.exec(ctx, "INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		s.ID, s.AppID, s.Digest.Bytes(), s.Prefix, ms(s.CreatedAt), nullMS(s.EndedAt))
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
 
 // noteSecrets writes into the row of a locked app which of its secrets are valid now.
 func (t *tx) noteSecrets(ctx context.Context, appID string) error {
-	const valid = "(SELECT digest FROM partnerkit_client_secret WHERE app_id = $1 AND ended_at IS NULL ORDER BY id LIMIT 1"
+	const valid = "(SELECT digest FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL ORDER BY id LIMIT 1"
 	_, err := t.exec(ctx, "UPDATE partnerkit_app SET first_secret = "+valid+"), second_secret = "+valid+" OFFSET 1) WHERE id = $1", appID)
 	return err
 }
@@ -97,7 +97,7 @@ func (t *tx) noteSecrets(ctx context.Context, appID string) error {
 // ClientSecrets implements oauthserver.SecretStore.
 func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error) {
 	var secrets []oauthserver.ClientSecret
-	err := storage.Each(ctx, s, s.sql.of("SELECT id, digest, prefix, created_at, ended_at FROM partnerkit_client_secret WHERE app_id = $1 ORDER BY id"), []any{appID},
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, digest, prefix, created_at, revoked_at FROM partnerkit_client_secret WHERE app_id = $1 ORDER BY id"), []any{appID},
 		func(scan func(...any) error) error {
 			one := oauthserver.ClientSecret{AppID: appID}
 			var created int64
@@ -119,7 +119,7 @@ func (s *Store) EndClientSecret(ctx context.Context, appID, secretID string, now
 		if err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, "UPDATE partnerkit_client_secret SET ended_at = $3 WHERE id = $1 AND app_id = $2 AND ended_at IS NULL", secretID, appID, ms(now))
+		n, err := tx.exec(ctx, "UPDATE partnerkit_client_secret SET revoked_at = $3 WHERE id = $1 AND app_id = $2 AND revoked_at IS NULL", secretID, appID, ms(now))
 		if err := changedOne(n, err); err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
 -- minimum: 13
--- A token carries its id and is found by it; the digest proves it and needs no index, whose
+-- A token carries its id and is found by it. The digest proves it and needs no index, whose
 -- entries lay all over the place. Tokens from before this are still found by their digests.
 -- What each mint writes is kept in the order of its key, where the database can do so, and
 -- does not say when it was made: its id does.
@@ -78,12 +78,14 @@ CREATE TABLE partnerkit_code (
 INSERT INTO partnerkit_code SELECT * FROM partnerkit_before ORDER BY id;
 DROP TABLE partnerkit_before;
 
--- The digests of the secrets that are valid now, so that a client is one row.
+-- The digests of the secrets that are valid now, so that a client is one row. The column
+-- has another name from here on, lest older code end a secret and not note it there.
+ALTER TABLE partnerkit_client_secret RENAME COLUMN ended_at TO revoked_at;
 ALTER TABLE partnerkit_app ADD COLUMN first_secret BYTEA;
 ALTER TABLE partnerkit_app ADD COLUMN second_secret BYTEA;
 UPDATE partnerkit_app SET
-  first_secret = (SELECT digest FROM partnerkit_client_secret s WHERE s.app_id = partnerkit_app.id AND s.ended_at IS NULL ORDER BY s.id LIMIT 1),
-  second_secret = (SELECT digest FROM partnerkit_client_secret s WHERE s.app_id = partnerkit_app.id AND s.ended_at IS NULL ORDER BY s.id LIMIT 1 OFFSET 1);
+  first_secret = (SELECT digest FROM partnerkit_client_secret s WHERE s.app_id = partnerkit_app.id AND s.revoked_at IS NULL ORDER BY s.id LIMIT 1),
+  second_secret = (SELECT digest FROM partnerkit_client_secret s WHERE s.app_id = partnerkit_app.id AND s.revoked_at IS NULL ORDER BY s.id LIMIT 1 OFFSET 1);
 
 CREATE TABLE partnerkit_before AS SELECT * FROM partnerkit_user_state;
 DROP TABLE partnerkit_user_state;
