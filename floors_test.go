@@ -29,6 +29,7 @@ var floors = [][]string{
 }
 
 var arrows = map[string][]string{
+	"internal/secret":   {"internal/id"}, // a token carries the id of its record
 	"storage/sqlite":    {"storage/sqlstore"},
 	"storage/postgres":  {"storage/sqlstore"},
 	"storage/storetest": {"storage/sqlstore"},
