@@ -66,8 +66,8 @@ type SecretStore interface {
 	// there are at most [MaxClientSecrets], with one statement; [ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
 	// AddClientSecret adds one, unless the app has limit that are valid, at most
-	// [MaxClientSecrets]. Of several at once no more than fit are added. [ErrNotFound] when there is no
-	// such app, [ErrTooManySecrets].
+	// [MaxClientSecrets]. Of several at once no more than fit are added.
+	// [ErrNotFound] when there is no such app, [ErrTooManySecrets].
 	AddClientSecret(ctx context.Context, s ClientSecret, limit int) error
 	// ClientSecrets lists them, ended ones too, oldest first.
 	ClientSecrets(ctx context.Context, appID string) ([]ClientSecret, error)
