@@ -78,9 +78,23 @@ CREATE TABLE partnerkit_code (
 INSERT INTO partnerkit_code SELECT * FROM partnerkit_before ORDER BY id;
 DROP TABLE partnerkit_before;
 
--- The digests of the secrets that are valid now, so that a client is one row. The column
--- has another name from here on, lest older code end a secret and not note it there.
-ALTER TABLE partnerkit_client_secret RENAME COLUMN ended_at TO revoked_at;
+-- The digests of the secrets that are valid now, so that a client is one row. The time of
+-- their end has another name from here on, lest older code end one and not note it there
+-- (to rename a column takes SQLite as long as ten tables).
+CREATE TABLE partnerkit_before AS SELECT id, app_id, digest, prefix, created_at, ended_at FROM partnerkit_client_secret;
+DROP TABLE partnerkit_client_secret;
+CREATE TABLE partnerkit_client_secret (
+  id TEXT PRIMARY KEY,
+  app_id TEXT NOT NULL REFERENCES partnerkit_app (id) ON DELETE CASCADE,
+  digest BYTEA NOT NULL,
+  prefix TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  revoked_at BIGINT
+);
+INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, revoked_at)
+  SELECT id, app_id, digest, prefix, created_at, ended_at FROM partnerkit_before;
+DROP TABLE partnerkit_before;
+CREATE INDEX pk_client_secret_app ON partnerkit_client_secret (app_id, id);
 ALTER TABLE partnerkit_app ADD COLUMN first_secret BYTEA;
 ALTER TABLE partnerkit_app ADD COLUMN second_secret BYTEA;
 UPDATE partnerkit_app SET
