@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/ratelimit/redislimit"
@@ -38,20 +34,6 @@ func large(i int) ratelimit.Request {
 		req.Lockouts[j] = ratelimit.Lockout{Key: ratelimit.NewKey("l", fmt.Sprint(i, j)), Rule: ratelimit.PairLockout()}
 	}
 	return req
-}
-
-// held returns a limiter and what stands in for its Redis, whose calls are
-// under way until the test lets them go. It is for bubbles.
-func held(t *testing.T, config redislimit.Config) (*redislimit.Limiter, *desk) {
-	t.Helper()
-	d := &desk{calls: make(chan call), counts: map[string]int64{}}
-	config.Client = newClient(t, &redis.Options{
-		Addr:   "127.0.0.1:1",
-		Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed },
-	})
-	config.Client.AddHook(d)
-	config.OnFailure = redislimit.FailClosed
-	return open(t, config), d
 }
 
 // TestChecksShareCalls: what comes while calls are under way goes with the next
@@ -207,10 +189,15 @@ func TestOneOfManyGoesAway(t *testing.T) {
 	})
 }
 
-// TestPauseWhileWaiting: three calls that fail in a row are followed by no
-// other, and those in the queue do not wait for it.
+// TestPauseWhileWaiting: three calls that fail in a row, in whatever way, are
+// followed by no other, and those in the queue do not wait for it.
 func TestPauseWhileWaiting(t *testing.T) {
 	t.Parallel()
+	t.Run("refused", func(t *testing.T) { t.Parallel(); pauseWhileWaiting(t, refuse) })
+	t.Run("panic", func(t *testing.T) { t.Parallel(); pauseWhileWaiting(t, fallOver) })
+}
+
+func pauseWhileWaiting(t *testing.T, fail call) {
 	synctest.Test(t, func(t *testing.T) {
 		meter := &meter{}
 		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour, MeterProvider: meter})
@@ -225,7 +212,7 @@ func TestPauseWhileWaiting(t *testing.T) {
 		}
 		synctest.Wait()
 		for range 3 {
-			desk.letGo(refuse)
+			desk.letGo(fail)
 			synctest.Wait()
 		}
 		if got := desk.sent.Load(); got != atATime+2 {
@@ -234,7 +221,7 @@ func TestPauseWhileWaiting(t *testing.T) {
 		if got := meter.calls.Load(); got < 3+136 { // all but those who are under way
 			t.Errorf("%d have come back", got)
 		}
-		desk.letAllGo(t, refuse)
+		desk.letAllGo(t, fail)
 		wg.Wait()
 		if got := meter.calls.Load(); got != checks {
 			t.Errorf("the metric says %d calls, want %d", got, checks)
@@ -398,91 +385,4 @@ func TestNoCountIsMixedUp(t *testing.T) {
 		t.Errorf("%d were counted, %v; %d were answered and %d went away", got, err, answered.Load(), left.Load())
 	}
 	t.Logf("%d answered, %d went away", answered.Load(), left.Load())
-}
-
-// desk stands in for a Redis that knows counters only, and fails at failures.
-// Each check waits there for the test to say what becomes of it.
-type desk struct {
-	calls chan call
-	sent  atomic.Int64
-	most  atomic.Int64 // keys in one call
-
-	mu     sync.Mutex
-	counts map[string]int64
-}
-
-// call is what becomes of a call.
-type call func(d *desk, cmd *redis.IntSliceCmd) error
-
-func answer(d *desk, cmd *redis.IntSliceCmd) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	args := cmd.Args()
-	keys := args[2].(int)
-	counters := len(args) - 3 - keys
-	reply := make([]int64, keys)
-	for i := range counters {
-		key := args[3+i].(string)
-		d.counts[key]++
-		reply[i] = d.counts[key]
-	}
-	cmd.SetVal(reply)
-	return nil
-}
-
-func answerShort(_ *desk, cmd *redis.IntSliceCmd) error {
-	cmd.SetVal(make([]int64, cmd.Args()[2].(int)-1))
-	return nil
-}
-
-func refuse(*desk, *redis.IntSliceCmd) error { return net.ErrClosed }
-
-func tearDown(*desk, *redis.IntSliceCmd) error {
-	runtime.Goexit()
-	return nil
-}
-
-func fallOver(*desk, *redis.IntSliceCmd) error { panic("a hook fell over") }
-
-// letGo waits for a call to come.
-func (d *desk) letGo(c call) { d.calls <- c }
-
-// letAllGo ends when no call is left and none follows.
-func (d *desk) letAllGo(t *testing.T, c call) {
-	t.Helper()
-	for {
-		synctest.Wait()
-		select {
-		case d.calls <- c:
-		default:
-			return
-		}
-	}
-}
-
-func (d *desk) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (d *desk) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-func (d *desk) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		check, ok := cmd.(*redis.IntSliceCmd)
-		if !ok {
-			cmd.SetErr(net.ErrClosed)
-			return net.ErrClosed
-		}
-		d.sent.Add(1)
-		keys := int64(cmd.Args()[2].(int))
-		for most := d.most.Load(); keys > most && !d.most.CompareAndSwap(most, keys); most = d.most.Load() {
-		}
-		var err error
-		select {
-		case c := <-d.calls:
-			err = c(d, check)
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		cmd.SetErr(err)
-		return err
-	}
 }
