@@ -19,6 +19,7 @@ require (
 	golang.org/x/crypto v0.58.0
 	golang.org/x/oauth2 v0.37.0
 	modernc.org/sqlite v1.60.1
+	zombiezen.com/go/sqlite v1.4.2
 )
 
 require (

@@ -14,6 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/benchmarks/report"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+
+	_ "modernc.org/sqlite" // the driver of floors
 )
 
 const (

@@ -75,7 +75,7 @@ func Above(p bench.Plan, r *report.Report) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	meter, err := driver.Register("sqlite-measured", "sqlite")
+	meter, err := driver.Register("sqlite-measured", sqlite.DriverName)
 	if err != nil {
 		return err
 	}

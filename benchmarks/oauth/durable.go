@@ -12,6 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
+
+	_ "modernc.org/sqlite" // the driver of floors
 )
 
 const (

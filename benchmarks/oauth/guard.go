@@ -15,6 +15,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
+
+	_ "modernc.org/sqlite" // the driver of floors
 )
 
 // Guard compares the way from a request to its handler, through all gates, with the one

@@ -84,7 +84,7 @@ func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, erro
 	if err := errors.Join(err, s.Store.Close()); err != nil {
 		return nil, err
 	}
-	raw, err := sql.Open("sqlite", "file:"+file)
+	raw, err := sql.Open(sqlite.DriverName, "file:"+file)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := sql.Open("sqlite", file)
+	plain, err := sql.Open(sqlite.DriverName, file)
 	if err != nil {
 		t.Fatal(err)
 	}

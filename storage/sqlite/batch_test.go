@@ -12,8 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	moderncsqlite "modernc.org/sqlite"
-
+	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -247,7 +246,7 @@ func (s refusingStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 // own, not even one that refused: perhaps for what another one wrote.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
-	d := &refusingCommits{Driver: &moderncsqlite.Driver{}}
+	d := &refusingCommits{Driver: sqlitedriver.Driver{}}
 	sql.Register("sqlite-refusing-commits", d)
 	synctest.Test(t, func(t *testing.T) {
 		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, Driver: "sqlite-refusing-commits"})

@@ -5,12 +5,18 @@ import (
 	"log/slog"
 	"runtime"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
 )
 
 // Memory is the path of a database that lives as long as its store. It is a
 // file in a temporary directory, removed at Close, and so behaves like any
 // other in all but its end.
 const Memory = ":memory:"
+
+// DriverName is what database/sql knows our driver by. It is modernc.org/sqlite, with less
+// between SQLite and us; a program may use that package's own driver beside it.
+const DriverName = sqlitedriver.Name
 
 // Config says how to open a file. Only Path is required.
 type Config struct {
@@ -24,9 +30,9 @@ type Config struct {
 	WriteWait time.Duration
 	// MaxBatch is how many acts are committed together at most; 0 means 256.
 	MaxBatch int
-	// Driver is the name that database/sql knows the driver by; empty means "sqlite",
-	// which is modernc.org/sqlite. Another is one wrapped around it, for tracing or
-	// measuring, that the host has registered.
+	// Driver is the name that database/sql knows the driver by; empty means
+	// [DriverName]. Another is one wrapped around it, for tracing or measuring, that the
+	// host has registered.
 	Driver string
 	// Logger hears of repeated batches; nil discards.
 	Logger *slog.Logger
@@ -49,7 +55,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.MaxBatch = 256
 	}
 	if c.Driver == "" {
-		c.Driver = "sqlite"
+		c.Driver = DriverName
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	_ "modernc.org/sqlite" // the driver named "sqlite"
-
 	"github.com/partnerkit/partnerkit/storage"
 )
 

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -13,39 +12,25 @@ import (
 // explain adds to an error of SQLite the one of storage that it amounts to, so
 // that callers need not know the driver.
 func explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	var fault *sqlite.Error
-	if !errors.As(err, &fault) {
-		return err
-	}
-	switch primary(fault) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+	switch code(err) {
+	case sqlite.ResultBusy, sqlite.ResultLocked:
 		return fmt.Errorf("%w: %w", storage.ErrBusy, err)
-	case sqlite3.SQLITE_FULL:
+	case sqlite.ResultFull:
 		return fmt.Errorf("%w: %w", storage.ErrFull, err)
-	case sqlite3.SQLITE_READONLY:
+	case sqlite.ResultReadOnly:
 		return fmt.Errorf("%w: %w", storage.ErrReadOnly, err)
 	}
 	return err
 }
 
-// primary is the result code without the extension in its upper bytes.
-func primary(fault *sqlite.Error) int { return fault.Code() & 0xff }
+// code is what SQLite says of an error, without the details in its upper bytes.
+func code(err error) sqlite.ResultCode { return sqlite.ErrCode(err).ToPrimary() }
 
 // isUndone tells a commit that surely did not happen from one whose outcome is
 // unknown.
 func isUndone(err error) bool {
-	if err == nil {
-		return false
-	}
-	var fault *sqlite.Error
-	if !errors.As(err, &fault) {
-		return false
-	}
-	switch primary(fault) {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_BUSY:
+	switch code(err) {
+	case sqlite.ResultFull, sqlite.ResultConstraint, sqlite.ResultBusy:
 		return true
 	}
 	return false
@@ -53,7 +38,6 @@ func isUndone(err error) bool {
 
 // hint says what a person can do about a database that would not open.
 func hint(err error) string {
-	var fault *sqlite.Error
 	switch {
 	case errors.Is(err, storage.ErrReadOnly):
 		return "; the file and its directory must be writable"
@@ -61,9 +45,9 @@ func hint(err error) string {
 		return "; free some space and start again, nothing was changed"
 	case errors.Is(err, storage.ErrBusy):
 		return "; another program holds the file, close it and start again"
-	case errors.As(err, &fault) && primary(fault) == sqlite3.SQLITE_NOTADB:
+	case code(err) == sqlite.ResultNotADB:
 		return "; this is not an SQLite file, name another one"
-	case errors.As(err, &fault) && primary(fault) == sqlite3.SQLITE_CANTOPEN:
+	case code(err) == sqlite.ResultCantOpen:
 		return "; its directory must exist and be writable"
 	}
 	return ""
