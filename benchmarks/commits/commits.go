@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 
-	_ "modernc.org/sqlite" // the driver of floors
+	_ "modernc.org/sqlite" // the driver of the floor
 )
 
 const (

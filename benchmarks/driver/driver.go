@@ -3,7 +3,6 @@ package driver
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"runtime"
 	"sync"
@@ -74,15 +73,10 @@ var ownCost = sync.OnceValue(func() time.Duration {
 	return (bench.ThreadCPU() - begun - m.cpu) / n
 })
 
-// Register makes the driver that database/sql knows as of known as name, measured.
-func Register(name, of string) (*Meter, error) {
-	db, err := sql.Open(of, "")
-	if err != nil {
-		return nil, err
-	}
+// Measure is a driver that is measured.
+func Measure(d driver.Driver) (driver.Driver, *Meter) {
 	m := &Meter{}
-	sql.Register(name, measured{db.Driver(), m})
-	return m, db.Close()
+	return measured{d, m}, m
 }
 
 type measured struct {

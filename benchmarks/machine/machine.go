@@ -15,8 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	_ "github.com/jackc/pgx/v5/stdlib"                  // the driver named "pgx"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+	_ "modernc.org/sqlite"             // its own driver, named "sqlite"
 )
 
 // Notes are lines about the machine and the services at these addresses, which may be
@@ -24,7 +24,7 @@ import (
 func Notes(postgresURL, redisURL string) []string {
 	notes := []string{
 		fmt.Sprintf("%d cores (%s), %s, %s/%s", runtime.NumCPU(), processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
-		"SQLite " + ask(sqlite.DriverName, ":memory:", "SELECT sqlite_version()") + " (" + version("modernc.org/sqlite") + ")",
+		"SQLite " + ask("sqlite", ":memory:", "SELECT sqlite_version()") + " (" + version("modernc.org/sqlite") + ")",
 	}
 	if postgresURL != "" {
 		notes = append(notes, "PostgreSQL "+ask("pgx", postgresURL, "SHOW server_version")+" with fsync "+ask("pgx", postgresURL, "SHOW fsync")+

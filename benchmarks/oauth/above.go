@@ -75,11 +75,8 @@ func Above(p bench.Plan, r *report.Report) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	meter, err := driver.Register("sqlite-measured", sqlite.DriverName)
-	if err != nil {
-		return err
-	}
-	store, err := sqlite.Open(context.Background(), sqlite.Config{Path: filepath.Join(dir, "ours.db"), Driver: "sqlite-measured"})
+	measured, meter := driver.Measure(sqlite.Driver{})
+	store, err := sqlite.Open(context.Background(), sqlite.Config{Path: filepath.Join(dir, "ours.db"), Driver: measured})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 
-	_ "modernc.org/sqlite" // the driver of floors
+	_ "modernc.org/sqlite" // the driver of the floor
 )
 
 const (

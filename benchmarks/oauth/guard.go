@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 
-	_ "modernc.org/sqlite" // the driver of floors
+	_ "modernc.org/sqlite" // the driver of the floor
 )
 
 // Guard compares the way from a request to its handler, through all gates, with the one

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/guard"
@@ -84,7 +86,7 @@ func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, erro
 	if err := errors.Join(err, s.Store.Close()); err != nil {
 		return nil, err
 	}
-	raw, err := sql.Open(sqlite.DriverName, "file:"+file)
+	raw, err := sql.Open("sqlite", "file:"+file)
 	if err != nil {
 		return nil, err
 	}

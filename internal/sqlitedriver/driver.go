@@ -9,7 +9,6 @@ package sqlitedriver
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"fmt"
 	"net/url"
@@ -17,11 +16,6 @@ import (
 
 	"zombiezen.com/go/sqlite"
 )
-
-// Name is what database/sql knows the driver by.
-const Name = "partnerkit-sqlite"
-
-func init() { sql.Register(Name, Driver{}) }
 
 // Driver opens files. The name of one is a URI, whose parameters _pragma say what to set
 // on the connection, in this order: "file:books.db?_pragma=busy_timeout(5000)".

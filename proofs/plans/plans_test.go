@@ -9,7 +9,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/grown"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 // rows is how many there are of each kind: enough for a planner to know better than to
@@ -98,7 +97,7 @@ func TestSQLite(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	conn := connect(t, sqlite.DriverName, "file:"+filepath.ToSlash(s.File)+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+	conn := connect(t, "sqlite", "file:"+filepath.ToSlash(s.File)+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 	plan := sqlitePlan(conn)
 	all := check(t, s, r, plan)
 	t.Run("without an index", func(t *testing.T) {

@@ -36,7 +36,8 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := sql.Open(sqlite.DriverName, file)
+	sql.Register("scan", sqlite.Driver{})
+	plain, err := sql.Open("scan", file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -246,10 +244,9 @@ func (s refusingStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 // own, not even one that refused: perhaps for what another one wrote.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
-	d := &refusingCommits{Driver: sqlitedriver.Driver{}}
-	sql.Register("sqlite-refusing-commits", d)
+	d := &refusingCommits{Driver: sqlite.Driver{}}
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, Driver: "sqlite-refusing-commits"})
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, Driver: d})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -14,9 +15,10 @@ import (
 // other in all but its end.
 const Memory = ":memory:"
 
-// DriverName is what database/sql knows our driver by. It is modernc.org/sqlite, with less
-// between SQLite and us; a program may use that package's own driver beside it.
-const DriverName = sqlitedriver.Name
+// Driver is the driver that stores use unless told otherwise: modernc.org/sqlite, with less
+// in between than that package's own driver has. A program may use that one beside it, also
+// on the same file. It implements driver.Driver of database/sql.
+type Driver = sqlitedriver.Driver
 
 // Config says how to open a file. Only Path is required.
 type Config struct {
@@ -30,10 +32,9 @@ type Config struct {
 	WriteWait time.Duration
 	// MaxBatch is how many acts are committed together at most; 0 means 256.
 	MaxBatch int
-	// Driver is the name that database/sql knows the driver by; empty means
-	// [DriverName]. Another is one wrapped around it, for tracing or measuring, that the
-	// host has registered.
-	Driver string
+	// Driver opens the connections; nil means [Driver]. Another is one wrapped around
+	// it, for tracing or measuring, that prepares and runs statements under a context.
+	Driver driver.Driver
 	// Logger hears of repeated batches; nil discards.
 	Logger *slog.Logger
 }
@@ -54,8 +55,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxBatch == 0 {
 		c.MaxBatch = 256
 	}
-	if c.Driver == "" {
-		c.Driver = DriverName
+	if c.Driver == nil {
+		c.Driver = Driver{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -52,19 +50,15 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	createPrivate(file)
-	drv, err := registered(cfg.Driver)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", db.path, err)
-	}
 	// As many pages as the first part of the index of the log has room for: pages that
 	// are written often are then copied to the file more rarely, and found as fast.
-	writing, err := connect(ctx, drv, dsn(file, "synchronous(FULL)", "wal_autocheckpoint(4000)"))
+	writing, err := connect(ctx, cfg.Driver, dsn(file, "synchronous(FULL)", "wal_autocheckpoint(4000)"))
 	if err != nil {
 		return fmt.Errorf("open %s: %w%s", db.path, err, hint(err))
 	}
 	db.writer = newWriter(writing, cfg)
 	reading := dsn(file, "query_only(1)")
-	db.readers = newPool(cfg.Readers, func(ctx context.Context) (*conn, error) { return connect(ctx, drv, reading) })
+	db.readers = newPool(cfg.Readers, func(ctx context.Context) (*conn, error) { return connect(ctx, cfg.Driver, reading) })
 	return nil
 }
 
@@ -95,15 +89,6 @@ func dsn(file string, more ...string) string {
 		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)"}, more...),
 	}.Encode()}
 	return name.String()
-}
-
-// registered is the driver that database/sql knows by the name.
-func registered(name string) (driver.Driver, error) {
-	db, err := sql.Open(name, "")
-	if err != nil {
-		return nil, err
-	}
-	return db.Driver(), db.Close()
 }
 
 // Dialect implements [storage.DB].

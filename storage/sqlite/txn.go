@@ -104,7 +104,7 @@ func inTransaction(on *conn) bool {
 	return false
 }
 
-// uncancelled is ctx without its end: modernc interrupts a statement by rolling
+// uncancelled is ctx without its end: SQLite interrupts a statement that writes by rolling
 // back all of its transaction.
 func uncancelled(ctx context.Context) context.Context {
 	if ctx.Done() == nil {

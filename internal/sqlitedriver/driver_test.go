@@ -1,0 +1,226 @@
+package sqlitedriver_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
+)
+
+// open is a file of the test's own, over database/sql.
+func open(t *testing.T, parameters string) *sql.DB {
+	t.Helper()
+	name := "test of " + t.Name()
+	sql.Register(name, sqlitedriver.Driver{})
+	db, err := sql.Open(name, "file:"+filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))+parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	sent := []any{int64(-1), 0.5, "text with a \x00 in it", "", []byte{0, 255}, []byte{}, []byte(nil), nil, true}
+	want := []any{int64(-1), 0.5, "text with a \x00 in it", "", []byte{0, 255}, []byte{}, nil, nil, int64(1)}
+	got := make([]any, len(sent))
+	dest := make([]any, len(sent))
+	for i := range got {
+		dest[i] = &got[i]
+	}
+	if err := db.QueryRow("SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9", sent...).Scan(dest...); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A parameter takes the value of its number, wherever it stands.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	for query, want := range map[string]string{
+		"SELECT $1 || $2":       "ab",
+		"SELECT $2 || $1":       "ba",
+		"SELECT $2 || $2 || $1": "bba",
+		"SELECT ?2 || ?1":       "ba",
+		"SELECT ? || ?":         "ab",
+	} {
+		var got string
+		if err := db.QueryRow(query, "a", "b").Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", query, got, err, want)
+		}
+	}
+}
+
+// A statement that is used again has nothing of its use before.
+func TestUsedAgain(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE TABLE v (a TEXT UNIQUE)"); err != nil {
+		t.Fatal(err)
+	}
+	insert, err := db.Prepare("INSERT INTO v VALUES ($1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer insert.Close()
+	for _, step := range []struct {
+		args []any
+		want string // of the error
+	}{
+		{[]any{"one"}, ""},
+		{[]any{"one"}, "UNIQUE"},
+		{nil, "no value for parameter 1, 0 are given"},
+		{[]any{"two"}, ""},
+	} {
+		result, err := insert.Exec(step.args...)
+		switch {
+		case step.want != "":
+			if err == nil || !strings.Contains(err.Error(), step.want) {
+				t.Errorf("%v: %v, want %s", step.args, err, step.want)
+			}
+		case err != nil:
+			t.Errorf("%v: %v", step.args, err)
+		default:
+			if n, _ := result.RowsAffected(); n != 1 {
+				t.Errorf("%v: %d rows", step.args, n)
+			}
+		}
+	}
+	read, err := db.Prepare("SELECT a FROM v ORDER BY a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	for range 2 { // the first row each time
+		var first string
+		if err := read.QueryRow().Scan(&first); err != nil || first != "one" {
+			t.Errorf("%q, %v", first, err)
+		}
+	}
+}
+
+func TestSeveralStatements(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	_, err := db.Exec(`-- what each of them needs comes before it
+		CREATE TABLE v (a TEXT);
+		INSERT INTO v VALUES ($1); /* twice */ INSERT INTO v VALUES ($1);
+		-- and that is all`, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := db.QueryRow("SELECT COUNT(*) FROM v WHERE a = 'x'; -- here, too").Scan(&n); err != nil || n != 2 {
+		t.Errorf("%d rows: %v", n, err)
+	}
+	if _, err := db.Exec("INSERT INTO v VALUES ('y'); INSERT INTO nothing VALUES (1)"); err == nil || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("%v, want one that names the table", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	for name, test := range map[string]struct {
+		query string
+		args  []any
+		want  string
+	}{
+		"a time":          {"SELECT $1", []any{time.Now()}, "parameter 1 is a time.Time"},
+		"a name":          {"SELECT :a", []any{1}, "parameter :a has no number"},
+		"a zero":          {"SELECT $0", []any{1}, "parameter $0 has no number"},
+		"too few values":  {"SELECT $1, $3", []any{1, 2}, "no value for parameter 3, 2 are given"},
+		"several queries": {"SELECT 1; SELECT 2", nil, "one at a time"},
+		"no SQL":          {"SELEKT 1", nil, "SELEKT"},
+		"quotes":          {`SELECT "a word"`, nil, "a word"}, // a column, not text
+	} {
+		rows, err := db.Query(test.query, test.args...)
+		if err == nil {
+			err = errors.Join(rows.Err(), rows.Close())
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+func TestPragmas(t *testing.T) {
+	t.Parallel()
+	db := open(t, "?_pragma=busy_timeout(1234)&_pragma=foreign_keys(1)")
+	var timeout, keys int
+	if err := errors.Join(db.QueryRow("PRAGMA busy_timeout").Scan(&timeout), db.QueryRow("PRAGMA foreign_keys").Scan(&keys)); err != nil {
+		t.Fatal(err)
+	}
+	if timeout != 1234 || keys != 1 {
+		t.Errorf("busy_timeout %d, foreign_keys %d", timeout, keys)
+	}
+	if _, err := (sqlitedriver.Driver{}).Open("file:" + t.TempDir() + "/x.db?_pragma=journal_mode("); err == nil || !strings.Contains(err.Error(), "journal_mode(") {
+		t.Errorf("%v, want one that names the pragma", err)
+	}
+}
+
+// A context ends what runs, and only that.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	db.SetMaxOpenConns(1)
+	const forever = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+	for name, run := range map[string]func(ctx context.Context) error{
+		"query": func(ctx context.Context) error { return db.QueryRowContext(ctx, forever).Scan(new(int)) },
+		"exec": func(ctx context.Context) error {
+			_, err := db.ExecContext(ctx, "CREATE TABLE t AS "+forever)
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if err := run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		var one int
+		if err := db.QueryRowContext(t.Context(), "SELECT 1").Scan(&one); err != nil || one != 1 {
+			t.Errorf("after %s: %d, %v", name, one, err)
+		}
+	}
+}
+
+func TestTransaction(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	if _, err := db.Exec("CREATE TABLE v (a TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Commit, (*sql.Tx).Rollback} {
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec("INSERT INTO v VALUES ('x')"); err != nil {
+			t.Fatal(err)
+		}
+		if err := end(tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var n int
+	if err := db.QueryRow("SELECT COUNT(*) FROM v").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
