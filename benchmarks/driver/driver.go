@@ -1,8 +1,10 @@
-// Package driver wraps a database/sql driver and measures what happens inside it.
+// Package driver opens databases over drivers that have no name, and measures what happens
+// inside a driver.
 package driver
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"runtime"
 	"sync"
@@ -72,6 +74,17 @@ var ownCost = sync.OnceValue(func() time.Duration {
 	}
 	return (bench.ThreadCPU() - begun - m.cpu) / n
 })
+
+// Open opens a database over a driver that database/sql knows by no name.
+func Open(d driver.Driver, name string) *sql.DB { return sql.OpenDB(connector{d, name}) }
+
+type connector struct {
+	driver driver.Driver
+	name   string
+}
+
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.name) }
+func (c connector) Driver() driver.Driver                        { return c.driver }
 
 // Measure is a driver that is measured.
 func Measure(d driver.Driver) (driver.Driver, *Meter) {

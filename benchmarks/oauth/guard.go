@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/partnerkit/partnerkit/benchmarks/bench"
+	"github.com/partnerkit/partnerkit/benchmarks/driver"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -41,13 +42,25 @@ func Guard(p bench.Plan, r *report.Report) error {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=query_only(1)")
+	name := "file:" + file + "?_pragma=query_only(1)"
+	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	bare, err := asked.bare(db)
+	dest, err := asked.columns(db)
+	if err != nil {
+		return err
+	}
+	bare, err := asked.bare(db, dest)
+	if err != nil {
+		return err
+	}
+	overOurs := driver.Open(sqlite.Driver{}, name)
+	defer overOurs.Close()
+	overOurs.SetMaxOpenConns(1)
+	own, err := asked.bare(overOurs, dest)
 	if err != nil {
 		return err
 	}
@@ -57,16 +70,17 @@ func Guard(p bench.Plan, r *report.Report) error {
 	}
 	const each, most, mostAllocs = 500, 1.3, 25
 	measured, err := p.Compare(15,
-		bench.Side{Name: "point", Each: each, Do: point}, bench.Side{Name: "bare", Each: each, Do: bare}, bench.Side{Name: "gate", Each: each, Do: gate})
+		bench.Side{Name: "point", Each: each, Do: point}, bench.Side{Name: "bare", Each: each, Do: bare},
+		bench.Side{Name: "gate", Each: each, Do: gate}, bench.Side{Name: "own", Each: each, Do: own})
 	if err != nil {
 		return err
 	}
-	floor, statement, our := measured[0], measured[1], measured[2]
-	ratio, allocs := our.ThreadRatio(statement), our.Allocs-statement.Allocs
+	floor, statement, our, overOwn := measured[0], measured[1], measured[2], measured[3]
+	ratio, allocs := our.ThreadRatio(overOwn), our.Allocs-overOwn.Allocs
 	r.Add(report.Row{
 		Group: group, Operation: "token verification through the guard, SQLite", Ours: our.Thread.String(),
-		Floor:  fmt.Sprintf("its statement run bare %v, a point select %v", statement.Thread, floor.Thread),
-		Ratios: fmt.Sprintf("%.2f of its statement", ratio), Allocs: fmt.Sprintf("%.0f more than the statement", allocs),
+		Floor:  fmt.Sprintf("its statement run bare %v, over that of modernc.org/sqlite %v, a point select %v", overOwn.Thread, statement.Thread, floor.Thread),
+		Ratios: fmt.Sprintf("%.2f of its statement over our driver, %.2f over that of modernc.org/sqlite", ratio, our.ThreadRatio(statement)), Allocs: fmt.Sprintf("%.0f more than the statement", allocs),
 		Bar: fmt.Sprintf("at most %.1f and %d allocations more", most, mostAllocs), Missed: ratio > most || allocs > mostAllocs,
 	})
 	return nil
@@ -158,13 +172,9 @@ func gated(store *sqlstore.Store, token string) (func(n int) error, error) {
 	}, nil
 }
 
-// bare runs the statement as database/sql does, prepared once.
-func (q question) bare(db *sql.DB) (func(n int) error, error) {
-	stmt, err := db.Prepare(q.query)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.Query(q.args...)
+// columns is where a row of the answer can be scanned to.
+func (q question) columns(db *sql.DB) (dest []any, err error) {
+	rows, err := db.Query(q.query, q.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -173,11 +183,20 @@ func (q question) bare(db *sql.DB) (func(n int) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	dest := make([]any, len(columns))
+	dest = make([]any, len(columns))
 	for i, column := range columns {
 		if dest[i] = any(new(sql.NullString)); column.DatabaseTypeName() == "BIGINT" {
 			dest[i] = new(sql.NullInt64)
 		}
+	}
+	return dest, nil
+}
+
+// bare runs the statement as database/sql does, prepared once.
+func (q question) bare(db *sql.DB, dest []any) (func(n int) error, error) {
+	stmt, err := db.Prepare(q.query)
+	if err != nil {
+		return nil, err
 	}
 	return func(n int) error {
 		for range n {
