@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/secret":   {"internal/id"}, // a token carries the id of its record
 	"storage/sqlite":    {"storage/sqlstore"},
 	"storage/postgres":  {"storage/sqlstore"},
-	"storage/storetest": {"storage/sqlstore"},
+	"storage/storetest": {"storage/sqlstore", "storage/sqlite"},    // for tests of what stands on a store
 	"storage/racetest":  {"storage/sqlstore", "storage/storetest"}, // its fixtures
 	"examples/server":   {"examples/server/ledger"},                // the records behind the API that it serves
 	"examples/listen":   {"examples/listen/listener"},              // the command over the function

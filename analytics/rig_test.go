@@ -16,8 +16,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/clock"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -39,7 +37,7 @@ type rig struct {
 
 func newRig(t testing.TB, cfg analytics.Config) *rig {
 	t.Helper()
-	r := &rig{env: storetest.NewEnv(t, openMemory), clock: clock.NewManual(noon), gauges: newGauges()}
+	r := &rig{env: storetest.NewEnv(t, storetest.SQLite), clock: clock.NewManual(noon), gauges: newGauges()}
 	cfg.Store, cfg.MeterProvider, cfg.Logger = (*flaky)(r), r.gauges, slog.New(slog.NewTextHandler(&r.log, nil))
 	if cfg.Clock == nil {
 		cfg.Clock = r.clock
@@ -50,16 +48,6 @@ func newRig(t testing.TB, cfg analytics.Config) *rig {
 	}
 	r.Counter = counter
 	return r
-}
-
-func openMemory(t testing.TB) storage.DB {
-	t.Helper()
-	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
 }
 
 // call counts a good call that took no time.

@@ -14,7 +14,7 @@ func withTypes(types map[string]string) func(*appdata.Config) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	store := storetest.NewEnv(t, openMemory)
+	store := storetest.NewEnv(t, storetest.SQLite)
 	for want, change := range map[string]func(*appdata.Config){
 		"Config.Store is nil":                func(c *appdata.Config) { c.Store = nil },
 		"Config.Records is nil":              func(c *appdata.Config) { c.Records = nil },

@@ -157,7 +157,7 @@ func TestFaults(t *testing.T) {
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
 	p := newKitOn(t, func(t testing.TB) storage.DB {
-		return openWith(t, sqlite.Config{Path: sqlite.Memory, WriteWait: 20 * time.Millisecond})
+		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	tx, err := p.store.BeginTx(t.Context())

@@ -23,8 +23,6 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -60,12 +58,7 @@ type desk struct {
 func newDesk(t testing.TB, changes ...func(*console.Config)) *desk {
 	t.Helper()
 	d := &desk{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(lockedBuffer)}
-	d.store = storetest.NewEnv(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(context.Background(), sqlite.Config{Path: sqlite.Memory})
-		d.must(err)
-		t.Cleanup(func() { _ = db.Close() })
-		return db
-	})
+	d.store = storetest.NewEnv(t, storetest.SQLite)
 	ring, err := keyring.Parse(strings.Repeat("c", 43))
 	d.must(err)
 	d.oauth, err = oauthserver.New(oauthserver.Config{

@@ -60,7 +60,7 @@ func TestStatementsOfAPage(t *testing.T) {
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
 	k := newKitOn(t, func(t testing.TB) storage.DB {
-		return openWith(t, sqlite.Config{Path: sqlite.Memory, WriteWait: 20 * time.Millisecond})
+		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}, events.Catalog{})
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")
@@ -85,7 +85,7 @@ func TestShapeThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKitOn(t, openMemory, catalog)
+	k := newKitOn(t, storetest.SQLite, catalog)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "parcel.sent")
 	k.call(token, "/events").shows(here...)

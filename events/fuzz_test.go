@@ -22,7 +22,7 @@ func FuzzListQuery(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	log, err := events.New(events.Config{Store: storetest.NewEnv(f, openMemory)})
+	log, err := events.New(events.Config{Store: storetest.NewEnv(f, storetest.SQLite)})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func FuzzRecord(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
-	store := storetest.NewEnv(f, openMemory)
+	store := storetest.NewEnv(f, storetest.SQLite)
 	log, err := events.New(events.Config{Store: store})
 	if err != nil {
 		f.Fatal(err)

@@ -20,8 +20,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -41,24 +39,9 @@ type kit struct {
 	api   http.Handler
 }
 
-func openMemory(t testing.TB) storage.DB {
-	t.Helper()
-	return openWith(t, sqlite.Config{Path: sqlite.Memory})
-}
-
-func openWith(t testing.TB, cfg sqlite.Config) storage.DB {
-	t.Helper()
-	db, err := sqlite.OpenDB(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
 func newKit(t testing.TB) *kit {
 	t.Helper()
-	return newKitOn(t, openMemory, events.Catalog{})
+	return newKitOn(t, storetest.SQLite, events.Catalog{})
 }
 
 func newKitOn(t testing.TB, open storetest.Opener, catalog events.Catalog) *kit {

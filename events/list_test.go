@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // EVT-01: the shape of a page, to the letter.
@@ -198,7 +199,7 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKitOn(t, openMemory, catalog)
+	k := newKitOn(t, storetest.SQLite, catalog)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	_, err = k.log.Record(t.Context(), k.store, events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
 	k.must(err)

@@ -20,7 +20,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storetest.NewEnv(t, openMemory)
+		store := storetest.NewEnv(t, storetest.SQLite)
 		now, text := clock.NewManual(start), &strings.Builder{}
 		log, err := events.New(events.Config{Store: store, Clock: now, Logger: slog.New(slog.NewTextHandler(text, nil))})
 		if err != nil {

@@ -32,7 +32,7 @@ func FuzzHeaders(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
-	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: storetest.NewEnv(f, openMemory)})
+	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: storetest.NewEnv(f, storetest.SQLite)})
 	if err != nil {
 		f.Fatal(err)
 	}

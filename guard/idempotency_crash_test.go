@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // mortal is the store of a node that may die: nothing that it does after that
@@ -212,12 +213,7 @@ func TestLatePlainHandler(t *testing.T) {
 func TestBusyDatabase(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, WriteWait: 10 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		return db
+		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 10 * time.Millisecond})
 	})
 	tx, err := s.BeginTx(t.Context())
 	if err != nil {

@@ -23,8 +23,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -60,19 +58,9 @@ type kit struct {
 	calls   *analytics
 }
 
-func openMemory(t testing.TB) storage.DB {
-	t.Helper()
-	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
 func newKit(t testing.TB, changes ...func(*guard.Config)) *kit {
 	t.Helper()
-	return newKitOn(t, openMemory, changes...)
+	return newKitOn(t, storetest.SQLite, changes...)
 }
 
 func newKitOn(t testing.TB, open storetest.Opener, changes ...func(*guard.Config)) *kit {

@@ -21,8 +21,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -56,19 +54,9 @@ type apiKit struct {
 	sessions int // session tokens made so far
 }
 
-func openMemory(t testing.TB) storage.DB {
-	t.Helper()
-	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
 func newAPIKit(t testing.TB, changes ...func(*oauthserver.Config)) *apiKit {
 	t.Helper()
-	return newAPIKitOn(t, openMemory, changes...)
+	return newAPIKitOn(t, storetest.SQLite, changes...)
 }
 
 func newAPIKitOn(t testing.TB, open storetest.Opener, changes ...func(*oauthserver.Config)) *apiKit {

@@ -23,7 +23,7 @@ func openPostgres(t testing.TB) storage.DB {
 
 // onBoth runs a benchmark on each database.
 func onBoth(b *testing.B, run func(b *testing.B, k *apiKit)) {
-	for name, open := range map[string]storetest.Opener{"sqlite": openMemory, "postgres": openPostgres} {
+	for name, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
 		b.Run(name, func(b *testing.B) { run(b, newAPIKitOn(b, open, unlimited)) })
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // OERR-04: a write that does not get its turn is a 503 in the OAuth shape, and the
@@ -14,12 +15,7 @@ import (
 func TestBusyDatabase(t *testing.T) {
 	t.Parallel()
 	k := newAPIKitOn(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, WriteWait: 20 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		return db
+		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	})
 	for _, s := range scenarios() {
 		if s.commits == 0 {

@@ -17,8 +17,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -38,13 +36,7 @@ type docRig struct {
 
 func newDocRig(t testing.TB, change func(*oauthserver.Config)) *docRig {
 	t.Helper()
-	env := storetest.NewEnv(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return db
-	})
+	env := storetest.NewEnv(t, storetest.SQLite)
 	t.Cleanup(func() { _ = env.Close() })
 	key, err := keyring.NewKey("", make([]byte, keyring.KeySize))
 	if err != nil {

@@ -18,8 +18,6 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -60,14 +58,7 @@ func (l *pageLog) String() string {
 func newPageEnv(t testing.TB, change ...func(*oauthserver.Config)) *pageEnv {
 	t.Helper()
 	e := &pageEnv{
-		Env: storetest.NewEnv(t, func(t testing.TB) storage.DB {
-			db, err := sqlite.OpenDB(context.Background(), sqlite.Config{Path: sqlite.Memory})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { db.Close() })
-			return db
-		}),
+		Env:   storetest.NewEnv(t, storetest.SQLite),
 		clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
 		host:  &pageHost{sessions: map[string]identity.Session{}, businesses: map[string][]oauthserver.Business{}},
 		log:   &pageLog{},

@@ -18,8 +18,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -46,20 +44,13 @@ type consoleKit struct {
 
 func newConsole(t testing.TB, changes ...func(*webhooks.Config)) *consoleKit {
 	t.Helper()
-	return newConsoleOn(t, sqlite.Memory, changes...)
+	return newConsoleOn(t, storetest.SQLite, changes...)
 }
 
-func newConsoleOn(t testing.TB, path string, changes ...func(*webhooks.Config)) *consoleKit {
+func newConsoleOn(t testing.TB, open storetest.Opener, changes ...func(*webhooks.Config)) *consoleKit {
 	t.Helper()
 	k := &consoleKit{TB: t, clock: clock.NewManual(consoleStart), log: new(bytes.Buffer)}
-	k.store = storetest.NewEnv(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		return db
-	})
+	k.store = storetest.NewEnv(t, open)
 	cfg := webhooks.Config{
 		Store: k.store, Keyring: newKeys(t, 1), CurrentVersion: "2026-09-01", Clock: k.clock, Logger: slog.New(slog.NewTextHandler(k.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

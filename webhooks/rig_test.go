@@ -24,7 +24,6 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -58,16 +57,8 @@ func newRig(t *testing.T, cfg webhooks.Config) *rig {
 	r := &rig{t: t, clock: new(clock.Offset), logged: new(bytes.Buffer)}
 	r.net = newPipeNet(t, r.clock)
 	r.Env = storetest.NewEnv(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			r.halt()
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		db := storetest.SQLite(t)
+		t.Cleanup(r.halt) // before it is closed
 		return db
 	})
 	cfg.Store, cfg.Keyring, cfg.AllowLoopback = r.Store, ring(t), true

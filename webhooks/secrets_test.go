@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -106,7 +108,14 @@ func TestRotateAtOnce(t *testing.T) {
 func TestSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	k := newConsoleOn(t, filepath.Join(directory, "hooks.db"))
+	k := newConsoleOn(t, func(t testing.TB) storage.DB {
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: filepath.Join(directory, "hooks.db")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	})
 	w, first, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, ID: "whk_to_be_found"})
 	k.must(err)
 	second, _, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)

@@ -25,8 +25,6 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -60,12 +58,7 @@ type office struct {
 func newOffice(t testing.TB, changes ...func(*pages.Config)) *office {
 	t.Helper()
 	o := &office{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(lockedBuffer)}
-	o.store = storetest.NewEnv(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(context.Background(), sqlite.Config{Path: sqlite.Memory})
-		o.must(err)
-		t.Cleanup(func() { _ = db.Close() })
-		return db
-	})
+	o.store = storetest.NewEnv(t, storetest.SQLite)
 	ring, err := keyring.Parse(strings.Repeat("c", 43))
 	o.must(err)
 	logger := slog.New(slog.NewTextHandler(o.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // open is a file of the test's own, over database/sql.
 func open(t *testing.T, parameters string) *sql.DB {

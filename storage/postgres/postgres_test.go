@@ -60,7 +60,7 @@ func hostDB(t testing.TB, driver, url string) *sql.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, open)
+	storetest.Run(t, open, open)
 }
 
 // A host's own database serves as well, whatever its driver, and stays open.

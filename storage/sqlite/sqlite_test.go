@@ -34,17 +34,5 @@ func open(t testing.TB) storage.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, open)
-}
-
-func TestStoreInMemory(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storage.DB {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		return db
-	})
+	storetest.Run(t, open, storetest.SQLite)
 }

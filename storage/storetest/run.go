@@ -11,15 +11,16 @@ import (
 // Opener opens an empty database that is closed and removed when t ends.
 type Opener func(t testing.TB) storage.DB
 
-// Run runs every case of the suite, each on a database of its own.
-func Run(t *testing.T, open Opener) {
+// Run runs every case of the suite, each on a database of its own. Those of a store begin
+// with made, which may have our tables already, as [SQLite] does.
+func Run(t *testing.T, open, made Opener) {
 	t.Run("DB", func(t *testing.T) {
 		t.Parallel()
 		runCases(t, dbCases, func(t *testing.T, run func(*testing.T, storage.DB)) { run(t, open(t)) })
 	})
 	t.Run("Store", func(t *testing.T) {
 		t.Parallel()
-		runCases(t, storeCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, open)) })
+		runCases(t, storeCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, made)) })
 	})
 }
 

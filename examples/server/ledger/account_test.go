@@ -47,7 +47,7 @@ func TestCodesRace(t *testing.T) {
 // BIZ-03: what a change of an account changes, and tells.
 func TestAccountChanges(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	for _, step := range []struct {
 		change string

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // BIZ-02, BIZ-03: what is not an invoice says what is wrong with it, alone or in an
 // import, and nothing of it is kept.
 func TestInvoicesThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	const money = "total must be an integer of minor units from 0 to 1000000000000000"
 	for _, test := range []struct{ body, says string }{
 		{`{"number": "1", "currency": "EUR"}`, money},
@@ -65,7 +66,7 @@ func TestInvoicesThatAreNone(t *testing.T) {
 // BIZ-02, ERR-02: how large bodies may be.
 func TestBodiesThatAreTooLarge(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	padded := func(n int) string { return `{"number": "1", "currency": "EUR", "total": 1}` + strings.Repeat(" ", n) }
 	k.want(http.StatusCreated, "POST", "/invoices", padded(1<<19))
 	k.want(http.StatusRequestEntityTooLarge, "POST", "/invoices", padded(1<<20))
@@ -76,7 +77,7 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 // API-08: customers that an invoice names are the business's own.
 func TestCustomersOfInvoices(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	own := k.create("/customers", `{"name": "Own"}`)
 	a := k.in("biz_2", "POST", "/customers", `{"name": "Foreign"}`)
 	_, foreign, _ := strings.Cut(a.header.Get("Location"), "/customers/")
@@ -101,7 +102,7 @@ func TestCustomersOfInvoices(t *testing.T) {
 // BIZ-03: customers and suppliers have a name, and perhaps an address.
 func TestContactsThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	for _, path := range []string{"/customers", "/suppliers"} {
 		for body, says := range map[string]string{
 			`{}`:                                    "name must have",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 func entry(lines ...string) string {
@@ -23,7 +24,7 @@ func line(accountID string, debit, credit int64) string {
 // BIZ-03: journal entries balance, and go to accounts that take them.
 func TestEntriesBalance(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	bank := k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	rent := k.create("/accounts", `{"code": "4210", "name": "Rent", "type": "expense"}`)
 	gone := k.create("/accounts", `{"code": "9", "name": "Old", "type": "asset"}`)

@@ -21,7 +21,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -76,18 +75,12 @@ func newKit(t testing.TB, open storetest.Opener) *kit {
 // onBoth runs a test on SQLite and on PostgreSQL.
 func onBoth(t *testing.T, test func(k *kit)) {
 	t.Parallel()
-	for name, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
+	for name, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(newKit(t, open))
 		})
 	}
-}
-
-func openSQLite(t testing.TB) storage.DB {
-	t.Helper()
-	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory})
-	return opened(t, db, err)
 }
 
 func openPostgres(t testing.TB) storage.DB {
@@ -106,11 +99,6 @@ func openPostgres(t testing.TB) storage.DB {
 		separator = "&"
 	}
 	db, err := postgres.OpenDB(t.Context(), url+separator+"search_path="+schema, postgres.Config{MaxConns: 4})
-	return opened(t, db, err)
-}
-
-func opened(t testing.TB, db storage.DB, err error) storage.DB {
-	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func importOf(n int, invoice string) string {
 // BIZ-01: what the ceilings count, and what the refusal says.
 func TestCeilings(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	post := func(currency string, total int64) answer {
 		return k.call("POST", "/invoices", fmt.Sprintf(`{"number": "1", "currency": %q, "total": %d}`, currency, total))
 	}

@@ -96,7 +96,7 @@ func TestFaultsLeaveNothing(t *testing.T) {
 // answer.
 func TestLostCommits(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openSQLite)
+	k := newKit(t, storetest.SQLite)
 	for _, w := range k.writes() {
 		key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
 		k.store.Tap.Arm(storetest.FaultLostCommit, 2) // the first takes the key
