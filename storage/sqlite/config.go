@@ -16,8 +16,8 @@ import (
 const Memory = ":memory:"
 
 // Driver is the driver that stores use unless told otherwise: modernc.org/sqlite, with less
-// in between than that package's own driver has. A program may use that one beside it, also
-// on the same file. It implements driver.Driver of database/sql.
+// in between than that package's own driver has. It implements driver.Driver of
+// database/sql.
 type Driver = sqlitedriver.Driver
 
 // Config says how to open a file. Only Path is required.

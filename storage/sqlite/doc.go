@@ -9,5 +9,8 @@
 // A file belongs to one process at a time, which holds a lock on a file beside
 // it. A second one is refused with [storage.ErrInUse]; several nodes need
 // PostgreSQL. The host may open connections of its own to the same file from
-// the same process.
+// the same process, with the driver of modernc.org/sqlite for one.
+//
+// Values are what SQLite has: integers, floating point numbers, text, bytes and NULL, and
+// truth as 0 and 1. A time.Time is refused; store text, or a number as our tables do.
 package sqlite
