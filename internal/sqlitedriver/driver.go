@@ -8,8 +8,10 @@
 package sqlitedriver
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -23,39 +25,55 @@ type Driver struct{}
 
 // Open implements driver.Driver.
 func (Driver) Open(name string) (driver.Conn, error) {
-	raw, err := sqlite.OpenConn(name, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
+	if !strings.HasPrefix(name, "file:") {
+		return nil, fmt.Errorf("sqlite: %q does not begin with file: as the name of a database does", name)
+	}
+	pragmas, err := pragmas(name)
 	if err != nil {
 		return nil, err
 	}
+	raw, err := sqlite.OpenConn(name, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
+	if err != nil {
+		return nil, cmp.Or(errors.Unwrap(err), err) // without the name, which callers know
+	}
+	raw.SetBusyTimeout(0) // unless a pragma says otherwise; it would wait for ever
 	c := &conn{raw: raw}
-	for _, pragma := range pragmas(name) {
-		if _, err := c.exec(context.Background(), "PRAGMA "+pragma); err != nil {
-			_ = c.Close()
-			return nil, fmt.Errorf("set %s: %w", pragma, err)
+	for _, pragma := range pragmas {
+		if err := c.exec("PRAGMA " + pragma); err != nil {
+			return nil, errors.Join(fmt.Errorf("set %s: %w", pragma, err), c.Close())
 		}
 	}
 	return c, nil
 }
 
-func pragmas(name string) []string {
+func pragmas(name string) ([]string, error) {
 	_, query, _ := strings.Cut(name, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil // then SQLite has not found any either
+		return nil, fmt.Errorf("sqlite: parameters of the name: %w", err)
 	}
-	return values["_pragma"]
+	return values["_pragma"], nil
 }
 
 type conn struct{ raw *sqlite.Conn }
 
 // Prepare implements driver.Conn.
-func (c *conn) Prepare(query string) (driver.Stmt, error) {
-	return c.PrepareContext(context.Background(), query)
+func (c *conn) Prepare(query string) (driver.Stmt, error) { return c.prepare(query) }
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, error) {
+	return c.prepare(query)
 }
 
-// PrepareContext implements driver.ConnPrepareContext. Of several statements it looks at
-// the first one; the others are prepared when it has run, since they may need it.
-func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, error) {
+// prepare looks at the first of several statements; the others are prepared when it has
+// run, since they may need it.
+func (c *conn) prepare(query string) (*stmt, error) {
+	switch {
+	case strings.Contains(query, "\x00"):
+		return nil, errors.New("sqlite: a NUL in a statement")
+	case beginning(query) == "":
+		return nil, errors.New("sqlite: an empty statement")
+	}
 	raw, left, err := c.raw.PrepareTransient(query)
 	if err != nil {
 		return nil, err
@@ -65,8 +83,7 @@ func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, err
 		s.columns[i] = raw.ColumnName(i)
 	}
 	if s.places, err = places(raw); err != nil {
-		_ = raw.Finalize()
-		return nil, err
+		return nil, errors.Join(err, raw.Finalize())
 	}
 	return s, nil
 }
@@ -74,12 +91,12 @@ func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, err
 // beginning is a text from where its next statement begins.
 func beginning(text string) string {
 	for {
-		text = strings.TrimLeft(text, "; \t\r\n")
+		text = strings.TrimLeft(text, "; \t\n\f\r\ufeff")
 		switch {
 		case strings.HasPrefix(text, "--"):
 			_, text, _ = strings.Cut(text, "\n")
 		case strings.HasPrefix(text, "/*"):
-			_, text, _ = strings.Cut(text, "*/")
+			_, text, _ = strings.Cut(text[2:], "*/")
 		default:
 			return text
 		}
@@ -87,20 +104,26 @@ func beginning(text string) string {
 }
 
 // exec runs a statement of no values.
-func (c *conn) exec(ctx context.Context, query string) (driver.Result, error) {
-	s, err := c.PrepareContext(ctx, query)
+func (c *conn) exec(query string) error {
+	s, err := c.prepare(query)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer s.Close()
-	return s.(*stmt).ExecContext(ctx, nil)
+	return errors.Join(s.run(nil), s.Close())
+}
+
+// watch interrupts what runs once the context ends, until the function that it returns is
+// called.
+func (c *conn) watch(ctx context.Context) (unwatch func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	before := c.raw.SetInterrupt(ctx.Done())
+	return func() { c.raw.SetInterrupt(before) }
 }
 
 // Begin implements driver.Conn.
-func (c *conn) Begin() (driver.Tx, error) {
-	_, err := c.exec(context.Background(), "BEGIN")
-	return tx{c}, err
-}
+func (c *conn) Begin() (driver.Tx, error) { return tx{c}, c.exec("BEGIN") }
 
 // Close implements driver.Conn.
 func (c *conn) Close() error { return c.raw.Close() }
@@ -108,12 +131,7 @@ func (c *conn) Close() error { return c.raw.Close() }
 type tx struct{ conn *conn }
 
 // Commit implements driver.Tx.
-func (t tx) Commit() error { return t.end("COMMIT") }
+func (t tx) Commit() error { return t.conn.exec("COMMIT") }
 
 // Rollback implements driver.Tx.
-func (t tx) Rollback() error { return t.end("ROLLBACK") }
-
-func (t tx) end(how string) error {
-	_, err := t.conn.exec(context.Background(), how)
-	return err
-}
+func (t tx) Rollback() error { return t.conn.exec("ROLLBACK") }

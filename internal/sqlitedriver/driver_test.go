@@ -133,6 +133,12 @@ func TestSeveralStatements(t *testing.T) {
 	if err := db.QueryRow("SELECT COUNT(*) FROM v WHERE a = 'x'; -- here, too").Scan(&n); err != nil || n != 2 {
 		t.Errorf("%d rows: %v", n, err)
 	}
+	if _, err := db.Exec("INSERT INTO v VALUES ('z'); /*/ DELETE FROM v; --*/\f\ufeff;"); err != nil {
+		t.Error(err)
+	}
+	if err := db.QueryRow("SELECT COUNT(*) FROM v").Scan(&n); err != nil || n != 3 {
+		t.Errorf("%d rows, %v: a comment was run", n, err)
+	}
 	if _, err := db.Exec("INSERT INTO v VALUES ('y'); INSERT INTO nothing VALUES (1)"); err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Errorf("%v, want one that names the table", err)
 	}
@@ -151,6 +157,9 @@ func TestRefused(t *testing.T) {
 		"a zero":          {"SELECT $0", []any{1}, "parameter $0 has no number"},
 		"too few values":  {"SELECT $1, $3", []any{1, 2}, "no value for parameter 3, 2 are given"},
 		"several queries": {"SELECT 1; SELECT 2", nil, "one at a time"},
+		"nothing":         {"", nil, "empty statement"},
+		"a comment":       {" ; -- SELECT 1", nil, "empty statement"},
+		"a NUL":           {"SELECT 1\x00 + 1", nil, "NUL"},
 		"no SQL":          {"SELEKT 1", nil, "SELEKT"},
 		"quotes":          {`SELECT "a word"`, nil, "a word"}, // a column, not text
 	} {
@@ -174,8 +183,114 @@ func TestPragmas(t *testing.T) {
 	if timeout != 1234 || keys != 1 {
 		t.Errorf("busy_timeout %d, foreign_keys %d", timeout, keys)
 	}
-	if _, err := (sqlitedriver.Driver{}).Open("file:" + t.TempDir() + "/x.db?_pragma=journal_mode("); err == nil || !strings.Contains(err.Error(), "journal_mode(") {
-		t.Errorf("%v, want one that names the pragma", err)
+	for name, want := range map[string]string{
+		"file:" + t.TempDir() + "/x.db?_pragma=journal_mode(": "set journal_mode(",
+		"file:" + t.TempDir() + "/x.db?_pragma=%":             "parameters of the name",
+		t.TempDir() + "/x.db":                                 "does not begin with file:",
+		"file:" + t.TempDir() + "/none/x.db":                  "unable to open",
+	} {
+		if _, err := (sqlitedriver.Driver{}).Open(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// Who sets no timeout does not wait.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	db := open(t, "?_pragma=journal_mode(WAL)")
+	holder, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE v (a)"); err == nil || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A query has done what it does, whether its rows are read or not.
+func TestUnreadRows(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE TABLE v (a TEXT UNIQUE)"); err != nil {
+		t.Fatal(err)
+	}
+	const insert = "INSERT INTO v VALUES ('x') RETURNING a"
+	unread, err := db.Query(insert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(unread.Close(), unread.Err()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := db.Query(insert)
+	if err == nil || !strings.Contains(err.Error(), "UNIQUE") {
+		t.Errorf("%v, want that it is there", err)
+	}
+	if err == nil {
+		err = errors.Join(again.Close(), again.Err())
+		t.Log(err)
+	}
+}
+
+// A statement that is used again while its rows are read ends them.
+func TestRowsOfOneUse(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	numbers, err := tx.Prepare("SELECT 1 UNION ALL SELECT 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := numbers.Query()
+	if err != nil || !first.Next() {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	second, err := numbers.Query()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if first.Next() || first.Err() == nil {
+		t.Error("the first rows go on")
+	}
+	var n int
+	if !second.Next() || second.Scan(&n) != nil || n != 1 {
+		t.Errorf("the second ones begin with %d, %v", n, second.Err())
+	}
+}
+
+func TestChangedTable(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE TABLE v (a TEXT); INSERT INTO v VALUES ('x')"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := db.Prepare("SELECT * FROM v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	var a, b string
+	if err := all.QueryRow().Scan(&a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("ALTER TABLE v ADD COLUMN b TEXT DEFAULT 'y'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := all.QueryRow().Scan(&a, &b); err != nil || a != "x" || b != "y" {
+		t.Errorf("%q, %q, %v", a, b, err)
 	}
 }
 
@@ -189,6 +304,10 @@ func TestInterrupted(t *testing.T) {
 		"query": func(ctx context.Context) error { return db.QueryRowContext(ctx, forever).Scan(new(int)) },
 		"exec": func(ctx context.Context) error {
 			_, err := db.ExecContext(ctx, "CREATE TABLE t AS "+forever)
+			return err
+		},
+		"several": func(ctx context.Context) error {
+			_, err := db.ExecContext(ctx, strings.Repeat("SELECT 1;", 1_000_000))
 			return err
 		},
 	} {

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"zombiezen.com/go/sqlite"
@@ -18,6 +17,7 @@ type stmt struct {
 	rest    string // the statements after it
 	columns []string
 	places  []int // which value each parameter takes
+	open    *rows // of its last use, if they are not closed
 }
 
 // places tells which value each parameter takes, from 1. SQLite counts them by where they
@@ -42,8 +42,15 @@ func places(raw *sqlite.Stmt) ([]int, error) {
 // NumInput implements driver.Stmt; values are counted as they are bound.
 func (s *stmt) NumInput() int { return -1 }
 
-// Close implements driver.Stmt.
-func (s *stmt) Close() error { return s.raw.Finalize() }
+// Close implements driver.Stmt, and closes its rows.
+func (s *stmt) Close() error { return errors.Join(s.closeRows(), s.raw.Finalize()) }
+
+func (s *stmt) closeRows() error {
+	if s.open == nil {
+		return nil
+	}
+	return s.open.Close()
+}
 
 // Exec implements driver.Stmt.
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
@@ -70,16 +77,17 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	if err := s.run(args); err != nil {
 		return nil, reason(ctx, err)
 	}
-	changed := s.conn.raw.Changes()
-	if s.rest == "" {
-		return driver.RowsAffected(changed), nil
+	for rest := s.rest; rest != ""; {
+		next, err := s.conn.prepare(rest)
+		if err != nil {
+			return nil, reason(ctx, err)
+		}
+		rest = next.rest
+		if err := errors.Join(next.run(args), next.Close()); err != nil {
+			return nil, reason(ctx, err)
+		}
 	}
-	next, err := s.conn.PrepareContext(ctx, s.rest)
-	if err != nil {
-		return nil, err
-	}
-	defer next.Close()
-	return next.(*stmt).ExecContext(ctx, args)
+	return driver.RowsAffected(s.conn.raw.Changes()), nil
 }
 
 // run steps to the end, past rows that nobody asked for.
@@ -88,16 +96,15 @@ func (s *stmt) run(args []driver.NamedValue) error {
 		return err
 	}
 	for {
-		switch isRow, err := s.raw.Step(); {
-		case err != nil:
-			return err // which has reset it
-		case !isRow:
-			return s.raw.Reset()
+		isRow, err := s.raw.Step()
+		if err != nil || !isRow {
+			return cmp.Or(err, s.release())
 		}
 	}
 }
 
-// QueryContext implements driver.StmtQueryContext.
+// QueryContext implements driver.StmtQueryContext. What a statement does it has done, or
+// begun to do, when this returns, whether its rows are read or not.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	if s.rest != "" {
 		return nil, errors.New("sqlite: rows of several statements; query one at a time")
@@ -105,17 +112,19 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	if err := s.bind(args); err != nil {
 		return nil, err
 	}
-	return &rows{stmt: s, ctx: ctx, unwatch: s.conn.watch(ctx)}, nil
-}
-
-// watch interrupts what runs once the context ends, until the function that it returns is
-// called.
-func (c *conn) watch(ctx context.Context) (unwatch func()) {
-	if ctx.Done() == nil {
-		return func() {}
+	r := &rows{stmt: s, ctx: ctx, unwatch: s.conn.watch(ctx)}
+	isRow, err := s.raw.Step()
+	if err != nil {
+		r.unwatch()
+		_ = s.release()
+		return nil, reason(ctx, err)
 	}
-	c.raw.SetInterrupt(ctx.Done())
-	return func() { c.raw.SetInterrupt(nil) }
+	if n := s.raw.ColumnCount(); n != len(s.columns) { // a table has changed since; nobody tells the names
+		s.columns = make([]string, n)
+	}
+	r.isAhead, r.isRow = true, isRow
+	s.open = r
+	return r, nil
 }
 
 // reason says why a statement was interrupted, if it was.
@@ -126,7 +135,11 @@ func reason(ctx context.Context, err error) error {
 	return err
 }
 
+// bind begins a use of the statement, which ends the one before.
 func (s *stmt) bind(args []driver.NamedValue) error {
+	if err := s.closeRows(); err != nil {
+		return err
+	}
 	for i, place := range s.places {
 		if place > len(args) {
 			return fmt.Errorf("sqlite: no value for parameter %d, %d are given", place, len(args))
@@ -155,46 +168,11 @@ func (s *stmt) bind(args []driver.NamedValue) error {
 	return nil
 }
 
-type rows struct {
-	stmt    *stmt
-	ctx     context.Context //nolint:containedctx // the rows live as long as it
-	unwatch func()
-}
-
-// Columns implements driver.Rows.
-func (r *rows) Columns() []string { return r.stmt.columns }
-
-// Next implements driver.Rows.
-func (r *rows) Next(dest []driver.Value) error {
-	raw := r.stmt.raw
-	isRow, err := raw.Step()
-	if err != nil {
-		return reason(r.ctx, err)
+// release ends a use of the statement, and lets go of its values.
+func (s *stmt) release() error {
+	err := s.raw.Reset()
+	if len(s.places) > 0 {
+		_ = s.raw.ClearBindings() // which fails once the context has ended; what was done is done
 	}
-	if !isRow {
-		return io.EOF
-	}
-	for i := range dest {
-		switch raw.ColumnType(i) {
-		case sqlite.TypeInteger:
-			dest[i] = raw.ColumnInt64(i)
-		case sqlite.TypeFloat:
-			dest[i] = raw.ColumnFloat(i)
-		case sqlite.TypeText:
-			dest[i] = raw.ColumnText(i)
-		case sqlite.TypeBlob:
-			data := make([]byte, raw.ColumnLen(i))
-			raw.ColumnBytes(i, data)
-			dest[i] = data
-		default:
-			dest[i] = nil
-		}
-	}
-	return nil
-}
-
-// Close implements driver.Rows.
-func (r *rows) Close() error {
-	defer r.unwatch()
-	return r.stmt.raw.Reset()
+	return err
 }

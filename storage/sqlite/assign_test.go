@@ -37,7 +37,7 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	sql.Register("scan", sqlite.Driver{})
-	plain, err := sql.Open("scan", file)
+	plain, err := sql.Open("scan", "file:"+file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func fail(batch []*job, err error) {
 // itself; only the rest need a savepoint.
 func (w *writer) guarded(j *job, first bool) (lost bool) {
 	switch {
-	case j.query != "":
+	case j.act == nil:
 		_, j.err = w.act(j)
 		return j.err != nil && !inTransaction(w.conn)
 	case first:
@@ -122,7 +122,7 @@ func (w *writer) act(j *job) (lost bool, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return false, err
 	}
-	if j.query != "" {
+	if j.act == nil {
 		j.changed, err = w.conn.exec(uncancelled(j.ctx), j.query, j.args)
 		return false, err
 	}

@@ -124,17 +124,16 @@ func (c *conn) queryPrepared(ctx context.Context, stmt statement, args []any) (d
 }
 
 // one scans the first row of a query.
-func (c *conn) one(ctx context.Context, query string, args, dest []any) error {
+func (c *conn) one(ctx context.Context, query string, args, dest []any) (err error) {
 	found, err := c.query(ctx, query, args)
 	if err != nil {
 		return err
 	}
+	defer func() { err = cmp.Or(err, found.close()) }()
 	if found.next() {
-		err = found.scan(dest)
-	} else if err = found.err; err == nil {
-		err = storage.ErrNoRows
+		return found.scan(dest)
 	}
-	return cmp.Or(err, found.close())
+	return cmp.Or(found.err, storage.ErrNoRows)
 }
 
 // bind makes of values what a driver takes.

@@ -84,13 +84,13 @@ func (p *pool) close() error {
 
 // one reads a row. It is not interrupted: the statements that read one row are short,
 // and watching over each of them costs more than the rest of it.
-func (p *pool) one(ctx context.Context, query string, args, dest []any) error {
+func (p *pool) one(ctx context.Context, query string, args, dest []any) (err error) {
 	c, err := p.take(ctx)
 	if err != nil {
 		return err
 	}
-	err = c.one(uncancelled(ctx), query, args, dest)
-	return cmp.Or(err, p.give(c))
+	defer func() { err = cmp.Or(err, p.give(c)) }()
+	return c.one(uncancelled(ctx), query, args, dest)
 }
 
 // query reads rows, whose connection comes back when they are closed.

@@ -124,7 +124,12 @@ type txnRows struct {
 func (r *txnRows) Next() bool {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	return !r.cut && r.rows.next()
+	if r.cut {
+		return false
+	}
+	more := r.rows.next()
+	r.t.look(r.rows.err)
+	return more
 }
 
 func (r *txnRows) Scan(dest ...any) error {

@@ -84,25 +84,36 @@ func openRows(t *testing.T, db *sqlite.DB, ctx context.Context, query string) (s
 // statement by itself.
 func TestLostTransactionIsOver(t *testing.T) {
 	t.Parallel()
+	const conflict = "INSERT OR ROLLBACK INTO rows_of (act, step) VALUES (1, 0)"
 	bubble(t, func(t *testing.T, db *sqlite.DB) {
-		tx, err := db.BeginTx(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		for name, lose := range map[string]func(tx storage.Tx) error{
+			"Exec": func(tx storage.Tx) error {
+				_, err := tx.Exec(t.Context(), conflict)
+				return err
+			},
+			"Query": func(tx storage.Tx) error {
+				return storage.Each(t.Context(), tx, conflict+" RETURNING act", nil, func(func(...any) error) error { return nil })
+			},
+		} {
+			tx, err := db.BeginTx(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := insertStep(t.Context(), tx, 1, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := lose(tx); err == nil {
+				t.Fatalf("%s: a conflict succeeded", name)
+			}
+			if err := insertStep(t.Context(), tx, 1, 1); !errors.Is(err, storage.ErrTxDone) {
+				t.Errorf("%s: a statement after the loss: %v", name, err)
+			}
+			if err := tx.Commit(t.Context()); !errors.Is(err, storage.ErrTxDone) {
+				t.Errorf("%s: commit after the loss: %v", name, err)
+			}
+			wantRows(t, db, 1, 0)
 		}
-		if err := insertStep(t.Context(), tx, 1, 0); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.Exec(t.Context(), "INSERT OR ROLLBACK INTO rows_of (act, step) VALUES (1, 0)"); err == nil {
-			t.Fatal("a conflict succeeded")
-		}
-		if err := insertStep(t.Context(), tx, 1, 1); !errors.Is(err, storage.ErrTxDone) {
-			t.Errorf("a statement after the loss: %v", err)
-		}
-		if err := tx.Commit(t.Context()); !errors.Is(err, storage.ErrTxDone) {
-			t.Errorf("commit after the loss: %v", err)
-		}
-		wantRows(t, db, 1, 0)
-		err = db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+		err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
 			_, _ = tx.Exec(ctx, "ROLLBACK")
 			_, _ = tx.Exec(ctx, "INSERT INTO absent VALUES (1)")
 			_ = insertStep(ctx, tx, 2, 0)
@@ -144,8 +155,36 @@ func TestSeveralStatementsInOneExec(t *testing.T) {
 			t.Error("a statement on an absent table succeeded")
 		}
 		wantRows(t, db, 1, 0)
+		for _, text := range []string{"", " ; ", "-- nothing"} {
+			if _, err := db.Exec(t.Context(), text); err == nil || !strings.Contains(err.Error(), "empty statement") {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
 	})
 }
+
+// A destination that panics harms nobody but its caller.
+func TestPanicInScan(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, db *sqlite.DB) {
+		const query = "SELECT 1 UNION ALL SELECT 2"
+		for range 100 { // more than there are connections
+			func() {
+				defer func() { _ = recover() }()
+				_ = storage.One(t.Context(), db, query, nil, panicking{})
+				t.Error("it did not panic")
+			}()
+		}
+		var n int
+		if err := storage.One(t.Context(), db, query, nil, &n); err != nil || n != 1 {
+			t.Errorf("%d, %v", n, err)
+		}
+	})
+}
+
+type panicking struct{}
+
+func (panicking) Scan(any) error { panic("of the destination") }
 
 // A read over the connection that writes sees what was committed, with writers beside it
 // and without, and writes nothing itself.

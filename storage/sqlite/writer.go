@@ -39,7 +39,7 @@ type writer struct {
 type job struct {
 	ctx   context.Context
 	act   storage.Act
-	query string // instead of an act: one statement, atomic by itself
+	query string // without an act: one statement, atomic by itself
 	args  []any
 	lend  bool // wants the connection, brings no act
 
