@@ -28,7 +28,12 @@ func WriteJSON(w http.ResponseWriter, status int, value any) error {
 
 // EncodeJSON returns the bytes that [WriteJSON] sends: JSON without escapes for
 // HTML (URLs and names stay readable) and without a final newline.
-func EncodeJSON(value any) ([]byte, error) { return newEncoder().encode(value) }
+func EncodeJSON(value any) ([]byte, error) {
+	e := encoders.Get().(*encoder)
+	defer e.release()
+	encoded, err := e.encode(value)
+	return bytes.Clone(encoded), err
+}
 
 // encoder makes JSON in a buffer that is used again.
 type encoder struct {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,7 +86,7 @@ func (l *Log) check(d Draft) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the data: %w", err)
-	case !isObject(data):
+	case !bytes.HasPrefix(data, []byte("{")): // it is JSON by now
 		return nil, errors.New("the data is not a JSON object")
 	case len(data) > MaxData:
 		return nil, fmt.Errorf("the data has %d bytes, more than %d", len(data), MaxData)
