@@ -2,6 +2,7 @@ package sqlitedriver
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"io"
@@ -38,22 +39,58 @@ func (r *rows) Next(dest []driver.Value) (err error) {
 		return io.EOF
 	}
 	for i := range dest {
-		switch raw.ColumnType(i) {
-		case sqlite.TypeInteger:
-			dest[i] = raw.ColumnInt64(i)
-		case sqlite.TypeFloat:
-			dest[i] = raw.ColumnFloat(i)
-		case sqlite.TypeText:
-			dest[i] = raw.ColumnText(i)
-		case sqlite.TypeBlob:
-			data := make([]byte, raw.ColumnLen(i))
-			raw.ColumnBytes(i, data)
-			dest[i] = data
-		default:
-			dest[i] = nil
-		}
+		dest[i] = r.Value(i)
 	}
 	return nil
+}
+
+// Value is that of a column of the row at which the rows stand. With [rows.Scan] it is for
+// those who call Next without places for the values.
+func (r *rows) Value(i int) driver.Value {
+	raw := r.stmt.raw
+	switch raw.ColumnType(i) {
+	case sqlite.TypeInteger:
+		return raw.ColumnInt64(i)
+	case sqlite.TypeFloat:
+		return raw.ColumnFloat(i)
+	case sqlite.TypeText:
+		return raw.ColumnText(i)
+	case sqlite.TypeBlob:
+		data := make([]byte, raw.ColumnLen(i))
+		raw.ColumnBytes(i, data)
+		return data
+	}
+	return nil
+}
+
+// Scan stores a column of that row where dest points to, without a [driver.Value] in
+// between. It reports false when the two do not go together as they are.
+func (r *rows) Scan(i int, dest any) bool {
+	raw := r.stmt.raw
+	is := raw.ColumnType(i)
+	switch dest := dest.(type) {
+	case *string:
+		if is == sqlite.TypeText {
+			*dest = raw.ColumnText(i)
+			return true
+		}
+	case *int64:
+		if is == sqlite.TypeInteger {
+			*dest = raw.ColumnInt64(i)
+			return true
+		}
+	case *sql.NullString:
+		if *dest = (sql.NullString{}); is == sqlite.TypeText {
+			*dest = sql.NullString{String: raw.ColumnText(i), Valid: true}
+		}
+		return is == sqlite.TypeText || is == sqlite.TypeNull
+	case *sql.NullInt64:
+		if *dest = (sql.NullInt64{}); is == sqlite.TypeInteger {
+			*dest = sql.NullInt64{Int64: raw.ColumnInt64(i), Valid: true}
+		}
+		return is == sqlite.TypeInteger || is == sqlite.TypeNull
+	}
+	return false
 }
 
 // Close implements driver.Rows.

@@ -107,8 +107,20 @@ func (c *conn) query(ctx context.Context, query string, args []any) (rows, error
 	if err != nil {
 		return rows{}, explain(cmp.Or(err, stmt.release()))
 	}
-	c.values = slices.Grow(c.values[:0], len(found.Columns()))[:len(found.Columns())]
-	return rows{raw: found, stmt: stmt, values: c.values}, nil
+	r := rows{raw: found, stmt: stmt, columns: len(found.Columns())}
+	if r.direct, _ = found.(directRows); r.direct == nil {
+		c.values = slices.Grow(c.values[:0], r.columns)[:r.columns]
+		r.values = c.values
+	}
+	return r, nil
+}
+
+// directRows are those of a driver that can do without values in between: Next is called
+// with no places for them.
+type directRows interface {
+	Value(column int) driver.Value
+	// Scan reports false when the column does not go into dest as it is.
+	Scan(column int, dest any) bool
 }
 
 func (c *conn) queryPrepared(ctx context.Context, stmt statement, args []any) (driver.Rows, error) {
@@ -170,12 +182,14 @@ func (c *conn) close() error {
 
 // rows are those of the statement that its connection runs.
 type rows struct {
-	raw    driver.Rows
-	stmt   statement
-	values []driver.Value // of the row that is being looked at
-	err    error
-	at     bool // a row
-	closed bool
+	raw     driver.Rows
+	direct  directRows // nil: they have values
+	stmt    statement
+	columns int
+	values  []driver.Value // of the row that is being looked at
+	err     error
+	at      bool // a row
+	closed  bool
 }
 
 // next goes on to the next row; after the last one the rows are closed.
@@ -200,15 +214,25 @@ func (r *rows) scan(dest []any) error {
 	if !r.at {
 		return errors.New("sqlite: Scan without a row")
 	}
-	if len(dest) != len(r.values) {
-		return fmt.Errorf("sqlite: Scan into %d of %d columns", len(dest), len(r.values))
+	if len(dest) != r.columns {
+		return fmt.Errorf("sqlite: Scan into %d of %d columns", len(dest), r.columns)
 	}
-	for i, value := range r.values {
-		if err := assign(dest[i], value); err != nil {
+	for i, to := range dest {
+		if r.direct != nil && r.direct.Scan(i, to) {
+			continue
+		}
+		if err := assign(to, r.value(i)); err != nil {
 			return fmt.Errorf("sqlite: column %q: %w", r.raw.Columns()[i], err)
 		}
 	}
 	return nil
+}
+
+func (r *rows) value(i int) driver.Value {
+	if r.direct != nil {
+		return r.direct.Value(i)
+	}
+	return r.values[i]
 }
 
 func (r *rows) close() error {
