@@ -25,7 +25,10 @@ type writer struct {
 
 	timers sync.Pool // of *time.Timer that do not run
 
-	batch []*job // of the one who has the connection
+	batch    []*job        // of the one who has the connection
+	patience time.Time     // until when it waits for company; zero: it did not yet
+	last     int           // how many shared the last commit
+	took     time.Duration // of the last commit
 
 	mu     sync.Mutex
 	queue  []*job        // those waiting, the next to lead at the front
