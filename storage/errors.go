@@ -23,6 +23,9 @@ var (
 	ErrFull = errors.New("the database or its disk is full")
 	// ErrNoListen: the database cannot tell what other processes announce.
 	ErrNoListen = errors.New("no announcements on this database")
+	// ErrUndone: the act ended well, and then a statement that it had left for [Later]
+	// failed. Nothing of it happened.
+	ErrUndone = errors.New("the act was undone")
 	// ErrNoRows: [One] found nothing.
 	ErrNoRows = errors.New("no rows")
 )

@@ -71,6 +71,9 @@ type Dialect struct {
 	// ForShare and ForUpdate end a SELECT that locks the rows it reads, with a
 	// leading space. They are empty where one writer at a time is the rule.
 	ForShare, ForUpdate string
+	// SkipLocked, behind either, leaves out rows that another transaction holds, where
+	// they would wait for it.
+	SkipLocked string
 	// Keyed ends a CREATE TABLE whose rows are best kept in the order of their
 	// primary key, with a leading space. It is empty where that cannot be said.
 	Keyed string

@@ -42,7 +42,7 @@ func NewDB(db *sql.DB, cfg Config) (*DB, error) {
 
 // Dialect implements [storage.DB].
 func (db *DB) Dialect() storage.Dialect {
-	return storage.Dialect{Name: "postgres", Schema: db.cfg.Schema, ForShare: " FOR SHARE", ForUpdate: " FOR UPDATE"}
+	return storage.Dialect{Name: "postgres", Schema: db.cfg.Schema, ForShare: " FOR SHARE", ForUpdate: " FOR UPDATE", SkipLocked: " SKIP LOCKED"}
 }
 
 // Write implements [storage.DB], at READ COMMITTED: acts lock what they rely on.
@@ -53,32 +53,33 @@ func (db *DB) Write(ctx context.Context, act storage.Act) error {
 // once runs the act in one transaction: as a pipeline on a connection of pgx, and
 // statement by statement on any other, such as that of a driver wrapped around it.
 func (db *DB) once(ctx context.Context, act storage.Act) error {
-	conn, err := db.sql.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	isPgx := false
-	err = conn.Raw(func(raw any) error {
-		if known, ok := raw.(*stdlib.Conn); ok {
-			isPgx = true
-			return runPipeline(ctx, known.Conn(), act)
-		}
-		return nil
-	})
+	isPgx, err := db.piped(ctx, act)
 	if err != nil || isPgx {
 		return err
 	}
-	return plainly(ctx, conn, act)
+	return plainly(ctx, db.sql, act)
 }
 
-// beginner is a *sql.DB or a *sql.Conn.
-type beginner interface {
-	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+// piped reports whether it had a connection of pgx to run the act on.
+func (db *DB) piped(ctx context.Context, act storage.Act) (isPgx bool, err error) {
+	conn, err := db.sql.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	err = conn.Raw(func(raw any) error {
+		known, ok := raw.(*stdlib.Conn)
+		if !ok {
+			return nil
+		}
+		isPgx = true
+		return runPipeline(ctx, known.Conn(), act)
+	})
+	return isPgx, err
 }
 
 // plainly runs the act statement by statement.
-func plainly(ctx context.Context, on beginner, act storage.Act) error {
+func plainly(ctx context.Context, on *sql.DB, act storage.Act) error {
 	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err

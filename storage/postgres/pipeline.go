@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -135,6 +137,9 @@ func (p *pipeline) commit(ctx context.Context) error {
 		return nil
 	}
 	results, err := p.send(ctx, "commit", nil)
+	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return fmt.Errorf("%w: %w", storage.ErrUndone, server) // by one before COMMIT, which the server then leaves out
+	}
 	if err != nil {
 		return err
 	}

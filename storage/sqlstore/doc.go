@@ -6,4 +6,8 @@
 // placeholders, TEXT, BIGINT, BOOLEAN, BYTEA, partial indexes, ON CONFLICT,
 // RETURNING. Times are Unix milliseconds that Go supplies, lists are JSON text,
 // ids are text. What differs, row locks, comes from [storage.Dialect].
+//
+// An act has a transaction of its own. Where the database has its writers share them, as
+// storage/sqlite does, nothing more is needed; on PostgreSQL refreshes and code exchanges
+// that come in numbers share some here, see shared.go.
 package sqlstore

@@ -73,7 +73,8 @@ func (l lineage) owners() owners {
 }
 
 // locked is the state of a lineage, which stays so until the transaction ends:
-// whoever wants to end one of its parts waits.
+// whoever wants to end one of its parts waits. Only the user is not locked: what a user
+// gets who is suspended at this moment is dead with the user.
 type locked struct {
 	app                oauthserver.AppStatus
 	installation       oauthserver.InstallationStatus
@@ -82,15 +83,41 @@ type locked struct {
 	appScopes, granted identity.Scopes
 }
 
+// lockedColumns are the state of a lineage whose app, installation and grant are a, i and
+// g, and whose user is named behind them.
+const (
+	lockedColumns = "a.status, a.scopes, i.status, i.scopes, (SELECT u.status FROM partnerkit_user_state u WHERE u.user_id = "
+	grantColumn   = ", g.ended_at"
+)
+
+// lockedRow is where a row of lockedColumns is scanned to, with or without a grant.
+type lockedRow struct {
+	state              locked
+	appScopes, granted string
+	user               sql.NullString
+	grantEnded         sql.NullInt64
+}
+
+func (r *lockedRow) dest() []any {
+	return append(make([]any, 0, 8), // with room for what else is read
+		(*string)(&r.state.app), &r.appScopes, (*string)(&r.state.installation), &r.granted, &r.user)
+}
+
+func (r *lockedRow) decode() (locked, error) {
+	r.state.grantEnded, r.state.user = r.grantEnded.Valid, userStatus(r.user)
+	err := decoded(stored{r.appScopes, &r.state.appScopes}, stored{r.granted, &r.state.granted})
+	return r.state, err
+}
+
 // lockStatement reads and locks a lineage, in the order app, installation, grant. Not
 // every one has a grant.
 func lockStatement(d storage.Dialect, grant bool) string {
-	columns := "a.status, a.scopes, i.status, i.scopes, (SELECT u.status FROM partnerkit_user_state u WHERE u.user_id = $1)"
+	columns := lockedColumns + "$1)"
 	from, where := " FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id", " WHERE i.id = $2"
 	if !grant {
 		return "SELECT " + columns + from + where + d.ShareOf("a, i")
 	}
-	return "SELECT " + columns + ", g.ended_at" + from + " JOIN partnerkit_grant g ON g.installation_id = i.id" + where + " AND g.id = $3" + d.ShareOf("a, i, g")
+	return "SELECT " + columns + grantColumn + from + " JOIN partnerkit_grant g ON g.installation_id = i.id" + where + " AND g.id = $3" + d.ShareOf("a, i, g")
 }
 
 // use is how a mint begins: it locks the lineage, then uses up what the tokens are given
@@ -99,15 +126,10 @@ func lockStatement(d storage.Dialect, grant bool) string {
 // part that is missing has ended.
 func (t *tx) use(ctx context.Context, l lineage, write string, args ...any) (_ locked, won bool, err error) {
 	var row struct {
-		state              locked
-		appScopes, granted string
-		user               sql.NullString
-		grantEnded         sql.NullInt64
-		found              bool
+		lockedRow
+		found bool
 	}
-	state := &row.state
-	query, of := t.sql.lock, append(make([]any, 0, 3), l.user, l.installation)
-	dest := append(make([]any, 0, 6), (*string)(&state.app), &row.appScopes, (*string)(&state.installation), &row.granted, &row.user)
+	query, of, dest := t.sql.lock, append(make([]any, 0, 3), l.user, l.installation), row.dest()
 	if l.grant != "" {
 		query, of, dest = t.sql.lockWithGrant, append(of, l.grant), append(dest, &row.grantEnded)
 	}
@@ -121,9 +143,8 @@ func (t *tx) use(ctx context.Context, l lineage, write string, args ...any) (_ l
 	case !row.found:
 		return locked{}, false, oauthserver.ErrNotFound
 	}
-	state.grantEnded, state.user = row.grantEnded.Valid, userStatus(row.user)
-	err = decoded(stored{row.appScopes, &state.appScopes}, stored{row.granted, &state.granted})
-	return *state, n > 0, err
+	state, err := row.decode()
+	return state, n > 0, err
 }
 
 // isAlive reports whether nothing of the lineage has ended.

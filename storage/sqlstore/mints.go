@@ -36,8 +36,23 @@ func (s *Store) ClientAndCode(ctx context.Context, clientID string, digest oauth
 	return row.client, *code, err
 }
 
-// RedeemCode implements oauthserver.CodeStore: 5 statements.
+// RedeemCode implements oauthserver.CodeStore: 5 statements, or its share of those of many.
 func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
+	if !s.canShare() {
+		return s.redeemAlone(ctx, code, m)
+	}
+	return s.redeemTogether(ctx, code, m)
+}
+
+func (s *Store) redeemTogether(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
+	return s.share(ctx, s.redemptions, &sharedMint{
+		used: code.ID, row: []any{code.ID, ms(m.Now), m.FamilyID},
+		judge: func(state locked) oauthserver.Minted { return state.verdict(code.Scopes) },
+		line:  lineageOf(code.Standing), family: m.FamilyID, mint: m,
+	}, func() (oauthserver.Minted, error) { return s.redeemAlone(ctx, code, m) })
+}
+
+func (s *Store) redeemAlone(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
 		line := lineageOf(code.Standing)
 		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
@@ -135,13 +150,30 @@ func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Cont
 	return minted, nil
 }
 
+// The statements that make a family and its tokens, for a row or for many.
+const (
+	insertFamily  = "INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation) VALUES"
+	insertAccess  = "INSERT INTO partnerkit_access_token (id, digest, scopes, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation) VALUES"
+	insertRefresh = "INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at) VALUES"
+)
+
+func familyRow(of owners, id, scopes string) []any {
+	return []any{id, of.app, of.installation, of.grant, of.user, scopes, 1}
+}
+
+// accessRow is of an access token; one without a family, which is nil, is of generation 0.
+func accessRow(of owners, family any, generation int64, scopes string, m oauthserver.Mint) []any {
+	return []any{m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation}
+}
+
+func refreshRow(family any, generation int64, m oauthserver.Mint) []any {
+	return []any{m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.RefreshExpires)}
+}
+
 // startFamily makes a family with its first tokens: 3 statements.
 func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.Mint) error {
 	of, scopes := l.owners(), scopeList(granted)
-	err := t.later(ctx, `INSERT INTO partnerkit_family (id, app_id, installation_id, grant_id, user_id, scopes, generation)
-		VALUES ($1, $2, $3, $4, $5, $6, 1)`,
-		m.FamilyID, of.app, of.installation, of.grant, of.user, scopes)
-	if err != nil {
+	if err := t.later(ctx, insertFamily+" ($1, $2, $3, $4, $5, $6, $7)", familyRow(of, m.FamilyID, scopes)...); err != nil {
 		return err
 	}
 	return t.insertTokens(ctx, of, m.FamilyID, 1, scopes, m)
@@ -152,15 +184,9 @@ func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation
 	if err := t.insertAccess(ctx, of, family, generation, scopes, m); err != nil {
 		return err
 	}
-	return t.later(ctx, `INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at)
-		VALUES ($1, $2, $3, $4, $5)`, m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.RefreshExpires))
+	return t.later(ctx, insertRefresh+" ($1, $2, $3, $4, $5)", refreshRow(family, generation, m)...)
 }
 
-// insertAccess makes an access token; one without a family, which is nil, is of
-// generation 0.
 func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.Mint) error {
-	return t.later(ctx, `INSERT INTO partnerkit_access_token
-			(id, digest, scopes, expires_at, app_id, installation_id, grant_id, user_id, family_id, generation)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation)
+	return t.later(ctx, insertAccess+" ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", accessRow(of, family, generation, scopes, m)...)
 }

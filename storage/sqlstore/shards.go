@@ -26,10 +26,7 @@ func (s *Store) freeShards(ctx context.Context) error {
 // unlocked ends a SELECT that passes over rows which somebody has locked, and locks
 // the others: a node that stands still in the middle of an act holds up nobody else.
 func unlocked(d storage.Dialect) string {
-	if d.ForUpdate == "" {
-		return ""
-	}
-	return d.ForUpdate + " SKIP LOCKED"
+	return d.ForUpdate + d.SkipLocked
 }
 
 // Beat implements webhooks.ShardStore. Where nobody else can be it writes once.

@@ -21,7 +21,12 @@ type Config struct {
 	SkipMigrations bool
 	// Migrations replaces the built-in ones, in tests of the migrator.
 	Migrations fs.FS
-	// Logger hears of migrations and of lost hints; nil discards.
+	// FewMints is how many refreshes, and how many code exchanges, may be under way with
+	// a transaction each; further ones share some, on a database where several can write
+	// at once. 0 means 8; below 0 all share, in tests.
+	FewMints int
+	// Logger hears of migrations, of lost hints and of acts that had to go another way;
+	// nil discards.
 	Logger *slog.Logger
 }
 
@@ -36,6 +41,8 @@ type Store struct {
 	log *slog.Logger
 	sql *sqlText
 	hub *hub
+
+	rotations, redemptions *sharing // nil: each has a transaction of its own
 
 	// joined is the host's transaction in a Store that WithTx returned.
 	joined storage.Tx
@@ -52,6 +59,7 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 		cfg.Migrations = Migrations()
 	}
 	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub()}
+	s.shareMints(cfg)
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
 	}

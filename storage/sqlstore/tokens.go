@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -113,8 +114,28 @@ func (s *Store) ClientAndToken(ctx context.Context, clientID, tokenID string, di
 }
 
 // RotateRefresh implements oauthserver.TokenStore: 4 statements, 5 with an answer
-// to keep. The generation that the family has left is dead by that: its refresh token was used, its access token replaced.
+// to keep, or its share of those of many. The generation that the family has left is dead
+// by that: its refresh token was used, its access token replaced.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
+	if !s.canShare() || r.Token.GrantID == "" {
+		return s.rotateAlone(ctx, r, m)
+	}
+	return s.rotateTogether(ctx, r, m)
+}
+
+func (s *Store) rotateTogether(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
+	mint := &sharedMint{
+		used: r.Token.FamilyID, row: []any{r.Token.FamilyID, r.Token.Generation},
+		judge: func(state locked) oauthserver.Minted { return state.rotation(r) },
+		line:  lineageOf(r.Token.Standing), family: r.Token.FamilyID, before: r.Token.Generation, mint: m,
+	}
+	if r.Retry > 0 {
+		mint.answer = r.Answer
+	}
+	return s.share(ctx, s.rotations, mint, func() (oauthserver.Minted, error) { return s.rotateAlone(ctx, r, m) })
+}
+
+func (s *Store) rotateAlone(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
 		line, family := lineageOf(r.Token.Standing), r.Token.FamilyID
 		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
@@ -125,25 +146,35 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 		if !won {
 			return tx.reused(ctx, r, state, m.Now)
 		}
-		minted := state.verdict(r.Token.FamilyScopes)
-		if !r.Narrow.IsEmpty() {
-			minted.Scopes = minted.Scopes.Intersect(r.Narrow)
-		}
-		if minted.Outcome == oauthserver.Issued && minted.Scopes.IsEmpty() {
-			minted.Outcome = oauthserver.Dead
-		}
+		minted := state.rotation(r)
 		if minted.Outcome != oauthserver.Issued {
 			return minted, errStop
 		}
 		if r.Retry > 0 {
-			err := tx.later(ctx, "UPDATE partnerkit_family SET answer = $1, answer_scopes = $2, answered_at = $3 WHERE id = $4",
-				r.Answer, scopeList(minted.Scopes), ms(m.Now), family)
-			if err != nil {
+			if err := tx.keepAnswer(ctx, family, r.Answer, minted.Scopes, m.Now); err != nil {
 				return minted, err
 			}
 		}
 		return minted, tx.insertTokens(ctx, line.owners(), family, r.Token.Generation+1, scopeList(minted.Scopes), m)
 	})
+}
+
+// rotation is what the state means for one.
+func (l locked) rotation(r oauthserver.Rotation) oauthserver.Minted {
+	minted := l.verdict(r.Token.FamilyScopes)
+	if !r.Narrow.IsEmpty() {
+		minted.Scopes = minted.Scopes.Intersect(r.Narrow)
+	}
+	if minted.Outcome == oauthserver.Issued && minted.Scopes.IsEmpty() {
+		minted.Outcome = oauthserver.Dead
+	}
+	return minted
+}
+
+// keepAnswer keeps what a retry of the rotation gets back.
+func (t *tx) keepAnswer(ctx context.Context, family string, answer []byte, scopes identity.Scopes, now time.Time) error {
+	return t.later(ctx, "UPDATE partnerkit_family SET answer = $1, answer_scopes = $2, answered_at = $3 WHERE id = $4",
+		answer, scopeList(scopes), ms(now), family)
 }
 
 // reused is for a token of a family that has ended or gone on. The latter ends it,

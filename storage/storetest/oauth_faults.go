@@ -37,7 +37,8 @@ var faultCases = []testCase[*Env]{
 		var code oauthserver.Code
 		var m oauthserver.Mint
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { code, m = f.code(t), mint(noon) },
+			Recovers: e.isSharing,
+			Prepare:  func(t *testing.T) { code, m = f.code(t), mint(noon) },
 			Act: func(ctx context.Context) error {
 				minted, err := e.RedeemCode(ctx, code, m)
 				return outcome(err, minted.Outcome == oauthserver.Issued)
@@ -51,7 +52,8 @@ var faultCases = []testCase[*Env]{
 		var before, after oauthserver.Mint
 		var token oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
+			Recovers: e.isSharing,
+			Prepare:  func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
 			Act: func(ctx context.Context) error {
 				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
 				return outcome(err, minted.Outcome == oauthserver.Issued)
@@ -67,6 +69,7 @@ var faultCases = []testCase[*Env]{
 		var live oauthserver.Mint
 		var used oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
+			Recovers: e.isSharing,
 			Prepare: func(t *testing.T) {
 				first := f.issued(t)
 				live = mint(noon)

@@ -49,13 +49,20 @@ func runCases[S any](t *testing.T, cases []testCase[S], with func(*testing.T, fu
 type Env struct {
 	*sqlstore.Store
 	Tap *Tap
+
+	isSharing bool // mints share transactions
 }
 
 // NewEnv opens a store through a tap.
 func NewEnv(t testing.TB, open Opener) *Env {
 	t.Helper()
+	return newEnv(t, open, sqlstore.Config{})
+}
+
+func newEnv(t testing.TB, open Opener, cfg sqlstore.Config) *Env {
+	t.Helper()
 	tap := NewTap(open(t))
-	store, err := sqlstore.New(t.Context(), tap, sqlstore.Config{})
+	store, err := sqlstore.New(t.Context(), tap, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
