@@ -11,6 +11,7 @@
 // no answer that the act does not have, and an end that some serial order of the acts
 // has too.
 //
-// A test of a database calls [Run] beside storetest.Run. [Explore] is for one
-// combination of acts, to look at a race more closely.
+// A test of a database calls [Run] beside storetest.Run, and a second time for one where
+// acts share transactions. [Explore] is for one combination of acts, to look at a race
+// more closely.
 package racetest

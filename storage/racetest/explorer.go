@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -30,14 +31,18 @@ type node struct {
 	store   *sqlstore.Store
 	gate    *gate
 	tap     *storetest.Tap
-	session int  // of the database, as it calls those who wait
-	killed  bool // in this run
+	session atomic.Int64 // of the database, as it calls those who wait
+	killed  bool         // in this run
 }
 
 func newExplorer(t testing.TB, db Database) (*explorer, error) {
 	ctx := t.Context()
 	own := db.Connect(t)
 	e := &explorer{known: map[string]outcome{}, crash: db.Crash}
+	cfg := sqlstore.Config{SkipMigrations: true}
+	if db.IsSharing {
+		cfg.FewMints = -1
+	}
 	var err error
 	if e.store, err = sqlstore.New(ctx, own, sqlstore.Config{}); err != nil {
 		return nil, err
@@ -48,8 +53,8 @@ func newExplorer(t testing.TB, db Database) (*explorer, error) {
 			on = db.Connect(t)
 		}
 		l := &node{tap: storetest.NewTap(on)}
-		l.gate = &gate{DB: l.tap, lane: i}
-		if l.store, err = sqlstore.New(ctx, l.gate, sqlstore.Config{SkipMigrations: true}); err != nil {
+		l.gate = &gate{DB: l.tap, lane: i, begin: l.begin}
+		if l.store, err = sqlstore.New(ctx, l.gate, cfg); err != nil {
 			return nil, err
 		}
 		e.lanes = append(e.lanes, l)
@@ -64,7 +69,23 @@ func (l *node) learn(ctx context.Context) error {
 	if l.store.Dialect().IsOneProcess {
 		return nil
 	}
-	return storage.One(ctx, l.store, "SELECT pg_backend_pid()", nil, &l.session)
+	return l.learnFrom(ctx, l.store)
+}
+
+func (l *node) learnFrom(ctx context.Context, from storage.Querier) error {
+	var session int64
+	err := storage.One(ctx, from, "SELECT pg_backend_pid()", nil, &session)
+	l.session.Store(session)
+	return err
+}
+
+// begin is called when a transaction begins. An act whose session was ended may go on in
+// another.
+func (l *node) begin(ctx context.Context, tx storage.Tx) error {
+	if !l.killed {
+		return nil
+	}
+	return l.learnFrom(ctx, tx)
 }
 
 // waits asks PostgreSQL whom each lane waits for; others than lanes do not count.
@@ -75,16 +96,16 @@ func (e *explorer) waits(ctx context.Context, lanes []int) (map[int][]int, error
 	}
 	for _, i := range lanes {
 		var list string
-		err := storage.One(ctx, e.store, "SELECT array_to_string(pg_blocking_pids($1), ' ')", []any{e.lanes[i].session}, &list)
+		err := storage.One(ctx, e.store, "SELECT array_to_string(pg_blocking_pids($1), ' ')", []any{e.lanes[i].session.Load()}, &list)
 		if err != nil {
 			return nil, err
 		}
 		for _, text := range strings.Fields(list) {
-			session, err := strconv.Atoi(text)
+			session, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
 				return nil, err
 			}
-			if other := slices.IndexFunc(e.lanes, func(l *node) bool { return l.session == session }); other >= 0 {
+			if other := slices.IndexFunc(e.lanes, func(l *node) bool { return l.session.Load() == session }); other >= 0 {
 				found[i] = append(found[i], other)
 			}
 		}

@@ -45,7 +45,8 @@ func lostCommits(ctx context.Context, e *explorer, acts []act, random *rand.Rand
 }
 
 // brokenConnections ends the session of one act at each stop inside of its
-// transaction. It has not happened, or changed nothing anyway, and the other goes on.
+// transaction. It has not happened, or changed nothing anyway, or went another way; and
+// the other goes on.
 func brokenConnections(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
 	serial, err := e.serialOutcomes(ctx, acts)
 	if err != nil {
@@ -83,7 +84,7 @@ func brokenConnections(ctx context.Context, e *explorer, acts []act, random *ran
 // terminate ends a lane's session, and with it what it has open.
 func (e *explorer) terminate(ctx context.Context, lane int) error {
 	var gone bool
-	return storage.One(ctx, e.store, "SELECT pg_terminate_backend($1, $2)", []any{e.lanes[lane].session, stuckAfter.Milliseconds()}, &gone)
+	return storage.One(ctx, e.store, "SELECT pg_terminate_backend($1, $2)", []any{e.lanes[lane].session.Load(), stuckAfter.Milliseconds()}, &gone)
 }
 
 // outcomesWithout are the ends of the serial orders in which one lane does nothing.

@@ -12,8 +12,9 @@ import (
 // writes at a time it takes everything, and has a stop of its own.
 type gate struct {
 	storage.DB
-	lane int
-	race *race // nil: everything passes
+	lane  int
+	race  *race                                          // nil: everything passes
+	begin func(ctx context.Context, tx storage.Tx) error // called first
 }
 
 // stop waits for the release. Inside of a transaction others may hold back for it.
@@ -30,6 +31,9 @@ func (g *gate) Write(ctx context.Context, act storage.Act) error {
 		g.stop(outside)
 	}
 	return g.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
+		if err := g.begin(ctx, tx); err != nil {
+			return err
+		}
 		gated := &gateTx{on: tx, gate: g, begun: alone}
 		err := act(ctx, gated)
 		gated.stop() // before COMMIT, or ROLLBACK

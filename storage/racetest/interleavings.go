@@ -8,13 +8,7 @@ import (
 // interleavings are the stages on a database where several write at once.
 var interleavings = []stage{
 	{
-		what: "Pairs of acts, every interleaving", unit: "schedules",
-		acts: func(random *rand.Rand) [][]act {
-			if isLong() {
-				return combinations(2)
-			}
-			return append(dangerous(), sampled(2, 6)(random)...)
-		},
+		what: "Pairs of acts, every interleaving", unit: "schedules", size: 2, sample: 6, always: dangerous(),
 		explore: func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
 			if isLong() {
 				return e.all(ctx, acts, report)
@@ -23,13 +17,13 @@ var interleavings = []stage{
 		},
 	},
 	{
-		what: "Triples of acts, random interleavings", unit: "schedules", acts: sampled(3, 4),
+		what: "Triples of acts, random interleavings", unit: "schedules", size: 3, sample: 4,
 		explore: func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
 			return e.some(ctx, acts, pick(2, 25), random, report)
 		},
 	},
-	{what: "Pairs with a lost commit answer", unit: "schedules", acts: sampled(2, 6), explore: lostCommits},
-	{what: "Pairs with a broken connection", unit: "schedules", acts: sampled(2, 2), explore: brokenConnections},
+	{what: "Pairs with a lost commit answer", unit: "schedules", size: 2, sample: 6, explore: lostCommits},
+	{what: "Pairs with a broken connection", unit: "schedules", size: 2, sample: 2, explore: brokenConnections},
 }
 
 // dangerous are the pairs in which most can go wrong.

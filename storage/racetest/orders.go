@@ -13,13 +13,13 @@ import (
 // orders are the stages on a database with one writer.
 var orders = []stage{
 	{
-		what: "Pairs of acts, every order", unit: "orders", acts: sampled(2, 20),
+		what: "Pairs of acts, every order", unit: "orders", size: 2, sample: 20,
 		explore: func(ctx context.Context, e *explorer, acts []act, _ *rand.Rand, report *Report) error {
 			return e.all(ctx, acts, report)
 		},
 	},
-	{what: "Pairs with a fault at every statement", unit: "faults", acts: sampled(2, 2), explore: faultsEverywhere},
-	{what: "Pairs with a crash at every statement", unit: "crashes", acts: sampled(2, 2), explore: crashesEverywhere},
+	{what: "Pairs with a fault at every statement", unit: "faults", size: 2, sample: 2, explore: faultsEverywhere},
+	{what: "Pairs with a crash at every statement", unit: "crashes", size: 2, sample: 2, explore: crashesEverywhere},
 }
 
 // faultsEverywhere strikes each act of each order at each of its statements. It has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -43,14 +44,18 @@ func Run(t *testing.T, open Opener) {
 		}
 	}
 	t.Logf("%s=%d repeats what is random here", SeedVar, seed)
-	dialect := open(t).Connect(t).Dialect()
-	stages := interleavings
+	db := open(t)
+	dialect := db.Connect(t).Dialect()
+	stages, on := interleavings, dialect.Name
 	if dialect.IsOneProcess {
 		stages = orders
 	}
+	if db.IsSharing {
+		on += " with shared transactions"
+	}
 	for _, s := range stages {
 		t.Run(s.what, func(t *testing.T) {
-			newCrew(t, open(t)).work(t, proof.Begin(t, s.what+", "+dialect.Name, s.unit), seed, s)
+			newCrew(t, open(t)).work(t, proof.Begin(t, s.what+", "+on, s.unit), seed, s, db.wants)
 		})
 	}
 }
@@ -58,8 +63,27 @@ func Run(t *testing.T, open Opener) {
 // stage is one part of Run: combinations of acts, and what is done with each.
 type stage struct {
 	what, unit string
-	acts       func(random *rand.Rand) [][]act
+	size       int     // acts in a combination
+	sample     int     // combinations in a sample
+	always     [][]act // what is in every sample
 	explore    func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error
+}
+
+// acts are those of the combinations that are wanted: all in a proof, and a sample
+// otherwise.
+func (s stage) acts(random *rand.Rand, wants func([]act) bool) [][]act {
+	isUnwanted := func(acts []act) bool { return !wants(acts) }
+	all := slices.DeleteFunc(combinations(s.size), isUnwanted)
+	if isLong() {
+		return all
+	}
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return append(slices.DeleteFunc(slices.Clone(s.always), isUnwanted), all[:min(s.sample, len(all))]...)
+}
+
+// wants reports whether a combination is to be explored.
+func (db Database) wants(acts []act) bool {
+	return !db.IsSharing || slices.ContainsFunc(acts, func(a act) bool { return slices.Contains([]string{redeem, refresh, replay, burn}, a.name) })
 }
 
 // crew are explorers that share the work.
@@ -82,9 +106,9 @@ func newCrew(t *testing.T, db Database) crew {
 	return all
 }
 
-func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
+func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage, wants func([]act) bool) {
 	t.Helper()
-	combinations := s.acts(rand.New(rand.NewPCG(seed, 0)))
+	combinations := s.acts(rand.New(rand.NewPCG(seed, 0)), wants)
 	type job struct {
 		n    uint64
 		acts []act
@@ -136,16 +160,4 @@ func combinations(size int) (all [][]act) {
 	}
 	extend(0, nil)
 	return all
-}
-
-// sampled are n of the combinations of that size, or all of them.
-func sampled(size, n int) func(*rand.Rand) [][]act {
-	return func(random *rand.Rand) [][]act {
-		all := combinations(size)
-		if isLong() {
-			return all
-		}
-		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		return all[:min(n, len(all))]
-	}
 }
