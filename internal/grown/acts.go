@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/partnerkit/partnerkit/console"
@@ -18,9 +20,18 @@ import (
 )
 
 // turn is a number that differs each time, and jumps.
-func (s *Service) turn() int {
-	s.next += 7919
-	return s.next
+func (s *Service) turn() int { return int(s.next.Add(7919)) }
+
+// AtOnce does an act many times at once: Refresh or Exchange, which share transactions
+// then where they can.
+func (s *Service) AtOnce(ctx context.Context, times int, act func(*Service, context.Context) error) error {
+	errs := make([]error, times)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = act(s, ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 func (s *Service) token() *token { return &s.tokens[s.turn()%len(s.tokens)] }

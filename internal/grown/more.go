@@ -245,11 +245,12 @@ func (s *Service) Delivery(ctx context.Context) error {
 // WriteAppData writes values and deletes one of them, with a key that makes it safe to
 // repeat, and repeats it.
 func (s *Service) WriteAppData(ctx context.Context) error {
-	resource := fmt.Sprint("invoice_", s.turn()%(s.n/4))
-	body := fmt.Sprintf(`{"values":[{"resourceType":"invoice","resourceId":%q,"key":"a","value":"new"},{"resourceType":"invoice","resourceId":"fresh_%d","key":"b","value":"new"}]}`, resource, s.next)
+	turn := s.turn()
+	resource := fmt.Sprint("invoice_", turn%(s.n/4))
+	body := fmt.Sprintf(`{"values":[{"resourceType":"invoice","resourceId":%q,"key":"a","value":"new"},{"resourceType":"invoice","resourceId":"fresh_%d","key":"b","value":"new"}]}`, resource, turn)
 	header := bearer(s.tokens[0].access)
 	header.Set("Content-Type", "application/json")
-	header.Set("Idempotency-Key", fmt.Sprint("key_", s.next))
+	header.Set("Idempotency-Key", fmt.Sprint("key_", turn))
 	var got struct{ Values []struct{ ID string } }
 	for range 2 {
 		if err := s.send(ctx, http.MethodPut, "/app-data", body, header.Clone(), http.StatusOK, &got); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver named "sqlite"
@@ -61,7 +62,7 @@ type Service struct {
 	Platform *partnerkit.Platform
 	File     string // of SQLite
 	tokens   []token
-	next     int // counts what was done, to do it elsewhere the next time
+	next     atomic.Int64 // counts what was done, to do it elsewhere the next time
 	stop     []func() error
 }
 

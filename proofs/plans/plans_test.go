@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/grown"
@@ -31,6 +33,8 @@ var acts = []struct {
 	{"token verification", (*grown.Service).Verify},
 	{"refresh", (*grown.Service).Refresh},
 	{"code exchange", (*grown.Service).Exchange},
+	{"refreshes at once", func(s *grown.Service, ctx context.Context) error { return s.AtOnce(ctx, 48, (*grown.Service).Refresh) }},
+	{"code exchanges at once", func(s *grown.Service, ctx context.Context) error { return s.AtOnce(ctx, 48, (*grown.Service).Exchange) }},
 	{"device", (*grown.Service).Device},
 	{"introspection", (*grown.Service).Introspect},
 	{"revocation", (*grown.Service).Revoke},
@@ -143,6 +147,13 @@ func TestPostgres(t *testing.T) {
 	})
 	conn := connect(t, "pgx", url+"&search_path="+schema)
 	all := check(t, s, r, postgresPlan(conn, 7)) // five plans for the arguments, then perhaps one for any
+	for _, table := range []string{"family", "code"} {
+		if !slices.ContainsFunc(all, func(s grown.Statement) bool {
+			return strings.Contains(s.Text, "SKIP LOCKED") && strings.Contains(s.Text, "partnerkit_"+table+" x")
+		}) {
+			t.Errorf("none of those at once shared a transaction that uses up rows of partnerkit_%s", table)
+		}
+	}
 	t.Run("without an index", func(t *testing.T) {
 		dropEach(t, conn, `SELECT indexname, substr(tablename, 12) FROM pg_indexes WHERE schemaname = current_schema() AND indexname LIKE 'pk\_%'`, walked, anyFault(all, postgresPlan(conn, 1)))
 	})
