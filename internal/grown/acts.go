@@ -22,8 +22,7 @@ import (
 // turn is a number that differs each time, and jumps.
 func (s *Service) turn() int { return int(s.next.Add(7919)) }
 
-// AtOnce does an act many times at once: Refresh or Exchange, which share transactions
-// then where they can.
+// AtOnce does an act several times at once: Refresh or Exchange.
 func (s *Service) AtOnce(ctx context.Context, times int, act func(*Service, context.Context) error) error {
 	errs := make([]error, times)
 	var all sync.WaitGroup

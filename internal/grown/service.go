@@ -60,6 +60,7 @@ type Service struct {
 	rows
 	Store    *sqlstore.Store
 	Platform *partnerkit.Platform
+	db       storage.DB
 	File     string // of SQLite
 	tokens   []token
 	next     atomic.Int64 // counts what was done, to do it elsewhere the next time
@@ -78,7 +79,7 @@ func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, erro
 		if err != nil {
 			return err
 		}
-		return s.on(ctx, wrap(db))
+		return s.on(ctx, wrap(db), sqlstore.Config{})
 	}
 	if err := reopen(); err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func OnPostgres(ctx context.Context, url, schema string, n int, wrap Wrap) (*Ser
 		_, err := raw.ExecContext(context.Background(), `DROP SCHEMA IF EXISTS "`+schema+`" CASCADE`)
 		return errors.Join(err, raw.Close())
 	}}
-	if err := s.on(ctx, wrap(db)); err != nil {
+	if err := s.on(ctx, wrap(db), sqlstore.Config{}); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.found(ctx); err != nil {
@@ -145,9 +146,15 @@ func (s *Service) Close() error {
 	return err
 }
 
+// ShareAll has every refresh and every code exchange share a transaction, where they can.
+func (s *Service) ShareAll(ctx context.Context) error {
+	return s.on(ctx, s.db, sqlstore.Config{FewMints: -1})
+}
+
 // on puts the platform on a database.
-func (s *Service) on(ctx context.Context, db storage.DB) (err error) {
-	if s.Store, err = sqlstore.New(ctx, db, sqlstore.Config{}); err != nil {
+func (s *Service) on(ctx context.Context, db storage.DB, cfg sqlstore.Config) (err error) {
+	s.db = db
+	if s.Store, err = sqlstore.New(ctx, db, cfg); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
