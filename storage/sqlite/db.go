@@ -86,7 +86,7 @@ func realPath(file string) string {
 // dsn names the file, with what all connections need and some pragmas more.
 func dsn(file string, more ...string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
-		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)"}, more...),
+		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", "cache_size(-8000)"}, more...),
 	}.Encode()}
 	return name.String()
 }
