@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strings"
 
+	lib "modernc.org/sqlite/lib"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -28,9 +29,16 @@ func (Driver) Open(name string) (driver.Conn, error) {
 	if !strings.HasPrefix(name, "file:") {
 		return nil, fmt.Errorf("sqlite: %q does not begin with file: as the name of a database does", name)
 	}
-	pragmas, err := pragmas(name)
+	_, query, hasQuery := strings.Cut(name, "?")
+	parameters, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sqlite: parameters of the name: %w", err)
+	}
+	if !parameters.Has("vfs") {
+		if rc := register(); rc != lib.SQLITE_OK {
+			return nil, fmt.Errorf("sqlite: register the VFS: error %d", rc)
+		}
+		name += map[bool]string{true: "&", false: "?"}[hasQuery] + "vfs=" + vfsName
 	}
 	raw, err := sqlite.OpenConn(name, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
 	if err != nil {
@@ -38,21 +46,12 @@ func (Driver) Open(name string) (driver.Conn, error) {
 	}
 	raw.SetBusyTimeout(0) // unless a pragma says otherwise; it would wait for ever
 	c := &conn{raw: raw}
-	for _, pragma := range pragmas {
+	for _, pragma := range parameters["_pragma"] {
 		if err := c.exec("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(fmt.Errorf("set %s: %w", pragma, err), c.Close())
 		}
 	}
 	return c, nil
-}
-
-func pragmas(name string) ([]string, error) {
-	_, query, _ := strings.Cut(name, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: parameters of the name: %w", err)
-	}
-	return values["_pragma"], nil
 }
 
 type conn struct{ raw *sqlite.Conn }
