@@ -65,8 +65,13 @@ type (
 
 // To SQLite, as it was translated from C, functions and memory are addresses.
 
+//nolint:gosec // what is unsafe here
 func address[P any](pointer P) uintptr { return *(*uintptr)(unsafe.Pointer(&pointer)) } // of a function, too
-func call[F any](address uintptr) F    { return *(*F)(unsafe.Pointer(&address)) }
+
+//nolint:gosec // what is unsafe here
+func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&address)) }
+
+//nolint:gosec // what is unsafe here
 func memory[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 // register makes the VFS known to SQLite.
