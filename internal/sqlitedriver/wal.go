@@ -74,6 +74,9 @@ func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&address)) }
 //nolint:gosec // what is unsafe here
 func memory[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
+//nolint:gosec // what is unsafe here
+func bytesAt(address uintptr, n int32) []byte { return unsafe.Slice(memory[byte](address), n) }
+
 // register makes the VFS known to SQLite.
 var register = sync.OnceValue(func() int32 {
 	tls := libc.NewTLS()
@@ -159,7 +162,7 @@ func lock(tls *libc.TLS, file uintptr, first, n, flags int32) int32 {
 // writeLog holds back what continues a log. A write elsewhere goes out at once: such as
 // that of a page which the transaction had written before, and of its checksum.
 func writeLog(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 {
-	w, written := logOf(file), unsafe.Slice(memory[byte](data), size)
+	w, written := logOf(file), bytesAt(data, size)
 	isHeader := size == frameHeader
 	if isHeader {
 		w.isCommit = [4]byte(written[4:8]) != [4]byte{} // how many pages the file has then
