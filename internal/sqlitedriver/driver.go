@@ -45,7 +45,7 @@ func (Driver) Open(name string) (driver.Conn, error) {
 		return nil, cmp.Or(errors.Unwrap(err), err) // without the name, which callers know
 	}
 	raw.SetBusyTimeout(0) // unless a pragma says otherwise; it would wait for ever
-	c := &conn{raw: raw, known: map[string]*sqlite.Stmt{}}
+	c := &conn{raw: raw}
 	for _, pragma := range parameters["_pragma"] {
 		if err := c.exec("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(fmt.Errorf("set %s: %w", pragma, err), c.Close())
@@ -54,10 +54,7 @@ func (Driver) Open(name string) (driver.Conn, error) {
 	return c, nil
 }
 
-type conn struct {
-	raw   *sqlite.Conn
-	known map[string]*sqlite.Stmt // by text, see compile
-}
+type conn struct{ raw *sqlite.Conn }
 
 // Prepare implements driver.Conn.
 func (c *conn) Prepare(query string) (driver.Stmt, error) { return c.prepare(query) }
@@ -76,30 +73,18 @@ func (c *conn) prepare(query string) (*stmt, error) {
 	case beginning(query) == "":
 		return nil, errors.New("sqlite: an empty statement")
 	}
-	raw, left, err := c.compile(query)
+	raw, left, err := c.raw.PrepareTransient(query)
 	if err != nil {
 		return nil, err
 	}
-	s := &stmt{conn: c, raw: raw, query: query, rest: beginning(query[len(query)-left:]), columns: make([]string, raw.ColumnCount())}
+	s := &stmt{conn: c, raw: raw, rest: beginning(query[len(query)-left:]), columns: make([]string, raw.ColumnCount())}
 	for i := range s.columns {
 		s.columns[i] = raw.ColumnName(i)
 	}
 	if s.places, err = places(raw); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(err, raw.Finalize())
 	}
 	return s, nil
-}
-
-// compile has SQLite keep a statement out of the small memory that it has for what comes
-// and goes with each use of one: it would soon be full. Of the same text there is one such.
-func (c *conn) compile(query string) (raw *sqlite.Stmt, left int, err error) {
-	if c.known[query] == nil && !strings.Contains(query, ";") {
-		if raw, err = c.raw.Prepare(query); err == nil {
-			c.known[query] = raw
-			return raw, 0, nil
-		}
-	}
-	return c.raw.PrepareTransient(query)
 }
 
 // beginning is a text from where its next statement begins.

@@ -14,7 +14,6 @@ import (
 type stmt struct {
 	conn    *conn
 	raw     *sqlite.Stmt
-	query   string
 	rest    string // the statements after it
 	columns []string
 	places  []int // which value each parameter takes
@@ -44,12 +43,7 @@ func places(raw *sqlite.Stmt) ([]int, error) {
 func (s *stmt) NumInput() int { return -1 }
 
 // Close implements driver.Stmt, and closes its rows.
-func (s *stmt) Close() error {
-	if s.conn.known[s.query] == s.raw {
-		delete(s.conn.known, s.query)
-	}
-	return errors.Join(s.closeRows(), s.raw.Finalize())
-}
+func (s *stmt) Close() error { return errors.Join(s.closeRows(), s.raw.Finalize()) }
 
 func (s *stmt) closeRows() error {
 	if s.open == nil {
