@@ -1,11 +1,11 @@
 package sqlitedriver
 
 import (
-	"runtime"
 	"sync"
 	"unsafe"
 
 	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -16,10 +16,11 @@ import (
 // end of a transaction, and goes out in one write. Nobody looks for it before: it counts
 // only with that last page, and is synced and made known to readers after it. When a
 // transaction gives up the lock of those who write, what is still held back is dropped:
-// others may write there then.
+// others may write there then. So nothing is held back where that lock is not taken, in
+// exclusive mode.
+//
+// What SQLite has addresses of is outside of Go's memory.
 var vfs struct {
-	lib.Tsqlite3_vfs
-	name   [len(vfsName) + 1]byte
 	before uintptr // the VFS by default
 
 	db, log layer // over files, and over their logs
@@ -30,7 +31,7 @@ var vfs struct {
 
 // layer is methods of files that stand over those they had.
 type layer struct {
-	over  lib.Tsqlite3_io_methods
+	over  *lib.Tsqlite3_io_methods
 	under uintptr
 }
 
@@ -45,22 +46,23 @@ const (
 
 // wal is what is held back of a log.
 type wal struct {
+	db       uintptr
 	held     []byte
 	end      int64 // where the log continues what was written last, held or not
+	isLocked bool  // by those who write
 	isCommit bool  // the page that comes ends a transaction
 	isSynced bool  // once
-	db       uintptr
 }
 
 // The calls of SQLite that are used or replaced.
 type (
-	openCall  = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32
-	closeCall = func(tls *libc.TLS, file uintptr) int32
-	dataCall  = func(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 // read and write
-	sizeCall  = func(tls *libc.TLS, file uintptr, size int64) int32
-	syncCall  = func(tls *libc.TLS, file uintptr, flags int32) int32
-	askCall   = func(tls *libc.TLS, file, size uintptr) int32
-	lockCall  = func(tls *libc.TLS, file uintptr, first, n, flags int32) int32
+	openCall = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32
+	fileCall = func(tls *libc.TLS, file uintptr) int32                             // close, and what it can do
+	dataCall = func(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 // read and write
+	sizeCall = func(tls *libc.TLS, file uintptr, size int64) int32
+	syncCall = func(tls *libc.TLS, file uintptr, flags int32) int32
+	askCall  = func(tls *libc.TLS, file, size uintptr) int32
+	lockCall = func(tls *libc.TLS, file uintptr, first, n, flags int32) int32
 )
 
 // To SQLite, as it was translated from C, functions and memory are addresses.
@@ -77,23 +79,30 @@ func memory[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address))
 //nolint:gosec // what is unsafe here
 func bytesAt(address uintptr, n int32) []byte { return unsafe.Slice(memory[byte](address), n) }
 
+// allocate returns nil when there is no memory.
+func allocate[T any](tls *libc.TLS) *T {
+	return memory[T](libc.Xcalloc(tls, 1, types.Size_t(unsafe.Sizeof(*new(T)))))
+}
+
 // register makes the VFS known to SQLite.
 var register = sync.OnceValue(func() int32 {
 	tls := libc.NewTLS()
 	defer tls.Close()
+	name, err := libc.CString(vfsName)
+	own := allocate[lib.Tsqlite3_vfs](tls)
 	vfs.before = lib.Xsqlite3_vfs_find(tls, 0)
-	if vfs.before == 0 {
-		return lib.SQLITE_ERROR
+	vfs.db.over, vfs.log.over = allocate[lib.Tsqlite3_io_methods](tls), allocate[lib.Tsqlite3_io_methods](tls)
+	if err != nil || own == nil || vfs.before == 0 || vfs.db.over == nil || vfs.log.over == nil {
+		return lib.SQLITE_NOMEM
 	}
-	vfs.Tsqlite3_vfs = *memory[lib.Tsqlite3_vfs](vfs.before)
-	copy(vfs.name[:], vfsName)
-	vfs.FpNext, vfs.FzName = 0, address(&vfs.name)
-	vfs.FxOpen = address[openCall](open)
+	*own = *memory[lib.Tsqlite3_vfs](vfs.before)
+	own.FpNext, own.FzName, own.FxOpen = 0, name, address[openCall](open)
 	vfs.logs = map[uintptr]*wal{}
-	return lib.Xsqlite3_vfs_register(tls, address(&vfs.Tsqlite3_vfs), 0)
+	return lib.Xsqlite3_vfs_register(tls, address(own), 0)
 })
 
-// open opens a file as it always was, and puts our methods over its own.
+// open opens a file as it always was, and puts our methods over its own. Where a disk may
+// spoil what lies beside a write SQLite pads its log, in parts that are not to be held back.
 func open(tls *libc.TLS, _, name, file uintptr, flags int32, outFlags uintptr) int32 {
 	rc := call[openCall](memory[lib.Tsqlite3_vfs](vfs.before).FxOpen)(tls, vfs.before, name, file, flags, outFlags)
 	if rc != lib.SQLITE_OK {
@@ -106,14 +115,24 @@ func open(tls *libc.TLS, _, name, file uintptr, flags int32, outFlags uintptr) i
 		vfs.db.put(file, func(m *lib.Tsqlite3_io_methods) { m.FxShmLock = address[lockCall](lock) })
 	case flags&lib.SQLITE_OPEN_WAL != 0:
 		db := lib.Xsqlite3_database_file_object(tls, name)
-		if vfs.db.isOver(db) && vfs.log.put(file, func(m *lib.Tsqlite3_io_methods) {
-			m.FxClose, m.FxFileSize = address[closeCall](closeLog), address[askCall](logSize)
+		if !vfs.db.isOver(db) || call[fileCall](vfs.db.over.FxDeviceCharacteristics)(tls, db)&lib.SQLITE_IOCAP_POWERSAFE_OVERWRITE == 0 {
+			break
+		}
+		room := allocate[[most]byte](tls)
+		if room == nil {
+			break
+		}
+		isPut := vfs.log.put(file, func(m *lib.Tsqlite3_io_methods) {
+			m.FxClose, m.FxFileSize = address[fileCall](closeLog), address[askCall](logSize)
 			m.FxRead, m.FxWrite = address[dataCall](readLog), address[dataCall](writeLog)
 			m.FxTruncate, m.FxSync = address[sizeCall](truncateLog), address[syncCall](syncLog)
-		}) {
-			w := &wal{end: -1, db: db}
-			vfs.logs[file], vfs.logs[db] = w, w
+		})
+		if !isPut {
+			libc.Xfree(tls, address(room))
+			break
 		}
+		w := &wal{db: db, held: room[:0], end: -1}
+		vfs.logs[file], vfs.logs[db] = w, w
 	}
 	return rc
 }
@@ -123,18 +142,18 @@ func open(tls *libc.TLS, _, name, file uintptr, flags int32, outFlags uintptr) i
 func (l *layer) put(file uintptr, replace func(*lib.Tsqlite3_io_methods)) bool {
 	methods := &memory[lib.Tsqlite3_file](file).FpMethods
 	if l.under == 0 {
-		l.under, l.over = *methods, *memory[lib.Tsqlite3_io_methods](*methods)
-		replace(&l.over)
+		l.under, *l.over = *methods, *memory[lib.Tsqlite3_io_methods](*methods)
+		replace(l.over)
 	}
 	if *methods != l.under {
 		return false
 	}
-	*methods = address(&l.over)
+	*methods = address(l.over)
 	return true
 }
 
 func (l *layer) isOver(file uintptr) bool {
-	return memory[lib.Tsqlite3_file](file).FpMethods == address(&l.over)
+	return memory[lib.Tsqlite3_file](file).FpMethods == address(l.over)
 }
 
 // beneath are the methods that the layer stands over.
@@ -151,23 +170,29 @@ func logOf(file uintptr) *wal {
 
 // lock takes and gives up locks; the first of them is that of those who write.
 func lock(tls *libc.TLS, file uintptr, first, n, flags int32) int32 {
-	if first == 0 && flags&lib.SQLITE_SHM_UNLOCK != 0 {
-		if w := logOf(file); w != nil {
-			w.held = w.held[:0]
-		}
+	w := logOf(file)
+	if first != 0 {
+		w = nil
 	}
-	return call[lockCall](vfs.db.beneath().FxShmLock)(tls, file, first, n, flags)
+	if w != nil {
+		w.isLocked, w.held = false, w.held[:0]
+	}
+	rc := call[lockCall](vfs.db.beneath().FxShmLock)(tls, file, first, n, flags)
+	if w != nil {
+		w.isLocked = rc == lib.SQLITE_OK && flags&lib.SQLITE_SHM_LOCK != 0
+	}
+	return rc
 }
 
 // writeLog holds back what continues a log. A write elsewhere goes out at once: such as
-// that of a page which the transaction had written before, and of its checksum.
+// that of a page which the transaction had written before, and that of its checksum.
 func writeLog(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 {
 	w, written := logOf(file), bytesAt(data, size)
 	isHeader := size == frameHeader
 	if isHeader {
 		w.isCommit = [4]byte(written[4:8]) != [4]byte{} // how many pages the file has then
 	}
-	isNext := at == w.end
+	isNext := at == w.end && w.isLocked
 	if !isNext || len(w.held)+int(size) > most {
 		if rc := w.flush(tls, file); rc != lib.SQLITE_OK {
 			return rc
@@ -184,23 +209,28 @@ func writeLog(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 {
 	return lib.SQLITE_OK
 }
 
-// flush writes what was held back. After an error SQLite begins the transaction anew.
+// flush writes what was held back. After an error it is held still: SQLite may go on with
+// what it had written before.
 func (w *wal) flush(tls *libc.TLS, file uintptr) int32 {
-	if len(w.held) == 0 {
+	n := len(w.held)
+	if n == 0 {
 		return lib.SQLITE_OK
 	}
-	held := w.held
-	w.held = held[:0]
-	rc := call[dataCall](vfs.log.beneath().FxWrite)(tls, file, address(&held[0]), int32(len(held)), w.end-int64(len(held)))
-	runtime.KeepAlive(held)
+	rc := call[dataCall](vfs.log.beneath().FxWrite)(tls, file, address(&w.held[0]), int32(n), w.end-int64(n))
+	if rc == lib.SQLITE_OK {
+		w.held = w.held[:0]
+	}
 	return rc
 }
 
 // Whatever else is done with a log comes after what is held back.
 
 func readLog(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 {
-	if rc := logOf(file).flush(tls, file); rc != lib.SQLITE_OK {
-		return rc
+	w := logOf(file)
+	if isHeld := at+int64(size) > w.end-int64(len(w.held)); isHeld {
+		if rc := w.flush(tls, file); rc != lib.SQLITE_OK {
+			return rc
+		}
 	}
 	return call[dataCall](vfs.log.beneath().FxRead)(tls, file, data, size, at)
 }
@@ -237,8 +267,10 @@ func logSize(tls *libc.TLS, file, size uintptr) int32 {
 
 func closeLog(tls *libc.TLS, file uintptr) int32 {
 	vfs.mu.Lock()
-	delete(vfs.logs, vfs.logs[file].db)
+	w := vfs.logs[file]
+	delete(vfs.logs, w.db)
 	delete(vfs.logs, file)
 	vfs.mu.Unlock()
-	return call[closeCall](vfs.log.beneath().FxClose)(tls, file)
+	libc.Xfree(tls, address(&w.held[:1][0]))
+	return call[fileCall](vfs.log.beneath().FxClose)(tls, file)
 }

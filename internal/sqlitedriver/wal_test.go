@@ -24,9 +24,7 @@ type logged struct {
 	calls int
 	fail  int32 // what the next writes end with, unless 0
 
-	// What stands in between; addresses of it are all that SQLite has.
-	between lib.Tsqlite3_io_methods
-	write   dataCall
+	write dataCall // stands in between; SQLite has only its address
 }
 
 // connector opens a name.
@@ -40,7 +38,7 @@ var synchronous = []string{"FULL", "NORMAL", "OFF"}
 // newLogged is for tests that do not run beside others: it changes what logs do.
 func newLogged(t *testing.T, pragmas string) *logged {
 	l := &logged{t: t, path: filepath.Join(t.TempDir(), "test.db")}
-	l.conn = l.open(l.path, "&_pragma=journal_mode(WAL)"+pragmas)
+	l.conn = l.open(l.path, pragmas+"&_pragma=journal_mode(WAL)")
 	l.exec("CREATE TABLE a (id INTEGER PRIMARY KEY, v)", "CREATE TABLE b (id INTEGER PRIMARY KEY, v)", "CREATE TABLE c (id INTEGER PRIMARY KEY, v)")
 	was := vfs.log.under
 	l.write = func(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 {
@@ -50,10 +48,14 @@ func newLogged(t *testing.T, pragmas string) *logged {
 		}
 		return call[dataCall](memory[lib.Tsqlite3_io_methods](was).FxWrite)(tls, file, data, size, at)
 	}
-	l.between = *vfs.log.beneath()
-	l.between.FxWrite, vfs.log.under = address(l.write), address(&l.between)
+	tls := libc.NewTLS()
+	between := allocate[lib.Tsqlite3_io_methods](tls)
+	*between = *vfs.log.beneath()
+	between.FxWrite, vfs.log.under = address(l.write), address(between)
 	t.Cleanup(func() {
 		vfs.log.under = was
+		libc.Xfree(tls, address(between))
+		tls.Close()
 		runtime.KeepAlive(l)
 	})
 	return l
@@ -164,6 +166,47 @@ func TestLogOfRollback(t *testing.T) {
 		l.exec(fmt.Sprintf("INSERT INTO c VALUES (%d, 'c')", i))
 		l.want("SELECT (SELECT count(*) FROM b) || (SELECT count(*) FROM c)", fmt.Sprintf("%d%[1]d", i+1))
 	}
+}
+
+// In exclusive mode nobody takes the lock that says when a transaction is over.
+func TestLogOfExclusiveMode(t *testing.T) {
+	l := newLogged(t, "&_pragma=cache_size(10)&_pragma=synchronous(FULL)")
+	l.exec(some, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA locking_mode=EXCLUSIVE", "INSERT INTO b VALUES (0, 'b')",
+		"BEGIN", "UPDATE a SET v = hex(randomblob(100))", "PRAGMA locking_mode=NORMAL", "ROLLBACK")
+	other := l.open(l.path, "")
+	for i := 1; i < 30; i++ {
+		if _, err := other.Exec("INSERT INTO b VALUES ($1, 'b')", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.exec("SELECT count(*) FROM b")
+	l.want("SELECT count(*) || '' FROM b", "30")
+}
+
+// Where a write may spoil what lies beside it, SQLite fills up sectors, and cuts pages.
+func TestLogOfCarefulWrites(t *testing.T) {
+	l := newLogged(t, "&psow=0&_pragma=page_size(512)&_pragma=synchronous(FULL)")
+	for i := 1; i <= 100; i++ {
+		l.exec(fmt.Sprintf("INSERT INTO a VALUES (%d, hex(randomblob(20)))", i))
+	}
+	l.want("SELECT count(*) || '' FROM a", "100")
+}
+
+// When there is no room for pages that are to be read again, they are not lost.
+func TestLogThatIsReadInVain(t *testing.T) {
+	l := newLogged(t, "&_pragma=cache_size(10)&_pragma=synchronous(FULL)")
+	l.exec("CREATE TABLE d (id INTEGER PRIMARY KEY, v UNIQUE)", "INSERT INTO d VALUES (1, 1), (2, 2), (3, 3)", "BEGIN", some)
+	l.fail = lib.SQLITE_FULL
+	_, err := l.conn.Exec("UPDATE d SET v = v || (SELECT sum(length(v)) FROM a)")
+	if err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("%v, want that there is no room", err)
+	}
+	l.fail = 0
+	want := "300"
+	if _, err := l.conn.Exec("COMMIT"); err != nil { // it may be gone as a whole
+		want = "0"
+	}
+	l.want("SELECT count(*) || '' FROM a", want)
 }
 
 // A write that fails is an error of the commit, and nothing of it is there.
