@@ -57,7 +57,8 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("open %s: %w%s", db.path, err, hint(err))
 	}
 	db.writer = newWriter(writing, cfg)
-	reading := dsn(file, "query_only(1)")
+	// They look for many rows at a time: 8 MB hold the inner pages of some million rows.
+	reading := dsn(file, "query_only(1)", "cache_size(-8000)")
 	db.readers = newPool(cfg.Readers, func(ctx context.Context) (*conn, error) { return connect(ctx, cfg.Driver, reading) })
 	return nil
 }
@@ -83,11 +84,10 @@ func realPath(file string) string {
 	return file
 }
 
-// dsn names the file, with what all connections need and some pragmas more. The pages that
-// they keep, 8 MB, hold the inner ones of indexes of some million rows.
+// dsn names the file, with what all connections need and some pragmas more.
 func dsn(file string, more ...string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
-		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", "cache_size(-8000)"}, more...),
+		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)"}, more...),
 	}.Encode()}
 	return name.String()
 }
