@@ -170,17 +170,13 @@ func logOf(file uintptr) *wal {
 
 // lock takes and gives up locks; the first of them is that of those who write.
 func lock(tls *libc.TLS, file uintptr, first, n, flags int32) int32 {
-	w := logOf(file)
-	if first != 0 {
-		w = nil
+	w, beneath := logOf(file), call[lockCall](vfs.db.beneath().FxShmLock)
+	if w == nil || first != 0 {
+		return beneath(tls, file, first, n, flags)
 	}
-	if w != nil {
-		w.isLocked, w.held = false, w.held[:0]
-	}
-	rc := call[lockCall](vfs.db.beneath().FxShmLock)(tls, file, first, n, flags)
-	if w != nil {
-		w.isLocked = rc == lib.SQLITE_OK && flags&lib.SQLITE_SHM_LOCK != 0
-	}
+	w.isLocked, w.held = false, w.held[:0]
+	rc := beneath(tls, file, first, n, flags)
+	w.isLocked = rc == lib.SQLITE_OK && flags&lib.SQLITE_SHM_LOCK != 0
 	return rc
 }
 
