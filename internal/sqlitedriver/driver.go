@@ -21,7 +21,8 @@ import (
 )
 
 // Driver opens files. The name of one is a URI, whose parameters _pragma say what to set
-// on the connection, in this order: "file:books.db?_pragma=busy_timeout(5000)".
+// on the connection, in this order: "file:books.db?_pragma=busy_timeout(5000)". Without a
+// parameter vfs it has the one of this package, see wal.go.
 type Driver struct{}
 
 // Open implements driver.Driver.
@@ -29,7 +30,7 @@ func (Driver) Open(name string) (driver.Conn, error) {
 	if !strings.HasPrefix(name, "file:") {
 		return nil, fmt.Errorf("sqlite: %q does not begin with file: as the name of a database does", name)
 	}
-	_, query, hasQuery := strings.Cut(name, "?")
+	path, query, _ := strings.Cut(name, "?")
 	parameters, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: parameters of the name: %w", err)
@@ -38,7 +39,7 @@ func (Driver) Open(name string) (driver.Conn, error) {
 		if rc := register(); rc != lib.SQLITE_OK {
 			return nil, fmt.Errorf("sqlite: register the VFS: error %d", rc)
 		}
-		name += map[bool]string{true: "&", false: "?"}[hasQuery] + "vfs=" + vfsName
+		name = path + "?vfs=" + vfsName + "&" + query
 	}
 	raw, err := sqlite.OpenConn(name, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
 	if err != nil {
