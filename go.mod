@@ -20,7 +20,6 @@ require (
 	golang.org/x/oauth2 v0.37.0
 	modernc.org/libc v1.77.1
 	modernc.org/sqlite v1.60.1
-	zombiezen.com/go/sqlite v1.4.2
 )
 
 require (

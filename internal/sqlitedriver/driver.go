@@ -1,23 +1,23 @@
-// Package sqlitedriver is a driver for database/sql over zombiezen.com/go/sqlite, which is
-// modernc.org/sqlite without its own driver. That one asks SQLite for the name and the
-// type of every column of every query, and has it lock a mutex for every call: half of
-// what a short statement costs. This one knows a statement from when it was prepared, and
-// its connections are for one goroutine at a time, as those of database/sql always are.
+// Package sqlitedriver is a driver for database/sql over modernc.org/sqlite/lib, which is
+// SQLite in Go. The driver that comes with it asks SQLite for the name and the type of every
+// column of every query, and has it lock a mutex for every call: half of what a short
+// statement costs. This one knows a statement from when it was prepared, and its connections
+// are for one goroutine at a time, as those of database/sql always are.
 //
 // A value comes back as SQLite has it: int64, float64, string, []byte or nil.
 package sqlitedriver
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 
+	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
-	"zombiezen.com/go/sqlite"
 )
 
 // Driver opens files. The name of one is a URI, whose parameters _pragma say what to set
@@ -41,12 +41,10 @@ func (Driver) Open(name string) (driver.Conn, error) {
 		}
 		name = path + "?vfs=" + vfsName + "&" + query
 	}
-	raw, err := sqlite.OpenConn(name, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
+	c, err := connect(name)
 	if err != nil {
-		return nil, cmp.Or(errors.Unwrap(err), err) // without the name, which callers know
+		return nil, err
 	}
-	raw.SetBusyTimeout(0) // unless a pragma says otherwise; it would wait for ever
-	c := &conn{raw: raw}
 	for _, pragma := range parameters["_pragma"] {
 		if err := c.exec("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(fmt.Errorf("set %s: %w", pragma, err), c.Close())
@@ -55,7 +53,64 @@ func (Driver) Open(name string) (driver.Conn, error) {
 	return c, nil
 }
 
-type conn struct{ raw *sqlite.Conn }
+type conn struct {
+	tls *libc.TLS // what a thread is to C
+	db  uintptr
+	ctx context.Context //nolint:containedctx // of the statement that runs
+}
+
+// conns has the connections by what SQLite knows them as.
+var conns sync.Map
+
+// many is how many steps of its machine SQLite takes before it asks whether to go on: less
+// than a millisecond's, and more than most statements have.
+const many = 4000
+
+func connect(name string) (*conn, error) {
+	c := &conn{tls: libc.NewTLS(), ctx: context.Background()}
+	text, err := libc.CString(name)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: the name of the database: %w", err)
+	}
+	defer libc.Xfree(c.tls, text)
+	const pointer = 8
+	db := c.tls.Alloc(pointer)
+	defer c.tls.Free(pointer)
+	rc := lib.Xsqlite3_open_v2(c.tls, text, db, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE|lib.SQLITE_OPEN_URI|lib.SQLITE_OPEN_NOMUTEX, 0)
+	c.db = *memory[uintptr](db)
+	if rc == lib.SQLITE_OK {
+		rc = c.configure()
+	}
+	if err := c.failure(rc); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// configure has errors come with their details, contexts watched, and text in double quotes
+// be a name, never a value.
+func (c *conn) configure() int32 {
+	lib.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
+	conns.Store(c.db, c)
+	lib.Xsqlite3_progress_handler(c.tls, c.db, many, address(isOver), c.db)
+	const two = 16 // values
+	values := c.tls.Alloc(two)
+	defer c.tls.Free(two)
+	for _, option := range []int32{lib.SQLITE_DBCONFIG_DQS_DDL, lib.SQLITE_DBCONFIG_DQS_DML} {
+		if rc := lib.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(values, int32(0), uintptr(0))); rc != lib.SQLITE_OK {
+			return rc
+		}
+	}
+	return lib.SQLITE_OK
+}
+
+// isOver ends the statement that runs when its context has ended.
+func isOver(_ *libc.TLS, db uintptr) int32 {
+	if c, ok := conns.Load(db); ok && c.(*conn).ctx.Err() != nil { //nolint:forcetypeassert // see conns
+		return 1
+	}
+	return 0
+}
 
 // Prepare implements driver.Conn.
 func (c *conn) Prepare(query string) (driver.Stmt, error) { return c.prepare(query) }
@@ -65,68 +120,27 @@ func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, err
 	return c.prepare(query)
 }
 
-// prepare looks at the first of several statements; the others are prepared when it has
-// run, since they may need it.
-func (c *conn) prepare(query string) (*stmt, error) {
-	switch {
-	case strings.Contains(query, "\x00"):
-		return nil, errors.New("sqlite: a NUL in a statement")
-	case beginning(query) == "":
-		return nil, errors.New("sqlite: an empty statement")
-	}
-	raw, left, err := c.raw.PrepareTransient(query)
-	if err != nil {
-		return nil, err
-	}
-	s := &stmt{conn: c, raw: raw, rest: beginning(query[len(query)-left:]), columns: make([]string, raw.ColumnCount())}
-	for i := range s.columns {
-		s.columns[i] = raw.ColumnName(i)
-	}
-	if s.places, err = places(raw); err != nil {
-		return nil, errors.Join(err, raw.Finalize())
-	}
-	return s, nil
-}
-
-// beginning is a text from where its next statement begins.
-func beginning(text string) string {
-	for {
-		text = strings.TrimLeft(text, "; \t\n\f\r\ufeff")
-		switch {
-		case strings.HasPrefix(text, "--"):
-			_, text, _ = strings.Cut(text, "\n")
-		case strings.HasPrefix(text, "/*"):
-			_, text, _ = strings.Cut(text[2:], "*/")
-		default:
-			return text
-		}
-	}
-}
-
 // exec runs a statement of no values.
 func (c *conn) exec(query string) error {
 	s, err := c.prepare(query)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.run(nil), s.Close())
-}
-
-// watch interrupts what runs once the context ends, until the function that it returns is
-// called.
-func (c *conn) watch(ctx context.Context) (unwatch func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	before := c.raw.SetInterrupt(ctx.Done())
-	return func() { c.raw.SetInterrupt(before) }
+	return errors.Join(s.run(context.Background(), nil), s.Close())
 }
 
 // Begin implements driver.Conn.
 func (c *conn) Begin() (driver.Tx, error) { return tx{c}, c.exec("BEGIN") }
 
-// Close implements driver.Conn.
-func (c *conn) Close() error { return c.raw.Close() }
+// Close implements driver.Conn. It fails while there are statements.
+func (c *conn) Close() error {
+	if err := c.failure(lib.Xsqlite3_close(c.tls, c.db)); err != nil {
+		return err
+	}
+	conns.CompareAndDelete(c.db, c)
+	c.tls.Close()
+	return nil
+}
 
 type tx struct{ conn *conn }
 

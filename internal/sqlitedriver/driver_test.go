@@ -3,6 +3,7 @@ package sqlitedriver_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -152,7 +153,7 @@ func TestRefused(t *testing.T) {
 		args  []any
 		want  string
 	}{
-		"a time":          {"SELECT $1", []any{time.Now()}, "parameter 1 is a time.Time"},
+		"a time":          {"SELECT $1", []any{time.Now()}, "parameter 1: a time.Time"},
 		"a name":          {"SELECT :a", []any{1}, "parameter :a has no number"},
 		"a zero":          {"SELECT $0", []any{1}, "parameter $0 has no number"},
 		"too few values":  {"SELECT $1, $3", []any{1, 2}, "no value for parameter 3, 2 are given"},
@@ -344,5 +345,51 @@ func TestTransaction(t *testing.T) {
 	var n int
 	if err := db.QueryRow("SELECT COUNT(*) FROM v").Scan(&n); err != nil || n != 1 {
 		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// The texts of a use are its own, however long those of the one before were.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	db := open(t, "")
+	db.SetMaxOpenConns(1)
+	said, err := db.Prepare("SELECT $1, $2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	for _, n := range []int{1, 100, 0, 1 << 20, 3, 5000, 63, 64, 65} {
+		want := [2]string{strings.Repeat("a", n), strings.Repeat("b", n/2)}
+		var got [2]string
+		if err := said.QueryRow(want[0], want[1]).Scan(&got[0], &got[1]); err != nil || got != want {
+			t.Errorf("%d bytes came back as %d and %d: %v", n, len(got[0]), len(got[1]), err)
+		}
+	}
+}
+
+// A connection stays open as long as its statements.
+func TestCloseBeforeStatements(t *testing.T) {
+	t.Parallel()
+	conn, err := sqlitedriver.Driver{}.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := conn.Prepare("SELECT 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := one.Query(nil) //nolint:staticcheck // no database/sql here
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err == nil || !strings.Contains(err.Error(), "unfinalized statements") {
+		t.Errorf("%v, want that there are statements", err)
+	}
+	got := make([]driver.Value, 1)
+	if err := rows.Next(got); err != nil || got[0] != int64(1) {
+		t.Errorf("%v, %v", got[0], err)
+	}
+	if err := errors.Join(one.Close(), conn.Close()); err != nil {
+		t.Error(err)
 	}
 }

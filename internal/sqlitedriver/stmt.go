@@ -7,43 +7,103 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
-	"zombiezen.com/go/sqlite"
+	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
+	lib "modernc.org/sqlite/lib"
 )
 
 type stmt struct {
 	conn    *conn
-	raw     *sqlite.Stmt
+	raw     uintptr
 	rest    string // the statements after it
 	columns []string
-	places  []int // which value each parameter takes
-	open    *rows // of its last use, if they are not closed
+	places  []int  // which value each parameter takes
+	room    []byte // where SQLite finds the texts among the values
+	open    *rows  // of its last use, if they are not closed
 }
 
-// places tells which value each parameter takes, from 1. SQLite counts them by where they
+// keep is how much room a statement keeps for the texts of its next use.
+const keep = 4096
+
+// prepare looks at the first of several statements; the others are prepared when it has
+// run, since they may need it.
+func (c *conn) prepare(query string) (*stmt, error) {
+	switch {
+	case strings.Contains(query, "\x00"):
+		return nil, errors.New("sqlite: a NUL in a statement")
+	case beginning(query) == "":
+		return nil, errors.New("sqlite: an empty statement")
+	}
+	text, err := libc.CString(query)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: the text of a statement: %w", err)
+	}
+	defer libc.Xfree(c.tls, text)
+	const two = 16 // pointers
+	raw := c.tls.Alloc(two)
+	defer c.tls.Free(two)
+	rest := raw + two/2
+	if err := c.failure(lib.Xsqlite3_prepare_v3(c.tls, c.db, text, -1, lib.SQLITE_PREPARE_PERSISTENT, raw, rest)); err != nil {
+		return nil, err
+	}
+	s := &stmt{conn: c, raw: *memory[uintptr](raw), rest: beginning(query[*memory[uintptr](rest)-text:])}
+	s.columns = make([]string, lib.Xsqlite3_column_count(c.tls, s.raw))
+	for i := range s.columns {
+		s.columns[i] = libc.GoString(lib.Xsqlite3_column_name(c.tls, s.raw, int32(i)))
+	}
+	if err := s.place(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// beginning is a text from where its next statement begins.
+func beginning(text string) string {
+	for {
+		text = strings.TrimLeft(text, "; \t\n\f\r\ufeff")
+		switch {
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text[2:], "*/")
+		default:
+			return text
+		}
+	}
+}
+
+// place finds out which value each parameter takes, from 1. SQLite counts them by where they
 // appear first; those that are written $2 or ?2 say so themselves.
-func places(raw *sqlite.Stmt) ([]int, error) {
-	of := make([]int, raw.BindParamCount())
-	for i := range of {
-		name := raw.BindParamName(i + 1)
+func (s *stmt) place() error {
+	s.places = make([]int, lib.Xsqlite3_bind_parameter_count(s.conn.tls, s.raw))
+	for i := range s.places {
+		name := libc.GoString(lib.Xsqlite3_bind_parameter_name(s.conn.tls, s.raw, int32(i+1)))
 		if name == "" {
-			of[i] = i + 1
+			s.places[i] = i + 1
 			continue
 		}
 		place, err := strconv.Atoi(name[1:])
 		if err != nil || place < 1 {
-			return nil, fmt.Errorf("sqlite: parameter %s has no number", name)
+			return fmt.Errorf("sqlite: parameter %s has no number", name)
 		}
-		of[i] = place
+		s.places[i] = place
 	}
-	return of, nil
+	return nil
 }
 
 // NumInput implements driver.Stmt; values are counted as they are bound.
 func (s *stmt) NumInput() int { return -1 }
 
 // Close implements driver.Stmt, and closes its rows.
-func (s *stmt) Close() error { return errors.Join(s.closeRows(), s.raw.Finalize()) }
+func (s *stmt) Close() error {
+	err := s.closeRows()
+	lib.Xsqlite3_finalize(s.conn.tls, s.raw) // whose error is that of the last step, which was told
+	s.raw = 0
+	s.leaveRoom()
+	return err
+}
 
 func (s *stmt) closeRows() error {
 	if s.open == nil {
@@ -73,30 +133,29 @@ func named(args []driver.Value) []driver.NamedValue {
 // ExecContext implements driver.StmtExecContext. The same values are for each of several
 // statements.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	defer s.conn.watch(ctx)()
-	if err := s.run(args); err != nil {
-		return nil, reason(ctx, err)
+	if err := s.run(ctx, args); err != nil {
+		return nil, err
 	}
 	for rest := s.rest; rest != ""; {
 		next, err := s.conn.prepare(rest)
 		if err != nil {
-			return nil, reason(ctx, err)
+			return nil, err
 		}
 		rest = next.rest
-		if err := errors.Join(next.run(args), next.Close()); err != nil {
-			return nil, reason(ctx, err)
+		if err := errors.Join(next.run(ctx, args), next.Close()); err != nil {
+			return nil, err
 		}
 	}
-	return driver.RowsAffected(s.conn.raw.Changes()), nil
+	return driver.RowsAffected(lib.Xsqlite3_changes64(s.conn.tls, s.conn.db)), nil
 }
 
 // run steps to the end, past rows that nobody asked for.
-func (s *stmt) run(args []driver.NamedValue) error {
+func (s *stmt) run(ctx context.Context, args []driver.NamedValue) error {
 	if err := s.bind(args); err != nil {
 		return err
 	}
 	for {
-		isRow, err := s.raw.Step()
+		isRow, err := s.step(ctx)
 		if err != nil || !isRow {
 			return cmp.Or(err, s.release())
 		}
@@ -112,27 +171,36 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	if err := s.bind(args); err != nil {
 		return nil, err
 	}
-	r := &rows{stmt: s, ctx: ctx, unwatch: s.conn.watch(ctx)}
-	isRow, err := s.raw.Step()
+	isRow, err := s.step(ctx)
 	if err != nil {
-		r.unwatch()
 		_ = s.release()
-		return nil, reason(ctx, err)
+		return nil, err
 	}
-	if n := s.raw.ColumnCount(); n != len(s.columns) { // a table has changed since; nobody tells the names
+	if n := int(lib.Xsqlite3_column_count(s.conn.tls, s.raw)); n != len(s.columns) { // a table has changed since; nobody tells the names
 		s.columns = make([]string, n)
 	}
-	r.isAhead, r.isRow = true, isRow
-	s.open = r
-	return r, nil
+	s.open = &rows{stmt: s, ctx: ctx, isAhead: true, isRow: isRow}
+	return s.open, nil
 }
 
-// reason says why a statement was interrupted, if it was.
-func reason(ctx context.Context, err error) error {
-	if sqlite.ErrCode(err) == sqlite.ResultInterrupt {
-		return cmp.Or(ctx.Err(), err)
+// step goes on to the next row, or to the end.
+func (s *stmt) step(ctx context.Context) (isRow bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
 	}
-	return err
+	c := s.conn
+	c.ctx = ctx
+	rc := lib.Xsqlite3_step(c.tls, s.raw)
+	c.ctx = context.Background()
+	switch rc {
+	case lib.SQLITE_ROW:
+		return true, nil
+	case lib.SQLITE_DONE:
+		return false, nil
+	case lib.SQLITE_INTERRUPT:
+		return false, cmp.Or(ctx.Err(), c.failure(rc))
+	}
+	return false, c.failure(rc)
 }
 
 // bind begins a use of the statement, which ends the one before.
@@ -140,39 +208,95 @@ func (s *stmt) bind(args []driver.NamedValue) error {
 	if err := s.closeRows(); err != nil {
 		return err
 	}
-	for i, place := range s.places {
+	size := 1 // nothing is somewhere, too
+	for _, place := range s.places {
 		if place > len(args) {
 			return fmt.Errorf("sqlite: no value for parameter %d, %d are given", place, len(args))
 		}
 		switch value := args[place-1].Value.(type) {
-		case nil:
-			s.raw.BindNull(i + 1)
-		case int64:
-			s.raw.BindInt64(i+1, value)
-		case float64:
-			s.raw.BindFloat(i+1, value)
-		case bool:
-			s.raw.BindBool(i+1, value)
 		case string:
-			s.raw.BindText(i+1, value)
+			size += len(value)
 		case []byte:
-			if value == nil {
-				s.raw.BindNull(i + 1)
-			} else {
-				s.raw.BindBytes(i+1, value)
-			}
-		default:
-			return fmt.Errorf("sqlite: parameter %d is a %T, which SQLite has no type for; pass text or a number", place, value)
+			size += len(value)
+		}
+	}
+	if size > cap(s.room) {
+		if err := s.makeRoom(size); err != nil {
+			return err
+		}
+	}
+	for i, place := range s.places {
+		if err := s.bindOne(int32(i+1), args[place-1].Value); err != nil {
+			_ = s.release()
+			return fmt.Errorf("sqlite: parameter %d: %w", place, err)
 		}
 	}
 	return nil
 }
 
-// release ends a use of the statement, and lets go of its values.
+func (s *stmt) bindOne(i int32, value driver.Value) error {
+	const static = 0 // SQLite needs no copy: the room lasts as long as the use
+	tls := s.conn.tls
+	var rc int32
+	switch value := value.(type) {
+	case nil:
+		rc = lib.Xsqlite3_bind_null(tls, s.raw, i)
+	case int64:
+		rc = lib.Xsqlite3_bind_int64(tls, s.raw, i, value)
+	case float64:
+		rc = lib.Xsqlite3_bind_double(tls, s.raw, i, value)
+	case bool:
+		var number int64
+		if value {
+			number = 1
+		}
+		rc = lib.Xsqlite3_bind_int64(tls, s.raw, i, number)
+	case string:
+		at := len(s.room)
+		s.room = append(s.room, value...)
+		rc = lib.Xsqlite3_bind_text64(tls, s.raw, i, s.inRoom(at), uint64(len(value)), static, lib.SQLITE_UTF8)
+	case []byte:
+		if value == nil {
+			rc = lib.Xsqlite3_bind_null(tls, s.raw, i)
+			break
+		}
+		at := len(s.room)
+		s.room = append(s.room, value...)
+		rc = lib.Xsqlite3_bind_blob64(tls, s.raw, i, s.inRoom(at), uint64(len(value)), static)
+	default:
+		return fmt.Errorf("a %T, which SQLite has no type for; pass text or a number", value)
+	}
+	return s.conn.failure(rc)
+}
+
+func (s *stmt) inRoom(at int) uintptr { return address(&s.room[:at+1][at]) }
+
+// makeRoom allocates room in the place of what there was.
+func (s *stmt) makeRoom(size int) error {
+	s.leaveRoom()
+	size = max(size, 64)
+	room := libc.Xmalloc(s.conn.tls, types.Size_t(size))
+	if room == 0 {
+		return fmt.Errorf("sqlite: no memory for %d bytes of values", size)
+	}
+	s.room = bytesAt(room, size)[:0]
+	return nil
+}
+
+func (s *stmt) leaveRoom() {
+	if s.room != nil {
+		libc.Xfree(s.conn.tls, s.inRoom(0))
+		s.room = nil
+	}
+}
+
+// release ends a use of the statement, and lets go of its values. A statement whose rows
+// were not all read may fail only here; the error of a step that failed comes again.
 func (s *stmt) release() error {
-	err := s.raw.Reset()
-	if len(s.places) > 0 {
-		_ = s.raw.ClearBindings() // which fails once the context has ended; what was done is done
+	err := s.conn.failure(lib.Xsqlite3_reset(s.conn.tls, s.raw))
+	lib.Xsqlite3_clear_bindings(s.conn.tls, s.raw)
+	if s.room = s.room[:0]; cap(s.room) > keep {
+		s.leaveRoom()
 	}
 	return err
 }

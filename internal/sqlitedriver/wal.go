@@ -2,10 +2,8 @@ package sqlitedriver
 
 import (
 	"sync"
-	"unsafe"
 
 	"modernc.org/libc"
-	"modernc.org/libc/sys/types"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -64,25 +62,6 @@ type (
 	askCall  = func(tls *libc.TLS, file, size uintptr) int32
 	lockCall = func(tls *libc.TLS, file uintptr, first, n, flags int32) int32
 )
-
-// To SQLite, as it was translated from C, functions and memory are addresses.
-
-//nolint:gosec // what is unsafe here
-func address[P any](pointer P) uintptr { return *(*uintptr)(unsafe.Pointer(&pointer)) } // of a function, too
-
-//nolint:gosec // what is unsafe here
-func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&address)) }
-
-//nolint:gosec // what is unsafe here
-func memory[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
-
-//nolint:gosec // what is unsafe here
-func bytesAt(address uintptr, n int32) []byte { return unsafe.Slice(memory[byte](address), n) }
-
-// allocate returns nil when there is no memory.
-func allocate[T any](tls *libc.TLS) *T {
-	return memory[T](libc.Xcalloc(tls, 1, types.Size_t(unsafe.Sizeof(*new(T)))))
-}
 
 // register makes the VFS known to SQLite.
 var register = sync.OnceValue(func() int32 {
@@ -183,7 +162,7 @@ func lock(tls *libc.TLS, file uintptr, first, n, flags int32) int32 {
 // writeLog holds back what continues a log. A write elsewhere goes out at once: such as
 // that of a page which the transaction had written before, and that of its checksum.
 func writeLog(tls *libc.TLS, file, data uintptr, size int32, at int64) int32 {
-	w, written := logOf(file), bytesAt(data, size)
+	w, written := logOf(file), bytesAt(data, int(size))
 	isHeader := size == frameHeader
 	if isHeader {
 		w.isCommit = [4]byte(written[4:8]) != [4]byte{} // how many pages the file has then

@@ -4,33 +4,31 @@ import (
 	"errors"
 	"fmt"
 
-	"zombiezen.com/go/sqlite"
+	lib "modernc.org/sqlite/lib"
 
+	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // explain adds to an error of SQLite the one of storage that it amounts to, so
 // that callers need not know the driver.
 func explain(err error) error {
-	switch code(err) {
-	case sqlite.ResultBusy, sqlite.ResultLocked:
+	switch sqlitedriver.Code(err) {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return fmt.Errorf("%w: %w", storage.ErrBusy, err)
-	case sqlite.ResultFull:
+	case lib.SQLITE_FULL:
 		return fmt.Errorf("%w: %w", storage.ErrFull, err)
-	case sqlite.ResultReadOnly:
+	case lib.SQLITE_READONLY:
 		return fmt.Errorf("%w: %w", storage.ErrReadOnly, err)
 	}
 	return err
 }
 
-// code is what SQLite says of an error, without the details in its upper bytes.
-func code(err error) sqlite.ResultCode { return sqlite.ErrCode(err).ToPrimary() }
-
 // isUndone tells a commit that surely did not happen from one whose outcome is
 // unknown.
 func isUndone(err error) bool {
-	switch code(err) {
-	case sqlite.ResultFull, sqlite.ResultConstraint, sqlite.ResultBusy:
+	switch sqlitedriver.Code(err) {
+	case lib.SQLITE_FULL, lib.SQLITE_CONSTRAINT, lib.SQLITE_BUSY:
 		return true
 	}
 	return false
@@ -45,9 +43,9 @@ func hint(err error) string {
 		return "; free some space and start again, nothing was changed"
 	case errors.Is(err, storage.ErrBusy):
 		return "; another program holds the file, close it and start again"
-	case code(err) == sqlite.ResultNotADB:
+	case sqlitedriver.Code(err) == lib.SQLITE_NOTADB:
 		return "; this is not an SQLite file, name another one"
-	case code(err) == sqlite.ResultCantOpen:
+	case sqlitedriver.Code(err) == lib.SQLITE_CANTOPEN:
 		return "; its directory must exist and be writable"
 	}
 	return ""
