@@ -20,11 +20,10 @@ func (e *Error) Error() string { return fmt.Sprintf("sqlite: %s (%d)", e.text, e
 // Code is the kind of an error of SQLite, such as lib.SQLITE_BUSY, without details; that of
 // another error is SQLITE_OK.
 func Code(err error) int32 {
-	var of *Error
-	if !errors.As(err, &of) {
-		return lib.SQLITE_OK
+	if of, ok := errors.AsType[*Error](err); ok {
+		return of.Code & 0xff
 	}
-	return of.Code & 0xff
+	return lib.SQLITE_OK
 }
 
 // failure is the error of the call that has just returned rc, nil if it is none.
