@@ -59,32 +59,45 @@ type conn struct {
 	ctx context.Context //nolint:containedctx // of the statement that runs
 }
 
-// conns has the connections by what SQLite knows them as.
+// conns has the connections by what SQLite knows them as, which is what it calls isOver with.
 var conns sync.Map
 
-// many is how many steps of its machine SQLite takes before it asks whether to go on: less
-// than a millisecond's, and more than most statements have.
-const many = 4000
+// many is how many steps of its machine SQLite takes before it asks whether to go on: more
+// than short statements have. A step may be long, such as one that counts a whole table.
+const many = 100
+
+// pointer is the size of one to SQLite, and of a value among several that a call takes.
+const pointer = 8
+
+var errClosed = errors.New("sqlite: the connection is closed")
 
 func connect(name string) (*conn, error) {
-	c := &conn{tls: libc.NewTLS(), ctx: context.Background()}
-	text, err := libc.CString(name)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: the name of the database: %w", err)
+	if strings.Contains(name, "\x00") {
+		return nil, errors.New("sqlite: a NUL in the name of the database")
 	}
-	defer libc.Xfree(c.tls, text)
-	const pointer = 8
-	db := c.tls.Alloc(pointer)
-	defer c.tls.Free(pointer)
-	rc := lib.Xsqlite3_open_v2(c.tls, text, db, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE|lib.SQLITE_OPEN_URI|lib.SQLITE_OPEN_NOMUTEX, 0)
-	c.db = *memory[uintptr](db)
+	c := &conn{tls: libc.NewTLS(), ctx: context.Background()}
+	rc := c.open(name)
 	if rc == lib.SQLITE_OK {
 		rc = c.configure()
 	}
 	if err := c.failure(rc); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, errors.Join(err, c.end())
 	}
 	return c, nil
+}
+
+func (c *conn) open(name string) int32 {
+	text, err := libc.CString(name)
+	if err != nil {
+		return lib.SQLITE_NOMEM
+	}
+	defer libc.Xfree(c.tls, text)
+	db := c.tls.Alloc(pointer)
+	defer c.tls.Free(pointer)
+	*memory[uintptr](db) = 0
+	rc := lib.Xsqlite3_open_v2(c.tls, text, db, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE|lib.SQLITE_OPEN_URI|lib.SQLITE_OPEN_NOMUTEX, 0)
+	c.db = *memory[uintptr](db) // to be closed, whether it is open or not
+	return rc
 }
 
 // configure has errors come with their details, contexts watched, and text in double quotes
@@ -93,9 +106,8 @@ func (c *conn) configure() int32 {
 	lib.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
 	conns.Store(c.db, c)
 	lib.Xsqlite3_progress_handler(c.tls, c.db, many, address(isOver), c.db)
-	const two = 16 // values
-	values := c.tls.Alloc(two)
-	defer c.tls.Free(two)
+	values := c.tls.Alloc(2 * pointer)
+	defer c.tls.Free(2 * pointer)
 	for _, option := range []int32{lib.SQLITE_DBCONFIG_DQS_DDL, lib.SQLITE_DBCONFIG_DQS_DML} {
 		if rc := lib.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(values, int32(0), uintptr(0))); rc != lib.SQLITE_OK {
 			return rc
@@ -134,10 +146,18 @@ func (c *conn) Begin() (driver.Tx, error) { return tx{c}, c.exec("BEGIN") }
 
 // Close implements driver.Conn. It fails while there are statements.
 func (c *conn) Close() error {
+	if c.db == 0 {
+		return errClosed
+	}
+	return c.end()
+}
+
+func (c *conn) end() error {
 	if err := c.failure(lib.Xsqlite3_close(c.tls, c.db)); err != nil {
 		return err
 	}
-	conns.CompareAndDelete(c.db, c)
+	conns.CompareAndDelete(c.db, c) // another one may be there already
+	c.db = 0
 	c.tls.Close()
 	return nil
 }

@@ -160,6 +160,7 @@ func TestRefused(t *testing.T) {
 		"several queries": {"SELECT 1; SELECT 2", nil, "one at a time"},
 		"nothing":         {"", nil, "empty statement"},
 		"a comment":       {" ; -- SELECT 1", nil, "empty statement"},
+		"a tab":           {" \v", nil, "empty statement"},
 		"a NUL":           {"SELECT 1\x00 + 1", nil, "NUL"},
 		"no SQL":          {"SELEKT 1", nil, "SELEKT"},
 		"quotes":          {`SELECT "a word"`, nil, "a word"}, // a column, not text
@@ -187,6 +188,7 @@ func TestPragmas(t *testing.T) {
 	for name, want := range map[string]string{
 		"file:" + t.TempDir() + "/x.db?_pragma=journal_mode(": "set journal_mode(",
 		"file:" + t.TempDir() + "/x.db?_pragma=%":             "parameters of the name",
+		"file:" + t.TempDir() + "/x.db\x00":                   "a NUL in the name",
 		t.TempDir() + "/x.db":                                 "does not begin with file:",
 		"file:" + t.TempDir() + "/none/x.db":                  "unable to open",
 	} {
@@ -311,6 +313,10 @@ func TestInterrupted(t *testing.T) {
 			_, err := db.ExecContext(ctx, strings.Repeat("SELECT 1;", 1_000_000))
 			return err
 		},
+		"few long steps": func(ctx context.Context) error {
+			_, err := db.ExecContext(ctx, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) SELECT SUM(LENGTH(HEX(RANDOMBLOB(300000)))) FROM n")
+			return err
+		},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if err := run(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -367,18 +373,25 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A connection stays open as long as its statements.
-func TestCloseBeforeStatements(t *testing.T) {
+// A connection stays open as long as its statements, and what is closed stays closed: to
+// SQLite its name may be that of another one by then.
+func TestClose(t *testing.T) {
 	t.Parallel()
-	conn, err := sqlitedriver.Driver{}.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")))
-	if err != nil {
-		t.Fatal(err)
+	name := "file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))
+	connect := func() driver.Conn {
+		conn, err := sqlitedriver.Driver{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
 	}
+	conn := connect()
 	one, err := conn.Prepare("SELECT 1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := one.Query(nil) //nolint:staticcheck // no database/sql here
+	query := func() (driver.Rows, error) { return one.Query(nil) } //nolint:staticcheck // no database/sql here
+	rows, err := query()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,6 +403,56 @@ func TestCloseBeforeStatements(t *testing.T) {
 		t.Errorf("%v, %v", got[0], err)
 	}
 	if err := errors.Join(one.Close(), conn.Close()); err != nil {
+		t.Error(err)
+	}
+	other := connect()
+	if _, err := query(); err == nil || !strings.Contains(err.Error(), "the statement is closed") {
+		t.Errorf("a closed statement: %v", err)
+	}
+	if _, err := conn.Prepare("SELECT 1"); err == nil || !strings.Contains(err.Error(), "the connection is closed") {
+		t.Errorf("a closed connection: %v", err)
+	}
+	if err := conn.Close(); err == nil || !strings.Contains(err.Error(), "the connection is closed") {
+		t.Errorf("closed twice: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Rows that failed say so once.
+func TestFailedRows(t *testing.T) {
+	t.Parallel()
+	conn, err := sqlitedriver.Driver{}.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, err := conn.Prepare("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i = 1 OR i < 0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	querier, ok := numbers.(driver.StmtQueryContext)
+	if !ok {
+		t.Fatal("no queries under a context")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	failed, err := querier.QueryContext(ctx, nil)
+	got := make([]driver.Value, 1)
+	if err := errors.Join(err, failed.Next(got)); err != nil {
+		t.Fatal(err)
+	}
+	if err := failed.Next(got); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want that it took too long", err)
+	}
+	again, err := querier.QueryContext(t.Context(), nil) // before they are closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Next(got); err != nil || got[0] != int64(1) {
+		t.Errorf("%v, %v", got[0], err)
+	}
+	if err := errors.Join(failed.Close(), numbers.Close(), conn.Close()); err != nil {
 		t.Error(err)
 	}
 }

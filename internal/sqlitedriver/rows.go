@@ -30,6 +30,7 @@ func (r *rows) Next(dest []driver.Value) (err error) {
 	}
 	if !r.isAhead {
 		if r.isRow, err = r.stmt.step(r.ctx); err != nil {
+			_ = r.Close() // which has the same error
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ type stmt struct {
 	rest    string // the statements after it
 	columns []string
 	places  []int  // which value each parameter takes
-	room    []byte // where SQLite finds the texts among the values
+	room    []byte // where SQLite finds the texts among the values; empty while it is not used
 	open    *rows  // of its last use, if they are not closed
 }
 
@@ -31,24 +31,26 @@ const keep = 4096
 // run, since they may need it.
 func (c *conn) prepare(query string) (*stmt, error) {
 	switch {
+	case c.db == 0:
+		return nil, errClosed
 	case strings.Contains(query, "\x00"):
 		return nil, errors.New("sqlite: a NUL in a statement")
-	case beginning(query) == "":
-		return nil, errors.New("sqlite: an empty statement")
 	}
 	text, err := libc.CString(query)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: the text of a statement: %w", err)
 	}
 	defer libc.Xfree(c.tls, text)
-	const two = 16 // pointers
-	raw := c.tls.Alloc(two)
-	defer c.tls.Free(two)
-	rest := raw + two/2
+	raw := c.tls.Alloc(2 * pointer)
+	defer c.tls.Free(2 * pointer)
+	rest := raw + pointer
 	if err := c.failure(lib.Xsqlite3_prepare_v3(c.tls, c.db, text, -1, lib.SQLITE_PREPARE_PERSISTENT, raw, rest)); err != nil {
 		return nil, err
 	}
 	s := &stmt{conn: c, raw: *memory[uintptr](raw), rest: beginning(query[*memory[uintptr](rest)-text:])}
+	if s.raw == 0 {
+		return nil, errors.New("sqlite: an empty statement")
+	}
 	s.columns = make([]string, lib.Xsqlite3_column_count(c.tls, s.raw))
 	for i := range s.columns {
 		s.columns[i] = libc.GoString(lib.Xsqlite3_column_name(c.tls, s.raw, int32(i)))
@@ -157,7 +159,7 @@ func (s *stmt) run(ctx context.Context, args []driver.NamedValue) error {
 	for {
 		isRow, err := s.step(ctx)
 		if err != nil || !isRow {
-			return cmp.Or(err, s.release())
+			return cmp.Or(err, s.release()) // which happens in any case
 		}
 	}
 }
@@ -205,6 +207,9 @@ func (s *stmt) step(ctx context.Context) (isRow bool, err error) {
 
 // bind begins a use of the statement, which ends the one before.
 func (s *stmt) bind(args []driver.NamedValue) error {
+	if s.raw == 0 {
+		return errors.New("sqlite: the statement is closed")
+	}
 	if err := s.closeRows(); err != nil {
 		return err
 	}
