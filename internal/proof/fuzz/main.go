@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/proof"
@@ -81,9 +83,11 @@ func find(module fs.FS) ([]target, error) {
 func run(targets []target, long string, out io.Writer) proof.Line {
 	began := time.Now()
 	line := proof.Line{What: "Fuzzing", Unit: "executions", Note: fmt.Sprintf("%d targets, %v each", len(targets), long)}
+	built := builds{}
+	defer built.remove()
 	for _, t := range targets {
 		fmt.Fprintln(out, t)
-		executions, err := t.fuzz(long, out)
+		executions, err := built.fuzz(t, long, out)
 		line.Tried += executions
 		if err != nil {
 			fmt.Fprintf(out, "%s: %v\n", t, err)
@@ -94,21 +98,64 @@ func run(targets []target, long string, out io.Writer) proof.Line {
 	return line
 }
 
-// minimizing an input that is interesting may take 1 s: by default it may take a minute,
-// in which nothing else is tried.
-const minimizing = "1s"
+const (
+	module = "github.com/partnerkit/partnerkit"
+	// minimizing an input that is interesting may take 1 s: by default it may take a minute,
+	// in which nothing else is tried.
+	minimizing = "1s"
+)
 
-func (t target) fuzz(long string, out io.Writer) (executions int, err error) {
-	command := exec.CommandContext(context.Background(), "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", long, "-fuzzminimizetime", minimizing, "./"+t.dir) //nolint:gosec // our own targets
+// builds are the programs with the tests of folders, by folder. Other than with go test -fuzz
+// only our own packages say which of their code an input reaches: what an input does to
+// SQLite is of no interest, and to build that anew takes minutes.
+type builds map[string]string
+
+func (b builds) of(dir string, out io.Writer) (program string, err error) {
+	if program, ok := b[dir]; ok {
+		return program, nil
+	}
+	into, err := os.MkdirTemp("", "partnerkit-fuzz-")
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(into, "fuzz.test")
+	b[dir] = program
+	return program, command(out, ".", "go", "test", "-c", "-gcflags="+module+"/...=-d=libfuzzer", "-o", program, "./"+dir).Run()
+}
+
+func (b builds) remove() {
+	for _, program := range b {
+		_ = os.RemoveAll(filepath.Dir(program))
+	}
+}
+
+func (b builds) fuzz(t target, long string, out io.Writer) (executions int, err error) {
+	program, err := b.of(t.dir, out)
+	if err != nil {
+		return 0, fmt.Errorf("build: %w", err)
+	}
+	cache, err := exec.CommandContext(context.Background(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return 0, err
+	}
 	var said bytes.Buffer
-	command.Stdout = io.MultiWriter(out, &said)
-	command.Stderr = command.Stdout
-	err = command.Run()
+	err = command(io.MultiWriter(out, &said), t.dir, program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", long,
+		"-test.fuzzminimizetime", minimizing, "-test.fuzzcachedir", filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, t.dir)).Run()
+	isGuided := !bytes.Contains(said.Bytes(), []byte("without coverage guidance"))
 	executions = counted(&said)
-	if err == nil && executions == 0 {
-		err = fmt.Errorf("nothing was tried")
+	switch {
+	case err == nil && executions == 0:
+		err = errors.New("nothing was tried")
+	case err == nil && !isGuided:
+		err = errors.New("it does not see what inputs reach")
 	}
 	return executions, err
+}
+
+func command(out io.Writer, dir, name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(context.Background(), name, args...) //nolint:gosec // our own targets
+	c.Dir, c.Stdout, c.Stderr = dir, out, out
+	return c
 }
 
 var execs = regexp.MustCompile(`execs: (\d+)`)
