@@ -54,9 +54,9 @@ type database struct {
 }
 
 // All measures on files of SQLite and, where there is an address, on a PostgreSQL server,
-// in a schema for each size. Both are filled at the same time; what is measured takes
-// turns.
-func All(p bench.Plan, r *report.Report, postgresURL string) (err error) {
+// in a schema for each size: on one after the other, since what a server still does after
+// it was filled would be measured with what comes next.
+func All(p bench.Plan, r *report.Report, postgresURL string) error {
 	dir, err := os.MkdirTemp("", "partnerkit-bench-")
 	if err != nil {
 		return err
@@ -71,20 +71,16 @@ func All(p bench.Plan, r *report.Report, postgresURL string) (err error) {
 			return grown.OnPostgres(ctx, postgresURL, fmt.Sprintf("pk_bench_%d_%d", run, n), n, plain)
 		}})
 	}
-	errs := make(chan error, len(databases))
 	for _, one := range databases {
-		defer func() { err = errors.Join(err, one.close()) }()
-		go func() { errs <- one.fill(sizes(p)) }()
-	}
-	for range databases {
-		err = errors.Join(err, <-errs)
-	}
-	for _, one := range databases {
+		err := one.fill(sizes(p))
 		if err == nil {
 			err = one.measure(p, r)
 		}
+		if err := errors.Join(err, one.close()); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // fill makes all sizes.
