@@ -257,21 +257,24 @@ func (s *stmt) bindOne(i int32, value driver.Value) error {
 		}
 		rc = lib.Xsqlite3_bind_int64(tls, s.raw, i, number)
 	case string:
-		at := len(s.room)
-		s.room = append(s.room, value...)
-		rc = lib.Xsqlite3_bind_text64(tls, s.raw, i, s.inRoom(at), uint64(len(value)), static, lib.SQLITE_UTF8)
+		rc = lib.Xsqlite3_bind_text64(tls, s.raw, i, put(s, value), uint64(len(value)), static, lib.SQLITE_UTF8)
 	case []byte:
 		if value == nil {
 			rc = lib.Xsqlite3_bind_null(tls, s.raw, i)
 			break
 		}
-		at := len(s.room)
-		s.room = append(s.room, value...)
-		rc = lib.Xsqlite3_bind_blob64(tls, s.raw, i, s.inRoom(at), uint64(len(value)), static)
+		rc = lib.Xsqlite3_bind_blob64(tls, s.raw, i, put(s, value), uint64(len(value)), static)
 	default:
 		return fmt.Errorf("a %T, which SQLite has no type for; pass text or a number", value)
 	}
 	return s.conn.failure(rc)
+}
+
+// put appends a text to the others, for which there is room.
+func put[T string | []byte](s *stmt, text T) uintptr {
+	at := len(s.room)
+	s.room = append(s.room, text...)
+	return s.inRoom(at)
 }
 
 func (s *stmt) inRoom(at int) uintptr { return address(&s.room[:at+1][at]) }
