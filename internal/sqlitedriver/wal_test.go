@@ -38,6 +38,8 @@ var synchronous = []string{"FULL", "NORMAL", "OFF"}
 // newLogged is for tests that do not run beside others: it changes what logs do.
 func newLogged(t *testing.T, pragmas string) *logged {
 	l := &logged{t: t, path: filepath.Join(t.TempDir(), "test.db")}
+	l.conn = l.open(filepath.Join(t.TempDir(), "first.db"), "&_pragma=journal_mode(WAL)") // a log that has the layer
+	l.exec("CREATE TABLE a (id INTEGER PRIMARY KEY)")
 	l.conn = l.open(l.path, pragmas+"&_pragma=journal_mode(WAL)")
 	l.exec("CREATE TABLE a (id INTEGER PRIMARY KEY, v)", "CREATE TABLE b (id INTEGER PRIMARY KEY, v)", "CREATE TABLE c (id INTEGER PRIMARY KEY, v)")
 	was := vfs.log.under
