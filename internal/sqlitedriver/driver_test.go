@@ -18,15 +18,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// connector opens a name.
+type connector string
+
+func (c connector) Connect(context.Context) (driver.Conn, error) {
+	return sqlitedriver.Driver{}.Open(string(c))
+}
+
+func (connector) Driver() driver.Driver { return sqlitedriver.Driver{} }
+
 // open is a file of the test's own, over database/sql.
 func open(t *testing.T, parameters string) *sql.DB {
 	t.Helper()
-	name := "test of " + t.Name()
-	sql.Register(name, sqlitedriver.Driver{})
-	db, err := sql.Open(name, "file:"+filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))+parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := sql.OpenDB(connector("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")) + parameters))
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
