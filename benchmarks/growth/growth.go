@@ -49,6 +49,7 @@ var operations = []operation{
 // database is where rows are.
 type database struct {
 	name     string
+	dir      string // that its files are in, if they are ours to remove
 	open     func(ctx context.Context, n int) (*grown.Service, error)
 	services []*grown.Service // by size
 }
@@ -61,8 +62,7 @@ func All(p bench.Plan, r *report.Report, postgresURL string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	databases := []*database{{name: "SQLite", open: func(ctx context.Context, n int) (*grown.Service, error) { return grown.OnSQLite(ctx, dir, n, plain) }}}
+	databases := []*database{{name: "SQLite", dir: dir, open: func(ctx context.Context, n int) (*grown.Service, error) { return grown.OnSQLite(ctx, dir, n, plain) }}}
 	if postgresURL == "" {
 		r.Notes = append(r.Notes, "growth on PostgreSQL was left out: there is no address of one.")
 	} else {
@@ -97,10 +97,14 @@ func (d *database) fill(sizes []int) error {
 	return nil
 }
 
+// close makes room for the next one.
 func (d *database) close() error {
 	var err error
 	for _, s := range d.services {
 		err = errors.Join(err, s.Close())
+	}
+	if d.dir != "" {
+		err = errors.Join(err, os.RemoveAll(d.dir))
 	}
 	return err
 }
