@@ -179,46 +179,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestPragmas(t *testing.T) {
-	t.Parallel()
-	db := open(t, "?_pragma=busy_timeout(1234)&_pragma=foreign_keys(1)")
-	var timeout, keys int
-	if err := errors.Join(db.QueryRow("PRAGMA busy_timeout").Scan(&timeout), db.QueryRow("PRAGMA foreign_keys").Scan(&keys)); err != nil {
-		t.Fatal(err)
-	}
-	if timeout != 1234 || keys != 1 {
-		t.Errorf("busy_timeout %d, foreign_keys %d", timeout, keys)
-	}
-	for name, want := range map[string]string{
-		"file:" + t.TempDir() + "/x.db?_pragma=journal_mode(": "set journal_mode(",
-		"file:" + t.TempDir() + "/x.db?_pragma=%":             "parameters of the name",
-		"file:" + t.TempDir() + "/x.db\x00":                   "a NUL in the name",
-		t.TempDir() + "/x.db":                                 "does not begin with file:",
-		"file:" + t.TempDir() + "/none/x.db":                  "unable to open",
-	} {
-		if _, err := (sqlitedriver.Driver{}).Open(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
-	}
-}
-
-// Who sets no timeout does not wait.
-func TestBusy(t *testing.T) {
-	t.Parallel()
-	db := open(t, "?_pragma=journal_mode(WAL)")
-	holder, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close()
-	if _, err := holder.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("CREATE TABLE v (a)"); err == nil || !strings.Contains(err.Error(), "locked") {
-		t.Errorf("%v", err)
-	}
-}
-
 // A query has done what it does, whether its rows are read or not.
 func TestUnreadRows(t *testing.T) {
 	t.Parallel()
@@ -301,63 +261,6 @@ func TestChangedTable(t *testing.T) {
 	}
 }
 
-// A context ends what runs, and only that.
-func TestInterrupted(t *testing.T) {
-	t.Parallel()
-	db := open(t, "")
-	db.SetMaxOpenConns(1)
-	const forever = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
-	for name, run := range map[string]func(ctx context.Context) error{
-		"query": func(ctx context.Context) error { return db.QueryRowContext(ctx, forever).Scan(new(int)) },
-		"exec": func(ctx context.Context) error {
-			_, err := db.ExecContext(ctx, "CREATE TABLE t AS "+forever)
-			return err
-		},
-		"several": func(ctx context.Context) error {
-			_, err := db.ExecContext(ctx, strings.Repeat("SELECT 1;", 1_000_000))
-			return err
-		},
-		"few long steps": func(ctx context.Context) error {
-			_, err := db.ExecContext(ctx, "CREATE TABLE u AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30) SELECT SUM(LENGTH(HEX(RANDOMBLOB(1000000)))) FROM n")
-			return err
-		},
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		if err := run(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", name, err)
-		}
-		cancel()
-		var one int
-		if err := db.QueryRowContext(t.Context(), "SELECT 1").Scan(&one); err != nil || one != 1 {
-			t.Errorf("after %s: %d, %v", name, one, err)
-		}
-	}
-}
-
-func TestTransaction(t *testing.T) {
-	t.Parallel()
-	db := open(t, "")
-	if _, err := db.Exec("CREATE TABLE v (a TEXT)"); err != nil {
-		t.Fatal(err)
-	}
-	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Commit, (*sql.Tx).Rollback} {
-		tx, err := db.Begin()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.Exec("INSERT INTO v VALUES ('x')"); err != nil {
-			t.Fatal(err)
-		}
-		if err := end(tx); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var n int
-	if err := db.QueryRow("SELECT COUNT(*) FROM v").Scan(&n); err != nil || n != 1 {
-		t.Errorf("%d rows, %v", n, err)
-	}
-}
-
 // The texts of a use are its own, however long those of the one before were.
 func TestTexts(t *testing.T) {
 	t.Parallel()
@@ -374,53 +277,6 @@ func TestTexts(t *testing.T) {
 		if err := said.QueryRow(want[0], want[1]).Scan(&got[0], &got[1]); err != nil || got != want {
 			t.Errorf("%d bytes came back as %d and %d: %v", n, len(got[0]), len(got[1]), err)
 		}
-	}
-}
-
-// A connection stays open as long as its statements, and what is closed stays closed: to
-// SQLite its name may be that of another one by then.
-func TestClose(t *testing.T) {
-	t.Parallel()
-	name := "file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))
-	connect := func() driver.Conn {
-		conn, err := sqlitedriver.Driver{}.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return conn
-	}
-	conn := connect()
-	one, err := conn.Prepare("SELECT 1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := func() (driver.Rows, error) { return one.Query(nil) } //nolint:staticcheck // no database/sql here
-	rows, err := query()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(); err == nil || !strings.Contains(err.Error(), "unfinalized statements") {
-		t.Errorf("%v, want that there are statements", err)
-	}
-	got := make([]driver.Value, 1)
-	if err := rows.Next(got); err != nil || got[0] != int64(1) {
-		t.Errorf("%v, %v", got[0], err)
-	}
-	if err := errors.Join(one.Close(), conn.Close()); err != nil {
-		t.Error(err)
-	}
-	other := connect()
-	if _, err := query(); err == nil || !strings.Contains(err.Error(), "the statement is closed") {
-		t.Errorf("a closed statement: %v", err)
-	}
-	if _, err := conn.Prepare("SELECT 1"); err == nil || !strings.Contains(err.Error(), "the connection is closed") {
-		t.Errorf("a closed connection: %v", err)
-	}
-	if err := conn.Close(); err == nil || !strings.Contains(err.Error(), "the connection is closed") {
-		t.Errorf("closed twice: %v", err)
-	}
-	if err := other.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
