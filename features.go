@@ -1,8 +1,6 @@
 package partnerkit
 
 import (
-	"context"
-
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
@@ -19,14 +17,6 @@ func (p *Platform) newOAuth() (err error) {
 	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = c.Store, c.Host, c.Keyring, c.Pages
 	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
 	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger, oauth.MeterProvider = c.Limiter, c.Proxies, c.Clock, c.Logger, c.MeterProvider
-	if decided := oauth.Decided; c.Developers != nil {
-		oauth.Decided = func(ctx context.Context, d oauthserver.Decision) {
-			p.desk.RecordDecision(ctx, d)
-			if decided != nil {
-				decided(ctx, d)
-			}
-		}
-	}
 	p.oauth, err = oauthserver.New(oauth)
 	return err
 }
@@ -69,7 +59,7 @@ func (p *Platform) newSurface() (err error) {
 		return err
 	}
 	p.guard, err = guard.New(guard.Config{
-		Tokens: p.oauth, Sessions: c.Host, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
+		Tokens: p.oauth, Sessions: c.Host, Users: c.Store, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
 		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL},
 		Idempotency: p.keys.Wrap, Analytics: p.calls,
 		Service: c.Service, ResourceMetadata: c.APIURL + "/.well-known/oauth-protected-resource",
@@ -94,7 +84,7 @@ func (p *Platform) newConsole() (err error) {
 	p.desk, err = console.New(console.Config{
 		Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
 		Events: c.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
-		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
+		MaxFunctions: c.MaxFunctions, Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
 	})
 	if err != nil {
 		return err

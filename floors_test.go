@@ -18,7 +18,7 @@ const module = "github.com/partnerkit/partnerkit"
 var floors = [][]string{
 	0: {"identity", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
 		"internal/id", "internal/filelock", "internal/secret", "internal/sqlitedriver", "internal/outbound", "internal/look", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
-	1: {"events", "analytics"},
+	1: {"events", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "console/pages"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest", "storage/racetest"},
@@ -32,10 +32,10 @@ var arrows = map[string][]string{
 	"internal/secret":   {"internal/id"}, // a token carries the id of its record
 	"storage/sqlite":    {"storage/sqlstore"},
 	"storage/postgres":  {"storage/sqlstore"},
-	"storage/storetest": {"storage/sqlstore", "storage/sqlite"},    // for tests of what stands on a store
-	"storage/racetest":  {"storage/sqlstore", "storage/storetest"}, // its fixtures
-	"examples/server":   {"examples/server/ledger"},                // the records behind the API that it serves
-	"examples/listen":   {"examples/listen/listener"},              // the command over the function
+	"storage/storetest": {"storage/sqlstore", "storage/sqlite", "storage/postgres"}, // for tests of what stands on a store
+	"storage/racetest":  {"storage/sqlstore", "storage/storetest"},                  // its fixtures
+	"examples/server":   {"examples/server/ledger"},                                 // the records behind the API that it serves
+	"examples/listen":   {"examples/listen/listener"},                               // the command over the function
 	"examples/receiver": {"examples/receiver/inbox"},
 	"examples/partner":  {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
 	"proofs/nodes":      {"examples/server/servertest"},

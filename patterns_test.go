@@ -34,7 +34,7 @@ func TestPatternsAreServed(t *testing.T) {
 			method, path, _ := strings.Cut(pattern, " ")
 			w := httptest.NewRecorder()
 			host.handler.ServeHTTP(w, httptest.NewRequest(method, "http://x"+path, nil))
-			if w.Code == http.StatusMethodNotAllowed || strings.Contains(w.Body.String(), "nothing at this path") {
+			if w.Code == http.StatusMethodNotAllowed || strings.Contains(w.Body.String(), "no such endpoint") {
 				t.Errorf("%s host, %s: %d %s", name, pattern, w.Code, w.Body)
 			}
 		}

@@ -68,6 +68,10 @@ type Config struct {
 	// Developers says who makes apps; nil: there is no console. Its JSON is served
 	// below /developer on the API host, its pages below /developer on the app host.
 	Developers console.Host
+	// MaxFunctions is how many functions an app may have in the console; 0 means 20.
+	// OAuth.MaxApps, OAuth.MaxRedirectURIs and Webhooks.MaxWebhooks are the other bounds
+	// of what developers may have.
+	MaxFunctions int
 	// ConsolePages holds what only the console's pages have a choice about: the
 	// header, and moving the clock in development. The rest is taken from here.
 	ConsolePages pages.Config

@@ -110,7 +110,9 @@ func TestPlatformRoutes(t *testing.T) {
 		{"device needs a session", bare.App(), "/device", http.StatusSeeOther},
 		{"nobody on the API host", bare.API(), "/invoices", http.StatusUnauthorized},
 		{"nothing on the app host", bare.App(), "/home", http.StatusNotFound},
-		{"authorize is not on the API host", full.API(), "/oauth/authorize", http.StatusNotFound},
+		{"authorize is not on the API host, API-04", full.API(), "/oauth/authorize", http.StatusUnauthorized},
+		{"unknown below /.well-known/, API-04", full.API(), "/.well-known/nothing", http.StatusUnauthorized},
+		{"unknown below /oauth/ with a session, API-04", signedIn.API(), "/oauth/nothing", http.StatusTeapot},
 		{"token is not on the app host", full.App(), "/oauth/token", http.StatusTeapot},
 		{"the host's own on the API host is not for everybody", full.API(), "/invoices", http.StatusUnauthorized},
 		{"the host's own on the API host", signedIn.API(), "/invoices", http.StatusTeapot},
@@ -212,7 +214,7 @@ func TestDefaultLimit(t *testing.T) {
 	for i := range ratelimit.DefaultPerIP {
 		if i%2 == 0 {
 			get(p.API(), "/nothing")
-		} else if w := get(p.API(), "/.well-known/nothing"); w.Code != http.StatusNotFound {
+		} else if w := get(p.API(), "/.well-known/jwks.json"); w.Code != http.StatusOK {
 			t.Fatalf("request %d: %d", i+1, w.Code)
 		}
 	}

@@ -3,6 +3,7 @@ package partnerkit
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -15,7 +16,7 @@ import (
 const defaultApp = "app host pages"
 
 // defaultAPI is the same for the API host: what the guard counts for calls without a
-// token, and the OAuth server for what is no endpoint of its own.
+// token, and the OAuth server for its documents.
 const defaultAPI = "default ip"
 
 // consolePath is where the console lies, on both hosts.
@@ -26,18 +27,36 @@ func isBelow(path, other string) bool {
 	return path == other || strings.HasPrefix(path, other+"/")
 }
 
+// pathsOf returns a function that reports whether a path is one of the patterns, under
+// any method. A wildcard stands for everything below it.
+func pathsOf(patterns []string) func(path string) bool {
+	exact := make(map[string]bool, len(patterns))
+	var prefixes []string
+	for _, pattern := range patterns {
+		_, path, _ := strings.Cut(pattern, " ")
+		if before, _, ok := strings.Cut(path, "{"); ok {
+			prefixes = append(prefixes, before)
+			continue
+		}
+		exact[path] = true
+	}
+	return func(path string) bool {
+		return exact[path] || slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+	}
+}
+
 // newAPI routes the API host. The surface stands in front of everything that is not
-// a feature's own, and counts it. The console is for people: to apps it is one more
-// path that they may not call.
+// a feature's own, and counts it: unknown paths below /oauth/ and /.well-known/ too. The
+// console is for people: to apps it is one more path that they may not call.
 func (p *Platform) newAPI() http.Handler {
-	oauth := p.oauth.APIHandler()
+	oauth, isOAuth := p.oauth.APIHandler(), pathsOf(p.oauth.APIPatterns())
 	var desk http.Handler
 	if p.desk != nil {
 		desk = p.limited(defaultAPI, p.desk)
 	}
 	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
-		case strings.HasPrefix(path, "/oauth/"), strings.HasPrefix(path, "/.well-known/"):
+		case isOAuth(path):
 			oauth.ServeHTTP(w, r)
 		case desk != nil && isBelow(path, consolePath) && !guard.HasToken(r):
 			desk.ServeHTTP(w, r)

@@ -25,9 +25,6 @@ func (p *Platform) parts() []part {
 	if p.data != nil {
 		parts = append(parts, part{"app data", p.data.Run})
 	}
-	if p.desk != nil {
-		parts = append(parts, part{"console", p.desk.Run})
-	}
 	return append(parts, part{"webhooks", p.hooks.Run}, part{"analytics", p.calls.Run})
 }
 

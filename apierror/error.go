@@ -18,6 +18,7 @@ type Error struct {
 	code       Code
 	messages   []string
 	isList     bool // messages are a list also when there is one only
+	more       int  // problems that are counted and not in messages
 	params     []string
 	details    any
 	allow      []string
@@ -78,9 +79,15 @@ func (e *Error) Status() int { return e.status }
 // Code returns the code, empty for a failure that has none.
 func (e *Error) Code() Code { return e.code }
 
-// Messages returns what the client is told, one text for each problem. For a
-// 5xx the client is told less: see [Writer].
-func (e *Error) Messages() []string { return slices.Clone(e.messages) }
+// Messages returns what the client is told, one text for each problem and, after the
+// first 50, how many more there are. For a 5xx the client is told less: see [Writer].
+func (e *Error) Messages() []string {
+	messages := slices.Clone(e.messages)
+	if e.more > 0 {
+		messages = append(messages, "and "+strconv.Itoa(e.more)+" more")
+	}
+	return messages
+}
 
 // Details returns what [InvalidValues] or [IncompleteListing] was given; nil for errors
 // without details.
@@ -93,7 +100,7 @@ func (e *Error) Error() string {
 		text += " " + string(e.code)
 	}
 	if len(e.messages) > 0 {
-		text += ": " + strings.Join(e.messages, "; ")
+		text += ": " + strings.Join(e.Messages(), "; ")
 	}
 	if e.cause != nil {
 		text += ": " + e.cause.Error()

@@ -58,7 +58,7 @@ func DecodeForm(r *http.Request, limits FormLimits) (Form, error) {
 	if limits.MaxParameters <= 0 {
 		limits.MaxParameters = 100
 	}
-	body, err := readBody(r, formType, limits.MaxBytes)
+	body, err := readBody(r, formType, limits.MaxBytes, nil)
 	if err != nil {
 		return nil, err
 	}

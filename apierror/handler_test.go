@@ -230,31 +230,52 @@ func TestControllerReachesTheConnection(t *testing.T) {
 	}
 }
 
-// A client that left is no fault of ours; a cancellation of our own is.
+// ERR-04: a client that has gone is no server error, in any shape; a cancellation of our own
+// is.
 func TestGoneClientIsNoError(t *testing.T) {
 	t.Parallel()
 	gone, leave := context.WithCancel(context.Background())
 	leave()
+	stopped, stop := context.WithCancelCause(context.Background())
+	stop(errors.New("the host stops"))
 	tests := []struct {
-		name  string
-		ctx   context.Context
-		err   error
-		level string
+		name   string
+		ctx    context.Context
+		err    error
+		status int
+		level  string
 	}{
-		{"gone", gone, fmt.Errorf("query: %w", context.Canceled), "DEBUG"},
-		{"gone, other fault", gone, errors.New("disk full"), "ERROR"},
-		{"still there", context.Background(), context.Canceled, "ERROR"},
-		{"deadline", gone, context.DeadlineExceeded, "ERROR"},
+		{"ERR-04 gone", gone, fmt.Errorf("query: %w", context.Canceled), 400, "DEBUG"},
+		{"ERR-04 gone, an internal error", gone, apierror.Internal(context.Canceled), 400, "DEBUG"},
+		{"ERR-04 gone, unavailable", gone, apierror.Unavailable(context.Canceled), 400, "DEBUG"},
+		{"gone, other fault", gone, errors.New("disk full"), 500, "ERROR"},
+		{"still there", context.Background(), context.Canceled, 500, "ERROR"},
+		{"the host ended it", stopped, context.Canceled, 500, "ERROR"},
+		{"deadline", gone, context.DeadlineExceeded, 500, "ERROR"},
+	}
+	shapes := map[string]func(apierror.Writer, apierror.Handler) http.Handler{
+		"standard": apierror.Writer.Standard, "OAuth": apierror.Writer.OAuth,
+		"page": func(c apierror.Writer, h apierror.Handler) http.Handler {
+			return c.Page(func(w http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
+				_, err := io.WriteString(w, f.Message)
+				return err
+			}, h)
+		},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			log := &syncBuffer{}
-			answer := standard(logTo(log), get().WithContext(test.ctx), test.err)
-			if answer.StatusCode != 500 || !strings.Contains(log.String(), `"level":"`+test.level+`"`) {
-				t.Errorf("%d %s", answer.StatusCode, log)
-			}
-		})
+		for shape, adapt := range shapes {
+			t.Run(test.name+", "+shape, func(t *testing.T) {
+				t.Parallel()
+				log, w := &syncBuffer{}, httptest.NewRecorder()
+				adapt(logTo(log), func(http.ResponseWriter, *http.Request) error { return test.err }).ServeHTTP(w, get().WithContext(test.ctx))
+				if w.Code != test.status || !strings.Contains(log.String(), `"level":"`+test.level+`"`) || strings.Count(log.String(), "\n") != 1 {
+					t.Errorf("%d %s %s", w.Code, w.Body, log)
+				}
+				if shape == "OAuth" && test.status == 400 && !strings.Contains(w.Body.String(), `"invalid_request"`) {
+					t.Errorf("%s", w.Body)
+				}
+			})
+		}
 	}
 }
 

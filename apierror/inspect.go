@@ -8,17 +8,14 @@ import (
 	"strconv"
 )
 
-// maxProblems bounds the list in an answer; whoever sends more wrong members
-// than that learns of the rest after repairing these.
-const maxProblems = 50
-
 // An inspector walks valid JSON beside the Go type that it is meant for and
 // collects everything that is wrong, before anything is decoded.
 type inspector struct {
 	data          []byte
 	pos           int
+	maxText       int // 0: any
 	ignoreUnknown bool
-	problems      []string
+	problems      Validation
 	ignored       []span // names that encoding/json must not see
 }
 
@@ -34,20 +31,10 @@ func (in *inspector) inspect(t reflect.Type) error {
 		return Invalid("the body must not be null")
 	}
 	in.value(t, nil)
-	if len(in.problems) > maxProblems {
-		in.problems = append(in.problems[:maxProblems], "there are more problems than are listed here")
-	}
-	if len(in.problems) > 0 {
-		return Invalid(in.problems...)
-	}
-	return nil
+	return in.problems.Err()
 }
 
-func (in *inspector) problem(at *path, what string) {
-	if len(in.problems) <= maxProblems {
-		in.problems = append(in.problems, at.String()+" "+what)
-	}
-}
+func (in *inspector) problem(at *path, what string) { in.problems.Add("%v %s", at, what) }
 
 // value walks one value. When it does not fit t, the walk goes on without a
 // type: names that are given twice inside it are reported all the same.
@@ -55,7 +42,7 @@ func (in *inspector) value(t reflect.Type, at *path) {
 	in.space()
 	want := shapeOf(t)
 	start := in.pos
-	before := len(in.problems)
+	before := in.problems.count()
 	if !want.fits(in.data[start]) {
 		in.problem(at, "must be "+string(want.kind))
 		want = anything
@@ -72,7 +59,7 @@ func (in *inspector) value(t reflect.Type, at *path) {
 		in.number(want, string(in.data[start:in.pos]), at)
 	}
 	// A type that decodes itself is asked only about what is well-formed so far.
-	if want.decodes == nil || len(in.problems) != before {
+	if want.decodes == nil || in.problems.count() != before {
 		return
 	}
 	if err := want.decodes(in.data[start:in.pos]); err != nil {

@@ -16,9 +16,26 @@ type JSONLimits struct {
 	MaxBytes int64
 	// MaxDepth is how deep objects and arrays may nest; 0 means 32.
 	MaxDepth int
+	// Lists bounds the arrays that are members of the body, by name.
+	Lists map[string]List
+	// MaxEntries is how many entries any other array, and how many members any
+	// object may have; 0 means 1,000.
+	MaxEntries int
+	// MaxText is how many bytes a string may take in the body, quotes and escapes
+	// included; 0 means no limit but MaxBytes.
+	MaxText int
 	// IgnoreUnknown skips members that dst does not have, where it would
 	// otherwise refuse them by name.
 	IgnoreUnknown bool
+}
+
+// A List bounds an array.
+type List struct {
+	// Most is how many entries it may have.
+	Most int
+	// Refusal is the error for more entries; nil means a 400 that names the member
+	// and the bound.
+	Refusal error
 }
 
 // DecodeJSON reads an application/json body into dst, a non-nil pointer. Members
@@ -29,32 +46,29 @@ type JSONLimits struct {
 // surrogates; null is accepted only where Go has a nil, or where the type decodes
 // itself; the body itself is never null; nothing follows the value.
 //
+// Depth, entries and members are counted while the body arrives. Reading stops at the
+// first that is one too many, so a body that is refused takes no more memory than its
+// own bytes.
+//
 // The error is an [Error]: 413, 415, or a 400 that lists the problems by the path
-// of the member. A dst that is not such a pointer is a 500. Types that
-// implement json.Unmarshaler or encoding.TextUnmarshaler are asked twice, once to
-// judge and once to decode, so their methods must depend on the input alone.
+// of the member; or the Refusal of a List. A dst that is not such a pointer is a 500.
+// Types that implement json.Unmarshaler or encoding.TextUnmarshaler are asked twice,
+// once to judge and once to decode, so their methods must depend on the input alone.
 func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return Internal(fmt.Errorf("decode JSON into %T: not a pointer to something", dst))
 	}
-	if limits.MaxBytes <= 0 {
-		limits.MaxBytes = DefaultBodyLimit
-	}
-	if limits.MaxDepth <= 0 {
-		limits.MaxDepth = 32
-	}
-	body, err := readBody(r, jsonType, limits.MaxBytes)
+	limits = limits.withDefaults()
+	count := counter{limits: limits}
+	body, err := readBody(r, jsonType, limits.MaxBytes, count.see)
 	if err != nil {
 		return err
-	}
-	if isDeeper(body, limits.MaxDepth) {
-		return Invalid(fmt.Sprintf("the body nests deeper than %d levels", limits.MaxDepth))
 	}
 	if err := checkSyntax(body); err != nil {
 		return err
 	}
-	in := inspector{data: body, ignoreUnknown: limits.IgnoreUnknown}
+	in := inspector{data: body, maxText: limits.MaxText, ignoreUnknown: limits.IgnoreUnknown}
 	if err := in.inspect(target.Type().Elem()); err != nil {
 		return err
 	}
@@ -64,14 +78,26 @@ func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
 	return nil
 }
 
+func (l JSONLimits) withDefaults() JSONLimits {
+	if l.MaxBytes <= 0 {
+		l.MaxBytes = DefaultBodyLimit
+	}
+	if l.MaxDepth <= 0 {
+		l.MaxDepth = 32
+	}
+	if l.MaxEntries <= 0 {
+		l.MaxEntries = 1000
+	}
+	return l
+}
+
 // checkSyntax says where the body stops being JSON. After it, the inspector can
 // walk the bytes without looking for mistakes of grammar.
 func checkSyntax(body []byte) error {
 	if len(bytes.Trim(body, " \t\r\n")) == 0 {
 		return Invalid("the body must not be empty")
 	}
-	var raw json.RawMessage
-	err := json.Unmarshal(body, &raw)
+	err := json.Unmarshal(body, &unread{})
 	if err == nil {
 		return nil
 	}
@@ -85,27 +111,12 @@ func checkSyntax(body []byte) error {
 	return Invalid(fmt.Sprintf("the body is not valid JSON: %s, at byte %d", syntax, syntax.Offset))
 }
 
-// isDeeper measures the nesting without recursion. It comes before all other
-// looks at the body and needs no valid JSON.
-func isDeeper(body []byte, limit int) bool {
-	depth, inString := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > limit {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
+// unread is a value of which only the syntax matters.
+type unread struct{}
+
+// UnmarshalJSON implements json.Unmarshaler. It keeps nothing, so checking the syntax of
+// a large body copies nothing.
+func (*unread) UnmarshalJSON([]byte) error { return nil }
 
 // undecodable is for what encoding/json refuses though the inspector did not:
 // rare options of struct tags, or a dst with types that no JSON fits.

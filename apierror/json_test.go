@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -324,18 +325,141 @@ func TestBodyLimit_ERR02(t *testing.T) {
 	}
 }
 
-// A long list of problems is cut.
-func TestProblemsAreBounded(t *testing.T) {
+// ERR-04: a long list of problems is cut, and the rest is counted.
+func TestProblemsAreBounded_ERR04(t *testing.T) {
 	t.Parallel()
 	var body strings.Builder
-	for i := range 5000 {
+	for i := range 900 {
 		fmt.Fprintf(&body, `"%s%d": 1,`, strings.Repeat("x", 100), i)
 	}
 	var got order
-	err := apierror.DecodeJSON(postJSON("{"+strings.TrimSuffix(body.String(), ",")+"}"), &got, apierror.JSONLimits{})
-	var e *apierror.Error
-	if !errors.As(err, &e) || len(e.Messages()) != 51 || len(e.Error()) > 10_000 {
-		t.Errorf("%d problems", len(e.Messages()))
+	decoded := apierror.DecodeJSON(postJSON("{"+strings.TrimSuffix(body.String(), ",")+"}"), &got, apierror.JSONLimits{})
+	problems := make([]string, 900)
+	var added, included apierror.Validation
+	for i := range problems {
+		problems[i] = fmt.Sprintf("%d %s", i, strings.Repeat("ü", 400))
+		added.Add("%d %s", i, strings.Repeat("x", 1<<20))
+	}
+	included.Add("one")
+	if err := errors.Join(included.Include(apierror.Invalid(problems[:50]...)), included.Include(apierror.Invalid(problems[51:]...))); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"decoded": decoded, "given": apierror.Invalid(problems...), "added": added.Err(), "included": included.Err()} {
+		var e *apierror.Error
+		if !errors.As(err, &e) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		told := e.Messages()
+		if len(told) != 51 || told[50] != "and 850 more" {
+			t.Errorf("%s: %d problems, the last %q", name, len(told), told[len(told)-1])
+		}
+		answer := httptest.NewRecorder()
+		apierror.Writer{}.WriteStandard(answer, postJSON(""), err)
+		var shown struct{ Message []string }
+		if err := json.Unmarshal(answer.Body.Bytes(), &shown); err != nil || answer.Body.Len() > 30_000 || !slices.Equal(shown.Message, told) {
+			t.Errorf("%s: %v, %d bytes, %d messages", name, err, answer.Body.Len(), len(shown.Message))
+		}
+	}
+	if e := apierror.Invalid(problems[:50]...); len(e.Messages()) != 50 {
+		t.Errorf("%d problems, of 50", len(e.Messages()))
+	}
+}
+
+// endlessly repeats a text and counts the bytes that were read of it.
+type endlessly struct {
+	text string
+	read int
+}
+
+func (e *endlessly) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.text[(e.read+i)%len(e.text)]
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+// ERR-04: arrays and objects are counted while they are read, and reading stops at the
+// bound.
+func TestEntriesAreCountedWhileRead_ERR04(t *testing.T) {
+	t.Parallel()
+	refusal := apierror.New(apierror.InvalidChoices)
+	limits := apierror.JSONLimits{
+		MaxBytes: 1 << 30, MaxEntries: 100,
+		Lists: map[string]apierror.List{"lines": {Most: 20}, "tags": {Most: 30, Refusal: refusal}, "labels": {Most: 2}},
+	}
+	for _, test := range []struct {
+		name, start, rest string
+		want              string
+		most              int // bytes read
+	}{
+		{"a list", `{"lines": [{}`, ",{}", "lines must have at most 20 entries", 5000},
+		{"its elements have commas", `{"lines": [{"key": "a,b", "value": [1, 2]}`, `,{"key": "a,b", "value": [1, 2]}`, "lines must have at most 20 entries", 5000},
+		{"a list with its own error", `{"tags": ["a"`, `,"a"`, "choices takes 1 to 50 different texts of 1 to 60 characters", 5000},
+		{"a list after another", `{"lines": [{}, {}], "tags": ["a"], "lines": [{}`, ",{}", "lines must have at most 20 entries", 5000},
+		{"a name in escapes", `{"l\u0069nes": [{}`, ",{}", `"l\\u0069nes" must have at most 100 entries`, 5000},
+		{"another array", `{"raw": [1`, ",1", "raw must have at most 100 entries", 5000},
+		{"a deep array", `{"raw": {"lines": [1`, ",1", "nothing in raw may have more than 100 entries", 5000},
+		{"an object for an array", `{"lines": {"a": 1`, `, "a": 1`, "lines must have at most 100 members", 5000},
+		{"the body's members", `{"a": 1`, `, "a": 1`, "the body must have at most 100 members", 5000},
+		{"the body is an array", `[1`, `,1`, "the body must have at most 100 entries", 5000},
+		{"nested", `[`, `[`, "the body nests deeper than 32 levels", 5000},
+		{"quotes in strings", `{"lines": ["\",\",\",\",\\\"]"`, `, "]"`, "lines must have at most 20 entries", 5000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			rest := &endlessly{text: test.rest}
+			r := postJSON("")
+			r.ContentLength, r.Body = -1, io.NopCloser(io.MultiReader(strings.NewReader(test.start), rest))
+			var got order
+			err := apierror.DecodeJSON(r, &got, limits)
+			var e *apierror.Error
+			if !errors.As(err, &e) || e.Status() != 400 || e.Messages()[0] != test.want || rest.read > test.most {
+				t.Errorf("%d bytes read: %v", rest.read, err)
+			}
+		})
+	}
+	for body, isGood := range map[string]bool{
+		`{"tags": [` + strings.Repeat(`"a", `, 29) + `"a"]}`:                                                      true,
+		`{"tags": [` + strings.Repeat(`"a", `, 30) + `"a"]}`:                                                      false,
+		`{"lines": [` + strings.Repeat(`{"value": [1, 2]}, `, 19) + `{}], "labels": {"a": "", "b": "", "c": ""}}`: true,
+		`{"any": [` + strings.Repeat(`[1, 2], `, 99) + `[]]}`:                                                     true,
+		`{"any": [` + strings.Repeat(`[1, 2], `, 100) + `[]]}`:                                                    false,
+	} {
+		var got order
+		if err := apierror.DecodeJSON(postJSON(body), &got, limits); (err == nil) != isGood {
+			t.Errorf("%.50s: %v", body, err)
+		}
+	}
+	var got order
+	err := apierror.DecodeJSON(postJSON(`{"lines": [{"key": "`+strings.Repeat("k", 18)+`"}, {"key": "`+strings.Repeat("k", 19)+`"}]}`), &got, apierror.JSONLimits{MaxText: 20})
+	wantProblems(t, err, "lines[1].key takes more than 20 bytes")
+}
+
+// A body that was buffered is decoded from the same bytes, and can be read again.
+func TestBufferBody(t *testing.T) {
+	t.Parallel()
+	const text = `{"name": "a"}`
+	for _, length := range []int64{-1, int64(len(text))} {
+		r := postJSON(text)
+		r.ContentLength = length
+		again, body, err := apierror.BufferBody(r, 100)
+		if err != nil || string(body) != text {
+			t.Fatalf("%q: %v", body, err)
+		}
+		if _, _, err := apierror.BufferBody(again, int64(len(text))-1); err == nil {
+			t.Error("a limit below its size")
+		}
+		var got order
+		if err := apierror.DecodeJSON(again, &got, apierror.JSONLimits{}); err != nil || got.Name != "a" {
+			t.Errorf("%+v: %v", got, err)
+		}
+		if read, err := io.ReadAll(again.Body); err != nil || string(read) != text {
+			t.Errorf("%q: %v", read, err)
+		}
+	}
+	if _, _, err := apierror.BufferBody(postJSON(text), int64(len(text))-1); err == nil {
+		t.Error("a limit below its size")
 	}
 }
 

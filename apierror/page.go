@@ -31,8 +31,9 @@ func (c Writer) PageMux(show ShowFailure, mux *http.ServeMux) http.Handler {
 // signed in gets a sign-in page, which is no failure.
 func (c Writer) pageWriter(show ShowFailure) errorWriter {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
+		err = c.answered(w, r, err)
 		e := standardFrom(err)
-		f := Failure{Status: e.status, Message: strings.Join(e.messages, "; "), Err: err}
+		f := Failure{Status: e.status, Message: strings.Join(e.Messages(), "; "), Err: err}
 		if e.status >= 500 {
 			id := requestID(w)
 			c.logFault(r, id, err)

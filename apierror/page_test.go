@@ -90,7 +90,7 @@ func TestPageMux_ERR02(t *testing.T) {
 	mux.HandleFunc("GET /a", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a") })
 	h := apierror.Writer{}.PageMux(showText, mux)
 	for request, want := range map[string]string{
-		"GET /a": "a", "GET /b": "404 there is nothing at this path", "POST /a": "405 this path takes GET, HEAD",
+		"GET /a": "a", "GET /b": "404 no such endpoint", "POST /a": "405 this path takes GET, HEAD",
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		w := httptest.NewRecorder()

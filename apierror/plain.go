@@ -8,12 +8,17 @@ import (
 )
 
 // Invalid is a 400 for a request that breaks rules: its message is the list of
-// problems, and it has no code. See [Validation] for a way to collect them.
+// problems, and it has no code. The list is bounded as that of a [Validation], which is
+// a way to collect it.
 func Invalid(problems ...string) *Error {
 	if len(problems) == 0 {
 		problems = []string{"the request is not valid"}
 	}
-	return &Error{status: http.StatusBadRequest, messages: problems, isList: true}
+	e := &Error{status: http.StatusBadRequest, isList: true, more: max(0, len(problems)-maxProblems)}
+	for _, problem := range problems[:len(problems)-e.more] {
+		e.messages = append(e.messages, clip(problem, maxProblem))
+	}
+	return e
 }
 
 // Unauthorized is a 401. The [Writer] adds the Bearer challenge.
@@ -32,7 +37,7 @@ func Forbidden(message string) *Error {
 // NotFound is a 404 for a thing, such as "invoice"; empty means the path.
 func NotFound(what string) *Error {
 	if what == "" {
-		return plain(http.StatusNotFound, "there is nothing at this path")
+		return plain(http.StatusNotFound, "no such endpoint")
 	}
 	return plain(http.StatusNotFound, "{p0} not found", what)
 }

@@ -75,6 +75,9 @@ func (in *inspector) text(at *path) []byte {
 		}
 	}
 	in.pos++
+	if in.maxText > 0 && in.pos-start > in.maxText {
+		in.problem(at, "takes more than "+strconv.Itoa(in.maxText)+" bytes")
+	}
 	if hasNUL {
 		in.problem(at, "has a NUL character")
 	}

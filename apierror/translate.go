@@ -41,7 +41,7 @@ func (e *Error) oauth() *OAuthError {
 	if e.status >= 500 {
 		return &OAuthError{code: ServerError, status: e.status}
 	}
-	made := NewOAuth(InvalidRequest, strings.Join(e.messages, "; "))
+	made := NewOAuth(InvalidRequest, strings.Join(e.Messages(), "; "))
 	if e.status == http.StatusMethodNotAllowed {
 		// HTTP's own status: whoever used the wrong method has not sent an
 		// OAuth request that a 400 could be about.
@@ -69,8 +69,21 @@ func (e *OAuthError) standard() *Error {
 	return Invalid(e.description)
 }
 
-// isGoneClient reports whether err only says that the caller left. A
-// cancellation while the caller still waits is a fault of ours.
+// isGoneClient reports whether err only says that the client has gone: net/http cancels the
+// request's context when the client closes the connection, or its side of it. A
+// cancellation while the client still waits, and one that the host gave another cause, is an
+// internal error.
 func isGoneClient(r *http.Request, err error) bool {
-	return errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
+	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(r.Context()), context.Canceled)
+}
+
+// answered returns the error that the client is told. A client that has gone is no internal
+// error: it gets a 400, in case it only closed its side of the connection, and the log line
+// is for debugging.
+func (c Writer) answered(w http.ResponseWriter, r *http.Request, err error) error {
+	if !isGoneClient(r, err) || standardFrom(err).status < http.StatusInternalServerError {
+		return err
+	}
+	c.logFault(r, requestID(w), err)
+	return Invalid("the connection was closed before the response")
 }

@@ -15,6 +15,9 @@ import (
 // in the X-Request-Id header, in the text, and in the log line with the cause.
 // The log line names method and route pattern only: paths, queries, headers and
 // bodies can hold credentials. What a cause says is up to whoever made it.
+//
+// An error that wraps [context.Canceled] while the request's context is canceled says that
+// the client has gone. It is a 400, not a 5xx, and is logged for debugging only.
 type Writer struct {
 	// Logger receives faults; nil discards them. Failures of the client are
 	// not logged.
@@ -45,6 +48,7 @@ type standardBody struct {
 // error="invalid_token" when, and only when, the request sent a bearer token.
 // A 429 always carries Retry-After.
 func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error) {
+	err = c.answered(w, r, err)
 	e := standardFrom(err)
 	if e.status >= 500 {
 		id := requestID(w)
@@ -78,7 +82,7 @@ func (e *Error) body() standardBody {
 		Details:    e.details,
 	}
 	if e.isList {
-		body.Message = e.messages
+		body.Message = e.Messages()
 	}
 	if len(e.params) > 0 {
 		body.Params = make(map[string]string, len(e.params))
@@ -101,6 +105,7 @@ type oauthBody struct {
 // An invalid_client carries a Basic challenge when, and only when, the request
 // used HTTP Basic (RFC 6749 section 5.2). Every answer is marked no-store.
 func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
+	err = c.answered(w, r, err)
 	e := oauthFrom(err)
 	description := e.description
 	if e.status >= 500 {

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
 // defaultMaxURL is how long a URL may be when its field does not say.
@@ -120,9 +121,5 @@ func isURL(text string) bool {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return false
 	}
-	if u.Port() == "" {
-		return true
-	}
-	port, err := strconv.Atoi(u.Port())
-	return err == nil && port > 0 && port < 1<<16
+	return u.Port() == "" || outbound.IsPort(u.Port())
 }

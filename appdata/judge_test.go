@@ -78,7 +78,7 @@ func TestValues(t *testing.T) {
 			`""`: notURL, `"example.com"`: notURL, `"//example.com"`: notURL, `"/path"`: notURL, `"http:"`: notURL, `"http://"`: notURL, `"http:///path"`: notURL, `"http://:80"`: notURL,
 			`"http:example.com"`: notURL, `"ftp://a"`: notURL, `"javascript:alert(1)"`: notURL, `"javascript://a/%0aalert(1)"`: notURL, `"data:text/html,x"`: notURL, `"mailto:a@b"`: notURL, `"file:///etc/passwd"`: notURL,
 			`" http://a"`: notURL, `"http://a "`: notURL, `"http://a/b c"`: notURL, `"http://a/\n"`: notURL, `"http://a/\u00a0"`: notURL, `"http://a\\b"`: notURL, `"http:\\\\a"`: notURL, `"http://a/\\..\\b"`: notURL,
-			`"http://a:0"`: notURL, `"http://a:65536"`: notURL, `"http://a:b"`: notURL, `"http://a:-1"`: notURL, `"http://[::1"`: notURL, `"http://user:pw@a"`: notURL, `"https://good.example@evil.example"`: notURL,
+			`"http://a:0"`: notURL, `"http://a:65536"`: notURL, `"http://a:080"`: notURL, `"http://a:b"`: notURL, `"http://a:-1"`: notURL, `"http://[::1"`: notURL, `"http://user:pw@a"`: notURL, `"https://good.example@evil.example"`: notURL,
 			`"http://%zz"`: notURL, `"java\tscript:alert(1)"`: notURL, `1`: notText, `["http://a"]`: notText,
 		},
 		`"type":"URL","maxLength":9`: {`"http://ab"`: "", `"http://üä"`: "", `"http://abc"`: "must have at most 9 characters"},

@@ -43,9 +43,10 @@ func (s *Service) parseQuery(raw string) (Query, error) {
 	if err != nil {
 		return Query{}, apierror.Invalid("the query is not well-formed")
 	}
-	ids := append(strings.Split(strings.Join(values["resourceIds"], ","), ","), values.Get("resourceId"))
-	slices.Sort(ids)
-	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
+	ids, err := parseIDs(values)
+	if err != nil {
+		return Query{}, err
+	}
 	var v apierror.Validation
 	for _, name := range []string{"resourceId", "resourceType", "key"} {
 		if len(values[name]) > 1 {
@@ -65,14 +66,35 @@ func (s *Service) parseQuery(raw string) (Query, error) {
 	if err := v.Err(); err != nil {
 		return Query{}, err
 	}
-	switch {
-	case len(ids) == 0:
+	if len(ids) == 0 {
 		return Query{}, apierror.New(apierror.ProvideResourceIDs)
-	case len(ids) > MaxResources:
-		return Query{}, apierror.New(apierror.TooManyResourceIDs)
 	}
 	return q, nil
 }
+
+// parseIDs returns the ids of resourceId, and of resourceIds, whose lists are separated
+// by commas. Each id is returned once, and counts toward the bound as often as it was
+// sent. An empty id is none.
+func parseIDs(values url.Values) ([]string, error) {
+	ids := slices.DeleteFunc(slices.Clone(values["resourceId"]), isEmpty)
+	for _, list := range values["resourceIds"] {
+		for id := range strings.SplitSeq(list, ",") {
+			if len(ids) > MaxResources {
+				break
+			}
+			if !isEmpty(id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) > MaxResources {
+		return nil, apierror.New(apierror.TooManyResourceIDs)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+func isEmpty(text string) bool { return text == "" }
 
 func isResourceID(id string) bool {
 	return id != "" && isStorable(id) && utf8.RuneCountInString(id) <= MaxResourceID

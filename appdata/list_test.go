@@ -53,7 +53,7 @@ func TestList(t *testing.T) {
 		"resourceId=R1":                               {},
 		"resourceId=absent&other=1":                   {},
 		"resourceIds=" + ids(50):                      {"r1 a 1", "r1 b 2", "r2 a 3", "r1 a 4", "r3 b 6"},
-		"resourceId=r7&resourceIds=r7,,r7," + ids(50): {"r1 a 1", "r1 b 2", "r2 a 3", "r1 a 4", "r3 b 6"}, // ids count once
+		"resourceId=r7&resourceIds=r7,,r7," + ids(47): {"r1 a 1", "r1 b 2", "r2 a 3", "r1 a 4", "r3 b 6"},
 	} {
 		p.list(query).shows(want...)
 	}
@@ -69,6 +69,8 @@ func TestListRefuses(t *testing.T) {
 	for _, query := range []string{
 		"resourceIds=" + ids(51), "resourceId=x&resourceIds=" + ids(50), "resourceIds=" + ids(25) + "&resourceIds=x" + strings.ReplaceAll(ids(26), ",", ",x"),
 		"resourceIds=" + ids(2000),
+		// Repeated ids count as often as they are sent.
+		"resourceId=r7&resourceIds=r7,,r7," + ids(48), "resourceIds=r1" + strings.Repeat(",r1", 50), "resourceId=r1&resourceIds=" + ids(50),
 	} {
 		p.list(query).refused(http.StatusBadRequest, apierror.TooManyResourceIDs)
 	}

@@ -3,6 +3,7 @@ package appdata
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -22,14 +23,15 @@ func (s *Service) parsePut(r *http.Request) ([]givenValue, error) {
 	var body struct {
 		Values []givenValue `json:"values"`
 	}
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+	wrongSize := apierror.Invalid(fmt.Sprintf("values must have 1 to %d entries", MaxValues))
+	limits := apierror.JSONLimits{Lists: map[string]apierror.List{"values": {Most: MaxValues, Refusal: wrongSize}}}
+	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
 		return nil, err
 	}
-	var v apierror.Validation
 	if n := len(body.Values); n < 1 || n > MaxValues {
-		v.Add("values must have 1 to %d entries", MaxValues)
-		return nil, v.Err()
+		return nil, wrongSize
 	}
+	var v apierror.Validation
 	type address struct{ resourceType, resourceID, key string }
 	seen := make(map[address]int, len(body.Values))
 	for i := range body.Values {

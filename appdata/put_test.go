@@ -98,6 +98,7 @@ func TestPutForm(t *testing.T) {
 		`{"values":null}`:        {"values must have 1 to 25 entries"},
 		`{"values":[]}`:          {"values must have 1 to 25 entries"},
 		many(26):                 {"values must have 1 to 25 entries"},
+		many(9_000):              {"values must have 1 to 25 entries"}, // ERR-04
 		`{"values":{}}`:          {"values must be an array"},
 		`{"values":[1]}`:         {"values[0] must be an object"},
 		`{"values":[null]}`:      {"values[0] must be an object"},
@@ -116,7 +117,7 @@ func TestPutForm(t *testing.T) {
 			"values[0].resourceId must have 1 to 256 characters"},
 		`{"values":[` + on("inv_1", "note", `"`+strings.Repeat("x", 4095)+`"`) + `]}`: {
 			"values[0].value has more than 4096 bytes of JSON"},
-		`{"values":[` + on("inv_1", "note", `[`+strings.Repeat(" ", 9000)+strings.Repeat("1,", 2100)+`1]`) + `]}`: {
+		`{"values":[` + on("inv_1", "note", `[`+strings.Repeat(" ", 9000)+strings.Repeat("12345,", 700)+`1]`) + `]}`: {
 			"values[0].value has more than 4096 bytes of JSON"},
 		`{"values":[` + on("inv_1", "note", `"a"`) + "," + on("inv_2", "note", `"a"`) + "," + on("inv_1", "note", `"b"`) + `]}`: {
 			"values[2] is the same as values[0]: resourceType, resourceId and key"},

@@ -35,7 +35,7 @@ func TestRedaction(t *testing.T) {
 		return len(found)
 	}
 	// Removed, and back in time.
-	k.must(k.oauth.Uninstall(t.Context(), p.app.ID, "biz_1"))
+	k.must(k.oauth.Uninstall(t.Context(), p.app.ID, "biz_1", "usr_1"))
 	k.clock.Advance(oauthserver.RedactDelay - time.Hour)
 	back := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
@@ -45,7 +45,7 @@ func TestRedaction(t *testing.T) {
 	}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 	// Removed for good, and back too late.
-	k.must(k.oauth.RevokeAccess(t.Context(), p.app.ID, "biz_1"))
+	k.must(k.oauth.RevokeAccess(t.Context(), p.app.ID, "biz_1", "usr_1"))
 	k.clock.Advance(oauthserver.RedactDelay)
 	if n := redacted(); n != 1 {
 		t.Errorf("%d notices", n)
@@ -53,7 +53,8 @@ func TestRedaction(t *testing.T) {
 	late := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
 	late.list("resourceId=inv_1").shows()
 	late.put(on("inv_1", "note", `"b"`)).shows(`inv_1 note "b"`)
-	other.list("resourceId=inv_1").shows(`inv_1 note "a"`)
+	again := partner{k, other.app, k.connect(other.app, "biz_1", allScopes)} // its token has expired, and was purged
+	again.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 }
 
 // What has ended goes once an hour, in batches. A fault is logged and left for the next

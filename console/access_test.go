@@ -61,7 +61,7 @@ func (d *desk) world(pattern string) func(pattern string) string {
 	for _, statement := range []string{
 		"UPDATE partnerkit_delivery SET status = 'failed', next_attempt_at = NULL WHERE id = $1", "DELETE FROM partnerkit_delivery_queue WHERE delivery_id = $1",
 	} {
-		_, err := d.store.Tap.Exec(d.Context(), statement, delivery)
+		_, err := d.store.Tap.Exec(d.Context(), d.store.Qualified(statement), delivery)
 		d.must(err)
 	}
 	d.ann("PATCH "+path, `{"appUrl": "https://partner.example/app"}`).want(http.StatusOK)
@@ -78,22 +78,27 @@ func (d *desk) world(pattern string) func(pattern string) string {
 
 func isWrite(pattern string) bool { return !strings.HasPrefix(pattern, "GET ") }
 
+// callOf is a call with an app of its own.
+func (d *desk) callOf(pattern string) call {
+	d.Helper()
+	body, isKnown := bodies[pattern]
+	what := d.world(pattern)(pattern)
+	if isWrite(pattern) && !isKnown || strings.Contains(what, "{") {
+		d.Fatalf("say above how to call %s", pattern)
+	}
+	c := call{what: what, body: body}
+	if sent, ok := uploads[pattern]; ok {
+		c.body, c.contentType = sent.encode()
+	}
+	return c
+}
+
 // eachCall runs a test on every call of the console, with an app of its own.
 func eachCall(t *testing.T, test func(d *desk, pattern string, c call)) {
 	d := newDesk(t)
 	patterns := d.console.Patterns()
 	for _, pattern := range patterns {
-		body, isKnown := bodies[pattern]
-		what := d.world(pattern)(pattern)
-		if isWrite(pattern) && !isKnown || strings.Contains(what, "{") {
-			t.Errorf("say above how to call %s", pattern)
-			continue
-		}
-		c := call{what: what, body: body}
-		if sent, ok := uploads[pattern]; ok {
-			c.body, c.contentType = sent.encode()
-		}
-		test(d, pattern, c)
+		test(d, pattern, d.callOf(pattern))
 	}
 	for pattern := range bodies {
 		if !slices.Contains(patterns, pattern) {

@@ -83,9 +83,9 @@ func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.
 	app, err := c.cfg.Store.App(ctx, appID)
 	switch {
 	case err != nil:
-		return oauthserver.App{}, absent("the app", err)
+		return oauthserver.App{}, absent("app", err)
 	case !by.isOf(app.OrganizationID):
-		return oauthserver.App{}, apierror.NotFound("the app")
+		return oauthserver.App{}, apierror.NotFound("app")
 	}
 	return app, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -66,11 +67,14 @@ func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserve
 	if err := v.Err(); err != nil {
 		return oauthserver.CreatedApp{}, err
 	}
-	created, err := c.cfg.OAuth.CreateApp(ctx, app)
+	var created oauthserver.CreatedApp
+	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		created, err = c.cfg.OAuth.CreateApp(ctx, app)
+		return by.did(audit.AppCreated, created.App.ID, ""), err
+	})
 	if err != nil {
 		return oauthserver.CreatedApp{}, err
 	}
-	c.did(ctx, act{by, created.App.ID, "app.created"}, "")
 	return created, nil
 }
 
@@ -121,10 +125,13 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 	if err := v.Err(); err != nil {
 		return oauthserver.App{}, err
 	}
-	if app, err = c.cfg.OAuth.UpdateApp(ctx, appID, changed); err != nil {
-		return oauthserver.App{}, absent("the app", err)
+	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		app, err = c.cfg.OAuth.UpdateApp(ctx, appID, changed)
+		return by.did(audit.AppUpdated, appID, ""), err
+	})
+	if err != nil {
+		return oauthserver.App{}, absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "app.updated"}, "")
 	return app, nil
 }
 

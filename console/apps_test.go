@@ -121,6 +121,8 @@ func TestAppValidation_CON08(t *testing.T) {
 		{"PATCH " + path, `{"redirectUris": ["com.example:/cb"], "appUrl": "https://partner.example/#x"}`, []string{"appUrl has a fragment", "redirectUris[0] is not https"}},
 		{"PATCH " + path, `{"appUrl": "http://partner.example/"}`, []string{"appUrl is not https"}},
 		{"PATCH " + path, `{"appUrl": "javascript:alert(1)"}`, []string{"appUrl is not https"}},
+		// CON-05.
+		{"PATCH " + path, `{"appUrl": "https://a;script-src.example/", "redirectUris": ["https://a,b.example/"]}`, []string{"appUrl has no valid host", "redirectUris[0] has no valid host"}},
 		{"PATCH " + public, `{"redirectUris": ["desktop:/cb"]}`, []string{"redirectUris[0] is not https"}},
 		{"PATCH " + path, `{"status": "ACTIVE", "reviewed": true, "clientId": "x"}`, []string{
 			"status is not a known member", "reviewed is not a known member", "clientId is not a known member",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -85,14 +86,15 @@ func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAss
 		ID: id.New(id.Asset, now), AppID: appID, Kind: n.Kind, ContentType: shape.contentType,
 		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now,
 	}
-	err = c.cfg.Store.AddAsset(ctx, asset, n.Data, MaxAssets)
+	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, n.Data, MaxAssets)
+	})
 	if errors.Is(err, ErrFull) {
 		return Asset{}, apierror.Invalid(fmt.Sprintf("an app has at most %d assets", MaxAssets))
 	}
 	if err != nil {
-		return Asset{}, absent("the app", err)
+		return Asset{}, absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "asset.added"}, asset.ID)
 	return asset, nil
 }
 
@@ -110,7 +112,7 @@ func (c *Console) AssetData(ctx context.Context, by Actor, ref Ref) (Asset, []by
 		return Asset{}, nil, err
 	}
 	asset, data, err := c.cfg.Store.AssetData(ctx, ref.AppID, ref.AssetID)
-	return asset, data, absent("the asset", err)
+	return asset, data, absent("asset", err)
 }
 
 // DeleteAsset deletes one. Its error is one of apierror: 404, that the app is
@@ -119,13 +121,11 @@ func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return err
 	}
-	err := c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
+	})
 	if errors.Is(err, ErrAssetInUse) {
 		return apierror.New(apierror.AssetInUse, ref.AssetID)
 	}
-	if err != nil {
-		return absent("the asset", err)
-	}
-	c.did(ctx, act{by, ref.AppID, "asset.deleted"}, ref.AssetID)
-	return nil
+	return absent("asset", err)
 }

@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 // Audit lists who did what to an app, newest first. Of those who are no developers of
 // it, it does not tell the name.
-func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Paged[AuditEntry], error) {
+func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Paged[audit.Entry], error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
-		return Paged[AuditEntry]{}, err
+		return Paged[audit.Entry]{}, err
 	}
-	return pageOfAudit(p, func(before string, limit int) ([]AuditEntry, error) {
+	return pageOfAudit(p, func(before string, limit int) ([]audit.Entry, error) {
 		return c.cfg.Store.Audit(ctx, appID, before, limit)
 	})
 }
@@ -23,16 +24,16 @@ func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Pa
 // OrganizationAudit lists who did what for the actor's organizations that is about no
 // app, such as issuing a registration token, newest first. Targets are the
 // organizations.
-func (c *Console) OrganizationAudit(ctx context.Context, by Actor, p Page) (Paged[AuditEntry], error) {
+func (c *Console) OrganizationAudit(ctx context.Context, by Actor, p Page) (Paged[audit.Entry], error) {
 	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
-	return pageOfAudit(p, func(before string, limit int) ([]AuditEntry, error) {
+	return pageOfAudit(p, func(before string, limit int) ([]audit.Entry, error) {
 		return c.cfg.Store.OrganizationAudit(ctx, organizationIDs, before, limit)
 	})
 }
 
-func pageOfAudit(p Page, read func(before string, limit int) ([]AuditEntry, error)) (Paged[AuditEntry], error) {
+func pageOfAudit(p Page, read func(before string, limit int) ([]audit.Entry, error)) (Paged[audit.Entry], error) {
 	if p.After != "" && !id.Valid(id.Audit, p.After) {
-		return Paged[AuditEntry]{}, apierror.Invalid("after must be the nextCursor of a page")
+		return Paged[audit.Entry]{}, apierror.Invalid("after must be the nextCursor of a page")
 	}
 	entries, err := read(p.After, p.limit()+1)
 	for i := range entries {
@@ -40,7 +41,7 @@ func pageOfAudit(p Page, read func(before string, limit int) ([]AuditEntry, erro
 			entries[i].UserID = ""
 		}
 	}
-	return cut(entries, p.limit(), func(e AuditEntry) string { return e.ID }), err
+	return cut(entries, p.limit(), func(e audit.Entry) string { return e.ID }), err
 }
 
 func (c *Console) auditRoutes() []route {
@@ -48,14 +49,14 @@ func (c *Console) auditRoutes() []route {
 }
 
 type auditPayload struct {
-	ID        string    `json:"id"`
-	UserID    *string   `json:"userId"`
-	Action    string    `json:"action"`
-	Target    *string   `json:"target"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string       `json:"id"`
+	UserID    *string      `json:"userId"`
+	Action    audit.Action `json:"action"`
+	Target    *string      `json:"target"`
+	CreatedAt time.Time    `json:"createdAt"`
 }
 
-func newAuditPayload(e AuditEntry) auditPayload {
+func newAuditPayload(e audit.Entry) auditPayload {
 	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), CreatedAt: stamp(e.At)}
 }
 

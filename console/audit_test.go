@@ -2,16 +2,15 @@ package console_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -67,14 +66,17 @@ func TestActsOfOthers_CON07(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	path, appID := d.newApp(confidentialApp)
-	for _, decision := range []oauthserver.Decision{
-		{BusinessID: "biz_1", Allowed: true}, {}, {BusinessID: "biz_2", Allowed: true, OnDevice: true}, {OnDevice: true},
+	for _, done := range []struct {
+		action audit.Action
+		target string
+	}{
+		{audit.ConsentAllowed, "biz_1"}, {audit.ConsentDenied, ""}, {audit.DeviceAllowed, "biz_2"}, {audit.DeviceDenied, ""},
+		{audit.AccessRevoked, "biz_1"}, {audit.Uninstalled, "biz_1"},
 	} {
-		decision.AppID, decision.UserID = appID, "usr_customer"
-		d.console.RecordDecision(t.Context(), decision)
-	}
-	for _, action := range []string{console.ActionAccessRevoked, console.ActionUninstalled} {
-		d.console.RecordAct(t.Context(), console.AuditEntry{AppID: appID, UserID: "usr_customer", ByDeveloper: true, Action: action, Target: "biz_1"})
+		now := d.clock.Now()
+		d.must(d.store.RecordAudit(t.Context(), audit.Entry{
+			ID: id.New(id.Audit, now), AppID: appID, UserID: "usr_customer", Action: done.action, Target: done.target, At: now,
+		}))
 	}
 	log := d.ann("GET " + path + "/audit")
 	var got []string
@@ -95,23 +97,47 @@ func TestActsOfOthers_CON07(t *testing.T) {
 	}
 }
 
-// CON-07: an entry is written though the person has left; one that cannot be written
-// is in the operator's log, and what was done stays done.
-func TestLostAuditEntry_CON07(t *testing.T) {
+// CON-07: a change and its entry in the audit log commit together: with a fault at any
+// statement of any write, when the person leaves at any of them, and when the answer to
+// COMMIT is lost.
+func TestChangeAndEntry_CON07(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	_, appID := d.newApp(confidentialApp)
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	d.console.RecordAct(gone, console.AuditEntry{AppID: appID, UserID: "usr_customer", Action: console.ActionUninstalled})
-	if kept, err := d.store.Audit(t.Context(), appID, "", 1); err != nil || kept[0].Action != console.ActionUninstalled {
-		t.Errorf("%v, %v", kept, err)
-	}
-	d.store.Tap.Arm(storetest.FaultError, 1)
-	d.console.RecordAct(t.Context(), console.AuditEntry{AppID: appID, UserID: "usr_customer", Action: console.ActionAccessRevoked})
-	d.store.Tap.Reset()
-	if log := d.logged.String(); !strings.Contains(log, "audit entry lost") || !strings.Contains(log, console.ActionAccessRevoked) || !strings.Contains(log, appID) {
-		t.Errorf("the log says %q", log)
+	for name, open := range storetest.Databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDeskOn(t, open, oauthserver.Config{MaxApps: 1000})
+			for _, pattern := range d.console.Patterns() {
+				if !isWrite(pattern) {
+					continue
+				}
+				tries := 0
+				d.store.EveryFaultAudited(t, func() func(context.Context) bool {
+					c := d.callOf(pattern)
+					tries++
+					c.by, c.body = ann, strings.Replace(c.body, "-save", fmt.Sprint("-save-", tries), 1) // a slug is one app's
+					return func(ctx context.Context) bool {
+						c.ctx = ctx
+						return d.send(c).status < 300
+					}
+				})
+				if t.Failed() {
+					t.Fatal(pattern)
+				}
+			}
+			steps := []console.RevisionState{console.RevisionInReview, console.RevisionApproved}
+			for i, step := range steps {
+				d.store.EveryFaultAudited(t, func() func(context.Context) bool {
+					_, appID, _ := strings.Cut(d.callOf("POST /developer/apps/{appId}/listing/submit").what, "apps/")
+					appID, _, _ = strings.Cut(appID, "/")
+					d.ann("POST /developer/apps/" + appID + "/listing/submit").want(http.StatusOK)
+					d.review(appID, steps[:i]...)
+					return func(ctx context.Context) bool {
+						_, err := d.console.ReviewListing(ctx, appID, step, "")
+						return err == nil
+					}
+				})
+			}
+		})
 	}
 }
 
@@ -121,55 +147,19 @@ func TestFaults_ERR02(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	path, _ := d.newApp(confidentialApp)
-	done := false
-	for place := 1; !done; place++ {
+	for place, struck := 1, true; struck; place++ {
 		before := d.audited()
 		d.store.Tap.Arm(storetest.FaultError, place)
 		got := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/"}`)
-		struck := d.store.Tap.Struck()
+		struck = d.store.Tap.Struck()
 		d.store.Tap.Reset()
+		status, want := http.StatusInternalServerError, 0
+		if !struck {
+			status, want = http.StatusCreated, 1
+		}
 		made := len(d.ann("GET " + path + "/webhooks").data())
-		switch {
-		case got.status == http.StatusInternalServerError && struck:
-			if made != 0 || d.audited() != before {
-				t.Errorf("a fault at statement %d left %d webhooks", place, made)
-			}
-		case got.status == http.StatusCreated && struck: // the entry of the log
-			done = true
-			if made != 1 || d.audited() != before {
-				t.Errorf("a fault at statement %d: %d webhooks, %d entries", place, made, d.audited()-before)
-			}
-		default:
-			t.Fatalf("a fault at statement %d, which struck: %v: %d %s", place, struck, got.status, got.raw)
+		if got.status != status || made != want || d.audited() != before+want {
+			t.Fatalf("a fault at statement %d, which struck: %v: %d %s; %d webhooks, %d entries", place, struck, got.status, got.raw, made, d.audited()-before)
 		}
 	}
-}
-
-// CON-07: a year of the log is kept.
-func TestRunPurges_CON07(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- d.console.Run(ctx) }()
-		for range 250 {
-			d.console.RecordAct(t.Context(), console.AuditEntry{AppID: "app_1", UserID: "usr_1", Action: console.ActionUninstalled})
-		}
-		d.must(d.clock.Advance(console.AuditRetention - time.Hour))
-		synctest.Wait()
-		if n := d.audited(); n != 250 {
-			t.Errorf("%d entries are left before a year is over", n)
-		}
-		d.console.RecordAct(t.Context(), console.AuditEntry{AppID: "app_1", UserID: "usr_1", Action: console.ActionAccessRevoked})
-		time.Sleep(2 * time.Hour) // by itself, without a jump
-		synctest.Wait()
-		if n := d.audited(); n != 1 {
-			t.Errorf("%d entries are left after a year", n)
-		}
-		stop()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run = %v", err)
-		}
-	})
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type Organization struct {
 	Name string `json:"name"`
 }
 
+const defaultMaxFunctions = 20
+
 // Config of a [Console]. Store, Host, OAuth, Webhooks and Analytics are required; the
 // zero value of everything else is its default.
 type Config struct {
@@ -55,6 +58,9 @@ type Config struct {
 	// ResourceTypes are the types of records that extensions may belong to, each with
 	// the scope to read it; nil means appdata.DefaultTypes.
 	ResourceTypes map[string]string
+	// MaxFunctions is how many functions an app may have; 0 means 20. The other bounds
+	// are of OAuth and Webhooks.
+	MaxFunctions int
 	// Origins are those whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string
@@ -82,7 +88,10 @@ func New(cfg Config) (*Console, error) {
 		return nil, errors.New("console: Config.Host is nil")
 	case cfg.OAuth == nil || cfg.Webhooks == nil || cfg.Analytics == nil:
 		return nil, errors.New("console: Config.OAuth, Webhooks or Analytics is nil")
+	case cfg.MaxFunctions < 0:
+		return nil, errors.New("console: Config.MaxFunctions is negative")
 	}
+	cfg.MaxFunctions = cmp.Or(cfg.MaxFunctions, defaultMaxFunctions)
 	if len(cfg.Events.All()) == 0 {
 		cfg.Events = events.DefaultCatalog()
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -17,7 +18,7 @@ func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref) ([]webhooks
 		return nil, err
 	}
 	deliveries, err := c.cfg.Webhooks.Deliveries(ctx, ref.AppID, ref.WebhookID)
-	return deliveries, absent("the webhook", err)
+	return deliveries, absent("webhook", err)
 }
 
 // Delivery returns one and all its attempts, oldest first.
@@ -26,7 +27,7 @@ func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (webhooks.Del
 		return webhooks.Delivery{}, nil, err
 	}
 	delivery, attempts, err := c.cfg.Webhooks.Delivery(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
-	return delivery, attempts, absent("the delivery", err)
+	return delivery, attempts, absent("delivery", err)
 }
 
 // SendTest queues a test delivery to a webhook. Its error is one of apierror: 404,
@@ -35,11 +36,14 @@ func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref) (webhooks.Del
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return webhooks.Delivery{}, err
 	}
-	queued, err := c.cfg.Webhooks.SendTest(ctx, ref.AppID, ref.WebhookID)
+	var queued webhooks.Delivery
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		queued, err = c.cfg.Webhooks.SendTest(ctx, ref.AppID, ref.WebhookID)
+		return by.did(audit.WebhookTested, ref.AppID, queued.ID), err
+	})
 	if err != nil {
-		return webhooks.Delivery{}, absent("the webhook", err)
+		return webhooks.Delivery{}, absent("webhook", err)
 	}
-	c.did(ctx, act{by, ref.AppID, "webhook.tested"}, queued.ID)
 	return queued, nil
 }
 
@@ -49,11 +53,14 @@ func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (webhooks.De
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return webhooks.Delivery{}, err
 	}
-	queued, err := c.cfg.Webhooks.Redeliver(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
+	var queued webhooks.Delivery
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		queued, err = c.cfg.Webhooks.Redeliver(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
+		return by.did(audit.DeliveryRedelivered, ref.AppID, queued.ID), err
+	})
 	if err != nil {
-		return webhooks.Delivery{}, absent("the delivery", err)
+		return webhooks.Delivery{}, absent("delivery", err)
 	}
-	c.did(ctx, act{by, ref.AppID, "delivery.redelivered"}, queued.ID)
 	return queued, nil
 }
 

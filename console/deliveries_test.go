@@ -213,7 +213,7 @@ func TestRedeliveryRefusals_RDL03(t *testing.T) {
 	d.ann("PATCH "+path, `{"scopes": ["events:read", "invoices:read"]}`).want(http.StatusOK)
 	d.must(d.oauth.SetInstallationScopes(t.Context(), appID, "biz_1", identity.MustScopes("events:read")))
 	refused("EVENT_SCOPE_MISSING")
-	d.must(d.oauth.Uninstall(t.Context(), appID, "biz_1"))
+	d.must(d.oauth.Uninstall(t.Context(), appID, "biz_1", "usr_1"))
 	refused("APP_NOT_INSTALLED")
 
 	other, _ := d.newApp(confidentialApp)

@@ -57,13 +57,18 @@ type desk struct {
 
 func newDesk(t testing.TB, changes ...func(*console.Config)) *desk {
 	t.Helper()
+	return newDeskOn(t, storetest.SQLite, oauthserver.Config{}, changes...)
+}
+
+func newDeskOn(t testing.TB, open storetest.Opener, oauth oauthserver.Config, changes ...func(*console.Config)) *desk {
+	t.Helper()
 	d := &desk{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(lockedBuffer)}
-	d.store = storetest.NewEnv(t, storetest.SQLite)
+	d.store = storetest.NewEnv(t, open)
 	ring, err := keyring.Parse(strings.Repeat("c", 43))
 	d.must(err)
-	d.oauth, err = oauthserver.New(oauthserver.Config{
-		Store: d.store, Host: d.people, Keyring: ring, Pages: pages.New(), APIURL: apiOrigin, AppURL: appOrigin, Clock: d.clock,
-	})
+	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = d.store, d.people, ring, pages.New()
+	oauth.APIURL, oauth.AppURL, oauth.Clock = apiOrigin, appOrigin, d.clock
+	d.oauth, err = oauthserver.New(oauth)
 	d.must(err)
 	d.hooks, err = webhooks.New(webhooks.Config{Store: d.store, Keyring: ring, CurrentVersion: "2026-09-01", AllowLoopback: true, Clock: d.clock})
 	d.must(err)
@@ -159,6 +164,7 @@ type call struct {
 	set  http.Header
 
 	contentType string // of the body; empty: JSON
+	ctx         context.Context
 }
 
 // reply is what came back.
@@ -189,6 +195,9 @@ func (d *desk) send(c call) reply {
 	}
 	for name, values := range c.set {
 		r.Header[name] = values
+	}
+	if c.ctx != nil {
+		r = r.WithContext(c.ctx)
 	}
 	w := httptest.NewRecorder()
 	d.console.ServeHTTP(w, r)

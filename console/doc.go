@@ -35,9 +35,8 @@
 //
 // # The audit log
 //
-// Whatever an actor changes is in the audit log of the app. What people do to it
-// elsewhere belongs there too: connect oauthserver.Config.Decided to
-// [Console.RecordDecision], and call [Console.RecordAct] when a business revokes
-// access or uninstalls. Developers see that it happened, and not who did it.
-// [Console.Run] takes away what is older than [AuditRetention].
+// Whatever an actor changes is in the audit log of the app: the change and its entry
+// commit in one transaction. The OAuth server records there what people decide about an
+// app elsewhere. Developers see that it happened, and not who did it. The OAuth server
+// also deletes entries that are older than audit.Retention.
 package console

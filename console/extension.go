@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -83,14 +84,17 @@ func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n Ne
 	added := Extension{
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
-	err := c.cfg.Store.AddExtension(ctx, added, MaxExtensions, func(app oauthserver.App) error { return c.checkExtension(app, added) })
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.AddExtension(ctx, added, MaxExtensions, func(app oauthserver.App) error {
+			return c.checkExtension(app, added)
+		})
+	})
 	if errors.Is(err, ErrFull) {
 		return Extension{}, apierror.Invalid(fmt.Sprintf("an app has at most %d extensions", MaxExtensions))
 	}
 	if err != nil {
-		return Extension{}, absent("the app", err)
+		return Extension{}, absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "extension.added"}, added.ID)
 	return added, nil
 }
 
@@ -108,7 +112,7 @@ func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (Extension, 
 		return Extension{}, err
 	}
 	extension, err := c.cfg.Store.Extension(ctx, ref.AppID, ref.ExtensionID)
-	return extension, absent("the extension", err)
+	return extension, absent("extension", err)
 }
 
 // UpdateExtension changes one; its error is as with [Console.AddExtension].
@@ -122,14 +126,17 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 		return Extension{}, err
 	}
 	now := stamp(c.cfg.Clock.Now())
-	changed, err := c.cfg.Store.UpdateExtension(ctx, ref.AppID, ref.ExtensionID, func(app oauthserver.App, e Extension) (Extension, error) {
-		e.ResourceType, e.Path, e.Label, e.UpdatedAt = or(resourceType, e.ResourceType), or(path, e.Path), or(label, e.Label), now
-		return e, c.checkExtension(app, e)
+	var changed Extension
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		changed, err = c.cfg.Store.UpdateExtension(ctx, ref.AppID, ref.ExtensionID, func(app oauthserver.App, e Extension) (Extension, error) {
+			e.ResourceType, e.Path, e.Label, e.UpdatedAt = or(resourceType, e.ResourceType), or(path, e.Path), or(label, e.Label), now
+			return e, c.checkExtension(app, e)
+		})
+		return by.did(audit.ExtensionUpdated, ref.AppID, ref.ExtensionID), err
 	})
 	if err != nil {
-		return Extension{}, absent("the extension", err)
+		return Extension{}, absent("extension", err)
 	}
-	c.did(ctx, act{by, ref.AppID, "extension.updated"}, ref.ExtensionID)
 	return changed, nil
 }
 
@@ -146,11 +153,10 @@ func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error 
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return err
 	}
-	if err := c.cfg.Store.DeleteExtension(ctx, ref.AppID, ref.ExtensionID); err != nil {
-		return absent("the extension", err)
-	}
-	c.did(ctx, act{by, ref.AppID, "extension.deleted"}, ref.ExtensionID)
-	return nil
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.DeleteExtension(ctx, ref.AppID, ref.ExtensionID)
+	})
+	return absent("extension", err)
 }
 
 // checkExtension holds an extension to the rules, with its app as it stands.

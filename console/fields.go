@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/audit"
 )
 
 // DeclareField declares a field of app data. Its error is one of apierror: 404, that
@@ -14,11 +15,14 @@ func (c *Console) DeclareField(ctx context.Context, by Actor, appID string, d ap
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return appdata.Field{}, err
 	}
-	field, err := c.cfg.AppData.DeclareField(ctx, appID, d)
+	var field appdata.Field
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		field, err = c.cfg.AppData.DeclareField(ctx, appID, d)
+		return by.did(audit.FieldCreated, appID, field.ID), err
+	})
 	if err != nil {
-		return appdata.Field{}, absent("the app", err)
+		return appdata.Field{}, absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "app_data_field.created"}, field.ID)
 	return field, nil
 }
 
@@ -36,7 +40,7 @@ func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (appdata.Field, 
 		return appdata.Field{}, err
 	}
 	field, err := c.cfg.AppData.Field(ctx, ref.AppID, ref.FieldID)
-	return field, absent("the field", err)
+	return field, absent("field", err)
 }
 
 // ChangeField changes label and rules of one; its error is as with
@@ -45,11 +49,14 @@ func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return appdata.Field{}, err
 	}
-	field, err := c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
+	var field appdata.Field
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		field, err = c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
+		return by.did(audit.FieldUpdated, ref.AppID, ref.FieldID), err
+	})
 	if err != nil {
-		return appdata.Field{}, absent("the field", err)
+		return appdata.Field{}, absent("field", err)
 	}
-	c.did(ctx, act{by, ref.AppID, "app_data_field.updated"}, ref.FieldID)
 	return field, nil
 }
 
@@ -58,11 +65,10 @@ func (c *Console) DeleteField(ctx context.Context, by Actor, ref Ref) error {
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return err
 	}
-	if err := c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID); err != nil {
-		return absent("the field", err)
-	}
-	c.did(ctx, act{by, ref.AppID, "app_data_field.deleted"}, ref.FieldID)
-	return nil
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.FieldDeleted, ref.AppID, ref.FieldID), c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID)
+	})
+	return absent("field", err)
 }
 
 // fieldRoutes are none where there is no app data.
@@ -80,10 +86,15 @@ func (c *Console) fieldRoutes() []route {
 	}
 }
 
+func readDeclaration(r *http.Request) (d appdata.Declaration, err error) {
+	choices := apierror.List{Most: appdata.MaxChoices, Refusal: apierror.New(apierror.InvalidChoices)}
+	return d, readBodyWith("choices", choices, r, &d)
+}
+
 // A field is its own payload.
 func (c *Console) declareField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	var d appdata.Declaration
-	if err := readBody(r, &d); err != nil {
+	d, err := readDeclaration(r)
+	if err != nil {
 		return err
 	}
 	field, err := c.DeclareField(r.Context(), by, r.PathValue("appId"), d)
@@ -110,8 +121,8 @@ func (c *Console) serveField(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) changeField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	var d appdata.Declaration
-	if err := readBody(r, &d); err != nil {
+	d, err := readDeclaration(r)
+	if err != nil {
 		return err
 	}
 	field, err := c.ChangeField(r.Context(), by, refOf(r), d)

@@ -49,7 +49,8 @@ func TestFieldValidation_CON06_APD07(t *testing.T) {
 	path, _ := d.newApp(confidentialApp)
 	all := path + "/app-data-fields"
 	one := all + "/" + d.ann("POST "+all, carrierField).want(http.StatusCreated).text("id")
-	for _, choices := range []string{`[]`, `null`, `["a", " a "]`, `[" "]`, `["` + strings.Repeat("x", 61) + `"]`} {
+	for _, choices := range []string{`[]`, `null`, `["a", " a "]`, `[" "]`, `["` + strings.Repeat("x", 61) + `"]`,
+		`["x"` + strings.Repeat(`,"x"`, 50) + `]`, `[1` + strings.Repeat(`,1`, 400_000) + `]`} { // ERR-04
 		d.ann("PATCH "+one, `{"choices": `+choices+`}`).wantCode(http.StatusBadRequest, "INVALID_CHOICES")
 		d.ann("POST "+all, `{"resourceType": "invoice", "key": "c", "type": "CHOICE", "choices": `+choices+`}`).wantCode(http.StatusBadRequest, "INVALID_CHOICES")
 	}

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 const (
-	// MaxFunctions is how many an app may have.
-	MaxFunctions = 20
 	// MaxFunctionName is in characters.
 	MaxFunctionName = 64
 	// MaxFunctionSource is in bytes. The time that a parser takes for the worst of
@@ -75,14 +74,15 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	}
 	now := stamp(c.cfg.Clock.Now())
 	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
-	err := c.cfg.Store.AddFunction(ctx, added, MaxFunctions)
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.AddFunction(ctx, added, c.cfg.MaxFunctions)
+	})
 	if errors.Is(err, ErrFull) {
-		return Function{}, apierror.Invalid(fmt.Sprintf("an app has at most %d functions", MaxFunctions))
+		return Function{}, apierror.Invalid(fmt.Sprintf("an app has at most %d functions", c.cfg.MaxFunctions))
 	}
 	if err != nil {
-		return Function{}, absent("the app", err)
+		return Function{}, absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "function.added"}, added.ID)
 	return added, nil
 }
 
@@ -100,7 +100,7 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, er
 		return Function{}, err
 	}
 	function, err := c.cfg.Store.Function(ctx, ref.AppID, ref.FunctionID)
-	return function, absent("the function", err)
+	return function, absent("function", err)
 }
 
 // DeleteFunction deletes one.
@@ -108,9 +108,8 @@ func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return err
 	}
-	if err := c.cfg.Store.DeleteFunction(ctx, ref.AppID, ref.FunctionID); err != nil {
-		return absent("the function", err)
-	}
-	c.did(ctx, act{by, ref.AppID, "function.deleted"}, ref.FunctionID)
-	return nil
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.DeleteFunction(ctx, ref.AppID, ref.FunctionID)
+	})
+	return absent("function", err)
 }

@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // What a listing may hold, in characters and in screenshots.
 const (
-	MaxListingName        = 120
+	MaxListingName        = oauthserver.MaxAppName
 	MaxListingSummary     = 200
 	MaxListingDescription = 10_000
 	MaxScreenshots        = 10
@@ -39,7 +40,11 @@ func (l ListingContent) check() error {
 	if !slugForm.MatchString(l.Slug) {
 		v.Add("slug must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
 	}
-	checkLine(&v, "name", l.Name, MaxListingName)
+	if l.Name != "" { // a draft may have none yet
+		if err := oauthserver.CheckAppName(l.Name); err != nil {
+			v.Add("name %v", err)
+		}
+	}
 	checkLine(&v, "summary", l.Summary, MaxListingSummary)
 	if utf8.RuneCountInString(l.Description) > MaxListingDescription {
 		v.Add("description must have at most %d characters", MaxListingDescription)

@@ -196,7 +196,7 @@ func TestListingStateInvalid_CON03(t *testing.T) {
 		t.Errorf("a review that is none: %v", err)
 	}
 	_, other := d.newApp(confidentialApp)
-	for appID, want := range map[string]string{"app_absent": "the app not found", other: "the listing not found"} {
+	for appID, want := range map[string]string{"app_absent": "app not found", other: "listing not found"} {
 		_, err := d.console.ReviewListing(t.Context(), appID, console.RevisionInReview, "")
 		if e, ok := errors.AsType[*apierror.Error](err); !ok || e.Status() != http.StatusNotFound || e.Messages()[0] != want {
 			t.Errorf("of %s: %v, want %q", appID, err, want)
@@ -275,10 +275,13 @@ func TestListingRules_CON03(t *testing.T) {
 		{"umlaut", `{"slug": "sünc"}`, []string{slugRule}},
 		{"slash", `{"slug": "a/b"}`, []string{slugRule}},
 		{"texts", `{"slug": "sync", "name": "` + strings.Repeat("ü", 121) + `", "summary": "` + strings.Repeat("s", 201) + `", "description": "` + strings.Repeat("d", 10_001) + `"}`,
-			[]string{"name must have at most 120 characters", "summary must have at most 200 characters", "description must have at most 10000 characters"}},
+			[]string{"name must have 1 to 120 characters", "summary must have at most 200 characters", "description must have at most 10000 characters"}},
 		{"lines", `{"slug": "sync", "name": "a\nb", "summary": "\u0007"}`,
-			[]string{"name must not have control characters", "summary must not have control characters"}},
+			[]string{"name has a character that cannot be shown", "summary must not have control characters"}},
+		{"REG-02 combining characters", `{"slug": "sync", "name": "\u0301\u0302"}`, []string{"name must have at least one visible character"}},
+		{"REG-02 a filler", `{"slug": "sync", "name": "\u3164"}`, []string{"name must have at least one visible character"}},
 		{"many screenshots", `{"slug": "sync", "screenshotAssetIds": ["1","2","3","4","5","6","7","8","9","10","11"]}`, []string{"screenshotAssetIds must have at most 10 entries"}},
+		{"very many screenshots, ERR-04", `{"slug": "sync", "screenshotAssetIds": [1` + strings.Repeat(",1", 400_000) + `]}`, []string{"screenshotAssetIds must have at most 10 entries"}},
 		{"a screenshot twice", `{"slug": "sync", "screenshotAssetIds": ["` + shot + `", "` + shot + `"]}`, []string{"screenshotAssetIds[1] is given more than once"}},
 		{"assets that are not there", `{"slug": "sync", "iconAssetId": "ast_1", "screenshotAssetIds": ["` + shot + `", "ast_2"]}`,
 			[]string{"iconAssetId must be an icon of this app", "screenshotAssetIds[1] must be a screenshot of this app"}},

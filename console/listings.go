@@ -3,11 +3,11 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -21,7 +21,7 @@ func (c *Console) Listing(ctx context.Context, by Actor, appID string) (Listing,
 		return Listing{}, err
 	}
 	listing, err := c.cfg.Store.Listing(ctx, appID)
-	return listing, absent("the listing", err)
+	return listing, absent("listing", err)
 }
 
 // CreateListing saves a listing for the first time, as a draft. Of several at once one
@@ -29,7 +29,7 @@ func (c *Console) Listing(ctx context.Context, by Actor, appID string) (Listing,
 // is a listing already (LISTING_EXISTS), that another app has the slug (SLUG_TAKEN),
 // or everything that is wrong.
 func (c *Console) CreateListing(ctx context.Context, by Actor, appID string, content ListingContent) (Listing, error) {
-	return c.saveListing(ctx, act{by, appID, "listing.saved"}, content, func(before *Listing, draft Revision) (Revision, error) {
+	return c.saveListing(ctx, by, appID, content, func(before *Listing, draft Revision) (Revision, error) {
 		if before != nil {
 			return Revision{}, apierror.New(apierror.ListingExists)
 		}
@@ -42,9 +42,9 @@ func (c *Console) CreateListing(ctx context.Context, by Actor, appID string, con
 // [Console.CreateListing], but for LISTING_EXISTS; it is 404 before the first save, and
 // LISTING_STATE_INVALID while a reviewer has the revision.
 func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, content ListingContent) (Listing, error) {
-	return c.saveListing(ctx, act{by, appID, "listing.saved"}, content, func(before *Listing, draft Revision) (Revision, error) {
+	return c.saveListing(ctx, by, appID, content, func(before *Listing, draft Revision) (Revision, error) {
 		if before == nil {
-			return Revision{}, apierror.NotFound("the listing")
+			return Revision{}, apierror.NotFound("listing")
 		}
 		next := before.Revision
 		if err := next.become(RevisionDraft, draft.UpdatedAt); err != nil {
@@ -59,16 +59,16 @@ func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, conte
 }
 
 // saveListing saves what place makes of a new draft.
-func (c *Console) saveListing(ctx context.Context, a act, content ListingContent, place func(before *Listing, draft Revision) (Revision, error)) (Listing, error) {
-	if _, err := c.changeable(ctx, a.by, a.appID); err != nil {
+func (c *Console) saveListing(ctx context.Context, by Actor, appID string, content ListingContent, place func(before *Listing, draft Revision) (Revision, error)) (Listing, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return Listing{}, err
 	}
 	if err := content.check(); err != nil {
 		return Listing{}, err
 	}
 	now := stamp(c.cfg.Clock.Now())
-	draft := Revision{ID: id.New(id.Revision, now), AppID: a.appID, State: RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
-	saved, err := c.cfg.Store.ChangeListing(ctx, a.appID, func(standing ListingStanding) (Revision, error) {
+	draft := Revision{ID: id.New(id.Revision, now), AppID: appID, State: RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
+	saved, err := c.changeListing(ctx, by.did(audit.ListingSaved, appID, ""), func(standing ListingStanding) (Revision, error) {
 		next, err := place(standing.Listing, draft)
 		if err != nil {
 			return Revision{}, err
@@ -78,11 +78,7 @@ func (c *Console) saveListing(ctx context.Context, a act, content ListingContent
 	if errors.Is(err, ErrSlugTaken) {
 		return Listing{}, apierror.New(apierror.SlugTaken, content.Slug)
 	}
-	if err != nil {
-		return Listing{}, absent("the app", err)
-	}
-	c.did(ctx, a, saved.Revision.ID)
-	return saved, nil
+	return saved, err
 }
 
 // SubmitListing hands the draft to a reviewer. Its error is one of apierror: 404, that
@@ -92,17 +88,20 @@ func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Li
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return Listing{}, err
 	}
-	submitted, err := c.stepListing(ctx, appID, func(r *Revision, now time.Time) error {
+	return c.stepListing(ctx, by.did(audit.ListingSubmitted, appID, ""), func(r *Revision, now time.Time) error {
 		if err := r.become(RevisionSubmitted, now); err != nil {
 			return err
 		}
 		return r.checkComplete()
 	})
-	if err != nil {
-		return Listing{}, err
-	}
-	c.did(ctx, act{by, appID, "listing.submitted"}, submitted.Revision.ID)
-	return submitted, nil
+}
+
+// reviews are the steps of a reviewer.
+var reviews = map[RevisionState]audit.Action{
+	RevisionInReview:         audit.ListingInReview,
+	RevisionChangesRequested: audit.ListingChangesRequested,
+	RevisionRejected:         audit.ListingRejected,
+	RevisionApproved:         audit.ListingApproved,
 }
 
 // ReviewListing takes the reviewer's next step with the latest revision of an app and
@@ -114,9 +113,8 @@ func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Li
 // apierror: 404, or LISTING_STATE_INVALID.
 func (c *Console) ReviewListing(ctx context.Context, appID string, state RevisionState, note string) (Listing, error) {
 	var v apierror.Validation
-	switch state {
-	case RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved:
-	default:
+	action, isStep := reviews[state]
+	if !isStep {
 		v.Add("state must be %s, %s, %s or %s", RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved)
 	}
 	if utf8.RuneCountInString(note) > maxNote {
@@ -125,27 +123,36 @@ func (c *Console) ReviewListing(ctx context.Context, appID string, state Revisio
 	if err := v.Err(); err != nil {
 		return Listing{}, err
 	}
-	reviewed, err := c.stepListing(ctx, appID, func(r *Revision, now time.Time) error {
+	return c.stepListing(ctx, audit.Entry{Action: action, AppID: appID}, func(r *Revision, now time.Time) error {
 		r.Note = note
 		return r.become(state, now)
 	})
-	if err != nil {
-		return Listing{}, err
-	}
-	c.RecordAct(ctx, AuditEntry{AppID: appID, Action: fmt.Sprintf("listing.%s", state), Target: reviewed.Revision.ID})
-	return reviewed, nil
 }
 
 // stepListing moves the latest revision on.
-func (c *Console) stepListing(ctx context.Context, appID string, step func(r *Revision, now time.Time) error) (Listing, error) {
+func (c *Console) stepListing(ctx context.Context, entry audit.Entry, step func(r *Revision, now time.Time) error) (Listing, error) {
 	now := stamp(c.cfg.Clock.Now())
-	changed, err := c.cfg.Store.ChangeListing(ctx, appID, func(standing ListingStanding) (Revision, error) {
+	return c.changeListing(ctx, entry, func(standing ListingStanding) (Revision, error) {
 		if standing.Listing == nil {
-			return Revision{}, apierror.NotFound("the listing")
+			return Revision{}, apierror.NotFound("listing")
 		}
 		next := standing.Listing.Revision
 		err := step(&next, now)
 		return next, err
 	})
-	return changed, absent("the app", err)
+}
+
+// changeListing changes the listing of the entry's app. The target of the entry is the
+// revision that comes of it.
+func (c *Console) changeListing(ctx context.Context, entry audit.Entry, step func(ListingStanding) (Revision, error)) (Listing, error) {
+	var changed Listing
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		changed, err = c.cfg.Store.ChangeListing(ctx, entry.AppID, step)
+		entry.Target = changed.Revision.ID
+		return entry, err
+	})
+	if err != nil {
+		return Listing{}, absent("app", err)
+	}
+	return changed, nil
 }

@@ -76,9 +76,13 @@ func (c *Console) serveListing(w http.ResponseWriter, r *http.Request, by Actor)
 	return writeListing(w, http.StatusOK, listing)
 }
 
+func readListing(r *http.Request) (body listingBody, err error) {
+	return body, readBodyWith("screenshotAssetIds", apierror.List{Most: MaxScreenshots}, r, &body)
+}
+
 func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
-	var body listingBody
-	if err := readBody(r, &body); err != nil {
+	body, err := readListing(r)
+	if err != nil {
 		return err
 	}
 	saved, err := c.CreateListing(r.Context(), by, r.PathValue("appId"), body.content())
@@ -89,8 +93,8 @@ func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor
 }
 
 func (c *Console) updateListing(w http.ResponseWriter, r *http.Request, by Actor) error {
-	var body listingBody
-	if err := readBody(r, &body); err != nil {
+	body, err := readListing(r)
+	if err != nil {
 		return err
 	}
 	saved, err := c.SaveListing(r.Context(), by, r.PathValue("appId"), body.content())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 )
 
 // IssueRegistrationToken makes a token that lets its bearer register one app for an
@@ -17,12 +18,15 @@ func (c *Console) IssueRegistrationToken(ctx context.Context, by Actor, organiza
 	if err := v.Err(); err != nil {
 		return "", time.Time{}, err
 	}
-	secret, record, err := c.cfg.OAuth.IssueRegistrationToken(ctx, organizationID)
+	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		secret, record, err := c.cfg.OAuth.IssueRegistrationToken(ctx, organizationID)
+		token, expiresAt = secret.Reveal(), record.ExpiresAt
+		return by.did(audit.RegistrationTokenCreated, "", organizationID), err
+	})
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	c.did(ctx, act{by: by, action: "registration_token.created"}, organizationID)
-	return secret.Reveal(), record.ExpiresAt, nil
+	return token, expiresAt, nil
 }
 
 func (c *Console) registrationRoutes() []route {

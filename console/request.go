@@ -18,6 +18,11 @@ func readBody(r *http.Request, into any) error {
 	return apierror.DecodeJSON(r, into, apierror.JSONLimits{})
 }
 
+// readBodyWith reads a body in which one array has a bound of its own.
+func readBodyWith(name string, bound apierror.List, r *http.Request, into any) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Lists: map[string]apierror.List{name: bound}})
+}
+
 // readNothing is for calls that take no members: without a body, or with {}. A body
 // whose length is not announced may turn out to be none.
 func readNothing(r *http.Request) error {

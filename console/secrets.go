@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -16,11 +17,15 @@ func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return "", oauthserver.ClientSecret{}, err
 	}
-	text, added, err := c.cfg.OAuth.AddClientSecret(ctx, appID)
+	var text string
+	var added oauthserver.ClientSecret
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		text, added, err = c.cfg.OAuth.AddClientSecret(ctx, appID)
+		return by.did(audit.SecretCreated, appID, added.ID), err
+	})
 	if err != nil {
-		return "", oauthserver.ClientSecret{}, absent("the app", err)
+		return "", oauthserver.ClientSecret{}, absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "secret.created"}, added.ID)
 	return text, added, nil
 }
 
@@ -40,11 +45,10 @@ func (c *Console) EndSecret(ctx context.Context, by Actor, appID, secretID strin
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return err
 	}
-	if err := c.cfg.OAuth.EndClientSecret(ctx, appID, secretID); err != nil {
-		return absent("the secret", err)
-	}
-	c.did(ctx, act{by, appID, "secret.ended"}, secretID)
-	return nil
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.SecretEnded, appID, secretID), c.cfg.OAuth.EndClientSecret(ctx, appID, secretID)
+	})
+	return absent("secret", err)
 }
 
 func (c *Console) secretRoutes() []route {

@@ -13,6 +13,11 @@ type Store interface {
 	AssetStore
 	ExtensionStore
 	FunctionStore
+	// Transact runs several operations of the store in one transaction and returns
+	// after its commit: each operation under the context that do is given joins it.
+	// When do fails, the transaction is rolled back and the error of do is returned.
+	// The function do may run more than once.
+	Transact(ctx context.Context, do func(ctx context.Context) error) error
 	// UserStatus is oauthserver.UserActive unless another one was set.
 	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
 	// App returns one; oauthserver.ErrNotFound.

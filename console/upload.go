@@ -42,35 +42,31 @@ func ReadUpload(w http.ResponseWriter, r *http.Request) (NewAsset, error) {
 		if err != nil {
 			return NewAsset{}, unreadable(err)
 		}
-		if err := readPart(part, read); err != nil {
+		if err := readPart(part, r.ContentLength, read); err != nil {
 			return NewAsset{}, err
 		}
 	}
 	return NewAsset{Kind: AssetKind(read["kind"]), Data: read["file"]}, nil
 }
 
-// readPart reads one part into its place.
-func readPart(part *multipart.Part, into map[string][]byte) error {
-	name, most := part.FormName(), maxKindBytes
-	switch name {
-	case "kind":
-	case "file":
-		most = MaxAssetBytes
-	default:
-		return apierror.Invalid(fmt.Sprintf("%.64q is not a known part", name))
-	}
+// readPart reads one part, which is smaller than the body, into its place.
+func readPart(part *multipart.Part, bodySize int64, into map[string][]byte) (err error) {
+	name := part.FormName()
 	if _, isRead := into[name]; isRead {
 		return apierror.Invalid(name + " is given more than once")
 	}
-	data, err := io.ReadAll(io.LimitReader(part, int64(most)+1))
-	switch {
-	case err != nil:
-		return unreadable(err)
-	case len(data) > most && name == "file":
-		return apierror.TooLarge(MaxAssetBytes)
+	switch name {
+	case "kind":
+		into[name], err = io.ReadAll(io.LimitReader(part, maxKindBytes+1))
+	case "file":
+		into[name], err = apierror.ReadAll(part, bodySize, MaxAssetBytes)
+	default:
+		return apierror.Invalid(fmt.Sprintf("%.64q is not a known part", name))
 	}
-	into[name] = data
-	return nil
+	if _, isTold := errors.AsType[*apierror.Error](err); isTold || err == nil {
+		return err
+	}
+	return unreadable(err)
 }
 
 // unreadable tells a body that is too large from one that is broken.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -33,13 +34,17 @@ func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n N
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return webhooks.Webhook{}, "", err
 	}
-	hook, secret, err := c.cfg.Webhooks.Create(ctx, webhooks.NewWebhook{
-		AppID: appID, URL: n.URL, Events: n.Events, Disabled: n.Enabled != nil && !*n.Enabled,
+	var hook webhooks.Webhook
+	var secret string
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		hook, secret, err = c.cfg.Webhooks.Create(ctx, webhooks.NewWebhook{
+			AppID: appID, URL: n.URL, Events: n.Events, Disabled: n.Enabled != nil && !*n.Enabled,
+		})
+		return by.did(audit.WebhookCreated, appID, hook.ID), err
 	})
 	if err != nil {
-		return webhooks.Webhook{}, "", absent("the app", err)
+		return webhooks.Webhook{}, "", absent("app", err)
 	}
-	c.did(ctx, act{by, appID, "webhook.created"}, hook.ID)
 	return hook, secret, nil
 }
 
@@ -57,7 +62,7 @@ func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webh
 		return webhooks.Webhook{}, err
 	}
 	hook, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
-	return hook, absent("the webhook", err)
+	return hook, absent("webhook", err)
 }
 
 // UpdateWebhook changes one; its error is as with [Console.CreateWebhook].
@@ -72,11 +77,14 @@ func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change W
 	if err := v.Err(); err != nil {
 		return webhooks.Webhook{}, err
 	}
-	hook, err := c.cfg.Webhooks.Update(ctx, ref.AppID, ref.WebhookID, changed)
+	var hook webhooks.Webhook
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		hook, err = c.cfg.Webhooks.Update(ctx, ref.AppID, ref.WebhookID, changed)
+		return by.did(audit.WebhookUpdated, ref.AppID, ref.WebhookID), err
+	})
 	if err != nil {
-		return webhooks.Webhook{}, absent("the webhook", err)
+		return webhooks.Webhook{}, absent("webhook", err)
 	}
-	c.did(ctx, act{by, ref.AppID, "webhook.updated"}, ref.WebhookID)
 	return hook, nil
 }
 
@@ -85,11 +93,10 @@ func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return err
 	}
-	if err := c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID); err != nil {
-		return absent("the webhook", err)
-	}
-	c.did(ctx, act{by, ref.AppID, "webhook.deleted"}, ref.WebhookID)
-	return nil
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.WebhookDeleted, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID)
+	})
+	return absent("webhook", err)
 }
 
 // RotateSecret gives a webhook a new secret and returns it, for the only time, and
@@ -98,10 +105,12 @@ func (c *Console) RotateSecret(ctx context.Context, by Actor, ref Ref) (secret s
 	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return "", time.Time{}, err
 	}
-	secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
+	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
+		return by.did(audit.WebhookSecretRotated, ref.AppID, ref.WebhookID), err
+	})
 	if err != nil {
-		return "", time.Time{}, absent("the webhook", err)
+		return "", time.Time{}, absent("webhook", err)
 	}
-	c.did(ctx, act{by, ref.AppID, "webhook.secret_rotated"}, ref.WebhookID)
 	return secret, previousExpiresAt, nil
 }

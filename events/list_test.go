@@ -119,8 +119,10 @@ func TestListRefuses(t *testing.T) {
 	here := k.record("biz_1", "invoice.created")[0]
 	const limit, types = "limit must be given once, a whole number from 1 to 100", "types must be names of events, separated by commas"
 	for query, want := range map[string][]any{
-		"limit=0":                                {limit},
-		"limit=101":                              {limit},
+		"limit=0":                              {limit},
+		"limit=101":                            {limit},
+		"types=a" + strings.Repeat(",a", 1000): {"types must have at most 1000 names"}, // ERR-04
+		"types=" + strings.Repeat("&types=", 2000): {types},
 		"limit=-1":                               {limit},
 		"limit=":                                 {limit},
 		"limit=ten":                              {limit},

@@ -2,7 +2,6 @@ package events
 
 import (
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +13,9 @@ const (
 	maxLimit     = 100
 	defaultLimit = 50
 )
+
+// maxTypes is how many names the parameter types may have, repeated ones included.
+const maxTypes = 1000
 
 // query is what GET /events was asked for.
 type query struct {
@@ -41,21 +43,35 @@ func (l *Log) parseQuery(raw string) (query, error) {
 		}
 		asked.limit = n
 	}
-	if given := values["types"]; len(given) > 0 {
-		asked.types = strings.Split(strings.Join(given, ","), ",")
-		if slices.Contains(asked.types, "") {
-			problems.Add("types must be names of events, separated by commas")
-		}
-	}
+	unknown := l.parseTypes(values["types"], &asked, &problems)
 	if err := problems.Err(); err != nil {
 		return query{}, err
 	}
-	unknown := slices.DeleteFunc(slices.Clone(asked.types), func(name string) bool {
-		_, ok := l.cfg.Catalog.Lookup(name)
-		return ok
-	})
 	if len(unknown) > 0 {
 		return query{}, apierror.New(apierror.UnknownEventType, strings.Join(unknown, ", "))
 	}
 	return asked, nil
+}
+
+// parseTypes reads lists of names, which are separated by commas, and returns those that
+// are not in the catalog. It reads at most [maxTypes] names.
+func (l *Log) parseTypes(lists []string, asked *query, problems *apierror.Validation) (unknown []string) {
+	names := 0
+	for _, list := range lists {
+		for name := range strings.SplitSeq(list, ",") {
+			if names++; names > maxTypes {
+				problems.Add("types must have at most %d names", maxTypes)
+				return unknown
+			}
+			if name == "" {
+				problems.Add("types must be names of events, separated by commas")
+				return nil
+			}
+			if _, ok := l.cfg.Catalog.Lookup(name); !ok {
+				unknown = append(unknown, name)
+			}
+			asked.types = append(asked.types, name)
+		}
+	}
+	return unknown
 }

@@ -34,6 +34,11 @@ type Sessions interface {
 	Session(r *http.Request) (identity.Session, bool, error)
 }
 
+// Users says whether a user may act; an oauthserver.Store does. An error is a fault.
+type Users interface {
+	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
+}
+
 // Analytics is told of each call that was made with a token, when it has been
 // answered. It must not block.
 type Analytics interface {
@@ -50,6 +55,7 @@ type Middleware func(next apierror.Handler) apierror.Handler
 type Config struct {
 	Tokens      Tokens
 	Sessions    Sessions    // nil: nobody has a session
+	Users       Users       // refuses the sessions of suspended users; nil: nobody is suspended
 	Permissions Permissions // nil: no route may ask for one
 	Versions    Versions    // zero: the API has no versions
 

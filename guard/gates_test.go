@@ -104,9 +104,11 @@ var gates = map[string]gate{
 	"user restricted": ending(func(k *kit, _ grant) error {
 		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
 	}),
-	"consent revoked": ending(func(k *kit, _ grant) error { return k.store.EndGrant(k.Context(), k.app.ID, business, user, start) }),
-	"uninstalled":     ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRemoved) }),
-	"access revoked":  ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRevoked) }),
+	"consent revoked": ending(func(k *kit, _ grant) error {
+		return k.store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: start})
+	}),
+	"uninstalled":    ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRemoved) }),
+	"access revoked": ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRevoked) }),
 	"no longer a member": ending(func(k *kit, _ grant) error {
 		k.host.left = true
 		return nil
@@ -165,7 +167,7 @@ var gates = map[string]gate{
 	}},
 	"session without a business": {func(*kit) []with { return []with{cookie(user + "@")} }, func(r guard.Route) outcome {
 		if r.SessionsAllowed {
-			return outcome{status: http.StatusForbidden, version: "2026-09-01"}
+			return outcome{status: http.StatusBadRequest, version: "2026-09-01"} // BIZ-05
 		}
 		return ofPeople(r)
 	}},

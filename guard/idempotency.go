@@ -25,9 +25,9 @@ const (
 	settleTimeout = 5 * time.Second
 )
 
-// Idempotency makes writes safe to repeat: of the requests of one app in one
-// business that carry the same Idempotency-Key, one does the work and the others
-// get its answer. Make it with [NewIdempotency]. It is safe for concurrent use.
+// Idempotency makes writes safe to repeat: of the requests of one app, or of one person
+// with a session, in one business that carry the same Idempotency-Key, one does the work
+// and the others get its answer. Make it with [NewIdempotency]. It is safe for concurrent use.
 //
 // What a request with a key gets:
 //
@@ -71,8 +71,7 @@ func NewIdempotency(cfg IdempotencyConfig) (*Idempotency, error) {
 
 // Wrap makes a handler's writes safe to repeat. It stands behind whatever decides
 // that the call is allowed, and reads the [identity.Principal] there. The key
-// counts on POST, PUT, PATCH and DELETE of apps; people with a session, and
-// reads, pass without one.
+// counts on POST, PUT, PATCH and DELETE.
 //
 // A handler behind it may use [Answer]. Its body is in memory already when there
 // is a key, and its own answer is held back up to MaxAnswer bytes, unless it
@@ -82,8 +81,8 @@ func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
 		if !isWrite(r.Method) {
 			return next(w, r)
 		}
-		principal, ok := identity.PrincipalFrom(r.Context())
-		if !ok || principal.SignIn != identity.SignInOAuth {
+		principal, _ := identity.PrincipalFrom(r.Context())
+		if callerID(principal) == "" {
 			return i.serveWithout(w, r, next)
 		}
 		key, err := idempotencyKey(r)
@@ -93,9 +92,20 @@ func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
 		if key == "" {
 			return i.serveWithout(w, r, next)
 		}
-		owner := KeyOwner{AppID: principal.AppID, BusinessID: principal.BusinessID, Key: key, Owner: rand.Text()}
+		owner := KeyOwner{CallerID: callerID(principal), BusinessID: principal.BusinessID, Key: key, Owner: rand.Text()}
 		return i.serveWith(w, r, next, owner)
 	}
+}
+
+// callerID says whose keys a principal uses; empty for nobody's.
+func callerID(p identity.Principal) string {
+	switch p.SignIn {
+	case identity.SignInOAuth:
+		return p.AppID
+	case identity.SignInSession:
+		return "user:" + p.UserID
+	}
+	return ""
 }
 
 // serveWithout serves a write that has no key.
@@ -113,7 +123,7 @@ func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next 
 
 // serveWith claims the key and does what the key asks for.
 func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner KeyOwner) error {
-	r, body, err := buffered(r, i.cfg.MaxBody)
+	r, body, err := apierror.BufferBody(r, i.cfg.MaxBody)
 	if err != nil {
 		return err
 	}

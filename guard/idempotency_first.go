@@ -67,7 +67,7 @@ func (i *Idempotency) record(ctx context.Context, owner KeyOwner, answer KeyAnsw
 	defer cancel()
 	if err := i.cfg.Store.FinishKey(ctx, nil, owner, answer); err != nil {
 		i.cfg.Logger.ErrorContext(ctx, "idempotency: the answer of a write is not recorded, a repetition may do it again",
-			"app_id", owner.AppID, "business_id", owner.BusinessID, "err", err)
+			"caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}
 }
 
@@ -77,6 +77,6 @@ func (i *Idempotency) release(ctx context.Context, owner KeyOwner) {
 	defer cancel()
 	if err := i.cfg.Store.ReleaseKey(ctx, owner); err != nil {
 		i.cfg.Logger.WarnContext(ctx, "idempotency: a key is not released, it is free when its lease ends",
-			"app_id", owner.AppID, "business_id", owner.BusinessID, "err", err)
+			"caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}
 }

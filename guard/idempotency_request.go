@@ -1,11 +1,8 @@
 package guard
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"io"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -50,36 +47,6 @@ func isPrintable(s string) bool {
 		}
 	}
 	return true
-}
-
-// buffered reads the body and returns it with a request that has it still to be
-// read. A body over limit is a 413.
-func buffered(r *http.Request, limit int64) (*http.Request, []byte, error) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return r, nil, nil
-	}
-	if r.ContentLength > limit {
-		return nil, nil, apierror.TooLarge(limit)
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, nil, apierror.TooLarge(tooLarge.Limit)
-	}
-	if err != nil {
-		return nil, nil, apierror.Invalid("the body could not be read to its end").WithCause(err)
-	}
-	if int64(len(body)) > limit {
-		return nil, nil, apierror.TooLarge(limit)
-	}
-	again := *r
-	again.Body = reread{bytes.NewReader(body), r.Body}
-	return &again, body, nil
-}
-
-// reread is a body that was read before; closing it closes the real one.
-type reread struct {
-	io.Reader
-	io.Closer
 }
 
 // fingerprint is the same for two requests that ask for the same: method, path,

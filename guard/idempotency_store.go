@@ -47,10 +47,14 @@ type KeyStore interface {
 	PurgeKeys(ctx context.Context, at KeyTime, limit int) (int, error)
 }
 
-// KeyOwner is one request's hold on a key. The key belongs to an app in a
+// KeyOwner is one request's hold on a key. The key belongs to a caller in a
 // business: others may use the same text.
 type KeyOwner struct {
-	AppID, BusinessID, Key string
+	// CallerID is the id of the app; of a person with a session it is their id after
+	// "user:".
+	CallerID string
+
+	BusinessID, Key string
 
 	// Owner is random, and another one for every request.
 	Owner string

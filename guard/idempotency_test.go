@@ -108,16 +108,20 @@ func TestKeyBelongsToOneRequest(t *testing.T) {
 
 		otherApp, otherBusiness, otherUser := caller, caller, caller
 		otherApp.AppID, otherBusiness.BusinessID, otherUser.UserID = "app_2", "biz_2", "usr_2"
+		// BIZ-05: the key of a person with a session belongs to user and business.
+		person := identity.Principal{UserID: "app_1", BusinessID: "biz_1", SignIn: identity.SignInSession}
+		otherPerson, elsewhere := person, person
+		otherPerson.UserID, elsewhere.BusinessID = "usr_2", "biz_2"
 		for _, test := range []struct {
 			by       identity.Principal
 			replayed bool
-		}{{otherApp, false}, {otherBusiness, false}, {otherUser, true}} {
+		}{{otherApp, false}, {otherBusiness, false}, {otherUser, true}, {person, false}, {person, true}, {otherPerson, false}, {elsewhere, false}, {elsewhere, true}} {
 			got := s.serve(s.create, as(keyed("k", "hello"), test.by)).is(http.StatusCreated, "")
 			if got.isReplayed() != test.replayed {
 				s.Errorf("%+v: replayed %v", test.by, got.isReplayed())
 			}
 		}
-		s.wantInvoices(3)
+		s.wantInvoices(6)
 	})
 }
 
@@ -172,15 +176,15 @@ func TestRepetitionKeepsHeaders(t *testing.T) {
 	})
 }
 
-// Without a key every write is done; a read ignores the key, and so do people.
+// Without a key every write is done; a read ignores the key.
 func TestWithoutKey(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		person := caller
-		person.AppID, person.SignIn = "", identity.SignInSession
+		unknown := caller
+		unknown.SignIn = ""
 		nobody := keyed("k", "hello").WithContext(s.Context())
 		done := 0
 		for _, h := range s.bothWays() {
-			for _, r := range []*http.Request{keyed("", "hello"), keyed("", "hello"), as(keyed("k", "hello"), person), nobody} {
+			for _, r := range []*http.Request{keyed("", "hello"), keyed("", "hello"), as(keyed("k", "hello"), unknown), nobody} {
 				got := s.serve(h, r.Clone(r.Context())).is(http.StatusCreated, "")
 				done++
 				if got.isReplayed() || got.Header().Get("Location") == "" || !strings.HasPrefix(got.Body.String(), `{"id":"`) {

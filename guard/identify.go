@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// identify finds out who calls. The error is a 401, or a fault; the call then is
-// nobody's.
+// identify finds out who calls. The error is a 401, a 403 for somebody who is suspended,
+// or a fault; the call then is nobody's.
 func (s *Surface) identify(c *call, r *http.Request) error {
 	if token, ok := bearer(r); ok {
 		return s.identifyApp(c, r, token)
@@ -27,8 +28,26 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	case !ok:
 		return apierror.Unauthorized()
 	}
+	if err := s.checkUser(r.Context(), session.UserID); err != nil {
+		return err
+	}
 	c.session = session
 	c.principal = identity.Principal{UserID: session.UserID, BusinessID: session.BusinessID, SignIn: identity.SignInSession}
+	return nil
+}
+
+// checkUser refuses somebody who is suspended. Tokens of such a user are invalid.
+func (s *Surface) checkUser(ctx context.Context, userID string) error {
+	if s.cfg.Users == nil {
+		return nil
+	}
+	status, err := s.cfg.Users.UserStatus(ctx, userID)
+	if err != nil {
+		return fault("read the status of the user", err)
+	}
+	if status == oauthserver.UserSuspended {
+		return apierror.Forbidden("This account is suspended")
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -74,7 +75,7 @@ func (p rolePermissions) HasPermission(ctx context.Context, businessID, userID s
 // business of the call, so there must be one.
 func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 	if c.isSession() && c.principal.BusinessID == "" {
-		return apierror.Forbidden("choose a business first")
+		return apierror.Entry{Status: http.StatusBadRequest, Message: "the session has no business: choose one first"}.New()
 	}
 	if c.route.Permission == "" {
 		return nil

@@ -25,9 +25,9 @@ type Route struct {
 	// Permission that the user must have in the business, besides the scope;
 	// empty means none.
 	Permission Permission
-	// SessionsAllowed serves people with a session cookie too. They need the
-	// permission and no scope. Otherwise their requests go to the host's own
-	// handler.
+	// SessionsAllowed serves people with a session cookie too, for the business that
+	// they are signed into; without one it is a 400. They need the permission and no
+	// scope. Otherwise their requests go to the host's own handler.
 	SessionsAllowed bool
 	// AppsOnly is the code of the 403 that people with a session cookie get
 	// here; empty: their requests go to the host's own handler.

@@ -1,6 +1,9 @@
 package guard_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -150,6 +153,48 @@ func TestCutAnswer(t *testing.T) {
 	}()
 	if len(k.calls.calls) != 1 || k.calls.calls[0].status != http.StatusInternalServerError {
 		t.Errorf("counted %v", k.calls.calls)
+	}
+}
+
+// ERR-04: a call whose client has gone away is counted, and is no server error.
+func TestGoneClient_ERR04(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		handler func(w http.ResponseWriter, r *http.Request) error
+		status  int
+		isCut   bool
+	}{
+		"ERR-04 before the response": {func(_ http.ResponseWriter, r *http.Request) error {
+			return fmt.Errorf("query: %w", r.Context().Err())
+		}, http.StatusBadRequest, false},
+		"ERR-04 during the response": {func(w http.ResponseWriter, r *http.Request) error {
+			_, _ = io.WriteString(w, "half")
+			return fmt.Errorf("query: %w", r.Context().Err())
+		}, http.StatusOK, true},
+		"ERR-04 aborted":       {func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }, http.StatusBadRequest, true},
+		"a failure of its own": {func(http.ResponseWriter, *http.Request) error { return errors.New("disk full") }, http.StatusInternalServerError, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			token := k.token()
+			ctx, leave := context.WithCancel(t.Context())
+			k.must(k.surface.Handle(guard.Route{Pattern: "GET /gone", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
+				leave()
+				return test.handler(w, r)
+			}}))
+			func() {
+				defer func() {
+					if cut := recover() != nil; cut != test.isCut {
+						t.Errorf("the connection was cut: %v", cut)
+					}
+				}()
+				k.do(httptest.NewRequestWithContext(ctx, http.MethodGet, "/gone", http.NoBody), bearer(token))
+			}()
+			if len(k.calls.calls) != 1 || k.calls.calls[0].status != test.status {
+				t.Errorf("counted %v, want %d", k.calls.calls, test.status)
+			}
+		})
 	}
 }
 

@@ -55,11 +55,16 @@ func (t *telemetry) begin(r *http.Request, c *call) (context.Context, trace.Span
 }
 
 // finish counts what came of a call. A handler that did not come to its end has
-// cut its answer short, which is a failure whatever the status said.
+// cut its answer short, which is a failure whatever the status said, unless the client has
+// gone.
 func (s *Surface) finish(ctx context.Context, r *http.Request, c *call, span trace.Span, finished bool) {
 	status, took := c.status, time.Since(c.started)
-	if !finished {
+	isGone := errors.Is(context.Cause(r.Context()), context.Canceled)
+	switch {
+	case !finished && !isGone:
 		status = http.StatusInternalServerError
+	case !finished && status == 0:
+		status = http.StatusBadRequest
 	}
 	if s.cfg.Analytics != nil && c.isOAuth() {
 		s.cfg.Analytics.Count(c.principal.AppID, c.now, status, c.refusedBy != "", took)

@@ -21,10 +21,12 @@ type AppChange struct {
 func (s *Server) CheckChange(of ClientType, c AppChange) error {
 	var v apierror.Validation
 	if c.Name != nil {
-		checkName(&v, *c.Name)
+		if err := CheckAppName(*c.Name); err != nil {
+			v.Add("name %v", err)
+		}
 	}
 	if c.RedirectURIs != nil {
-		checkRedirectURIs(&v, of, *c.RedirectURIs)
+		s.checkRedirectURIs(&v, of, *c.RedirectURIs)
 	}
 	if c.Scopes != nil {
 		s.checkScopes(&v, *c.Scopes)
@@ -44,7 +46,9 @@ func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (App,
 			return App{}, err
 		}
 		set(&a.Name, c.Name)
-		set(&a.RedirectURIs, c.RedirectURIs)
+		if c.RedirectURIs != nil {
+			a.RedirectURIs = distinct(*c.RedirectURIs)
+		}
 		set(&a.Scopes, c.Scopes)
 		set(&a.AppURL, c.AppURL)
 		set(&a.PinnedVersion, c.PinnedVersion)

@@ -2,16 +2,13 @@ package oauthserver
 
 import (
 	"context"
-	"strings"
-	"unicode/utf8"
+	"errors"
+	"fmt"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
-
-// MaxAppName is how long the name of an app may be, in characters.
-const MaxAppName = 120
 
 // NewApp is an app as its developer describes it.
 type NewApp struct {
@@ -30,8 +27,9 @@ type CreatedApp struct {
 	Secret string // empty for a PUBLIC app
 }
 
-// CreateApp registers an app for an organization, unreviewed. Its error is a
-// validation error of apierror that names everything that is wrong.
+// CreateApp registers an app for an organization, unreviewed. Equal redirect URIs become
+// one. Its error is a validation error of apierror that names everything that is wrong, or
+// that the organization has Config.MaxApps apps.
 func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 	if err := s.CheckApp(n); err != nil {
 		return CreatedApp{}, err
@@ -39,46 +37,52 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 	now := s.cfg.Clock.Now()
 	app := App{
 		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: n.Type, Status: AppActive, Origin: OriginConsole,
-		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: n.RedirectURIs, Scopes: n.Scopes,
+		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: distinct(n.RedirectURIs), Scopes: n.Scopes,
 		AppURL: n.AppURL, PinnedVersion: n.PinnedVersion, CreatedAt: now,
 	}
-	if n.Type == Public {
-		return CreatedApp{App: app}, s.cfg.Store.CreateApp(ctx, app, nil)
+	var created CreatedApp
+	var secrets []ClientSecret
+	if n.Type == Confidential {
+		minted, record := newClientSecret(app.ID, now)
+		created.Secret, secrets = minted.Reveal(), []ClientSecret{record}
 	}
-	minted, record := newClientSecret(app.ID, now)
-	if err := s.cfg.Store.CreateApp(ctx, app, []ClientSecret{record}); err != nil {
+	var err error
+	created.App, err = s.cfg.Store.RegisterApp(ctx, Registration{App: app, Secrets: secrets, Now: now, MaxApps: s.cfg.MaxApps})
+	switch {
+	case errors.Is(err, ErrTooManyApps):
+		return CreatedApp{}, apierror.Invalid(s.tooManyApps()).WithCause(err)
+	case err != nil:
 		return CreatedApp{}, err
 	}
-	return CreatedApp{App: app, Secret: minted.Reveal()}, nil
+	return created, nil
+}
+
+func (s *Server) tooManyApps() string {
+	return fmt.Sprintf("an organization has at most %d apps", s.cfg.MaxApps)
 }
 
 // CheckApp returns a validation error that names all that is wrong with an app,
 // or nil. AppURL and PinnedVersion are the caller's to check.
 func (s *Server) CheckApp(n NewApp) error {
 	var v apierror.Validation
-	checkName(&v, n.Name)
+	if err := CheckAppName(n.Name); err != nil {
+		v.Add("name %v", err)
+	}
 	if n.Type != Confidential && n.Type != Public {
 		v.Add("type must be %s or %s", Confidential, Public)
 	}
-	checkRedirectURIs(&v, n.Type, n.RedirectURIs)
+	s.checkRedirectURIs(&v, n.Type, n.RedirectURIs)
 	s.checkScopes(&v, n.Scopes)
 	return v.Err()
 }
 
-// checkName holds the name to one line: people read it when they are asked for
-// consent.
-func checkName(v *apierror.Validation, name string) {
+func (s *Server) checkRedirectURIs(v *apierror.Validation, of ClientType, uris []string) {
 	switch {
-	case strings.TrimSpace(name) == "", utf8.RuneCountInString(name) > MaxAppName:
-		v.Add("name must have 1 to %d characters", MaxAppName)
-	case !isLine(name, MaxAppName):
-		v.Add("name has a character that cannot be seen")
-	}
-}
-
-func checkRedirectURIs(v *apierror.Validation, of ClientType, uris []string) {
-	if len(uris) == 0 {
+	case len(uris) == 0:
 		v.Add("redirectUris must have at least one entry")
+	case len(distinct(uris)) > s.cfg.MaxRedirectURIs:
+		v.Add("an app has at most %d redirect URIs", s.cfg.MaxRedirectURIs)
+		return
 	}
 	rules := RedirectRules{AllowQuery: true, AllowPrivateScheme: of == Public}
 	for i, uri := range uris {
@@ -86,6 +90,19 @@ func checkRedirectURIs(v *apierror.Validation, of ClientType, uris []string) {
 			v.Add("redirectUris[%d] %v", i, err)
 		}
 	}
+}
+
+// distinct returns the values without repetitions, in their order.
+func distinct(values []string) []string {
+	seen := make(map[string]bool, len(values))
+	kept := make([]string, 0, len(values))
+	for _, value := range values {
+		if !seen[value] {
+			seen[value] = true
+			kept = append(kept, value)
+		}
+	}
+	return kept
 }
 
 func (s *Server) checkScopes(v *apierror.Validation, scopes identity.Scopes) {

@@ -30,15 +30,18 @@ func TestCreateAppValidates(t *testing.T) {
 		change func(*oauthserver.NewApp)
 		want   []string
 	}{
-		"valid":            {func(*oauthserver.NewApp) {}, nil},
-		"a query":          {func(a *oauthserver.NewApp) { a.RedirectURIs = []string{apiRedirect + "?a=b"} }, nil},
-		"loopback":         {func(a *oauthserver.NewApp) { a.RedirectURIs = []string{"http://127.0.0.1:80/cb", "http://[::1]/cb"} }, nil},
+		"valid":    {func(*oauthserver.NewApp) {}, nil},
+		"a query":  {func(a *oauthserver.NewApp) { a.RedirectURIs = []string{apiRedirect + "?a=b"} }, nil},
+		"loopback": {func(a *oauthserver.NewApp) { a.RedirectURIs = []string{"http://127.0.0.1:80/cb", "http://[::1]/cb"} }, nil},
+		"CON-08 ports": {func(a *oauthserver.NewApp) {
+			a.RedirectURIs = []string{"http://127.0.0.1:0/cb", "http://localhost:05000/cb", "http://[::1]:99999/cb", "https://app.example.com:0443/cb", "http://127.0.0.1:65535/cb"}
+		}, []string{"redirectUris[0] has no valid port", "redirectUris[1] has no valid port", "redirectUris[2] has no valid port", "redirectUris[3] has no valid port"}},
 		"more than five":   {func(a *oauthserver.NewApp) { a.RedirectURIs = strings.Fields(strings.Repeat(apiRedirect+" ", 6)) }, nil},
 		"a private scheme": {func(a *oauthserver.NewApp) { a.RedirectURIs = []string{"com.example.app:/cb"} }, []string{"redirectUris[0] is not https"}},
 		"a private scheme of a PUBLIC app": {func(a *oauthserver.NewApp) {
 			a.Type, a.RedirectURIs = oauthserver.Public, []string{"com.example.app:/cb"}
 		}, nil},
-		"a name that hides something": {func(a *oauthserver.NewApp) { a.Name = "Sync\u202eknab" }, []string{"name has a character that cannot be seen"}},
+		"a name that hides something": {func(a *oauthserver.NewApp) { a.Name = "Sync\u202eknab" }, []string{"name has a character that cannot be shown"}},
 		"everything": {func(a *oauthserver.NewApp) {
 			*a = oauthserver.NewApp{Name: strings.Repeat("n", 121), RedirectURIs: []string{"http://example.com/", apiRedirect + "#f"}, Scopes: identity.MustScopes("internal:admin")}
 		}, []string{

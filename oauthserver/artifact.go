@@ -59,13 +59,14 @@ type Code struct {
 	Used          bool
 }
 
-// RefreshToken is one link of a family's chain.
+// RefreshToken is one link of a family's chain. Of one that was used so long ago that its
+// row was purged, ID, ExpiresAt and Generation are zero.
 type RefreshToken struct {
 	Standing
 	ID           string
 	FamilyScopes identity.Scopes
 	ExpiresAt    time.Time
-	Generation   int64 // counts the rotations of its family
+	Generation   int64 // counts the rotations of its family, from 1
 	Used         bool  // its family has gone on to a later generation
 }
 

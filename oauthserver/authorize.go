@@ -89,6 +89,12 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 	if err != nil || !isPrintable(clientID, maxClientID) {
 		return App{}, refused(textClient)
 	}
+	return s.consentApp(ctx, clientID, ip)
+}
+
+// consentApp finds the usable app of a client_id. A metadata document is fresh, or is
+// fetched for it.
+func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr) (App, error) {
 	client, err := s.findClient(ctx, s.cfg.Store, clientID, ip, forConsent)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, errDocument):
@@ -100,6 +106,27 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 	}
 	app, err := s.cfg.Store.App(ctx, client.ID)
 	if errors.Is(err, ErrNotFound) {
+		return App{}, refused(textClient)
+	}
+	return app, err
+}
+
+// sameApp returns the app that asked before, as it is now: usable, and with a metadata
+// document that is as fresh as that of a new request.
+func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
+	app, err := s.cfg.Store.App(r.Context(), appID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return App{}, refused(textClient)
+	case err != nil:
+		return App{}, err
+	case !app.IsUsable():
+		return App{}, refused(textClient)
+	case needsNoDocument(app.client(), s.cfg.Clock.Now()):
+		return app, nil
+	}
+	app, err = s.consentApp(r.Context(), app.ClientID, s.cfg.Proxies.ClientIP(r))
+	if err == nil && app.ID != appID { // the client_id names another app by now
 		return App{}, refused(textClient)
 	}
 	return app, err
@@ -137,14 +164,10 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	case !ours:
 		return held{}, refused(textRequest)
 	}
-	app, err := s.cfg.Store.App(r.Context(), request.AppID)
+	app, err := s.sameApp(r, request.AppID)
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return held{}, refused(textClient)
 	case err != nil:
 		return held{}, err
-	case !app.IsUsable():
-		return held{}, refused(textClient)
 	case !s.isRegistered(app, request.RedirectURI):
 		return held{}, refused(textRedirect)
 	case !s.mayAsk(app, request.Scopes):

@@ -87,10 +87,15 @@ func (c Client) accepts(presented secret.Secret) bool {
 	return right && c.Type == Confidential
 }
 
-// refuseClient counts a failed authentication and returns the answer to it.
+// refuseClient counts a failed authentication and returns the answer to it. Of failures
+// at the same moment, those after the one that locks out get the answer of the lockout.
 func (s *Server) refuseClient(ctx context.Context, c call) error {
-	if err := s.cfg.Limiter.Fail(ctx, c.now, c.lockouts()); err != nil {
+	result, err := s.cfg.Limiter.Fail(ctx, c.now, c.lockouts())
+	switch {
+	case err != nil:
 		return limiterFault(err)
+	case !result.Allowed:
+		return apierror.OAuthTooManyRequests(result.Wait)
 	}
 	return errClient()
 }
@@ -100,6 +105,6 @@ func errClient() error {
 	return apierror.NewOAuth(apierror.InvalidClient, "client authentication failed")
 }
 
-func invalidRequest(description string) error {
+func invalidRequest(description string) *apierror.OAuthError {
 	return apierror.NewOAuth(apierror.InvalidRequest, description)
 }

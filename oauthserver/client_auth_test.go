@@ -115,6 +115,11 @@ func TestClientRefused(t *testing.T) {
 		"deactivated":          {withBasic("cli_deactivated", apiSecret), nil, true},
 		"Basic, empty":         {withHeader("Authorization", "Basic"), nil, true},
 		"Basic, no base64":     {withHeader("Authorization", "Basic !"), nil, true},
+		"Basic, line break": {func(r *http.Request) {
+			k.as(confidentialID)(r)
+			text := r.Header.Get("Authorization")
+			r.Header.Set("Authorization", text[:12]+"\n"+text[12:])
+		}, nil, true},
 		"Basic, no colon":      {rawBasic(confidentialID), nil, true},
 		"Basic, no id":         {rawBasic(":" + apiSecret), nil, true},
 		"Basic, bad percent":   {rawBasic(confidentialID + ":%zz"), nil, true},
@@ -241,7 +246,7 @@ func TestTokenParameters(t *testing.T) {
 		"resource, http":        {[]string{"grant_type", "x", "resource", "http://api.example.com/"}, "invalid_target", "*"},
 		"resource, port":        {[]string{"grant_type", "x", "resource", apiOrigin + ":8443"}, "invalid_target", "*"},
 		"resource, app host":    {[]string{"grant_type", "x", "resource", appOrigin}, "invalid_target", "*"},
-		"resource, long":        {[]string{"grant_type", "x", "resource", apiOrigin + "/" + long}, "invalid_target", "*"},
+		"TOK-06 resource, long": {[]string{"grant_type", "x", "resource", apiOrigin + "/" + long + long}, "unsupported_grant_type", ""},
 		"resource twice":        {[]string{"grant_type", "x", "resource", apiOrigin, "resource", apiOrigin}, "invalid_target", "*"},
 		"resource, good":        {[]string{"grant_type", "x", "resource", apiOrigin}, "unsupported_grant_type", ""},
 		"resource, good, path":  {[]string{"grant_type", "x", "resource", apiOrigin + ":443/any/path?and=query"}, "unsupported_grant_type", ""},

@@ -15,7 +15,6 @@ import (
 // The bounds of what a client may say about itself, in characters and entries.
 const (
 	maxRedirectURIs = 5
-	maxClientName   = 120
 	maxMetadataText = 255
 	maxMetadataURI  = 512
 	maxMetadataList = 20
@@ -108,11 +107,31 @@ func (m *metadataReader) decode(name string, into any) bool {
 	return true
 }
 
+// registrationLists bound the lists of a registration, with the errors that they have
+// anyway.
+func registrationLists() map[string]apierror.List {
+	return map[string]apierror.List{
+		"redirect_uris": {Most: maxRedirectURIs, Refusal: errRedirectURIs()},
+		"contacts":      {Most: maxMetadataList, Refusal: apierror.NewOAuth(apierror.InvalidClientMetadata, errList("contacts"))},
+		// Most of them may be for other servers.
+		"grant_types":    {Most: 100, Refusal: apierror.NewOAuth(apierror.InvalidClientMetadata, "grant_types has more than 100 entries")},
+		"response_types": {Most: 100, Refusal: apierror.NewOAuth(apierror.InvalidClientMetadata, "response_types has more than 100 entries")},
+	}
+}
+
+func errRedirectURIs() error {
+	return apierror.NewOAuth(apierror.InvalidRedirectURI, "redirect_uris must be a list of 1 to 5 URIs")
+}
+
+func errList(name string) string {
+	return fmt.Sprintf("%s is not a list of at most %d lines", name, maxMetadataList)
+}
+
 // redirectURIs have an error of their own (RFC 7591 section 3.2.2).
 func (m *metadataReader) redirectURIs() ([]string, error) {
 	var uris []string
 	if !m.decode("redirect_uris", &uris) || len(uris) == 0 || len(uris) > maxRedirectURIs {
-		return nil, apierror.NewOAuth(apierror.InvalidRedirectURI, "redirect_uris must be a list of 1 to 5 URIs")
+		return nil, errRedirectURIs()
 	}
 	for i, uri := range uris {
 		if err := (RedirectRules{}).Check(uri); err != nil {
@@ -124,9 +143,10 @@ func (m *metadataReader) redirectURIs() ([]string, error) {
 
 // name is what people see when they are asked for consent.
 func (m *metadataReader) name() string {
-	name := m.text("client_name", maxClientName)
-	if m.problem == "" && !hasVisible(name) {
-		m.fail("client_name is missing")
+	var name string
+	m.decode("client_name", &name) // what has the wrong type has failed by then
+	if err := CheckAppName(name); err != nil {
+		m.fail("client_name %v", err)
 	}
 	return name
 }
@@ -138,7 +158,7 @@ func (m *metadataReader) text(name string, limit int) string {
 		return ""
 	}
 	if !isLine(value, limit) {
-		m.fail("%s is not a line of at most %d characters", name, limit)
+		m.fail("%s must be one line of at most %d characters", name, limit)
 	}
 	return value
 }
@@ -168,7 +188,7 @@ func (m *metadataReader) subset(name string, fallback, known []string) []string 
 		}
 	}
 	if len(kept) == 0 {
-		m.fail("%s has nothing that is supported", name)
+		m.fail("%s has no supported value", name)
 	}
 	return kept
 }
@@ -179,11 +199,18 @@ func (m *metadataReader) uri(name string) string {
 	if value == "" {
 		return ""
 	}
-	u, err := url.Parse(value)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
+	if !isPageURI(value) {
 		m.fail("%s is not an https URL", name)
 	}
 	return value
+}
+
+// isPageURI reports whether a browser can show what is there: https, or http on loopback.
+// A host's pages may name it in a header.
+func isPageURI(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && isLine(value, maxMetadataURI) && hasPlainHost(u) && isPort(u.Port()) && u.User == nil &&
+		(u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
 }
 
 func (m *metadataReader) list(name string) []string {
@@ -192,7 +219,7 @@ func (m *metadataReader) list(name string) []string {
 		return nil
 	}
 	if len(values) > maxMetadataList || slices.ContainsFunc(values, func(v string) bool { return v == "" || !isLine(v, maxMetadataText) }) {
-		m.fail("%s is not a list of at most %d lines", name, maxMetadataList)
+		m.fail("%s", errList(name))
 	}
 	return values
 }
@@ -223,13 +250,4 @@ func isLine(s string, limit int) bool {
 		}
 	}
 	return true
-}
-
-func hasVisible(s string) bool {
-	for _, r := range s {
-		if !unicode.IsSpace(r) {
-			return true
-		}
-	}
-	return false
 }

@@ -20,6 +20,11 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
+const (
+	defaultMaxApps         = 100
+	defaultMaxRedirectURIs = 100
+)
+
 // Config of a [Server]. Store, Host, Keyring, Pages and the two URLs are
 // required; the zero value of everything else is its default.
 type Config struct {
@@ -63,12 +68,16 @@ type Config struct {
 	// Registration decides about registrations without a registration token;
 	// nil refuses them.
 	Registration RegistrationPolicy
+	// MaxApps is how many apps an organization may have that are not deactivated; 0
+	// means 100. It counts those of the console and those that registered with a
+	// registration token of the organization or that Registration put into it.
+	MaxApps int
+	// MaxRedirectURIs is how many redirect URIs an app of the console may have, equal
+	// ones counted once; 0 means 100.
+	MaxRedirectURIs int
 	// Unowned names the organization in whose sandboxes an unreviewed app
 	// without an organization may be connected by this user; nil means none.
 	Unowned func(ctx context.Context, app App, userID string) (organizationID string, err error)
-	// Decided is told of every decision after it was committed, for an audit log;
-	// the person waits for it. Nil means that nobody is.
-	Decided func(ctx context.Context, d Decision)
 
 	// Documents configures the fetching of client metadata documents.
 	Documents DocumentConfig
@@ -116,6 +125,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("oauthserver: Config.Pages is nil; pages.New has the default ones")
 	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > time.Minute:
 		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and a minute")
+	case cfg.MaxApps < 0 || cfg.MaxRedirectURIs < 0:
+		return nil, errors.New("oauthserver: Config.MaxApps or Config.MaxRedirectURIs is negative")
 	case cfg.KeyRotation > 0 && cfg.KeyRotation < keyLeadTime:
 		return nil, errors.New("oauthserver: Config.KeyRotation is less than an hour: keys would wait in line to sign")
 	}
@@ -147,10 +158,8 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	cfg.MaxApps, cfg.MaxRedirectURIs = cmp.Or(cfg.MaxApps, defaultMaxApps), cmp.Or(cfg.MaxRedirectURIs, defaultMaxRedirectURIs)
 	cfg.KeyRotation = cmp.Or(cfg.KeyRotation, defaultKeyRotation)
-	if cfg.Decided == nil {
-		cfg.Decided = func(context.Context, Decision) {}
-	}
 	keys := &signingKeys{store: cfg.Store, ring: cfg.Keyring}
 	if cfg.SessionTokens == nil {
 		cfg.SessionTokens = sessionTokens{keys: keys, issuer: apiOrigin}
@@ -169,7 +178,7 @@ func New(cfg Config) (*Server, error) {
 // publishes is built on it.
 func checkOrigin(field, raw string) (string, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Host == "" || !isPort(u.Port()) || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", fmt.Errorf("oauthserver: Config.%s %q is not an origin like https://api.example.com", field, raw)
 	}
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {

@@ -33,7 +33,7 @@ func readCredentials(r *http.Request, form apierror.Form) credentials {
 	c := basicCredentials(r)
 	if r.URL.RawQuery != "" {
 		if query := r.URL.Query(); query.Has("client_id") || query.Has("client_secret") {
-			c.problem = invalidRequest("client credentials do not belong into the URL")
+			c.problem = invalidRequest("client credentials must not be sent in the URL")
 		}
 	}
 	if c.malformed {
@@ -43,9 +43,9 @@ func readCredentials(r *http.Request, form apierror.Form) credentials {
 	switch {
 	case c.problem != nil:
 	case id != "" && c.clientID != "" && id != c.clientID:
-		c.problem = invalidRequest("client_id differs from the one of the Authorization header")
+		c.problem = invalidRequest("client_id differs from the client_id of the Authorization header")
 	case text != "" && !c.secret.IsZero():
-		c.problem = invalidRequest("the client secret is given twice")
+		c.problem = invalidRequest("the client secret was sent twice")
 	}
 	if c.clientID == "" {
 		c.clientID = id
@@ -79,7 +79,7 @@ func basicCredentials(r *http.Request) credentials {
 // that clients which leave that out are understood too.
 func decodeBasic(encoded string) (id, text string, ok bool) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
+	if err != nil || strings.ContainsAny(encoded, "\r\n") { // which package base64 ignores
 		return "", "", false
 	}
 	id, text, found := strings.Cut(string(raw), ":")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -26,6 +27,11 @@ type posted struct {
 	session identity.Session
 	form    apierror.Form
 	now     time.Time
+}
+
+// entry is what the audit log tells of the decision.
+func (d posted) entry(action audit.Action, appID, businessID string) audit.Entry {
+	return audit.Entry{ID: id.New(id.Audit, d.now), AppID: appID, UserID: d.session.UserID, Action: action, Target: businessID, At: d.now}
 }
 
 // serveDecision takes the answer to a consent page, and sends the browser back to
@@ -49,11 +55,9 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d := posted{session: session, form: form, now: now}
-	decided := Decision{UserID: session.UserID, AppID: request.app.ID}
 	var answer string
 	switch form.Get(decisionField) {
 	case decideAllow:
-		decided.Allowed, decided.BusinessID = true, form.Get(businessField)
 		answer, err = s.allowRequest(r.Context(), request, d)
 	case decideDeny:
 		answer, err = s.denyRequest(r.Context(), request, d)
@@ -63,7 +67,6 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.cfg.Decided(r.Context(), decided)
 	// Set as it is: http.Redirect would rewrite it.
 	w.Header().Set("Location", callback(request.RedirectURI, answer, request.State))
 	w.WriteHeader(http.StatusSeeOther)
@@ -92,7 +95,7 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 	if err != nil {
 		return "", err
 	}
-	approval.RequestID = request.ID
+	approval.RequestID, approval.Audit = request.ID, d.entry(audit.ConsentAllowed, request.app.ID, approval.BusinessID)
 	code := secret.New(secret.AuthorizationCode)
 	approved, err := s.cfg.Store.ApproveRequest(ctx, approval, NewCode{
 		ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(CodeLifetime),
@@ -107,7 +110,7 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 }
 
 func (s *Server) denyRequest(ctx context.Context, request held, d posted) (string, error) {
-	err := s.cfg.Store.DenyRequest(ctx, request.ID, d.now)
+	err := s.cfg.Store.DenyRequest(ctx, Denial{RequestID: request.ID, Now: d.now, Audit: d.entry(audit.ConsentDenied, request.app.ID, "")})
 	if errors.Is(err, ErrNotFound) {
 		return "", refused(textRequest)
 	}

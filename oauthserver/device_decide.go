@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
@@ -19,19 +20,17 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 	if err := s.checkCSRF(binding, d.form.Get(csrfField)); err != nil {
 		return err
 	}
-	device, err := s.openDevice(r.Context(), userCode, d.now)
+	device, err := s.openDevice(r, userCode, d.now)
 	if err != nil {
 		return err
 	}
 	view := DoneView{Service: s.cfg.Service, Nonce: nonce(r), AppName: device.app.Name}
-	decided := Decision{UserID: d.session.UserID, AppID: device.app.ID, OnDevice: true}
 	switch d.form.Get(decisionField) {
 	case decideAllow:
 		view.Approved = true
-		decided.Allowed, decided.BusinessID = true, d.session.BusinessID
 		view.Business, err = s.allowDevice(r.Context(), device, d)
 	case decideDeny:
-		err = s.cfg.Store.DenyDevice(r.Context(), device.ID, d.now)
+		err = s.cfg.Store.DenyDevice(r.Context(), Denial{RequestID: device.ID, Now: d.now, Audit: d.entry(audit.DeviceDenied, device.app.ID, "")})
 		if errors.Is(err, ErrNotFound) {
 			err = problemWithCode(userCode, textUserCode)
 		}
@@ -41,7 +40,6 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 	if err != nil {
 		return err
 	}
-	s.cfg.Decided(r.Context(), decided)
 	return s.cfg.Pages.Done(w, r, view)
 }
 
@@ -55,7 +53,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (str
 	if err != nil {
 		return "", err
 	}
-	approval.RequestID = device.ID
+	approval.RequestID, approval.Audit = device.ID, d.entry(audit.DeviceAllowed, device.app.ID, approval.BusinessID)
 	approved, err := s.cfg.Store.ApproveDevice(ctx, approval)
 	if err != nil {
 		return "", err

@@ -1,7 +1,6 @@
 package oauthserver
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -69,9 +68,15 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 	if typed == "" {
 		return problemWithCode("", "Enter the code that your device shows.")
 	}
-	device, err := s.openDevice(r.Context(), typed, now)
-	if _, wrong := errors.AsType[*deviceFormProblem](err); wrong {
-		if failed := s.cfg.Limiter.Fail(r.Context(), now, s.guessing(r, session)); failed != nil {
+	// A code counts as wrong before it is looked up, so that many at once stay within
+	// the limit.
+	guess := s.guessing(r, session)
+	if err := limited(s.cfg.Limiter.Fail(r.Context(), now, guess)); err != nil {
+		return err
+	}
+	device, err := s.openDevice(r, typed, now)
+	if _, wrong := errors.AsType[*deviceFormProblem](err); !wrong {
+		if failed := s.cfg.Limiter.Forgive(r.Context(), now, guess); failed != nil {
 			return apierror.Unavailable(failed)
 		}
 	}
@@ -82,12 +87,12 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 }
 
 // openDevice finds the code that somebody typed, if it waits for a decision.
-func (s *Server) openDevice(ctx context.Context, typed string, now time.Time) (waiting, error) {
+func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiting, error) {
 	userCode, err := secret.NormalizeUserCode(typed)
 	if err != nil {
 		return waiting{}, problemWithCode(shownCode(typed), textUserCode)
 	}
-	device, err := s.cfg.Store.DeviceByUserCode(ctx, userCode)
+	device, err := s.cfg.Store.DeviceByUserCode(r.Context(), userCode)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return waiting{}, problemWithCode(userCode, textUserCode)
@@ -96,14 +101,10 @@ func (s *Server) openDevice(ctx context.Context, typed string, now time.Time) (w
 	case device.Status != DevicePending, !now.Before(device.ExpiresAt):
 		return waiting{}, problemWithCode(userCode, textUserCode)
 	}
-	app, err := s.cfg.Store.App(ctx, device.AppID)
+	app, err := s.sameApp(r, device.AppID)
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return waiting{}, refused(textClient)
 	case err != nil:
 		return waiting{}, err
-	case !app.IsUsable():
-		return waiting{}, refused(textClient)
 	case !s.mayAsk(app, device.Scopes):
 		return waiting{}, refused(textScopes)
 	}

@@ -31,6 +31,9 @@ func TestDeviceAuthorize(t *testing.T) {
 		"JSON, body": func() apiAnswer {
 			return k.postJSON("/oauth/device/authorize", `{"client_id":"cli_confidential","client_secret":"`+apiSecret+`","scope":null,"other":1}`)
 		},
+		"TOK-06 a long resource": func() apiAnswer {
+			return k.post("/oauth/device/authorize", k.as(publicID), "resource", apiOrigin+"/"+strings.Repeat("x", 2000))
+		},
 		"JSON, public": func() apiAnswer {
 			return k.postJSON("/oauth/device/authorize", `{"client_id":"cli_public","scope":"invoices:read","resource":"https://api.example.com/x"}`)
 		},
@@ -158,7 +161,7 @@ func TestDeviceDenied(t *testing.T) {
 	device, user := k.newDevice(confidentialID)
 	found, err := k.store.DeviceByUserCode(t.Context(), user)
 	k.must(err)
-	k.must(k.store.DenyDevice(t.Context(), found.ID, k.clock.Now()))
+	k.must(k.store.DenyDevice(t.Context(), oauthserver.Denial{RequestID: found.ID, Now: k.clock.Now()}))
 	for range 2 {
 		k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
 	}
@@ -187,8 +190,12 @@ func TestDeviceExpires(t *testing.T) {
 func TestDeviceCancelled(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(k *apiKit) error{
-		"uninstalled":    func(k *apiKit) error { return k.server.Uninstall(k.Context(), k.app(publicID).ID, apiBusiness) },
-		"access revoked": func(k *apiKit) error { return k.server.RevokeAccess(k.Context(), k.app(publicID).ID, apiBusiness) },
+		"uninstalled": func(k *apiKit) error {
+			return k.server.Uninstall(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
+		},
+		"access revoked": func(k *apiKit) error {
+			return k.server.RevokeAccess(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
+		},
 		"consent revoked": func(k *apiKit) error {
 			return k.server.RevokeConsent(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},

@@ -6,16 +6,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 )
-
-// maxDocumentName is how long the client_name of a document may be, in characters.
-const maxDocumentName = 120
 
 // document is a client metadata document: the members of RFC 7591 section 2 that
 // mean something here. Others are ignored.
@@ -35,7 +29,8 @@ type document struct {
 	documentNotes
 }
 
-// documentNotes are kept with the app as they are; nothing is decided by them.
+// documentNotes are kept with the app; nothing is decided by them. Addresses that are no
+// pages are left out.
 type documentNotes struct {
 	ClientURI       string   `json:"client_uri,omitempty"`
 	LogoURI         string   `json:"logo_uri,omitempty"`
@@ -61,13 +56,18 @@ func parseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) 
 	if err != nil {
 		return App{}, err
 	}
+	for _, address := range []*string{&d.ClientURI, &d.LogoURI, &d.TermsURI, &d.PolicyURI} {
+		if !isPageURI(*address) {
+			*address = ""
+		}
+	}
 	notes, err := json.Marshal(d.documentNotes)
 	if err != nil {
 		return App{}, err
 	}
 	return App{
 		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: d.name(clientID),
-		RedirectURIs: uniqueRedirects(d.RedirectURIs), Scopes: scopes, Metadata: string(notes),
+		RedirectURIs: distinct(d.RedirectURIs), Scopes: scopes, Metadata: string(notes),
 	}, nil
 }
 
@@ -88,8 +88,6 @@ func (d document) check(clientID string) error {
 	switch {
 	case d.ClientID == nil || *d.ClientID != clientID:
 		return errors.New("client_id is not the URL of the document")
-	case d.ClientName != nil && !isDocumentName(*d.ClientName):
-		return fmt.Errorf("client_name must have 1 to %d characters and no control characters", maxDocumentName)
 	case d.AuthMethod != nil && *d.AuthMethod != "none":
 		return errors.New("token_endpoint_auth_method must be none")
 	case d.Secret != nil || d.SecretExpires != nil:
@@ -102,6 +100,11 @@ func (d document) check(clientID string) error {
 		return errors.New("grant_types has none that a public client can use here")
 	case d.ResponseTypes != nil && !slices.Contains(d.ResponseTypes, "code"):
 		return errors.New("response_types has none that is known here")
+	}
+	if d.ClientName != nil {
+		if err := CheckAppName(*d.ClientName); err != nil {
+			return fmt.Errorf("client_name %w", err)
+		}
 	}
 	for i, uri := range d.RedirectURIs {
 		if err := (RedirectRules{}).Check(uri); err != nil {
@@ -136,25 +139,4 @@ func isDocumentGrant(name string) bool {
 		return true
 	}
 	return false
-}
-
-// isDocumentName wants a name that a person can read on the consent page, and that
-// does not change how the text around it reads.
-func isDocumentName(name string) bool {
-	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > maxDocumentName {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
-	})
-}
-
-func uniqueRedirects(list []string) []string {
-	var unique []string
-	for _, s := range list {
-		if !slices.Contains(unique, s) {
-			unique = append(unique, s)
-		}
-	}
-	return unique
 }

@@ -194,12 +194,13 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-func (k *apiKit) postCtx(ctx context.Context, path string, change apiRequest, pairs ...string) {
+func (k *apiKit) postCtx(ctx context.Context, path string, change apiRequest, pairs ...string) apiAnswer {
+	k.Helper()
 	form := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Add(pairs[i], pairs[i+1])
 	}
-	k.sendCtx(ctx, http.MethodPost, path, form.Encode(), withHeader("Content-Type", "application/x-www-form-urlencoded"), change)
+	return k.sendCtx(ctx, http.MethodPost, path, form.Encode(), withHeader("Content-Type", "application/x-www-form-urlencoded"), change)
 }
 
 // TOK-09: the log of a fault has neither secrets nor codes nor tokens.

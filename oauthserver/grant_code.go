@@ -8,7 +8,8 @@ import (
 
 // grantCode redeems an authorization code. The order of its checks is fixed:
 // found and the client's own, used, expired, redirect_uri, PKCE, and then, in
-// the act itself, installation and consent. Only a redemption uses a code up. A
+// the act itself, installation and consent. A redemption uses the code up, and so does
+// one that fails with a redirect_uri or a verifier that is not the code's. A
 // redemption costs 6 statements, the client's included, and one commit.
 func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
 	if _, err := c.parameter("code", maxParameter); err != nil {
@@ -29,7 +30,7 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	case !c.now.Before(code.ExpiresAt):
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantExpired)
 	case binding != nil:
-		return tokenAnswer{}, binding
+		return tokenAnswer{}, s.spendCode(ctx, c, code, binding)
 	}
 	if err := s.requireMember(ctx, code.BusinessID, code.UserID); err != nil {
 		return tokenAnswer{}, err
@@ -45,11 +46,28 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	return tokens.answer(minted.Scopes), nil
 }
 
+// spendCode uses up a code whose redemption failed with invalid_grant, which says that the
+// grant is dead, and returns the error. A malformed request leaves the code as it was. A
+// code that was used meanwhile answers as used.
+func (s *Server) spendCode(ctx context.Context, c call, code Code, binding *apierror.OAuthError) error {
+	if binding.Code() != apierror.InvalidGrant {
+		return binding
+	}
+	spent, err := s.cfg.Store.SpendCode(ctx, code.ID, c.now)
+	switch {
+	case err != nil:
+		return fault("spend code", err)
+	case !spent:
+		return apierror.GrantError(apierror.GrantCodeUsed)
+	}
+	return binding
+}
+
 // replayCode answers for a used code. Its own client with the right redirect_uri
 // and verifier had everything that the first redemption had, so one of the two
 // is a thief: what the code gave ends (RFC 6749 section 4.1.2). Anybody else
 // could use that to end other people's tokens, and only gets the answer.
-func (s *Server) replayCode(ctx context.Context, c call, code Code, binding error) error {
+func (s *Server) replayCode(ctx context.Context, c call, code Code, binding *apierror.OAuthError) error {
 	if binding == nil {
 		if err := s.cfg.Store.ReplayCode(ctx, code.ID, c.now); err != nil {
 			return fault("replay code", err)
@@ -58,10 +76,11 @@ func (s *Server) replayCode(ctx context.Context, c call, code Code, binding erro
 	return apierror.GrantError(apierror.GrantCodeUsed)
 }
 
-// checkBinding holds a redemption to the request that the code came from. A
+// checkBinding holds a redemption to the request that the code came from, and returns nil
+// when all of it is right. A
 // verifier for a code without a challenge is refused too: the challenge may have
 // been cut out of the request on its way (RFC 9700 section 2.1.1).
-func (c Code) checkBinding(redirectURI, verifier string) error {
+func (c Code) checkBinding(redirectURI, verifier string) *apierror.OAuthError {
 	switch {
 	case redirectURI != c.RedirectURI:
 		return apierror.GrantError(apierror.GrantRedirectMismatch)

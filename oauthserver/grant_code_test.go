@@ -83,8 +83,8 @@ func TestCodeReplay(t *testing.T) {
 	}
 }
 
-// CODE-04, CODE-05: each way to miss the request that the code came from. None
-// uses the code up.
+// CODE-04, CODE-05: each way to miss the request that the code came from. Those that are
+// invalid_grant use the code up, those that are invalid_request do not.
 func TestCodeBinding(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -113,9 +113,81 @@ func TestCodeBinding(t *testing.T) {
 			if test.challenge == "" {
 				verifier = ""
 			}
-			k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code,
-				"redirect_uri", apiRedirect, "code_verifier", verifier).ok(tokenMembers)
+			again := k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code, "redirect_uri", apiRedirect, "code_verifier", verifier)
+			if test.code == "invalid_grant" {
+				again.dead("code already used")
+			} else {
+				again.ok(tokenMembers)
+			}
 		})
+	}
+}
+
+// CODE-04: a request that fails before its redirect_uri and verifier are compared leaves
+// the code as it was, whatever else is wrong with it.
+func TestCodeUntouched(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	k.addApp("cli_other", oauthserver.Confidential)
+	for name, test := range map[string]struct {
+		as         apiRequest
+		parameters []string // beside the code
+		status     int
+		code       string
+	}{
+		"wrong secret":         {withBasic(confidentialID, "wrong"), nil, http.StatusUnauthorized, "invalid_client"},
+		"another client":       {k.as(publicID), nil, http.StatusBadRequest, "invalid_grant"},
+		"another, with secret": {k.as("cli_other"), nil, http.StatusBadRequest, "invalid_grant"},
+		"invalid_target":       {k.as(confidentialID), []string{"resource", "https://elsewhere.example.com/"}, http.StatusBadRequest, "invalid_target"},
+		"redirect_uri long":    {k.as(confidentialID), []string{"redirect_uri", strings.Repeat("x", 513)}, http.StatusBadRequest, "invalid_request"},
+		"verifier twice":       {k.as(confidentialID), []string{"code_verifier", strings.Repeat("x", 43)}, http.StatusBadRequest, "invalid_request"},
+	} {
+		t.Run("CODE-04 "+name, func(t *testing.T) {
+			code := k.code(confidentialID, apiChallenge)
+			parameters := append([]string{"grant_type", "authorization_code", "code", code, "code_verifier", strings.Repeat("x", 43)}, test.parameters...)
+			if name != "redirect_uri long" {
+				parameters = append(parameters, "redirect_uri", "https://wrong.example.com/")
+			}
+			k.token(test.as, parameters...).refused(test.status, test.code, "*")
+			k.redeem(confidentialID, code).ok(tokenMembers)
+		})
+	}
+}
+
+// CODE-04: of right and wrong redemptions at the same time one decides: either the right
+// one gets tokens, which live, or one wrong one gets its reason. All others are late.
+func TestCodeRaceWrong(t *testing.T) {
+	t.Parallel()
+	for range 4 {
+		k, crowd := newCrowdKit(t)
+		code := k.code(confidentialID, apiChallenge)
+		answers := make([]apiAnswer, 8)
+		crowd.expect(len(answers))
+		storetest.Race(len(answers), func(i int) {
+			if i == 0 {
+				answers[i] = k.redeem(confidentialID, code)
+				return
+			}
+			answers[i] = k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code,
+				"redirect_uri", apiRedirect, "code_verifier", strings.Repeat("x", 43))
+		})
+		winners := 0
+		for _, got := range answers {
+			switch {
+			case got.status == http.StatusOK:
+				winners++
+				if !k.isLive(got.text("access_token")) {
+					t.Error("a wrong redemption ended the tokens of the right one")
+				}
+			case got.text("error_description") == "PKCE verification failed":
+				winners++
+			default:
+				got.dead("code already used")
+			}
+		}
+		if winners != 1 {
+			t.Errorf("%d redemptions decided, want one", winners)
+		}
 	}
 }
 
@@ -129,13 +201,14 @@ func TestCodeOrder(t *testing.T) {
 	k.token(k.as(publicID), wrong...).dead("")
 	k.token(k.as(confidentialID), wrong...).dead("expired")
 
-	code = k.code(confidentialID, apiChallenge)
-	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness))
-	wrong[3] = code
+	codes := []string{k.code(confidentialID, apiChallenge), k.code(confidentialID, apiChallenge), k.code(confidentialID, apiChallenge)}
+	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+	wrong[3] = codes[0]
 	k.token(k.as(confidentialID), wrong...).dead("redirect_uri mismatch")
-	wrong[5] = apiRedirect
+	wrong[3], wrong[5] = codes[1], apiRedirect
 	k.token(k.as(confidentialID), wrong...).dead("PKCE verification failed")
-	k.redeem(confidentialID, code).dead("")
+	k.redeem(confidentialID, codes[2]).dead("")
+	k.redeem(confidentialID, codes[0]).dead("code already used")
 }
 
 // TOK-08: what is unknown, or another's, or of another kind, has no description.
@@ -192,5 +265,5 @@ func TestCodeOfAnotherRedirect(t *testing.T) {
 	code := k.code(confidentialID, apiChallenge)
 	k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code, "redirect_uri", other, "code_verifier", apiVerifier).
 		dead("redirect_uri mismatch")
-	k.redeem(confidentialID, code).ok(tokenMembers)
+	k.redeem(confidentialID, code).dead("code already used")
 }

@@ -121,9 +121,11 @@ func TestExchangeRefuses(t *testing.T) {
 func TestExchangeDead(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(k *apiKit) error{
-		"uninstalled": func(k *apiKit) error { return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness) },
+		"uninstalled": func(k *apiKit) error {
+			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+		},
 		"access revoked": func(k *apiKit) error {
-			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness)
+			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"user suspended":  func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended) },
 		"user restricted": func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted) },
@@ -159,7 +161,7 @@ func TestExchangeOldInstallation(t *testing.T) {
 	app := k.app(confidentialID)
 	old, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
 	k.must(err)
-	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness))
+	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness, apiUser))
 	k.install(confidentialID)
 	k.exchange(sessionToken("1") + old.ID).dead("")
 	fresh, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
@@ -211,7 +213,7 @@ func TestExchangeMinted(t *testing.T) {
 	k.exchange("x.y.z").dead("")
 	// Of an installation that ended, though the app is back.
 	token = mint()
-	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness))
+	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 	k.install(confidentialID)
 	k.exchange(token).dead("")
 }

@@ -54,6 +54,47 @@ func TestRefreshReuse(t *testing.T) {
 	k.refresh(confidentialID, first).dead("revoked")
 }
 
+// REF-02, TOK-11: a used token is recognized for as long as its family lives, however long
+// ago it was used.
+func TestRefreshReuseLate(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, test := range map[string]struct {
+		replay func(k *apiKit, token string)
+		after  string // of the family's newest token
+	}{
+		"REF-02 reuse revokes the family": {func(k *apiKit, token string) {
+			k.refresh(publicID, token).dead("")
+			k.refresh(confidentialID, token).dead("refresh token reuse detected")
+			k.refresh(confidentialID, token).dead("revoked")
+		}, "revoked"},
+		"INT-03 it is inactive": {func(k *apiKit, token string) {
+			k.post("/oauth/introspect", k.as(confidentialID), "token", token).ok("active")
+		}, ""},
+		"REV-06 it can be revoked": {func(k *apiKit, token string) {
+			k.post("/oauth/revoke", k.as(confidentialID), "token", token).ok("")
+		}, "revoked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIKit(t)
+			_, first := k.tokens(confidentialID)
+			newest := first
+			for range 20 {
+				k.clock.Advance(20 * day)
+				newest = k.refresh(confidentialID, newest).ok(tokenMembers).text("refresh_token")
+				k.server.Tidy(t.Context())
+			}
+			test.replay(k, first)
+			if got := k.refresh(confidentialID, newest); test.after == "" {
+				got.ok(tokenMembers)
+			} else {
+				got.dead(test.after)
+			}
+		})
+	}
+}
+
 // REF-03, REF-04: thirty days from each token's own issue; the moment itself is
 // too late.
 func TestRefreshExpires(t *testing.T) {
@@ -83,8 +124,12 @@ func TestRefreshDead(t *testing.T) {
 		end         func(k *kit, appID, refresh string) error
 		description string
 	}{
-		"access revoked": {func(k *kit, appID, _ string) error { return k.server.RevokeAccess(k.Context(), appID, apiBusiness) }, "revoked"},
-		"uninstalled":    {func(k *kit, appID, _ string) error { return k.server.Uninstall(k.Context(), appID, apiBusiness) }, ""},
+		"access revoked": {func(k *kit, appID, _ string) error {
+			return k.server.RevokeAccess(k.Context(), appID, apiBusiness, apiUser)
+		}, "revoked"},
+		"uninstalled": {func(k *kit, appID, _ string) error {
+			return k.server.Uninstall(k.Context(), appID, apiBusiness, apiUser)
+		}, ""},
 		"consent revoked": {func(k *kit, appID, _ string) error {
 			return k.server.RevokeConsent(k.Context(), appID, apiBusiness, apiUser)
 		}, ""},
@@ -124,12 +169,12 @@ func TestRefreshUsedAndEnded(t *testing.T) {
 	app := k.app(confidentialID)
 	_, used := k.tokens(confidentialID)
 	k.refresh(confidentialID, used).ok(tokenMembers)
-	k.must(k.server.RevokeAccess(t.Context(), app.ID, apiBusiness))
+	k.must(k.server.RevokeAccess(t.Context(), app.ID, apiBusiness, apiUser))
 	k.refresh(confidentialID, used).dead("revoked")
 
 	_, used = k.tokens(confidentialID)
 	k.refresh(confidentialID, used).ok(tokenMembers)
-	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness))
+	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness, apiUser))
 	k.refresh(confidentialID, used).dead("refresh token reuse detected")
 	k.refresh(confidentialID, used).dead("revoked")
 }
@@ -269,7 +314,7 @@ func TestRefreshRetry(t *testing.T) {
 		k.host.leave(apiUser)
 		k.refresh(confidentialID, refresh).dead("")
 		k.host.leave("nobody")
-		k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness))
+		k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 		k.refresh(confidentialID, refresh).dead("")
 	})
 	t.Run("lost answer", func(t *testing.T) {

@@ -57,10 +57,10 @@ func TestIntrospectInactive(t *testing.T) {
 	type kit = apiKit
 	for name, end := range map[string]func(k *kit, access, refresh string) error{
 		"access revoked": func(k *kit, _, _ string) error {
-			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness)
+			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"uninstalled": func(k *kit, _, _ string) error {
-			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness)
+			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"consent revoked": func(k *kit, _, _ string) error {
 			return k.server.RevokeConsent(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 )
@@ -16,9 +17,10 @@ const (
 )
 
 // Run does what no request causes, until ctx ends: it purges what is dead for
-// long enough, records business.redact when that is due, makes a new signing key
-// when the last one is Config.KeyRotation old, and keeps signing keys sealed by the
-// keyring's first key. Any number of nodes may run it. It returns the error of ctx.
+// long enough, and what is older than audit.Retention in the audit log, records
+// business.redact when that is due, makes a new signing key when the last one is
+// Config.KeyRotation old, and keeps signing keys sealed by the keyring's first key.
+// Any number of nodes may run it. It returns the error of ctx.
 func (s *Server) Run(ctx context.Context) error {
 	for {
 		now := s.cfg.Clock.Now()
@@ -39,6 +41,7 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 	work := map[string]func() (int, error){
 		"purge":  func() (int, error) { return s.cfg.Store.Purge(ctx, now, tidyBatch) },
 		"redact": func() (int, error) { return s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, redact) },
+		"audit":  func() (int, error) { return s.cfg.Store.PurgeAudit(ctx, now.Add(-audit.Retention), tidyBatch) },
 		"keys":   func() (int, error) { return 0, s.keys.tend(ctx, now, s.cfg.KeyRotation) },
 	}
 	for name, batch := range work {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -13,30 +14,36 @@ import (
 
 // Uninstall ends an app's installation as the business does when it removes the
 // app: nothing issued under it works on. It records app.uninstalled, and
-// business.redact is due 48 hours later; [ErrNotFound] when it is not installed.
-func (s *Server) Uninstall(ctx context.Context, appID, businessID string) error {
-	return s.endInstallation(ctx, appID, businessID, InstallationRemoved)
+// business.redact is due 48 hours later; [ErrNotFound] when it is not installed. The
+// audit log tells that the user did it; an empty userID means the service itself.
+func (s *Server) Uninstall(ctx context.Context, appID, businessID, userID string) error {
+	return s.endInstallation(ctx, EndInstallation{AppID: appID, BusinessID: businessID, Status: InstallationRemoved}, audit.Uninstalled, userID)
 }
 
 // RevokeAccess is Uninstall by a business that withdraws its trust. A refresh
 // then answers "revoked".
-func (s *Server) RevokeAccess(ctx context.Context, appID, businessID string) error {
-	return s.endInstallation(ctx, appID, businessID, InstallationRevoked)
+func (s *Server) RevokeAccess(ctx context.Context, appID, businessID, userID string) error {
+	return s.endInstallation(ctx, EndInstallation{AppID: appID, BusinessID: businessID, Status: InstallationRevoked}, audit.AccessRevoked, userID)
 }
 
-func (s *Server) endInstallation(ctx context.Context, appID, businessID string, status InstallationStatus) error {
+func (s *Server) endInstallation(ctx context.Context, end EndInstallation, action audit.Action, userID string) error {
 	now := s.cfg.Clock.Now()
-	_, err := s.cfg.Store.EndInstallation(ctx, EndInstallation{
-		AppID: appID, BusinessID: businessID, Status: status, Now: now, RedactAt: now.Add(RedactDelay),
-		Record: func(i Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) },
-	})
+	end.Now, end.RedactAt = now, now.Add(RedactDelay)
+	end.Record = func(i Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) }
+	end.Audit = audit.Entry{ID: id.New(id.Audit, now), AppID: end.AppID, UserID: userID, Action: action, Target: end.BusinessID, At: now}
+	_, err := s.cfg.Store.EndInstallation(ctx, end)
 	return err
 }
 
 // RevokeConsent ends one user's consent: what was issued on it no longer works,
-// the installation and other users' consents stay; [ErrNotFound].
+// the installation and other users' consents stay; [ErrNotFound]. The audit log tells
+// that the user did it.
 func (s *Server) RevokeConsent(ctx context.Context, appID, businessID, userID string) error {
-	return s.cfg.Store.EndGrant(ctx, appID, businessID, userID, s.cfg.Clock.Now())
+	now := s.cfg.Clock.Now()
+	return s.cfg.Store.EndGrant(ctx, EndGrant{
+		AppID: appID, BusinessID: businessID, UserID: userID, Now: now,
+		Audit: audit.Entry{ID: id.New(id.Audit, now), AppID: appID, UserID: userID, Action: audit.ConsentRevoked, Target: businessID, At: now},
+	})
 }
 
 // SetInstallationScopes narrows or widens what a business has granted, and

@@ -26,8 +26,12 @@ func TestWhatEndsAConnection(t *testing.T) {
 		refresh string // the description of a refresh's invalid_grant, or invalid_client
 		other   string // of the other grants'
 	}{
-		"uninstall":     {func(k *apiKit, a oauthserver.App) error { return k.server.Uninstall(k.Context(), a.ID, apiBusiness) }, none, none},
-		"revoke access": {func(k *apiKit, a oauthserver.App) error { return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness) }, "revoked", none},
+		"uninstall": {func(k *apiKit, a oauthserver.App) error {
+			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
+		}, none, none},
+		"revoke access": {func(k *apiKit, a oauthserver.App) error {
+			return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
+		}, "revoked", none},
 		"revoke consent": {func(k *apiKit, a oauthserver.App) error {
 			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
@@ -79,7 +83,9 @@ func TestWhatEndsAConnection(t *testing.T) {
 func TestTheDeadStayDead(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(k *apiKit, app oauthserver.App) error{
-		"uninstall": func(k *apiKit, a oauthserver.App) error { return k.server.Uninstall(k.Context(), a.ID, apiBusiness) },
+		"uninstall": func(k *apiKit, a oauthserver.App) error {
+			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
+		},
 		"revoke consent": func(k *apiKit, a oauthserver.App) error {
 			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		},

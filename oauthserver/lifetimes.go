@@ -17,5 +17,6 @@ const (
 	RedactDelay = 48 * time.Hour
 )
 
-// MaxResource is how long a resource indicator may be.
+// MaxResource is how long the resource of an authorization request may be. The token and
+// device endpoints take any length that fits into a request.
 const MaxResource = 512

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // limited wants OLIM-04's answer and returns the wait.
@@ -196,6 +197,33 @@ func TestPairLockout(t *testing.T) {
 	}
 }
 
+// LOCK-01, LOCK-02: failures at the same moment get as many 401s as failures one after
+// the other. Those that a pair's lockout refuses do not count for the address.
+func TestConcurrentFailures_LOCK01(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	flood := func(clientID func(i int) string) (failed int) {
+		answers := make([]apiAnswer, 250)
+		storetest.Race(len(answers), func(i int) { answers[i] = k.token(withBasic(clientID(i), "x")) })
+		for _, answer := range answers {
+			if answer.status == http.StatusUnauthorized {
+				failed++
+				continue
+			}
+			answer.limited()
+		}
+		return failed
+	}
+	if n := flood(func(int) string { return confidentialID }); n != 31 {
+		t.Errorf("%d failures of one client, want 31", n)
+	}
+	k.token(k.as(publicID), "grant_type", "x").passed()
+	if n := flood(func(i int) string { return fmt.Sprint("client-", i) }); n != 70 {
+		t.Errorf("%d more failures of one address, want 70", n)
+	}
+	k.token(k.as(publicID), "grant_type", "x").limited()
+}
+
 // LOCK-01: a client has one count, however its requests spell it, send a secret or
 // leave it out.
 func TestPairLockoutOfAliases(t *testing.T) {
@@ -354,7 +382,11 @@ func (b brokenLimiter) Check(context.Context, time.Time, ratelimit.Request) (rat
 	return ratelimit.Result{}, fmt.Errorf("%w: no answer", ratelimit.ErrUnavailable)
 }
 
-func (b brokenLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error {
+func (b brokenLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) (ratelimit.Result, error) {
+	return ratelimit.Result{}, fmt.Errorf("%w: no answer", ratelimit.ErrUnavailable)
+}
+
+func (b brokenLimiter) Forgive(context.Context, time.Time, ratelimit.Lockouts) error {
 	return fmt.Errorf("%w: no answer", ratelimit.ErrUnavailable)
 }
 

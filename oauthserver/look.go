@@ -29,7 +29,7 @@ func (l *look) presents(form apierror.Form) {
 	}
 }
 
-// Client is the store's. It costs a second statement when what is presented is not the
+// Client is the store's. It costs more statements when what is presented is not the
 // client's own; so how long it takes tells unknown clients from known ones no better than
 // without it.
 func (l *look) Client(ctx context.Context, clientID string) (Client, error) {
@@ -58,7 +58,7 @@ func (l *look) ownCode(client authenticatedClient) (Code, error) {
 // ownToken is the refresh token that was presented, if it is this client's: a replay of
 // another's burns nothing.
 func (l *look) ownToken(client authenticatedClient) (RefreshToken, error) {
-	if l.foundToken.ID == "" || !client.owns(l.foundToken.Standing) {
+	if l.foundToken.FamilyID == "" || !client.owns(l.foundToken.Standing) {
 		return RefreshToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	return l.foundToken, nil

@@ -19,7 +19,7 @@ const (
 	notRegistered     = "redirect_uri does not match any registered URI"
 	notReviewed       = "This app has not completed review and can only connect to its own sandbox businesses"
 	notPermitted      = "You do not have permission to connect apps to this business"
-	notThisSession    = "invalid_request: csrf_token is not of this session; open the page again and decide there"
+	notThisSession    = "invalid_request: csrf_token is not valid for this session; open the page again and decide there"
 )
 
 func public(a *oauthserver.App)     { a.Type = oauthserver.Public }
@@ -165,6 +165,9 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 		"method alone":                  {confidential, []func(url.Values){withoutParams("code_challenge")}, "invalid_request: code_challenge is missing"},
 		"short challenge (AZ-07)":       {confidential, []func(url.Values){withParam("code_challenge", pageChallenge[1:])}, challenge},
 		"padded challenge (AZ-07)":      {confidential, []func(url.Values){withParam("code_challenge", pageChallenge+"=")}, challenge},
+		"challenge, line feed (AZ-07)":  {confidential, []func(url.Values){withParam("code_challenge", pageChallenge[1:]+"\n")}, challenge},
+		"challenge, CR LF (AZ-07)":      {confidential, []func(url.Values){withParam("code_challenge", "\r\n"+pageChallenge[2:])}, challenge},
+		"challenge, line feed, 44":      {confidential, []func(url.Values){withParam("code_challenge", pageChallenge+"\n")}, challenge},
 		"challenge in base64 (AZ-07)":   {confidential, []func(url.Values){withParam("code_challenge", "+"+pageChallenge[1:])}, challenge},
 		"challenge twice (AZ-15)":       {confidential, []func(url.Values){withParam("code_challenge", pageChallenge, pageChallenge)}, "invalid_request: code_challenge was sent more than once"},
 		"resource elsewhere (AZ-08)":    {confidential, []func(url.Values){withParam("resource", "https://evil.example/")}, target},
@@ -241,6 +244,11 @@ func TestLoopbackPorts_AZ05(t *testing.T) {
 		"document, other host":   {oauthserver.LoopbackPortsDocuments, document, "http://localhost:49152/cb", false},
 		"document, with a query": {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:49152/cb?x", false},
 		"document, option off":   {oauthserver.LoopbackPortsOff, document, "http://127.0.0.1:49152/cb", false},
+		"document, port 0":       {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:0/cb", false},
+		"document, leading zero": {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:05000/cb", false},
+		"document, port 99999":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:99999/cb", false},
+		"document, port 65535":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:65535/cb", true},
+		"document, empty port":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:/cb", false},
 		"console":                {oauthserver.LoopbackPortsDocuments, public, "http://127.0.0.1:49152/cb", false},
 		"console, option all":    {oauthserver.LoopbackPortsAll, public, "http://127.0.0.1:49152/cb", true},
 	} {
@@ -396,6 +404,7 @@ func TestChallengeSyntax_AZ07(t *testing.T) {
 	for text, want := range map[string]bool{
 		strings.Repeat("a", 43): true, strings.Repeat("A", 43): true, strings.Repeat("_", 43): true, apiChallenge: true,
 		strings.Repeat("a", 42): false, strings.Repeat("a", 44): false, strings.Repeat("+", 43): false, strings.Repeat("=", 43): false, "": false,
+		strings.Repeat("a", 42) + "\n": false, "\r" + strings.Repeat("a", 42): false, strings.Repeat("a", 43) + "\n": false,
 	} {
 		if got := oauthserver.IsChallenge(text); got != want {
 			t.Errorf("%q: %v", text, got)

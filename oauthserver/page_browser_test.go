@@ -2,6 +2,7 @@ package oauthserver_test
 
 import (
 	"bytes"
+	"context"
 	"html"
 	"net/http"
 	"net/http/cookiejar"
@@ -23,6 +24,7 @@ type pageBrowser struct {
 	client *http.Client
 	ip     string
 	header http.Header // sent with every request
+	ctx    context.Context
 }
 
 func (e *pageEnv) browser(t testing.TB) *pageBrowser {
@@ -38,7 +40,11 @@ func (e *pageEnv) browser(t testing.TB) *pageBrowser {
 
 // RoundTrip hands a request to the app host without a network.
 func (b *pageBrowser) RoundTrip(r *http.Request) (*http.Response, error) {
-	in := r.Clone(r.Context())
+	ctx := r.Context()
+	if b.ctx != nil {
+		ctx = b.ctx
+	}
+	in := r.Clone(ctx)
 	in.RemoteAddr = b.ip + ":4711"
 	in.Host = r.URL.Host
 	if in.Body == nil {

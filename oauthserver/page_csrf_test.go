@@ -20,6 +20,7 @@ func TestCSRF_AZ14(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p, other := b.ask(app).wantOK(), b.ask(app).wantOK()
 	_, otherForm := other.form()
+	_, ownForm := p.form()
 	stranger := e.browser(t).signIn("usr_owner", "biz_bakery")
 	_, strangerForm := stranger.ask(app).wantOK().form()
 
@@ -28,6 +29,7 @@ func TestCSRF_AZ14(t *testing.T) {
 	b.submit(p, "deny", withParam("csrf_token", strings.Repeat("A", 43))).wantRefusal(400, notThisSession)
 	b.submit(p, "allow", withParam("csrf_token", otherForm.Get("csrf_token"))).wantRefusal(400, notThisSession)
 	b.submit(p, "allow", withParam("csrf_token", strangerForm.Get("csrf_token"))).wantRefusal(400, notThisSession)
+	b.submit(p, "allow", withParam("csrf_token", ownForm.Get("csrf_token")+"\r\n")).wantRefusal(400, notThisSession)
 	b.submit(p, "maybe").wantRefusal(400, "invalid_request: decision must be allow or deny")
 	b.submit(p, "allow", withParam("decision", "allow", "deny")).wantRefusal(400, "invalid_request: decision was sent more than once")
 	b.submit(p, "allow", withParam("business_id", "biz_bakery", "biz_bikes")).wantRefusal(400, "invalid_request: business_id was sent more than once")

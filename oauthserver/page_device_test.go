@@ -290,6 +290,22 @@ func TestUserCodeGuessing_DEV06(t *testing.T) {
 	b.get("/device").wantOK()
 }
 
+// DEV-06: wrong codes at the same moment stay within the limit.
+func TestConcurrentGuessing_DEV06(t *testing.T) {
+	t.Parallel()
+	e := newPageEnv(t)
+	b := e.browser(t).signIn("usr_owner", "biz_bakery")
+	answers := make([]shownPage, 100)
+	storetest.Race(len(answers), func(i int) { answers[i] = b.enter(secret.NewUserCode()) })
+	statuses := map[int]int{}
+	for _, answer := range answers {
+		statuses[answer.status]++
+	}
+	if statuses[http.StatusBadRequest] != 20 || statuses[http.StatusTooManyRequests] != 80 {
+		t.Errorf("%v, want 20 wrong ones and 80 refusals", statuses)
+	}
+}
+
 // DEV-06: wrong codes are forgotten 10 minutes after the first.
 func TestUserCodeGuessingForgets_DEV06(t *testing.T) {
 	t.Parallel()

@@ -57,8 +57,13 @@ func (l *pageLog) String() string {
 
 func newPageEnv(t testing.TB, change ...func(*oauthserver.Config)) *pageEnv {
 	t.Helper()
+	return newPageEnvOn(t, storetest.SQLite, change...)
+}
+
+func newPageEnvOn(t testing.TB, open storetest.Opener, change ...func(*oauthserver.Config)) *pageEnv {
+	t.Helper()
 	e := &pageEnv{
-		Env:   storetest.NewEnv(t, storetest.SQLite),
+		Env:   storetest.NewEnv(t, open),
 		clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
 		host:  &pageHost{sessions: map[string]identity.Session{}, businesses: map[string][]oauthserver.Business{}},
 		log:   &pageLog{},

@@ -136,7 +136,13 @@ func (l brokenPageLimiter) Check(context.Context, time.Time, ratelimit.Request) 
 	return ratelimit.Result{}, l.err
 }
 
-func (l brokenPageLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error { return l.err }
+func (l brokenPageLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) (ratelimit.Result, error) {
+	return ratelimit.Result{}, l.err
+}
+
+func (l brokenPageLimiter) Forgive(context.Context, time.Time, ratelimit.Lockouts) error {
+	return l.err
+}
 
 // A page that cannot be made, and a panic in one, are faults too.
 func TestPageFaults(t *testing.T) {
@@ -170,4 +176,8 @@ func (noPageLimiter) Check(context.Context, time.Time, ratelimit.Request) (ratel
 	return ratelimit.Result{Allowed: true}, nil
 }
 
-func (noPageLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) error { return nil }
+func (noPageLimiter) Fail(context.Context, time.Time, ratelimit.Lockouts) (ratelimit.Result, error) {
+	return ratelimit.Result{Allowed: true}, nil
+}
+
+func (noPageLimiter) Forgive(context.Context, time.Time, ratelimit.Lockouts) error { return nil }

@@ -189,7 +189,7 @@ func TestPageMethods(t *testing.T) {
 			}
 		}
 	}
-	request("GET", "/oauth/other").wantRefusal(404, "there is nothing at this path")
+	request("GET", "/oauth/other").wantRefusal(404, "no such endpoint")
 	if p := request("HEAD", "/device"); p.status != 200 {
 		t.Errorf("HEAD: %d", p.status)
 	}

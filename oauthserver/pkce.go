@@ -8,10 +8,21 @@ import (
 )
 
 // isChallenge reports whether s has the form of an S256 challenge: 43 characters
-// of base64url (RFC 7636 section 4.2).
+// of base64url (RFC 7636 section 4.2). It does not decode s, since package base64 ignores
+// line breaks.
 func isChallenge(s string) bool {
-	_, err := base64.RawURLEncoding.DecodeString(s)
-	return err == nil && len(s) == 43
+	if len(s) != 43 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // isVerifier reports whether s has the syntax of a verifier: 43 to 128 unreserved

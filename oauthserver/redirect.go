@@ -5,8 +5,9 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
 // MaxRedirectURI is how long a redirect URI may be.
@@ -70,7 +71,7 @@ func checkWeb(u *url.URL) error {
 		return errors.New("has no host")
 	case !isPort(u.Port()):
 		return errors.New("has no valid port")
-	case strings.HasPrefix(host, ".") || strings.HasPrefix(host, "-") || strings.Contains(host, ".."):
+	case strings.HasPrefix(host, ".") || strings.HasPrefix(host, "-") || strings.Contains(host, "..") || !hasPlainHost(u):
 		return errors.New("has no valid host")
 	case u.Scheme == "http" && !isLoopback(host):
 		return errors.New("is not https, nor http on loopback")
@@ -78,15 +79,33 @@ func checkWeb(u *url.URL) error {
 	return nil
 }
 
+// hasPlainHost reports whether the host of a URL is an IPv6 address in brackets or consists
+// of letters, digits, hyphens, dots and underscores. RFC 3986 allows more, but a semicolon
+// or a comma in a host would end a directive of a Content-Security-Policy that names it.
+func hasPlainHost(u *url.URL) bool {
+	host := u.Hostname()
+	if strings.HasPrefix(u.Host, "[") {
+		ip, err := netip.ParseAddr(host)
+		return err == nil && ip.Is6() && ip.Zone() == ""
+	}
+	return host != "" && strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") == ""
+}
+
+// WebOrigin returns the origin of an http or https URL as a browser writes it: in lower
+// case and without the default port. It reports false for any other URL, and for one with
+// user info, an invalid port or a host of other than host characters: an origin that it
+// returns can be put into a header.
+func WebOrigin(raw string) (origin string, ok bool) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.Opaque != "" || !hasPlainHost(u) || !isPort(u.Port()) {
+		return "", false
+	}
+	return originOf(u), true
+}
+
 // isPort reports whether a URL's port, when it has one, is one that a browser can
 // go to.
-func isPort(port string) bool {
-	if port == "" {
-		return true
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n > 0
-}
+func isPort(port string) bool { return port == "" || outbound.IsPort(port) }
 
 // isLoopback reports whether a host name without port names this very machine.
 func isLoopback(host string) bool {
@@ -117,7 +136,7 @@ func matchRedirect(registered []string, presented string, anyPort bool) bool {
 // every other byte as it is.
 func withoutLoopbackPort(raw string) (string, bool) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" || u.User != nil || !isLoopback(u.Hostname()) {
+	if err != nil || u.Scheme != "http" || u.User != nil || !isLoopback(u.Hostname()) || !isPort(u.Port()) {
 		return "", false
 	}
 	rest, ok := strings.CutPrefix(raw, "http://"+u.Host)

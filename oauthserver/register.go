@@ -33,7 +33,7 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	}
 	// Member by member: each has an error of its own.
 	var members map[string]json.RawMessage
-	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit}
+	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, Lists: registrationLists()}
 	if err := apierror.DecodeJSON(r, &members, limits); err != nil {
 		return err
 	}
@@ -102,10 +102,13 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 		clientSecret, record = newClientSecret(app.ID, now)
 		app.Type, secrets = Confidential, []ClientSecret{record}
 	}
-	app, err := s.cfg.Store.RegisterApp(ctx, app, secrets, by.token, now)
+	app, err := s.cfg.Store.RegisterApp(ctx, Registration{App: app, Secrets: secrets, Token: by.token, Now: now, MaxApps: s.cfg.MaxApps})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return App{}, secret.Secret{}, errRegistration()
+	case errors.Is(err, ErrTooManyApps):
+		// Neither other metadata nor another token would help.
+		return App{}, secret.Secret{}, apierror.NewOAuth(apierror.AccessDenied, s.tooManyApps())
 	case err != nil:
 		return App{}, secret.Secret{}, fault("register app", err)
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -100,6 +102,11 @@ func TestRegisterRefuses(t *testing.T) {
 		"null in it":               {uris(`[null]`), "invalid_redirect_uri"},
 		"long":                     {uris(`["https://a.example.com/` + strings.Repeat("x", 491) + `"]`), "invalid_redirect_uri"},
 		"http":                     {uris(`["http://a.example.com/"]`), "invalid_redirect_uri"},
+		"REG-01 port 0":            {uris(`["http://127.0.0.1:0/cb"]`), "invalid_redirect_uri"},
+		"REG-01 leading zero":      {uris(`["http://127.0.0.1:05000/cb"]`), "invalid_redirect_uri"},
+		"REG-01 port 99999":        {uris(`["http://127.0.0.1:99999/cb"]`), "invalid_redirect_uri"},
+		"REG-01 https, zero":       {uris(`["https://app.example.com:0443/cb"]`), "invalid_redirect_uri"},
+		"REG-02 client_uri, port":  {with(`"client_uri":"https://a.example.com:99999/"`), "invalid_client_metadata"},
 		"http, like loopback":      {uris(`["http://127.0.0.1.example.com/"]`), "invalid_redirect_uri"},
 		"wildcard":                 {uris(`["https://*.example.com/"]`), "invalid_redirect_uri"},
 		"wildcard in the path":     {uris(`["https://a.example.com/*"]`), "invalid_redirect_uri"},
@@ -112,6 +119,9 @@ func TestRegisterRefuses(t *testing.T) {
 		"data":                     {uris(`["data:text/html,x"]`), "invalid_redirect_uri"},
 		"private scheme":           {uris(`["com.example.app:/cb"]`), "invalid_redirect_uri"},
 		"one of two":               {uris(`["https://a.example.com/","http://a.example.com/"]`), "invalid_redirect_uri"},
+		"very many URIs, ERR-04":   {uris(`[1` + strings.Repeat(",1", 30_000) + `]`), "invalid_redirect_uri"},
+		"very many contacts":       {with(`"contacts":[1` + strings.Repeat(",1", 30_000) + `]`), "invalid_client_metadata"},
+		"very many grant types":    {with(`"grant_types":[1` + strings.Repeat(",1", 30_000) + `]`), "invalid_client_metadata"},
 		"no name":                  {`{"redirect_uris":["` + apiRedirect + `"]}`, "invalid_client_metadata"},
 		"empty name":               {`{"redirect_uris":["` + apiRedirect + `"],"client_name":""}`, "invalid_client_metadata"},
 		"blank name":               {`{"redirect_uris":["` + apiRedirect + `"],"client_name":"  "}`, "invalid_client_metadata"},
@@ -213,6 +223,43 @@ func TestRegistrationToken(t *testing.T) {
 	}
 	if won != 1 {
 		t.Errorf("%d registrations with one token", won)
+	}
+}
+
+// CON-12: what registers for an organization counts as an app of it. A refusal does not use
+// the token up.
+func TestRegistrationBound_CON12(t *testing.T) {
+	t.Parallel()
+	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
+	k := newAPIKit(t, func(c *oauthserver.Config) { c.MaxApps = 2 })
+	issue := func(organizationID string) apiRequest {
+		token, _, err := k.server.IssueRegistrationToken(t.Context(), organizationID)
+		k.must(err)
+		return withHeader("Authorization", "Bearer "+token.Reveal())
+	}
+	created, err := k.server.CreateApp(t.Context(), oauthserver.NewApp{
+		Name: "A", Type: oauthserver.Public, OrganizationID: "org_7", RedirectURIs: []string{apiRedirect}, Scopes: identity.MustScopes("invoices:read"),
+	})
+	k.must(err)
+	if got := k.register(body, issue("org_7")); got.status != http.StatusCreated {
+		t.Fatalf("the second app: %d %s", got.status, got.raw)
+	}
+	third := issue("org_7")
+	for range 2 {
+		k.register(body, third).refused(http.StatusBadRequest, "access_denied", "an organization has at most 2 apps")
+	}
+	if got := k.register(body, issue("org_8")); got.status != http.StatusCreated {
+		t.Errorf("for another organization: %d %s", got.status, got.raw)
+	}
+	k.must(k.server.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
+	if got := k.register(body, third); got.status != http.StatusCreated {
+		t.Errorf("after one was deactivated: %d %s", got.status, got.raw)
+	}
+	for _, cfg := range []oauthserver.Config{{MaxApps: -1}, {MaxRedirectURIs: -1}} {
+		cfg.Store, cfg.Host, cfg.Keyring, cfg.Pages = k.store, &pageHost{}, pageKeyring(t, 1), pages.New()
+		if _, err := oauthserver.New(cfg); err == nil || !strings.Contains(err.Error(), "negative") {
+			t.Errorf("New with %d and %d: %v", cfg.MaxApps, cfg.MaxRedirectURIs, err)
+		}
 	}
 }
 

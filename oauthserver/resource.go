@@ -8,13 +8,14 @@ import (
 
 var errResource = errors.New("resource must be one absolute URI on the API origin")
 
-// checkResource judges the values of the resource parameter (RFC 8707): none, or
-// one absolute URI on the API origin, with any path and without a fragment.
+// checkResource checks the values of the resource parameter (RFC 8707): none, or
+// one absolute URI on the API origin, with any path and without a fragment. Its length
+// is bounded by the request's, and at the authorize page by [MaxResource].
 func (s *Server) checkResource(values []string) error {
 	if len(values) == 0 {
 		return nil
 	}
-	if len(values) > 1 || len(values[0]) > MaxResource {
+	if len(values) > 1 {
 		return errResource
 	}
 	if strings.ContainsFunc(values[0], func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

@@ -152,10 +152,10 @@ func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
 			r.host.join("biz_2", "usr_1")
 		}, oauthserver.ErrNotInstalled},
 		{"uninstalled", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
-			mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1"))
+			mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
 		{"access revoked", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
-			mustDo(t, r.RevokeAccess(t.Context(), app.ID, "biz_1"))
+			mustDo(t, r.RevokeAccess(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
 		{"suspended user", func(t *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
 			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserSuspended))
@@ -256,7 +256,7 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 	if got := exchange(kept); got != oauthserver.Lost {
 		t.Errorf("second use: %s", got)
 	}
-	mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1"))
+	mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1", "usr_1"))
 	if got := exchange(old); got != oauthserver.Dead {
 		t.Errorf("after the uninstall: %s", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 )
@@ -16,11 +17,13 @@ var (
 	// ErrTaken: the client_id is in use.
 	ErrTaken = errors.New("client_id is taken")
 	// ErrDeactivated: a deactivated app stays deactivated.
-	ErrDeactivated = errors.New("a deactivated app cannot be used again")
+	ErrDeactivated = errors.New("app is deactivated")
+	// ErrTooManyApps: the organization has as many apps as it may have.
+	ErrTooManyApps = errors.New("too many apps")
 	// ErrTooManySecrets: the app has as many valid secrets as it may have.
 	ErrTooManySecrets = errors.New("too many valid secrets")
 	// ErrLastSecret: the app has no other valid secret.
-	ErrLastSecret = errors.New("the only valid secret")
+	ErrLastSecret = errors.New("app has no other valid secret")
 )
 
 // Store is all that the server keeps. Every method that changes something is one
@@ -42,7 +45,8 @@ type Store interface {
 
 // AppStore keeps apps.
 type AppStore interface {
-	// CreateApp adds an app with its secrets; [ErrTaken].
+	// CreateApp adds an app with its secrets, however many its organization has;
+	// [ErrTaken].
 	CreateApp(ctx context.Context, app App, secrets []ClientSecret) error
 	// App and AppByClientID return one app; [ErrNotFound].
 	App(ctx context.Context, id string) (App, error)
@@ -90,7 +94,7 @@ type ConnectionStore interface {
 	// record is called with what it was and what it is.
 	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after Installation) []events.Event) (Installation, error)
 	// EndGrant ends a user's consent; [ErrNotFound].
-	EndGrant(ctx context.Context, appID, businessID, userID string, now time.Time) error
+	EndGrant(ctx context.Context, end EndGrant) error
 	// SetUserStatus suspends or restricts a user, or lifts that.
 	SetUserStatus(ctx context.Context, userID string, status UserStatus, now time.Time) error
 	// UserStatus is ACTIVE for a user that nothing was said about.
@@ -104,6 +108,14 @@ type EndInstallation struct {
 	Now               time.Time
 	RedactAt          time.Time // when business.redact is due
 	Record            func(Installation) []events.Event
+	Audit             audit.Entry // recorded with it; the zero Entry: none
+}
+
+// EndGrant is how a user's consent ends.
+type EndGrant struct {
+	AppID, BusinessID, UserID string
+	Now                       time.Time
+	Audit                     audit.Entry // recorded with it; the zero Entry: none
 }
 
 // RequestStore keeps authorization requests.
@@ -112,7 +124,7 @@ type RequestStore interface {
 	// Request returns one; [ErrNotFound]. Used and expired ones are returned.
 	Request(ctx context.Context, digest Digest) (AuthorizationRequest, error)
 	// DenyRequest uses up an open request; [ErrNotFound] when it is not open.
-	DenyRequest(ctx context.Context, id string, now time.Time) error
+	DenyRequest(ctx context.Context, d Denial) error
 	// ApproveRequest uses up an open request, records consent and installation,
 	// and adds the code. All of it happens, or nothing.
 	ApproveRequest(ctx context.Context, a Approval, code NewCode) (Approved, error)
@@ -132,6 +144,17 @@ type Approval struct {
 	Judge func(App) ApprovalOutcome
 	// Record returns the events of what happened.
 	Record func(Approved) []events.Event
+	// Audit is recorded in the same transaction, if the approval is done; the zero
+	// Entry: none.
+	Audit audit.Entry
+}
+
+// Denial is a user's no to what an app asks for.
+type Denial struct {
+	RequestID string // the authorization request or the device code
+	Now       time.Time
+	// Audit is recorded in the same transaction; the zero Entry: none.
+	Audit audit.Entry
 }
 
 // NewCode is an authorization code about to be made.
@@ -219,7 +242,11 @@ type CodeStore interface {
 	// tokens. When somebody else was first it ends what they got, and says Lost.
 	// Of the code, as it was looked up, only what never changes counts.
 	RedeemCode(ctx context.Context, code Code, m Mint) (Minted, error)
-	// ReplayCode ends the family that a used code gave.
+	// SpendCode marks an unused code used without making anything, and reports whether
+	// it did: false when the code was used before. It is for a redemption that fails
+	// for good. Of a redemption at the same time exactly one of the two succeeds.
+	SpendCode(ctx context.Context, codeID string, now time.Time) (bool, error)
+	// ReplayCode ends the family that a used code gave, if it gave one.
 	ReplayCode(ctx context.Context, codeID string, now time.Time) error
 }
 
@@ -229,10 +256,12 @@ type CodeStore interface {
 type TokenStore interface {
 	// AccessToken returns one with its standing, with one statement; [ErrNotFound].
 	AccessToken(ctx context.Context, tokenID string, digest Digest) (AccessToken, error)
-	// RefreshToken returns one with its standing, with one statement; [ErrNotFound].
+	// RefreshToken returns one with its standing; [ErrNotFound]. It costs one statement,
+	// or two for a token whose row was purged. Such a token was used, and its ID,
+	// ExpiresAt and Generation are zero.
 	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
-	// ClientAndToken returns a client and a refresh token that was issued to it, with
-	// one statement; [ErrNotFound] when there are no such two. It is for RotateRefresh,
+	// ClientAndToken returns a client and a refresh token that was issued to it, with as
+	// many statements; [ErrNotFound] when there are no such two. It is for RotateRefresh,
 	// which judges under its locks what the token hangs on: of its Standing only names,
 	// InstallationStatus and FamilyEnded are set.
 	ClientAndToken(ctx context.Context, clientID, tokenID string, digest Digest) (Client, RefreshToken, error)
@@ -259,7 +288,7 @@ type DeviceStore interface {
 	// ApproveDevice and DenyDevice decide a pending code that has not expired;
 	// [ErrNotFound] (deny), ApprovalNotOpen (approve) when it is not.
 	ApproveDevice(ctx context.Context, a Approval) (Approved, error)
-	DenyDevice(ctx context.Context, deviceID string, now time.Time) error
+	DenyDevice(ctx context.Context, d Denial) error
 	// CollectDevice gives the tokens of an approved code, as it was looked up,
 	// once.
 	CollectDevice(ctx context.Context, device DeviceCode, m Mint) (Minted, error)
@@ -286,10 +315,22 @@ type Exchange struct {
 // RegistrationStore keeps registration tokens.
 type RegistrationStore interface {
 	CreateRegistrationToken(ctx context.Context, t RegistrationToken) error
-	// RegisterApp creates the app. With a token it uses it up first and takes
-	// the organization from it; [ErrNotFound] when the token is used, expired
-	// or unknown, [ErrTaken].
-	RegisterApp(ctx context.Context, app App, secrets []ClientSecret, token *Digest, now time.Time) (App, error)
+	// RegisterApp adds an app with its secrets and returns it. With a token it uses
+	// the token up first and takes the organization from it; [ErrNotFound] when the
+	// token is used, expired or unknown, [ErrTaken], [ErrTooManyApps]. Of several at
+	// once no more than fit are added.
+	RegisterApp(ctx context.Context, r Registration) (App, error)
+}
+
+// Registration is an app about to be added for its developer.
+type Registration struct {
+	App     App
+	Secrets []ClientSecret
+	Token   *Digest // names the organization; nil: App does
+	Now     time.Time
+	// MaxApps is how many apps the organization may have that are not deactivated; 0
+	// means any number. It does not count for an app without an organization.
+	MaxApps int
 }
 
 // SigningKey is a key pair that signs session tokens. It is published from its
@@ -317,15 +358,23 @@ type KeyStore interface {
 
 // JanitorStore cleans up, in small batches.
 type JanitorStore interface {
-	// Purge deletes at most limit rows of what is dead for long enough (codes,
-	// requests and device codes a day, tokens 30 days after they expire, used
-	// session tokens when they have expired, apps that registered themselves or
-	// have a document and that nobody connected within 30 days) and returns how
-	// many.
+	// Purge deletes at most limit rows of each kind that has expired long enough ago
+	// and returns how many it deleted in all: authorization requests, registration
+	// tokens and access tokens after a day; codes, device codes and used session
+	// tokens after 30 days; refresh tokens after 90 days; and apps that registered
+	// themselves or have a document and that were not connected within 30 days.
+	//
+	// Of a used refresh token whose family lives, enough is kept for TokenStore to
+	// recognize it, however old it is. A family has ended when it was revoked, when its
+	// consent or its installation has ended, when its app was deactivated, or when its
+	// newest refresh token has expired.
 	Purge(ctx context.Context, now time.Time, limit int) (int, error)
 	// RecordRedactions records business.redact for at most limit installations
 	// that ended and whose timer is due, unless the app was connected again, and
 	// returns how many timers it settled. What the library keeps for the app in
 	// the business, its app data, ends in the same transaction.
 	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(Installation) []events.Event) (int, error)
+	// PurgeAudit deletes entries of the audit log from before a time, oldest first
+	// and at most limit, and returns how many.
+	PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error)
 }

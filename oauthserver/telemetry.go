@@ -31,8 +31,19 @@ func countRefusals(limiter ratelimit.Limiter, meters metric.MeterProvider) (rate
 // Check implements ratelimit.Limiter.
 func (l countedLimiter) Check(ctx context.Context, now time.Time, req ratelimit.Request) (ratelimit.Result, error) {
 	result, err := l.Limiter.Check(ctx, now, req)
+	l.count(ctx, result, err)
+	return result, err
+}
+
+// Fail implements ratelimit.Limiter.
+func (l countedLimiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Result, error) {
+	result, err := l.Limiter.Fail(ctx, now, failed)
+	l.count(ctx, result, err)
+	return result, err
+}
+
+func (l countedLimiter) count(ctx context.Context, result ratelimit.Result, err error) {
 	if err == nil && !result.Allowed {
 		l.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("by", string(result.Refusal))))
 	}
-	return result, err
 }

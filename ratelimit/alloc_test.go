@@ -33,7 +33,7 @@ func TestCheckAllocatesNothing(t *testing.T) {
 		if _, err := limiter.Check(ctx, now, req); err != nil {
 			t.Error(err)
 		}
-		if err := limiter.Fail(ctx, now, req.Lockouts); err != nil {
+		if _, err := limiter.Fail(ctx, now, req.Lockouts); err != nil {
 			t.Error(err)
 		}
 	}

@@ -26,6 +26,10 @@
 // lockout has run out. Refused requests do not extend it, and afterwards the
 // count starts from zero.
 //
+// Where an attempt is expensive, or where many at once must not exceed the rule, count
+// it in advance: call Fail before the attempt, refuse when its Result does, and call
+// [Limiter.Forgive] when the attempt succeeds.
+//
 // # Time
 //
 // No clock is read: the caller passes the time in, and it is cut to

@@ -47,7 +47,7 @@ func Example() {
 		if res, err := limiter.Check(ctx, now, req); err != nil || !res.Allowed {
 			fmt.Println("refused too early", res, err)
 		}
-		if err := limiter.Fail(ctx, now, req.Lockouts); err != nil {
+		if _, err := limiter.Fail(ctx, now, req.Lockouts); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -50,7 +50,7 @@ func TestFlood(t *testing.T) {
 
 	locked := pairOf(ratelimit.NewKey("locked"))
 	for range ratelimit.AuthFailuresPerPair + 1 {
-		if err := m.Fail(ctx, now, locked); err != nil {
+		if _, err := m.Fail(ctx, now, locked); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestFlood(t *testing.T) {
 		if _, err := m.Check(ctx, now, flood); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Fail(ctx, now, flood.Lockouts); err != nil {
+		if _, err := m.Fail(ctx, now, flood.Lockouts); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestFloodOfLockouts(t *testing.T) {
 	lock := func(now time.Time, i int) bool {
 		l := quick(i)
 		for range 2 {
-			if err := m.Fail(ctx, now, l); err != nil {
+			if _, err := m.Fail(ctx, now, l); err != nil {
 				t.Fatal(err)
 			}
 		}

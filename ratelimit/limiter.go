@@ -18,9 +18,17 @@ type Limiter interface {
 	// is then the zero Result, which refuses.
 	Check(ctx context.Context, now time.Time, req Request) (Result, error)
 
-	// Fail records one failure for each of the lockouts. While a key is locked
-	// out its failures are ignored. Errors are those of Check.
-	Fail(ctx context.Context, now time.Time, failed Lockouts) error
+	// Fail records one failure for each of the lockouts, unless one of them is
+	// locked out: then it records nothing and the Result refuses. Of any number of
+	// failures at once, those up to the one that locks out are allowed and no more.
+	// Errors are those of Check.
+	Fail(ctx context.Context, now time.Time, failed Lockouts) (Result, error)
+
+	// Forgive takes back one failure of each of the lockouts, which Fail recorded
+	// and allowed, for an attempt that was counted before its outcome was known and
+	// has succeeded. A lockout that this failure began ends. Errors are those of
+	// Check.
+	Forgive(ctx context.Context, now time.Time, failed Lockouts) error
 }
 
 var (

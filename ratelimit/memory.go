@@ -73,14 +73,38 @@ func (m *Memory) Check(_ context.Context, now time.Time, req Request) (Result, e
 }
 
 // Fail implements Limiter. Its errors wrap ErrInvalid; the context is not used.
-func (m *Memory) Fail(_ context.Context, now time.Time, failed Lockouts) error {
+func (m *Memory) Fail(ctx context.Context, now time.Time, failed Lockouts) (Result, error) {
+	res, err := m.Check(ctx, now, Request{Lockouts: failed})
+	if err != nil || !res.Allowed {
+		return res, err
+	}
+	ms := now.UnixMilli()
+	var tally Tally
+	for i := range failed {
+		if !failed[i].isUsed() {
+			continue
+		}
+		if tally.LockedUntil[i] = m.lockouts.fail(&failed[i], ms); tally.LockedUntil[i] > 0 {
+			m.forgive(failed[:i], ms) // it was locked out since the check
+			break
+		}
+	}
+	return decide(ms, &Request{Lockouts: failed}, &tally, &[MaxCounters]int64{}), nil
+}
+
+// Forgive implements Limiter. Its errors wrap ErrInvalid; the context is not used.
+func (m *Memory) Forgive(_ context.Context, now time.Time, failed Lockouts) error {
 	if err := failed.validate(); err != nil {
 		return err
 	}
+	m.forgive(failed[:], now.UnixMilli())
+	return nil
+}
+
+func (m *Memory) forgive(failed []Lockout, ms int64) {
 	for i := range failed {
 		if l := &failed[i]; l.isUsed() {
-			m.lockouts.fail(l, now.UnixMilli())
+			m.lockouts.forgive(l, ms)
 		}
 	}
-	return nil
 }

@@ -26,7 +26,8 @@ type Request struct {
 // Counters are the counters of one request. Places left zero are not used.
 type Counters [MaxCounters]Counter
 
-// Lockouts are the lockouts of one request. Places left zero are not used.
+// Lockouts are the lockouts of one request. Places left zero are not used. No two have
+// the same key.
 type Lockouts [MaxLockouts]Lockout
 
 // Counter is a limit and the key it is counted under. The length of the window

@@ -12,8 +12,8 @@ const (
 	ways   = 8  // entries that compete for the same places
 	shards = 64 // locks; a power of two
 
-	// lockedOut is the count of an entry that is a lockout. Other counts stop
-	// below it.
+	// lockedOut is the window of an entry that is a lockout. No counter has one of
+	// this length.
 	lockedOut = math.MaxUint32
 
 	// setBytes is what one set takes, with the pointer to it.
@@ -36,12 +36,13 @@ type shard struct {
 
 type set [ways]entry
 
-// entry is a counter's window or a lockout. A count of zero is a free place.
+// entry is a counter's window, the failures of a key, or its lockout. A count of zero is
+// a free place.
 type entry struct {
 	key    Key
 	ends   int64  // Unix milliseconds; of the window, of the time failures are counted in, or of the lockout
-	count  uint32 // or lockedOut
-	window uint32 // the length of a counter's window in milliseconds, zero for a lockout
+	count  uint32 // of requests or failures
+	window uint32 // the length of a counter's window in milliseconds; lockedOut for a lockout, and zero for failures before it
 }
 
 func newTable(maxBytes int64) *table {
@@ -68,7 +69,7 @@ func (t *table) count(c *Counter, ms int64) (sum, ends int64) {
 		*e = entry{key: c.Key, window: length}
 		_, e.ends = c.window(ms)
 	}
-	e.count = min(e.count+1, lockedOut-1)
+	e.count = min(e.count, math.MaxUint32-1) + 1
 	return int64(e.count), e.ends
 }
 
@@ -82,14 +83,15 @@ func (t *table) lockedUntil(key *Key) int64 {
 	if set == nil {
 		return 0
 	}
-	if e := set.lockout(key); e != nil && e.count == lockedOut {
+	if e := set.lockout(key); e != nil && e.window == lockedOut {
 		return e.ends
 	}
 	return 0
 }
 
-// fail counts one failure, and locks out if that was one too many.
-func (t *table) fail(l *Lockout, ms int64) {
+// fail counts one failure, and locks out if that was one too many. It returns zero. When
+// the key is locked out already it counts nothing, and returns when that ends.
+func (t *table) fail(l *Lockout, ms int64) int64 {
 	shard, i := t.place(&l.Key)
 
 	shard.mu.Lock()
@@ -99,17 +101,38 @@ func (t *table) fail(l *Lockout, ms int64) {
 	switch {
 	case e == nil:
 		if e = set.victim(ms); e == nil {
-			return
+			return 0
 		}
 		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
 	case ms >= e.ends:
 		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
-	case e.count == lockedOut:
-		return
+	case e.window == lockedOut:
+		return e.ends
 	}
 	e.count++
 	if int64(e.count) > int64(l.Rule.MoreThan) {
-		e.count, e.ends = lockedOut, ms+l.Rule.For.Milliseconds()
+		e.window, e.ends = lockedOut, ms+l.Rule.For.Milliseconds()
+	}
+	return 0
+}
+
+// forgive takes back one failure, and the lockout that it began.
+func (t *table) forgive(l *Lockout, ms int64) {
+	shard, i := t.place(&l.Key)
+
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	set := shard.sets[i]
+	if set == nil {
+		return
+	}
+	e := set.lockout(&l.Key)
+	if e == nil || ms >= e.ends {
+		return
+	}
+	e.count--
+	if int64(e.count) <= int64(l.Rule.MoreThan) {
+		e.window = 0
 	}
 }
 
@@ -164,7 +187,7 @@ func (s *set) victim(ms int64) *entry {
 			if over == nil || e.ends < over.ends {
 				over = e
 			}
-		case e.count == lockedOut:
+		case e.window == lockedOut:
 		case least == nil || e.count < least.count || e.count == least.count && e.ends < least.ends:
 			least = e
 		}

@@ -28,4 +28,9 @@
 // then finds them at its next look, a second later at most. WithTx of the store
 // joins either one. An act that joins runs in a savepoint: when it fails, the
 // host's transaction is as it was before.
+//
+// # Several acts in one transaction
+//
+// Transact of the store runs a function whose acts commit together, such as a change and
+// its audit entry. The context that the function gets carries the transaction.
 package storage

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -21,16 +22,18 @@ func Savepoint(ctx context.Context, tx Tx, act Act) (err error) {
 	}()
 	err = act(ctx, tx)
 	finished = true
-	if err != nil {
-		if lost := undo(ctx, tx); lost != nil {
-			return fmt.Errorf("%w, after: %v", lost, err) //nolint:errorlint // on purpose
+	if err == nil {
+		if _, err = tx.Exec(ctx, "RELEASE SAVEPOINT partnerkit_act"); err == nil {
+			return nil
 		}
-		return err
+		// A statement that the act left for [Later] may have failed with it.
+		err = fmt.Errorf("release savepoint: %w", err)
 	}
-	if _, err := tx.Exec(ctx, "RELEASE SAVEPOINT partnerkit_act"); err != nil {
-		return fmt.Errorf("release savepoint: %w", err)
+	if lost := undo(ctx, tx); lost != nil {
+		// Keep the end of ctx recognizable: it is no fault of the database.
+		return fmt.Errorf("%w, after: %v", errors.Join(lost, ctx.Err()), err) //nolint:errorlint // on purpose
 	}
-	return nil
+	return err
 }
 
 // undo runs even when ctx has ended meanwhile: the transaction may live on.

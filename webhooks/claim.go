@@ -20,6 +20,7 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 		due []DueWebhook
 		err error
 	)
+	isHintOnly := false
 	switch real := time.Now(); {
 	case real.Sub(d.searched) >= searchEvery, (d.isTime || d.isHinted) && real.Sub(d.jumped) < lookBack:
 		if due, err = d.cfg.Store.QueuedWebhooks(ctx); err == nil {
@@ -29,6 +30,7 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 	case d.isTime:
 		due, err = d.cfg.Store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-lookBack), now)
 	case d.isHinted:
+		isHintOnly = true
 		due, err = d.cfg.Store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-hintBack), now)
 	default:
 		return
@@ -40,9 +42,15 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 	}
 	d.seen = now
 	for _, one := range due {
-		if d.isMine(ShardOf(one.WebhookID)) && !one.Due.After(now) {
-			d.add(one.WebhookID, one.Due)
+		if !d.isMine(ShardOf(one.WebhookID)) || one.Due.After(now) {
+			continue
 		}
+		// After a hint most of what is found is being sent. A delivery that was committed
+		// late, behind one that is being sent, is found when it is time to look.
+		if isHintOnly && d.isTakenUntil(one.WebhookID, one.Latest) {
+			continue
+		}
+		d.add(one.WebhookID, one.Due)
 	}
 }
 
@@ -62,12 +70,19 @@ func (d *dispatcher) noteOldest() {
 // outcomes come faster than they are recorded it waits: what is sent and not recorded
 // is sent again after a crash.
 func (d *dispatcher) claim(ctx context.Context, now time.Time) {
-	if len(d.finished) >= finishBatch || len(d.line) == 0 || !d.isTimeFor(&d.claimed, claimGather, d.wanted() >= claimEnough) {
+	if len(d.finished) >= finishBatch || len(d.fresh)+len(d.line) == 0 || !d.isTimeFor(&d.claimed, claimGather, d.wanted() >= claimEnough) {
 		return
 	}
+	for d.claimSome(ctx, now) {
+	}
+}
+
+// claimSome claims once. It reports whether to claim again at once: some webhooks had
+// less work than places, and others are waiting.
+func (d *dispatcher) claimSome(ctx context.Context, now time.Time) (again bool) {
 	claims, asked := d.choose()
 	if len(claims) == 0 {
-		return
+		return false
 	}
 	due, err := d.cfg.Store.DueDeliveries(ctx, Claim{Webhooks: claims, Now: now, IsTaken: d.taken.has})
 	if err != nil {
@@ -75,7 +90,7 @@ func (d *dispatcher) claim(ctx context.Context, now time.Time) {
 		for _, one := range asked {
 			d.wait(one) // the next turn is not far
 		}
-		return
+		return false
 	}
 	got := map[string]int{}
 	for _, one := range due {
@@ -84,45 +99,55 @@ func (d *dispatcher) claim(ctx context.Context, now time.Time) {
 	}
 	for i, one := range asked {
 		one.hasWork = got[one.webhookID] == claims[i].Limit // there may be more
+		again = again || !one.hasWork
 		d.wait(one)
 	}
+	return again && len(d.fresh)+len(d.line) > 0
 }
 
 // wanted is how many deliveries those in line could be given.
 func (d *dispatcher) wanted() int {
 	n := 0
-	for _, one := range d.line {
-		n += one.limit - one.inFlight
+	for _, some := range []line{d.fresh, d.line} {
+		for _, one := range some {
+			n += one.limit - one.inFlight
+		}
 	}
 	return min(n, d.cfg.MaxInFlight-d.places)
 }
 
-// choose hands out the free places: those at the front of the line get some each,
-// so that all get one before one gets all.
+// choose hands out the free places. Webhooks that had no work until now come first, with
+// half of all places at most. In a line all get one before one gets all.
 func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 	free := d.cfg.MaxInFlight - d.places
 	suspects := d.cfg.MaxInFlight/suspectsShare - d.suspect
-	each := max(1, free/max(1, len(d.line)))
 	var later []*lane
-	for range len(d.line) {
-		if free <= 0 {
-			break
+	from := func(l *line, places int) {
+		each := max(1, places/max(1, len(*l)))
+		for range len(*l) {
+			if places <= 0 {
+				return
+			}
+			one := l.pop()
+			n := min(one.limit-one.inFlight, each, places)
+			switch {
+			case !one.hasWork || !d.isMine(one.shard) || n <= 0:
+				continue // it comes back when there is work, or a place of its own
+			case one.isSuspect() && suspects <= 0:
+				later = append(later, one)
+				continue
+			case one.isSuspect():
+				suspects -= n
+			}
+			places -= n
+			free -= n
+			claims = append(claims, one.ask(n))
+			asked = append(asked, one)
 		}
-		one := d.next()
-		n := min(one.limit-one.inFlight, each, free)
-		switch {
-		case !one.hasWork || !d.isMine(one.shard) || n <= 0:
-			continue // it comes back when there is work, or a place of its own
-		case one.isSuspect() && suspects <= 0:
-			later = append(later, one)
-			continue
-		case one.isSuspect():
-			suspects -= n
-		}
-		free -= n
-		claims = append(claims, one.ask(n))
-		asked = append(asked, one)
 	}
+	from(&d.fresh, min(free, d.cfg.MaxInFlight/freshShare-d.freshPlaces))
+	from(&d.line, free)
+	from(&d.fresh, free)
 	for _, one := range later {
 		d.wait(one)
 	}
@@ -132,6 +157,7 @@ func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 // send begins an attempt, or drops a delivery whose gate has closed.
 func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	one := d.byID[due.WebhookID]
+	isFresh := one.credit > 0
 	one.take(place{due.DueAt, due.ID})
 	d.takenOf[one.shard]++
 	d.taken.add(due.ID)
@@ -145,9 +171,12 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	}
 	one.inFlight++
 	d.places++
-	f := &flight{lane: one, started: time.Now(), isSuspect: one.isSuspect()}
+	f := &flight{lane: one, started: time.Now(), isSuspect: one.isSuspect(), isFresh: isFresh}
 	if f.isSuspect {
 		d.suspect++
+	}
+	if f.isFresh {
+		d.freshPlaces++
 	}
 	d.running[due.ID] = f
 	d.telemetry.begin(ctx, due, now)

@@ -176,7 +176,15 @@ func (k *consoleKit) queued(w webhooks.Webhook, name string) webhooks.Delivery {
 		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: e.ID, EventType: name, BusinessID: hookBusiness,
 		Body: []byte(`{"id":"dlv"}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
 	}
-	_, err := k.store.SavePlan(k.Context(), webhooks.Plan{Events: []events.Event{e}, Deliveries: []webhooks.Delivery{d}})
+	_, err := k.store.NumberRecorded(k.Context(), "")
+	k.must(err)
+	unplanned, err := k.store.Unplanned(k.Context(), "")
+	k.must(err)
+	plan := webhooks.Plan{Deliveries: []webhooks.Delivery{d}}
+	for _, b := range unplanned.Backlogs {
+		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, From: b.From, To: webhooks.PlanCursor{Number: b.Last}})
+	}
+	_, err = k.store.SavePlan(k.Context(), plan)
 	k.must(err)
 	return d
 }

@@ -38,6 +38,9 @@ func (d *dispatcher) leave(f *flight) {
 	if f.isSuspect {
 		d.suspect--
 	}
+	if f.isFresh {
+		d.freshPlaces--
+	}
 }
 
 // collect takes all results that are there.

@@ -12,6 +12,9 @@ type lane struct {
 	isWaiting bool  // in line for its turn
 	inFlight  int
 	taken     int // in flight, or not recorded yet
+	// credit is how many deliveries it may have before it stands behind those that have
+	// had work for long. It is renewed when it had no work.
+	credit int
 	// limit is how many attempts it may have at a time: one to begin with, twice
 	// as many after each that went well, and one again after one that did not.
 	limit int
@@ -31,10 +34,31 @@ func (l *lane) learn(succeeded bool, most int) { //nolint:revive // the outcome,
 	}
 }
 
-// lanes are all of them, and the line of those that have work.
+// lanes are all of them, and two lines of those that have work. Webhooks that had none
+// until now stand in the first while they have credit, so that a webhook with few
+// deliveries does not wait for those that have many.
 type lanes struct {
-	byID map[string]*lane
-	line []*lane
+	byID   map[string]*lane
+	fresh  line
+	line   line
+	credit int // of a webhook that had no work
+}
+
+// line is a queue of lanes.
+type line []*lane
+
+func (l *line) push(one *lane) {
+	one.isWaiting = true
+	*l = append(*l, one)
+}
+
+// pop takes the first of the line, which is not empty.
+func (l *line) pop() *lane {
+	one := (*l)[0]
+	(*l)[0] = nil
+	*l = (*l)[1:]
+	one.isWaiting = false
+	return one
 }
 
 // maxIdleLanes is how many webhooks without work are remembered, some 200 bytes
@@ -51,8 +75,17 @@ func (l *lanes) add(webhookID string, due time.Time) {
 	if !one.hasWork && one.taken == 0 || !due.After(one.at.due) { // it may have come late
 		one.at = place{due: due}
 	}
-	one.hasWork = true
+	if !one.hasWork {
+		one.hasWork, one.credit = true, l.credit
+	}
 	l.wait(one)
+}
+
+// isTakenUntil reports whether the webhook's deliveries that are due by then are being
+// sent, unless one of them was committed late.
+func (l *lanes) isTakenUntil(webhookID string, due time.Time) bool {
+	one := l.byID[webhookID]
+	return one != nil && !one.hasWork && one.taken > 0 && !due.After(one.furthest.due)
 }
 
 // place is one in the queue of a webhook.
@@ -68,6 +101,7 @@ func (p place) isBefore(other place) bool {
 // take says that a delivery there is being sent: what comes next stands behind it.
 func (l *lane) take(there place) {
 	l.taken++
+	l.credit--
 	l.at = there
 	if l.furthest.isBefore(there) {
 		l.furthest = there
@@ -83,24 +117,15 @@ func (l *lane) ask(n int) WebhookClaim {
 	return claim
 }
 
-// wait puts a lane with work at the end of the line.
+// wait puts a lane with work at the end of its line.
 func (l *lanes) wait(one *lane) {
-	if one.hasWork && !one.isWaiting {
-		one.isWaiting = true
-		l.line = append(l.line, one)
+	switch {
+	case !one.hasWork || one.isWaiting:
+	case one.credit > 0:
+		l.fresh.push(one)
+	default:
+		l.line.push(one)
 	}
-}
-
-// next takes the first of the line; nil when there is none.
-func (l *lanes) next() *lane {
-	if len(l.line) == 0 {
-		return nil
-	}
-	one := l.line[0]
-	l.line[0] = nil
-	l.line = l.line[1:]
-	one.isWaiting = false
-	return one
 }
 
 // forget drops the work of a shard.

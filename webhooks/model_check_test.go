@@ -59,7 +59,8 @@ func (m *model) rest() (due int64, ok bool) {
 				m.fail("nobody cares for %s", id)
 			}
 		}
-		m.each("SELECT id FROM partnerkit_event WHERE planned = FALSE", nil, func(scan func(...any) error) {
+		m.each(`SELECT e.id FROM partnerkit_event e LEFT JOIN partnerkit_event_counter c ON c.business_id = e.business_id
+			WHERE e.number IS NULL OR e.number > c.planned`, nil, func(scan func(...any) error) {
 			var id string
 			m.must(scan(&id))
 			waits(id)

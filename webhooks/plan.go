@@ -8,37 +8,96 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// plan decides who hears of which event: webhooks that subscribe to it, and that
-// may see it, and that were there, with their installation, when it was recorded.
-// errs are of deliveries that cannot be made, because the host's catalog fails.
-func (s *Service) plan(u Unplanned, now time.Time) (p Plan, errs []error) {
-	p.Events = u.Events
-	for _, e := range u.Events {
-		definition, ok := s.cfg.Catalog.Lookup(e.Type)
-		if !ok {
-			continue // nobody can have subscribed to it
-		}
-		subscribers := u.ByBusiness[e.BusinessID]
-		if definition.Audience == events.AudienceApp {
-			subscribers = u.ByApp[e.AppID]
-		}
-		for _, to := range subscribers {
-			if !to.hears(definition, e) {
-				continue
-			}
-			// All are due now, and wait in the order of their ids: that of their events.
-			at := now.Add(time.Duration(len(p.Deliveries)) * id.Resolution)
-			d, err := s.newDelivery(id.New(id.Delivery, at), to, e, now)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			p.Deliveries = append(p.Deliveries, d)
-		}
-	}
-	return p, errs
+// Bounds of one plan. Other writers wait while it is saved, on SQLite all of them.
+const (
+	planDeliveries = 250
+	planBytes      = 1 << 20 // of bodies
+)
+
+// planning builds a plan. Businesses share its deliveries equally, so that one with many
+// events or webhooks does not delay the others.
+type planning struct {
+	*Service
+	now   time.Time
+	idsAt time.Time // of the next delivery's id
+	share int       // deliveries of one business
+	bytes int       // bytes of one business's bodies
+	byApp map[string][]Subscriber
+
+	plan Plan
+	errs []error // deliveries that cannot be made because the host's catalog fails
 }
 
+// plan makes the deliveries of some of the unplanned events. The ids of deliveries begin
+// at idsAt: the deliveries of a webhook are due at the same time and wait in the order of
+// their ids, which is the order of their events.
+func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
+	businesses := max(len(u.Backlogs), 1)
+	p := &planning{
+		Service: s, now: now, idsAt: idsAt, byApp: u.ByApp,
+		share: max(planDeliveries/businesses, 1), bytes: planBytes / businesses,
+	}
+	for _, b := range u.Backlogs {
+		p.plan.Steps = append(p.plan.Steps, PlanStep{BusinessID: b.BusinessID, From: b.From, To: p.business(b)})
+	}
+	return p
+}
+
+// business plans events of a business until it has used its share, and returns how far it
+// came. It makes at least one delivery if there is one to make.
+func (p *planning) business(b Backlog) PlanCursor {
+	if b.From.WebhookID != "" && (len(b.Events) == 0 || b.Events[0].Number != b.From.Number+1) {
+		return PlanCursor{Number: b.From.Number + 1} // the event was purged in between
+	}
+	at := b.From
+	deliveries, bytes := 0, 0
+	for _, e := range b.Events {
+		at.Number = e.Number - 1
+		definition, ok := p.cfg.Catalog.Lookup(e.Type)
+		subscribers, hasMore := b.Subscribers, b.HasMore
+		switch {
+		case !ok: // no webhook can have subscribed to it
+			subscribers, hasMore = nil, false
+		case definition.Audience == events.AudienceApp:
+			subscribers, hasMore = p.byApp[e.AppID], false
+		}
+		for _, to := range subscribers {
+			if to.WebhookID <= at.WebhookID || !to.hears(definition, e) {
+				continue
+			}
+			if deliveries == p.share || bytes > p.bytes {
+				return at
+			}
+			bytes += p.deliver(to, e)
+			deliveries++
+			at.WebhookID = to.WebhookID
+		}
+		if hasMore {
+			at.WebhookID = subscribers[len(subscribers)-1].WebhookID
+			return at
+		}
+		at = PlanCursor{Number: e.Number}
+		if b.From.WebhookID != "" {
+			return at // the next event has webhooks that were not read
+		}
+	}
+	return PlanCursor{Number: b.Last}
+}
+
+// deliver adds a delivery and returns the size of its body.
+func (p *planning) deliver(to Subscriber, e events.Event) int {
+	d, err := p.newDelivery(id.New(id.Delivery, p.idsAt), to, e, p.now)
+	if err != nil {
+		p.errs = append(p.errs, err)
+		return 0
+	}
+	p.idsAt = p.idsAt.Add(id.Resolution)
+	p.plan.Deliveries = append(p.plan.Deliveries, d)
+	return len(d.Body)
+}
+
+// hears reports whether the webhook subscribes to the event, may see it, and existed, with
+// its installation, when the event was recorded.
 func (to Subscriber) hears(definition events.Definition, e events.Event) bool {
 	return slices.Contains(to.Events, e.Type) &&
 		!to.CreatedAt.After(e.CreatedAt) && !to.InstalledAt.After(e.CreatedAt) &&

@@ -20,7 +20,8 @@ const (
 	// lateCommits is how long after it was made an event may commit and still be
 	// found at once, and not by the next search.
 	lateCommits = time.Minute
-	planBatch   = 500
+	// numberRounds bounds the events that are numbered before some are planned.
+	numberRounds = 10
 	// planGather is how long after it planned something it does not look again: one
 	// plan for many events costs less than one for each.
 	planGather = 5 * time.Millisecond
@@ -31,9 +32,10 @@ type planner struct {
 	*Service
 	isHolder atomic.Bool
 	taken    chan struct{} // has a value after the planning was taken
-	// Events with ids up to here were looked at. Only a search looks before it:
-	// a database may have to step over many rows there that are done.
+	// Events with ids up to here have numbers. Only a search looks before it: a database
+	// may have to step over many rows there.
 	after    string
+	idsAt    time.Time // of the next delivery's id
 	searched time.Time // zero: not since the planning was taken; real time
 	planned  time.Time // when something was; real time
 }
@@ -80,45 +82,79 @@ func (p *planner) run(ctx context.Context) {
 	}
 }
 
-// planAll plans until there is nothing left.
+// planAll plans until there is nothing left. In each round every business that has a
+// backlog gets a share of one plan.
 func (p *planner) planAll(ctx context.Context) error {
 	if time.Since(p.searched) >= searchEvery {
 		p.after, p.searched = "", time.Now()
 	}
-	var newest time.Time
-	for after := p.after; p.isHolder.Load(); {
-		unplanned, err := p.cfg.Store.UnplannedEvents(ctx, after, planBatch)
+	for p.isHolder.Load() {
+		hasMore, err := p.number(ctx)
 		if err != nil {
 			return err
 		}
-		found := unplanned.Events
-		if len(found) > 0 {
-			if err := p.planSome(ctx, unplanned); err != nil {
-				return err
-			}
-			last := found[len(found)-1]
-			after, newest = last.ID, last.CreatedAt
+		planned, err := p.round(ctx)
+		if err != nil {
+			return err
 		}
-		if len(found) < planBatch {
-			break
+		if !planned && !hasMore {
+			return nil
 		}
-	}
-	if !newest.IsZero() {
-		p.after = max(p.after, id.Floor(id.Event, newest.Add(-lateCommits)))
 	}
 	return nil
 }
 
+// number gives recorded events their numbers, and reports whether there may be more.
+func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
+	newest, after := "", p.after
+	for range numberRounds {
+		numbered, err := p.cfg.Store.NumberRecorded(ctx, after)
+		if err != nil {
+			return false, err
+		}
+		newest, after, hasMore = max(newest, numbered.LastID), max(after, numbered.LastID), numbered.HasMore
+		if !hasMore {
+			break
+		}
+	}
+	if at, ok := id.Time(id.Event, newest); ok {
+		p.after = max(p.after, id.Floor(id.Event, at.Add(-lateCommits)))
+	}
+	return hasMore, nil
+}
+
+// round plans some events of every business that has unplanned ones, and reports whether
+// there was one.
+func (p *planner) round(ctx context.Context) (planned bool, err error) {
+	for after := ""; p.isHolder.Load(); {
+		unplanned, err := p.cfg.Store.Unplanned(ctx, after)
+		if err != nil || len(unplanned.Backlogs) == 0 {
+			return planned, err
+		}
+		if err := p.planSome(ctx, unplanned); err != nil {
+			return planned, err
+		}
+		after, planned = unplanned.Backlogs[len(unplanned.Backlogs)-1].BusinessID, true
+	}
+	return planned, nil
+}
+
 func (p *planner) planSome(ctx context.Context, unplanned Unplanned) error {
-	plan, errs := p.plan(unplanned, p.cfg.Clock.Now())
-	for _, err := range errs {
+	now := p.cfg.Clock.Now()
+	if p.idsAt.Before(now) {
+		p.idsAt = now
+	}
+	made := p.plan(unplanned, now, p.idsAt)
+	for _, err := range made.errs {
 		p.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
 	}
-	queued, err := p.cfg.Store.SavePlan(ctx, plan)
+	saved, err := p.cfg.Store.SavePlan(ctx, made.plan)
 	if err != nil {
 		return err
 	}
-	p.planned = time.Now()
-	p.telemetry.queued.Add(ctx, int64(queued))
+	p.planned, p.idsAt = time.Now(), made.idsAt
+	if saved {
+		p.telemetry.queued.Add(ctx, int64(len(made.plan.Deliveries)))
+	}
 	return nil
 }

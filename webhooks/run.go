@@ -41,8 +41,8 @@ const settleEvery = 5 * time.Millisecond
 // running [Service.Run]. It is for tests and for moving the clock in development.
 func (s *Service) Settle(ctx context.Context) error {
 	err := poll(ctx, func() (bool, error) {
-		unplanned, err := s.cfg.Store.UnplannedEvents(ctx, "", 1)
-		return len(unplanned.Events) == 0, err
+		is, err := s.cfg.Store.HasBacklog(ctx)
+		return !is, err
 	})
 	if err != nil {
 		return err

@@ -97,24 +97,56 @@ type Redelivery struct {
 	Judge                        func(Delivery, Standing) error
 }
 
-// PlanStore turns events into deliveries.
+// PlanStore turns events into deliveries, for one planner at a time.
+//
+// The events of a business are planned in the order of their numbers. How far planning
+// has come is stored for each business, as a [PlanCursor].
 type PlanStore interface {
-	// UnplannedEvents returns at most limit events that nobody has planned, by
-	// id, greater than after, and the webhooks that may be interested.
-	UnplannedEvents(ctx context.Context, after string, limit int) (Unplanned, error)
-	// SavePlan marks events planned, numbers them and queues their deliveries,
-	// which are due at once. An event that was planned meanwhile is left out with
-	// its deliveries. It returns how many deliveries it queued.
-	SavePlan(ctx context.Context, p Plan) (int, error)
+	// NumberRecorded gives numbers to recorded events that have none, in the order of
+	// their ids and from after on: to a bounded number of them.
+	NumberRecorded(ctx context.Context, after string) (Numbered, error)
+	// Unplanned returns businesses that have numbered events without deliveries, by id
+	// from after on, each with its next events and the webhooks that may want them. What
+	// it reads is bounded: there may be more businesses, events and webhooks.
+	Unplanned(ctx context.Context, after string) (Unplanned, error)
+	// SavePlan queues deliveries, which are due at once, and moves the cursors of their
+	// businesses. It reports false and changes nothing when another planner has moved
+	// one of them in between.
+	SavePlan(ctx context.Context, p Plan) (bool, error)
+	// HasBacklog reports whether there are events that are not planned.
+	HasBacklog(ctx context.Context) (bool, error)
 }
 
-// Unplanned is what planning looks at.
+// Numbered is what NumberRecorded did.
+type Numbered struct {
+	LastID  string // of the last event that it numbered; empty: there was none
+	HasMore bool   // after it there may be more
+}
+
+// PlanCursor is how far the planning of a business has come: events up to Number have
+// their deliveries, and the next event has those of the webhooks up to WebhookID.
+type PlanCursor struct {
+	Number    int64
+	WebhookID string
+}
+
+// Unplanned is the input of one plan.
 type Unplanned struct {
-	Events []events.Event
-	// Subscribers by business are webhooks of apps that are installed there now;
-	// by app, those of the app that an event is for.
-	ByBusiness map[string][]Subscriber
-	ByApp      map[string][]Subscriber
+	Backlogs []Backlog
+	// ByApp are the webhooks of each app that an event is for, by id.
+	ByApp map[string][]Subscriber
+}
+
+// Backlog is the next events of a business, in the order of their numbers.
+type Backlog struct {
+	BusinessID string
+	From       PlanCursor
+	Events     []events.Event
+	Last       int64 // the greatest number that Events could have
+	// Subscribers are webhooks of apps that are installed there now, by id, from
+	// From.WebhookID on.
+	Subscribers []Subscriber
+	HasMore     bool // Subscribers are not all
 }
 
 // Subscriber is an enabled webhook, its app and, by business, the installation.
@@ -129,10 +161,16 @@ type Subscriber struct {
 	InstallationScopes identity.Scopes
 }
 
-// Plan is the deliveries of some events.
+// Plan is some deliveries, and how far they bring the planning of their businesses.
 type Plan struct {
-	Events     []events.Event // as they were returned unplanned
+	Steps      []PlanStep
 	Deliveries []Delivery
+}
+
+// PlanStep is how far a plan brings the planning of a business.
+type PlanStep struct {
+	BusinessID string
+	From, To   PlanCursor
 }
 
 // ShardStore says who works on what. Dispatchers share the shards among them: each
@@ -168,7 +206,7 @@ type Shard struct {
 // QueueStore is the queue of deliveries. Its order within a webhook is by due time.
 type QueueStore interface {
 	// DueWebhooks returns webhooks of some shards that have deliveries due after
-	// one time and up to another, each with the earliest of these.
+	// one time and up to another, each with the earliest and the latest of these.
 	DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]DueWebhook, error)
 	// QueuedWebhooks returns every webhook that has deliveries queued, with the
 	// earliest due time. It costs a few index probes a webhook.
@@ -187,7 +225,8 @@ type QueueStore interface {
 // DueWebhook is a webhook that has work.
 type DueWebhook struct {
 	WebhookID string
-	Due       time.Time
+	Due       time.Time // of its first delivery
+	Latest    time.Time // of its last one, from DueWebhooks
 }
 
 // Claim asks for due deliveries.

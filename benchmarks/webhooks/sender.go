@@ -200,8 +200,8 @@ func (s *sender) plan() error {
 	stop := start(svc)
 	defer stop()
 	for {
-		left, err := s.UnplannedEvents(context.Background(), "", 1)
-		if err != nil || len(left.Events) == 0 {
+		isLeft, err := s.HasBacklog(context.Background())
+		if err != nil || !isLeft {
 			return err
 		}
 		time.Sleep(5 * time.Millisecond)

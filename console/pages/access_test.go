@@ -71,9 +71,9 @@ func TestForeignApp_CON01(t *testing.T) {
 			continue
 		}
 		for _, stranger := range []string{eve, zoe} {
-			o.send(ask{method: route.Method, path: fill(route.Path), by: stranger}).want(http.StatusNotFound).alerts("the app not found").lacks(app.Name, app.ClientID)
+			o.send(ask{method: route.Method, path: fill(route.Path), by: stranger}).want(http.StatusNotFound).alerts("app not found").lacks(app.Name, app.ClientID)
 		}
-		o.send(ask{method: route.Method, path: strings.ReplaceAll(fill(route.Path), app.ID, "app_nope"), by: ann}).want(http.StatusNotFound).alerts("the app not found")
+		o.send(ask{method: route.Method, path: strings.ReplaceAll(fill(route.Path), app.ID, "app_nope"), by: ann}).want(http.StatusNotFound).alerts("app not found")
 	}
 	if after := o.auditLength(app); after != before {
 		t.Errorf("strangers wrote %d entries", after-before)

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 )
@@ -19,7 +20,7 @@ type auditView struct {
 }
 
 type auditRow struct {
-	console.AuditEntry
+	audit.Entry
 	Words string // what was done
 }
 
@@ -33,7 +34,7 @@ func (v *visit) showAudit() error {
 	return v.show("audit", "Audit log", auditView{auditRows(page.Items), v.pager(path("apps", v.app.ID, "audit"), after, page.NextCursor)})
 }
 
-func auditRows(entries []console.AuditEntry) []auditRow {
+func auditRows(entries []audit.Entry) []auditRow {
 	rows := make([]auditRow, 0, len(entries))
 	for _, entry := range entries {
 		rows = append(rows, auditRow{entry, inWords(entry.Action)})
@@ -42,31 +43,32 @@ func auditRows(entries []console.AuditEntry) []auditRow {
 }
 
 // deeds are actions whose own words do not say enough.
-var deeds = map[string]string{
-	console.ActionConsentAllowed: "A person allowed access",
-	console.ActionConsentDenied:  "A person denied access",
-	console.ActionDeviceAllowed:  "A person allowed access on a device",
-	console.ActionDeviceDenied:   "A person denied access on a device",
-	console.ActionAccessRevoked:  "A business revoked access",
-	console.ActionUninstalled:    "A business uninstalled the app",
-	"secret.created":             "Client secret created",
-	"secret.ended":               "Client secret ended",
-	"webhook.secret_rotated":     "Secret of the webhook rotated",
-	"webhook.tested":             "Test sent to the webhook",
-	"delivery.redelivered":       "Delivery sent again",
-	"asset.added":                "Image uploaded",
-	"asset.deleted":              "Image deleted",
-	"function.added":             "Function uploaded",
-	"listing.in_review":          "Review of the listing began",
-	"listing.changes_requested":  "Changes to the listing requested",
+var deeds = map[audit.Action]string{
+	audit.ConsentAllowed:          "A person allowed access",
+	audit.ConsentDenied:           "A person denied access",
+	audit.ConsentRevoked:          "A person withdrew consent",
+	audit.DeviceAllowed:           "A person allowed access on a device",
+	audit.DeviceDenied:            "A person denied access on a device",
+	audit.AccessRevoked:           "A business revoked access",
+	audit.Uninstalled:             "A business uninstalled the app",
+	audit.SecretCreated:           "Client secret created",
+	audit.SecretEnded:             "Client secret ended",
+	audit.WebhookSecretRotated:    "Secret of the webhook rotated",
+	audit.WebhookTested:           "Test sent to the webhook",
+	audit.DeliveryRedelivered:     "Delivery sent again",
+	audit.AssetAdded:              "Image uploaded",
+	audit.AssetDeleted:            "Image deleted",
+	audit.FunctionAdded:           "Function uploaded",
+	audit.ListingInReview:         "Review of the listing began",
+	audit.ListingChangesRequested: "Changes to the listing requested",
 }
 
 // inWords makes words of an action: "webhook.created" is "Webhook created".
-func inWords(action string) string {
+func inWords(action audit.Action) string {
 	if deed, ok := deeds[action]; ok {
 		return deed
 	}
-	words := strings.NewReplacer(".", " ", "_", " ").Replace(action)
+	words := strings.NewReplacer(".", " ", "_", " ").Replace(string(action))
 	first, size := utf8.DecodeRuneInString(words)
 	return string(unicode.ToUpper(first)) + words[size:]
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 // CON-07: who did what, in words. Of customers it is not told who it was.
@@ -16,11 +17,11 @@ func TestAuditLog_CON07(t *testing.T) {
 	app := o.newApp()
 	o.later()
 	o.post("/apps/"+app.ID+"/secrets", "name", "x")
-	o.later().console.RecordDecision(t.Context(), oauthserver.Decision{AppID: app.ID, UserID: "usr_customer", BusinessID: "biz_1", Allowed: true})
-	o.later().console.RecordDecision(t.Context(), oauthserver.Decision{AppID: app.ID, UserID: "usr_customer", OnDevice: true})
-	o.later().console.RecordAct(t.Context(), console.AuditEntry{AppID: app.ID, UserID: "usr_customer", Action: console.ActionUninstalled, Target: hostile})
-	o.later().console.RecordAct(t.Context(), console.AuditEntry{AppID: app.ID, Action: "listing.changes_requested"})
-	o.later().console.RecordAct(t.Context(), console.AuditEntry{AppID: app.ID, Action: hostile})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.ConsentAllowed, Target: "biz_1"})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.DeviceDenied})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.Uninstalled, Target: hostile})
+	o.later().record(audit.Entry{AppID: app.ID, Action: audit.ListingChangesRequested})
+	o.later().record(audit.Entry{AppID: app.ID, Action: hostile})
 	o.get("/apps/"+app.ID+"/audit").want(http.StatusOK).lacks("usr_customer", "<script>alert").shows(
 		hostile,
 		"Changes to the listing requested somebody else the app 1 Sep 2026, 12:00:05 UTC",
@@ -33,6 +34,14 @@ func TestAuditLog_CON07(t *testing.T) {
 	o.refuses(app, []string{"/audit"}, nil)
 }
 
+// record puts an entry into the log, past the console.
+func (o *office) record(e audit.Entry) {
+	o.Helper()
+	e.At = o.clock.Now()
+	e.ID = id.New(id.Audit, e.At)
+	o.must(o.store.RecordAudit(o.Context(), e))
+}
+
 // CON-07: a long log has pages, which leave nothing out and show nothing twice.
 func TestAuditPages_CON07(t *testing.T) {
 	t.Parallel()
@@ -40,7 +49,7 @@ func TestAuditPages_CON07(t *testing.T) {
 	app := o.newApp()
 	const entries = 2*console.DefaultLimit + 3
 	for range entries - 1 {
-		o.later().console.RecordAct(t.Context(), console.AuditEntry{AppID: app.ID, Action: console.ActionAccessRevoked, Target: "biz_" + o.clock.Now().Format("150405")})
+		o.later().record(audit.Entry{AppID: app.ID, Action: audit.AccessRevoked, Target: "biz_" + o.clock.Now().Format("150405")})
 	}
 	seen := map[string]bool{}
 	path, pages := "/apps/"+app.ID+"/audit", 0

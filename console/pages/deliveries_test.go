@@ -151,7 +151,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	}
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is delivered")
 	o.get("/apps/"+app.ID+"/webhooks").shows("Delivered", "none of 1 failed")
-	o.get(own + "/deliveries/nope").want(http.StatusNotFound).alerts("the delivery not found")
+	o.get(own + "/deliveries/nope").want(http.StatusNotFound).alerts("delivery not found")
 	o.post(own + "/deliveries/nope/redeliver").want(http.StatusNotFound)
 }
 

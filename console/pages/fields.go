@@ -30,7 +30,7 @@ const (
 func withFields(handle func(*visit) error) func(*visit) error {
 	return func(v *visit) error {
 		if v.cfg.Console.FieldTypes() == nil {
-			return apierror.NotFound("the field")
+			return apierror.NotFound("field")
 		}
 		return handle(v)
 	}

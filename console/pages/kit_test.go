@@ -329,7 +329,7 @@ func (o *office) did(app oauthserver.App, want ...string) {
 		if entry.UserID != ann {
 			o.Errorf("%s was done by %q", entry.Action, entry.UserID)
 		}
-		got = append(got, entry.Action)
+		got = append(got, string(entry.Action))
 	}
 	if !slices.Equal(got, want) {
 		o.Errorf("the audit log has %q, want %q", got, want)

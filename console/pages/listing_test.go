@@ -80,7 +80,7 @@ func TestListingRefused_CON03(t *testing.T) {
 	o.post(listing, "first", "1", "slug", "taken").want(http.StatusBadRequest).alerts("the slug taken belongs to another app")
 	foreign := o.newAsset(other, console.AssetIcon)
 	got := o.post(listing, "first", "1", "slug", "-", "name", strings.Repeat("n", 121), "summary", hostile, "description", "Kept <i>.", "icon", foreign).
-		want(http.StatusBadRequest).alerts("slug must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen", "name must have at most 120 characters")
+		want(http.StatusBadRequest).alerts("slug must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen", "name must have 1 to 120 characters")
 	got.shows("Kept <i>.").lacks("<i>", "<script>alert")
 	for _, kept := range []string{"-", strings.Repeat("n", 121), hostile} {
 		if !slices.Contains(got.values("value"), kept) {

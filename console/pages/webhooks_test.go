@@ -88,7 +88,7 @@ func TestChangeWebhook_WH01(t *testing.T) {
 
 	o.post(at+"/delete").wantTo("/apps/"+app.ID+"/webhooks?done=webhook-deleted").shows("The webhook was deleted.", "No webhooks yet")
 	o.did(app, "webhook.deleted", "webhook.updated")
-	o.get(at).want(http.StatusNotFound).alerts("the webhook not found")
+	o.get(at).want(http.StatusNotFound).alerts("webhook not found")
 	o.post(at + "/delete").want(http.StatusNotFound)
 }
 

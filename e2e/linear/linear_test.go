@@ -176,7 +176,7 @@ func beginDevice(t testing.TB, w world) client {
 			approved, err := w.of(who).ApproveDevice(ctx, w.approval(id))
 			return call{"approve", 0}, map[bool]string{true: "done", false: "not open"}[approved.Outcome == oauthserver.ApprovalDone], err
 		case 1:
-			err := w.of(who).DenyDevice(ctx, id, noon)
+			err := w.of(who).DenyDevice(ctx, oauthserver.Denial{RequestID: id, Now: noon})
 			if errors.Is(err, oauthserver.ErrNotFound) {
 				return call{"deny", 0}, "not open", nil
 			}

@@ -19,7 +19,7 @@ func TestCheckerFinds(t *testing.T) {
 		"":                       func(*http.Request, *http.Response, map[string]any) {},
 		"another status":         func(_ *http.Request, res *http.Response, _ map[string]any) { res.StatusCode = http.StatusAccepted },
 		"a header too many":      func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Set("X-Powered-By", "us") },
-		"a header too few":       func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Del("RateLimit-Reset") },
+		"a header too few":       func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Del("Service-Version") },
 		"a header with nonsense": func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Set("RateLimit-Reset", "soon") },
 		"another constant":       func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Set("RateLimit-Limit", "301") },
 		"another media type": func(_ *http.Request, res *http.Response, _ map[string]any) {

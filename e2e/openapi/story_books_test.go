@@ -71,7 +71,7 @@ func (s *service) appData(n *newcomers) {
 	put(400, "undeclared", true)
 	for query, want := range map[string]int{
 		"?resourceId=" + invoice: 200, "?resourceIds=" + invoice + ",inv_x&resourceType=invoice&key=syncStatus": 200,
-		"": 400, "?resourceIds=" + strings.Repeat("x,", 60) + invoice: 200,
+		"": 400, "?resourceIds=" + strings.Repeat("x,", 49) + invoice: 200, "?resourceIds=" + strings.Repeat("x,", 50) + invoice: 400,
 	} {
 		s.do(call{method: "GET", url: s.API + "/app-data" + query, token: n.token, want: want})
 	}

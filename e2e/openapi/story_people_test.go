@@ -1,7 +1,7 @@
 package openapi_test
 
 func (s *service) operations() {
-	for _, url := range []string{s.API + "/healthz", s.App + "/healthz", s.API + "/readyz", s.App + "/readyz", s.API + "/metrics", s.App + "/openapi",
+	for _, url := range []string{s.API + "/healthz", s.App + "/healthz", s.API + "/readyz", s.App + "/readyz", s.App + "/openapi",
 		s.API + "/.well-known/oauth-authorization-server", s.API + "/.well-known/oauth-protected-resource", s.API + "/.well-known/jwks.json"} {
 		s.do(call{method: "GET", url: url, want: 200})
 	}

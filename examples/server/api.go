@@ -19,10 +19,10 @@ var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
 	{Name: "2026-09-01"},
 }}
 
-// apiRoutes are what apps may call.
+// apiRoutes are what apps may call, and people with a session.
 func (s *server) apiRoutes() []guard.Route {
 	return append(s.ledger.Routes(),
-		guard.Route{Pattern: "GET /profile", Scope: "profile:read", Handler: s.serveProfile})
+		guard.Route{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: s.serveProfile})
 }
 
 // HasPermission implements guard.Permissions, by the books as they are now.
@@ -40,7 +40,7 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// serveProfile says for whom the app acts.
+// serveProfile says for whom the caller acts.
 func (s *server) serveProfile(w http.ResponseWriter, r *http.Request) error {
 	p, _ := identity.PrincipalFrom(r.Context())
 	u, err := s.books.user(r.Context(), p.UserID)

@@ -63,7 +63,7 @@ func TestCallsOfAnApp(t *testing.T) {
 	if a := r.call("GET", "/profile", other).want(t, http.StatusForbidden).json(t); a["code"] != "INSUFFICIENT_SCOPE" {
 		t.Error(a)
 	}
-	get(t, b, r.api+"/profile").want(t, http.StatusNotFound) // people have pages
+	get(t, b, r.api+"/profile").want(t, http.StatusOK) // BIZ-05
 	get(t, http.DefaultClient, r.api+"/profile").want(t, http.StatusUnauthorized)
 	r.dev("installations/uninstall", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`).want(t, http.StatusOK)
 	r.call("GET", "/profile", token).want(t, http.StatusUnauthorized) // INST-01, API-09

@@ -74,7 +74,7 @@ func TestDevCalls(t *testing.T) {
 		{"clock", `{"advanceSeconds": 9223372036}`, 400, "100 years"},
 		{"clock", `{"seconds": 1}`, 400, "seconds is not a known member"},
 		{"clock", `{}`, 400, "advanceSeconds is missing"},
-		{"nothing", `{}`, 404, "nothing at this path"},
+		{"nothing", `{}`, 404, "no such endpoint"},
 
 		{"sessions", `{"userId": "usr_ada", "businessId": "biz_bakery"}`, 200, `"cookie":"books_session=pk_ses_`},
 		{"sessions", `{"userId": "usr_ada"}`, 200, `"cookie"`},

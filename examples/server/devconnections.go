@@ -33,7 +33,7 @@ func (s *server) devRevokeAccess(w http.ResponseWriter, r *http.Request) error {
 	return s.devDisconnect(w, r, s.oauth.RevokeAccess)
 }
 
-func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(ctx context.Context, appID, businessID string) error) error {
+func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(ctx context.Context, appID, businessID, userID string) error) error {
 	var in connection
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(
 	if err != nil {
 		return err
 	}
-	err = end(r.Context(), app.ID, in.BusinessID)
+	err = end(r.Context(), app.ID, in.BusinessID, "")
 	if errors.Is(err, oauthserver.ErrNotFound) {
 		return notInstalled(in.ClientID, in.BusinessID)
 	}
@@ -53,7 +53,7 @@ func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(
 }
 
 func notInstalled(clientID, businessID string) error {
-	return apierror.NotFound("an installation of client " + clientID + " in business " + businessID)
+	return apierror.NotFound("installation of client " + clientID + " in business " + businessID)
 }
 
 func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) error {
@@ -96,7 +96,7 @@ func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error 
 	}
 	err = s.oauth.RevokeConsent(r.Context(), app.ID, in.BusinessID, in.UserID)
 	if errors.Is(err, oauthserver.ErrNotFound) {
-		return apierror.NotFound("a consent of user " + in.UserID + " to client " + in.ClientID + " in business " + in.BusinessID)
+		return apierror.NotFound("consent of user " + in.UserID + " to client " + in.ClientID + " in business " + in.BusinessID)
 	}
 	if err != nil {
 		return err

@@ -27,18 +27,19 @@ func (s *server) showEmbedded(w http.ResponseWriter, r *http.Request, p person) 
 	}
 	_, err = s.store.ActiveInstallation(r.Context(), app.ID, p.place.businessID)
 	if errors.Is(err, oauthserver.ErrNotFound) || p.place.businessID == "" {
-		return apierror.NotFound("an app of this business")
+		return apierror.NotFound("app")
 	}
 	if err != nil {
 		return err
 	}
-	page, err := url.Parse(app.AppURL)
-	if err != nil || !isAppURL(app.AppURL) || app.Type != oauthserver.Confidential || !app.IsUsable() {
-		return apierror.NotFound("an embedded page of this app")
+	origin, isPage := oauthserver.WebOrigin(app.AppURL)
+	if !isPage || appURLRules.Check(app.AppURL) != nil || app.Type != oauthserver.Confidential || !app.IsUsable() {
+		return apierror.NotFound("embedded page")
 	}
-	origin := page.Scheme + "://" + page.Host
-	if origin == s.apiURL || origin == s.appURL {
-		return apierror.Forbidden("An app cannot live on our own hosts") // it would share our cookies
+	for _, own := range []string{s.apiURL, s.appURL} {
+		if ours, _ := oauthserver.WebOrigin(own); origin == ours {
+			return apierror.Forbidden("An app cannot live on our own hosts") // it would share our cookies
+		}
 	}
 	data := embeddedView{
 		Business: p.place.business, URL: app.AppURL, Origin: origin,

@@ -124,8 +124,8 @@ func (p *problems) checkApp(at string, a fixtureApp, organizations map[string]bo
 	case kind == oauthserver.Public && a.ClientSecret != "":
 		p.add("%s.clientSecret: a PUBLIC app has none", at)
 	}
-	if a.Name == "" {
-		p.add("%s.name is missing", at)
+	if err := oauthserver.CheckAppName(a.Name); err != nil {
+		p.add("%s.name %v", at, err)
 	}
 	if !organizations[a.OrganizationID] {
 		p.add("%s.organizationId %q is no organization", at, a.OrganizationID)
@@ -139,8 +139,10 @@ func (p *problems) checkApp(at string, a fixtureApp, organizations map[string]bo
 	if err := identity.DefaultScopes().CheckRequestable(a.Scopes.Scopes); err != nil {
 		p.add("%s.scopes: %v", at, err)
 	}
-	if a.AppURL != "" && !isAppURL(string(a.AppURL)) {
-		p.add("%s.appUrl %q is not https, nor http on loopback", at, a.AppURL)
+	if a.AppURL != "" {
+		if err := appURLRules.Check(string(a.AppURL)); err != nil {
+			p.add("%s.appUrl %v", at, err)
+		}
 	}
 	seen := make(map[string]bool)
 	for i, w := range a.Webhooks {
@@ -152,12 +154,8 @@ func (p *problems) checkApp(at string, a fixtureApp, organizations map[string]bo
 	}
 }
 
-// isAppURL reports whether an embedded app may live there.
-func isAppURL(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && u.Host != "" && u.User == nil &&
-		(u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
-}
+// appURLRules are for where an embedded app may be: https, or http on loopback.
+var appURLRules = oauthserver.RedirectRules{AllowQuery: true}
 
 func (p *problems) checkWebhook(at string, w fixtureWebhook, seen map[string]bool) {
 	p.checkID(at+".id", w.ID, seen)

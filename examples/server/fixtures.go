@@ -175,7 +175,7 @@ func parseFixtures(text []byte) (fixtures, error) {
 	// The strict reader of request bodies is the one that we want here too: it
 	// refuses unknown and repeated members, and says where.
 	body := &http.Request{Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(text))}
-	if err := apierror.DecodeJSON(body, &f, apierror.JSONLimits{MaxBytes: maxFixtures}); err != nil {
+	if err := apierror.DecodeJSON(body, &f, apierror.JSONLimits{MaxBytes: maxFixtures, MaxEntries: maxFixtures}); err != nil {
 		if e, ok := errors.AsType[*apierror.Error](err); ok {
 			return f, errors.New(strings.Join(e.Messages(), "; "))
 		}

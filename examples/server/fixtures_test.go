@@ -56,10 +56,14 @@ func TestFixturesThatAreWrong(t *testing.T) {
 		{app(`, "webhooks": [{"id": "whk_1", "url": "https://x.example", "events": [], "secrets": "x"}]`), "apps[0].webhooks[0].secrets is not a known member"},
 		{app(`, "appDataFields": [{"resourceType": "boat", "key": "k", "type": "TEXT"}]`), `apps[0].appDataFields[0].resourceType "boat"`},
 		{app(`, "appDataFields": [{"resourceType": "invoice", "key": "k", "type": "CHOICE", "choices": []}]`), "apps[0].appDataFields[0].choices"},
-		{app(`, "appUrl": "http://app.example"`), "apps[0].appUrl"},
+		{app(`, "appUrl": "http://app.example"`), "apps[0].appUrl is not https, nor http on loopback"},
+		{app(`, "appUrl": "https://app.example:0443"`), "apps[0].appUrl has no valid port"},
+		{app(`, "appUrl": "https://a;b.example"`), "apps[0].appUrl has no valid host"}, // CON-05
 		{strings.Replace(app(""), `"redirectUris": []`, `"redirectUris": ["http://app.example/cb"]`, 1), "apps[0].redirectUris[0] is not https"},
 		{strings.Replace(app(""), `"scopes": []`, `"scopes": ["internal:admin"]`, 1), "apps[0].scopes: unknown scope: internal:admin"},
 		{strings.Replace(app(""), `"PUBLIC"`, `"SECRET"`, 1), `apps[0].type "SECRET"`},
+		{strings.Replace(app(""), `"name": "N"`, `"name": ""`, 1), "apps[0].name must have 1 to 120 characters"},                        // REG-02
+		{strings.Replace(app(""), `"name": "N"`, `"name": "\u0301\u3164"`, 1), "apps[0].name must have at least one visible character"}, // REG-02
 		{strings.Replace(app(""), `"organizationId": "org_1"`, `"organizationId": "org_2"`, 1), `apps[0].organizationId "org_2"`},
 	} {
 		if _, err := parseFixtures([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -166,6 +167,13 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: still connected", path)
 		}
 	}
+	// CON-07: one entry each, without the name of the person.
+	log := r.desk(r.session("usr_dev", ""), http.MethodGet, "apps/app_sync/audit", "").want(t, http.StatusOK).body
+	for _, action := range []string{"access.revoked", "app.uninstalled"} {
+		if strings.Count(log, action) != 1 || strings.Contains(log, "usr_ada") {
+			t.Errorf("the audit log of %s: %s", action, log)
+		}
+	}
 }
 
 func nilIfEmpty(s string) any {
@@ -208,6 +216,14 @@ func TestEmbedded(t *testing.T) {
 	exchange(token).want(t, http.StatusBadRequest) // TX-04
 	dev := r.dev("session-tokens", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery", "userId": "usr_ada"}`).want(t, http.StatusOK)
 	exchange(dev.json(t)["sessionToken"].(string)).want(t, http.StatusOK)
+
+	// CON-05: nothing but an origin gets into the policy, and none of our own.
+	developer := r.session("usr_dev", "")
+	r.desk(developer, http.MethodPatch, "apps/app_sync", `{"appUrl": "https://a;script-src.example/"}`).want(t, http.StatusBadRequest)
+	for _, own := range []string{r.app, strings.Replace(r.app, "localhost", "LOCALHOST", 1), r.api} {
+		r.desk(developer, http.MethodPatch, "apps/app_sync", fmt.Sprintf(`{"appUrl": "%s/x"}`, own)).want(t, http.StatusOK)
+		get(t, b, r.app+"/embedded/"+syncID).want(t, http.StatusForbidden)
+	}
 }
 
 // The calls of /dev on an installation do what the business would do.

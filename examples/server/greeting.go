@@ -13,10 +13,11 @@ import (
 // sayReady writes the one line that programs wait for.
 func sayReady(s *server, stdout io.Writer) error {
 	line, err := json.Marshal(struct {
-		Ready bool   `json:"ready"`
-		API   string `json:"api"`
-		App   string `json:"app"`
-	}{true, s.apiURL, s.appURL})
+		Ready   bool   `json:"ready"`
+		API     string `json:"api"`
+		App     string `json:"app"`
+		Metrics string `json:"metrics,omitempty"`
+	}{true, s.apiURL, s.appURL, s.metricsURL})
 	if err != nil {
 		return err
 	}
@@ -32,6 +33,9 @@ func greet(s *server, shown *fixtures, stderr io.Writer) error {
 	say("\n  API host  %s", s.apiURL)
 	say("  app host  %s", s.appURL)
 	say("  console   %s/developer", s.appURL)
+	if s.metricsURL != "" {
+		say("  metrics   %s", s.metricsURL)
+	}
 	if s.dev {
 		say("  development mode: /dev on the API host, the clock can be moved, registration is open")
 	}

@@ -11,7 +11,39 @@ import (
 	"syscall"
 )
 
-// endpoint is one of the two hosts: one or two sockets on one port.
+// listeners are the sockets of the two hosts, and of the metrics where they are served.
+type listeners struct {
+	api, app *endpoint
+	metrics  *endpoint // nil: not served
+}
+
+// listen opens the addresses that the flags name.
+func (o options) listen(ctx context.Context) (on listeners, err error) {
+	defer func() {
+		if err != nil {
+			on.close()
+		}
+	}()
+	if on.api, err = listen(ctx, "-api", o.api); err != nil {
+		return on, err
+	}
+	if on.app, err = listen(ctx, "-app", o.app); err != nil || o.metrics == "" {
+		return on, err
+	}
+	on.metrics, err = listen(ctx, "-metrics", o.metrics)
+	return on, err
+}
+
+// close is for a start that fails; afterwards the HTTP servers close sockets.
+func (on listeners) close() {
+	for _, e := range []*endpoint{on.api, on.app, on.metrics} {
+		if e != nil {
+			closeAll(e.sockets)
+		}
+	}
+}
+
+// endpoint is one of the two hosts, or the metrics: one or two sockets on one port.
 type endpoint struct {
 	flag    string
 	host    string // as it was asked for, without port
@@ -84,9 +116,6 @@ func closeAll(sockets []net.Listener) {
 		_ = socket.Close() // nobody has connected yet
 	}
 }
-
-// close is for a start that fails; afterwards the HTTP server closes sockets.
-func (e *endpoint) close() { closeAll(e.sockets) }
 
 // url is the origin under which the endpoint is reached: the public one where it
 // is given.

@@ -21,6 +21,11 @@ const (
 	signInClosedFor = 10 * time.Minute
 )
 
+// maxHashing is how many passwords are hashed at a time, at most. Each counts as wrong
+// until it is hashed, so it is less than wrongPerAccount: right passwords at the same
+// moment are not refused.
+const maxHashing = 8
+
 type loginView struct{ Email, ReturnTo string }
 
 func (s *server) showLogin(w http.ResponseWriter, r *http.Request) error {
@@ -41,27 +46,18 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
-	now := s.clock.Now()
-	locks := signInLocks(s.proxies.ClientIP(r), email)
-	result, err := s.limiter.Check(r.Context(), now, ratelimit.Request{Lockouts: locks})
-	if err != nil {
-		return err
-	}
+	found, err := s.authenticate(r.Context(), signInLocks(s.proxies.ClientIP(r), email), email, form.Get("password"))
 	again := view{Title: "Sign in", Data: loginView{Email: email, ReturnTo: returnTo}}
-	if !result.Allowed {
-		w.Header().Set("Retry-After", strconv.Itoa(result.RetryAfter()))
+	closed, isClosed := errors.AsType[*signInClosed](err)
+	switch {
+	case isClosed:
+		w.Header().Set("Retry-After", strconv.Itoa(closed.RetryAfter()))
 		again.Alert = "Too many wrong passwords. Please wait a few minutes."
 		return s.pages.show(w, http.StatusTooManyRequests, "login", again)
-	}
-	found, err := s.authenticate(r.Context(), email, form.Get("password"))
-	if errors.Is(err, errWrongPassword) {
-		if err := s.limiter.Fail(r.Context(), now, locks); err != nil {
-			return err
-		}
+	case errors.Is(err, errWrongPassword):
 		again.Alert = "The email or the password is wrong."
 		return s.pages.show(w, http.StatusForbidden, "login", again)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return s.enter(w, r, found, returnTo)
@@ -72,7 +68,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 func signInLocks(ip netip.Addr, email string) ratelimit.Lockouts {
 	rule := ratelimit.LockoutRule{Within: signInWithin, For: signInClosedFor}
 	perIP, perAccount := rule, rule
-	perIP.MoreThan, perAccount.MoreThan = wrongPerIP, wrongPerAccount
+	perIP.MoreThan, perAccount.MoreThan = wrongPerIP-1, wrongPerAccount-1 // the last one closes
 	return ratelimit.Lockouts{
 		{Key: ratelimit.NewIPKey("sign-in", ip), Rule: perIP},
 		{Key: ratelimit.NewKey("sign-in account", email), Rule: perAccount},
@@ -81,15 +77,29 @@ func signInLocks(ip netip.Addr, email string) ratelimit.Lockouts {
 
 var errWrongPassword = errors.New("the email or the password is wrong")
 
-// authenticate returns the user with that password. An unknown address takes as
-// long as a wrong password.
-func (s *server) authenticate(ctx context.Context, email, password string) (user, error) {
+// signInClosed says that there were too many wrong passwords.
+type signInClosed struct{ ratelimit.Result }
+
+func (*signInClosed) Error() string { return "too many wrong passwords" }
+
+func closedBy(result ratelimit.Result, err error) error {
+	if err == nil && !result.Allowed {
+		return &signInClosed{result}
+	}
+	return err
+}
+
+// authenticate returns the user with that password. An attempt counts as wrong before
+// its password is hashed, so that any number at the same moment stay within the limit;
+// one that turns out not to be wrong is forgiven.
+func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (user, error) {
+	now := s.clock.Now()
+	if err := closedBy(s.limiter.Check(ctx, now, ratelimit.Request{Lockouts: locks})); err != nil {
+		return user{}, err
+	}
 	found, err := s.books.userByEmail(ctx, email)
 	if err != nil && !errors.Is(err, errAbsent) {
 		return user{}, err
-	}
-	if len(password) > maxPassword {
-		return user{}, errWrongPassword
 	}
 	select { // a hash takes memory
 	case s.hashing <- struct{}{}:
@@ -97,21 +107,39 @@ func (s *server) authenticate(ctx context.Context, email, password string) (user
 	case <-ctx.Done():
 		return user{}, ctx.Err()
 	}
-	ok, err := isPassword(found.passwordHash, password)
+	if err := closedBy(s.limiter.Fail(ctx, now, locks)); err != nil {
+		return user{}, err
+	}
+	err = s.checkPassword(ctx, found, password)
+	if !errors.Is(err, errWrongPassword) {
+		if err := s.limiter.Forgive(context.WithoutCancel(ctx), now, locks); err != nil {
+			s.log.WarnContext(ctx, "forgiving a sign-in attempt failed", "error", err)
+		}
+	}
+	return found, err
+}
+
+// checkPassword returns errWrongPassword unless it is the user's. A user who does not
+// exist takes as long as a wrong password.
+func (s *server) checkPassword(ctx context.Context, u user, password string) error {
+	if len(password) > maxPassword {
+		return errWrongPassword
+	}
+	ok, err := isPassword(u.passwordHash, password)
 	switch {
 	case err != nil:
-		return user{}, err
+		return err
 	case !ok:
-		return user{}, errWrongPassword
+		return errWrongPassword
 	}
-	status, err := s.store.UserStatus(ctx, found.id)
+	status, err := s.store.UserStatus(ctx, u.id)
 	if err != nil {
-		return user{}, err
+		return err
 	}
 	if status == oauthserver.UserSuspended {
-		return user{}, apierror.Forbidden("This account is suspended")
+		return apierror.Forbidden("This account is suspended")
 	}
-	return found, nil
+	return nil
 }
 
 // enter starts the session, in the first of the person's businesses, and leads

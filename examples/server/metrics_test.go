@@ -10,14 +10,14 @@ import (
 // names and with labels that nobody can choose freely.
 func TestMetricsOfTheLibrary(t *testing.T) {
 	t.Parallel()
-	r := start(t)
+	r := start(t, "-metrics", "127.0.0.1:0")
 	token := r.connect(r.session("usr_ada", "biz_bakery"), "biz_bakery", "profile:read")["access_token"].(string)
 	call := request(t, http.MethodGet, r.api+"/profile", "", "")
 	call.Header.Set("Authorization", "Bearer "+token)
 	do(t, http.DefaultClient, call).want(t, http.StatusOK)
 	r.dev("clock", `{"advanceSeconds": 0}`).want(t, http.StatusOK) // app.installed was tried
 
-	body := get(t, http.DefaultClient, r.api+"/metrics").want(t, http.StatusOK).body
+	body := get(t, http.DefaultClient, r.metrics).want(t, http.StatusOK).body
 	for _, want := range []string{
 		`http_server_request_duration_seconds_count{http_request_method="GET",http_response_status_class="2xx",http_route="/profile"} 1`,
 		"partnerkit_webhooks_queued_total 1",

@@ -24,6 +24,7 @@ type options struct {
 	fixtures       string
 	dev            *bool // nil: by what is loopback
 	cookieDomain   string
+	metrics        string // empty: not served
 	proxies        []netip.Prefix
 }
 
@@ -87,6 +88,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 		return nil
 	})
 	flags.StringVar(&o.cookieDomain, "cookie-domain", "", "`domain` of the session cookie, when the two hosts share a parent domain (default: the host alone)")
+	flags.StringVar(&o.metrics, "metrics", "", "`address` of a listener of its own for Prometheus, which serves GET /metrics (default: none)")
 	flags.Func("trusted-proxies", "`CIDRs`, separated by commas, whose X-Forwarded-For is believed", o.addProxies)
 	flags.Usage = func() {
 		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach flag has an environment variable too: PARTNERKIT_API for -api, PARTNERKIT_API_URL for -api-url.")

@@ -22,13 +22,13 @@ func TestOptionsComeFromFlagsAndEnvironment(t *testing.T) {
 		"PARTNERKIT_API": "localhost:2", "PARTNERKIT_APP": "localhost:3",
 		"PARTNERKIT_API_URL": "https://api.example.com", "PARTNERKIT_APP_URL": "https://app.example.com",
 		"PARTNERKIT_DB": "x.db", "PARTNERKIT_REDIS": "redis://x", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
-		"PARTNERKIT_DEV": "false", "PARTNERKIT_COOKIE_DOMAIN": "example.com", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
+		"PARTNERKIT_DEV": "false", "PARTNERKIT_COOKIE_DOMAIN": "example.com", "PARTNERKIT_METRICS": "localhost:9", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
 	}), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.redis, o.key, o.fixtures, o.cookieDomain}
-	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db redis://x k f.json example.com"
+	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.redis, o.key, o.fixtures, o.cookieDomain, o.metrics}
+	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db redis://x k f.json example.com localhost:9"
 	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 {
 		t.Errorf("options %+v", o)
 	}

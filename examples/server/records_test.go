@@ -189,7 +189,7 @@ func TestPlansOfTheFixtures(t *testing.T) {
 		made     int    // invoices of 60 USD, and then
 		says     string // what the refusal says, or empty
 	}{
-		{plan(`"plan": "FREE", "turnoverLimit": 100`), 1, "the FREE plan allows a turnover of 100 minor units of USD"},
+		{plan(`"plan": "FREE", "turnoverLimit": 100`), 2, "the FREE plan allows a turnover of 100 minor units of USD"},
 		{plan(`"plan": "FREE", "invoiceLimit": 2`), 2, "the FREE plan allows 2 invoices"},
 		{plan(`"turnoverLimit": 100, "invoiceLimit": 2`), 2, "the PAID plan allows 2 invoices"},
 		{plan(`"plan": "FREE"`), 3, ""},

@@ -55,6 +55,7 @@ func noEnv(string) string { return "" }
 type rig struct {
 	t        *testing.T
 	api, app string
+	metrics  string  // empty: not served
 	stdout   *buffer // after the ready line
 	stderr   *buffer
 	stop     func() error
@@ -92,11 +93,12 @@ func start(t *testing.T, args ...string) *rig {
 	var ready struct {
 		Ready    bool
 		API, App string
+		Metrics  string
 	}
 	if err := json.Unmarshal(line, &ready); err != nil || !ready.Ready {
 		t.Fatalf("ready line %s: %v", line, err)
 	}
-	r.api, r.app = ready.API, ready.App
+	r.api, r.app, r.metrics = ready.API, ready.App, ready.Metrics
 	return r
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 )
@@ -17,6 +18,15 @@ type router struct {
 func (r *router) Handle(pattern string, h http.Handler) {
 	r.mux.Handle(pattern, h)
 	r.patterns = append(r.patterns, pattern)
+}
+
+// hasPath reports whether a path is one of the patterns, which have no wildcards, under
+// any method.
+func (r *router) hasPath(path string) bool {
+	return slices.ContainsFunc(r.patterns, func(pattern string) bool {
+		_, own, _ := strings.Cut(pattern, " ")
+		return own == path
+	})
 }
 
 // routes are what the server serves by itself, beside the platform.

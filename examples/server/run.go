@@ -64,23 +64,21 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 
-	api, err := listen(ctx, "-api", o.api)
+	on, err := o.listen(ctx)
 	if err != nil {
 		return err
 	}
-	defer api.close()
-	app, err := listen(ctx, "-app", o.app)
-	if err != nil {
+	defer on.close()
+	if p.apiURL, err = on.api.url(o.apiURL); err != nil {
 		return err
 	}
-	defer app.close()
-	if p.apiURL, err = api.url(o.apiURL); err != nil {
+	if p.appURL, err = on.app.url(o.appURL); err != nil {
 		return err
 	}
-	if p.appURL, err = app.url(o.appURL); err != nil {
-		return err
+	p.log.InfoContext(ctx, "listening", "api", on.api.addresses(), "app", on.app.addresses())
+	if on.metrics != nil {
+		p.metricsURL = "http://" + on.metrics.sockets[0].Addr().String() + "/metrics"
 	}
-	p.log.InfoContext(ctx, "listening", "api", api.addresses(), "app", app.addresses())
 	s, err := newServer(ctx, p)
 	if err != nil {
 		return err
@@ -94,7 +92,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err := sayReady(s, stdout); err != nil {
 		return err
 	}
-	return s.run(ctx, api, app)
+	return s.run(ctx, on)
 }
 
 // fill loads the fixtures into an empty database, and returns those whose sign-ins
@@ -124,10 +122,10 @@ func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err er
 	return nil, err
 }
 
-// run serves both hosts and does what no request causes. It stops in order: the
+// run serves both hosts and the metrics, and does what no request causes. It stops in order: the
 // listeners and the requests under way, the loops of the platform, the line to
 // other nodes.
-func (s *server) run(ctx context.Context, api, app *endpoint) error {
+func (s *server) run(ctx context.Context, on listeners) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var lines sync.WaitGroup
@@ -146,9 +144,14 @@ func (s *server) run(ctx context.Context, api, app *endpoint) error {
 		stopServing() // without its loops the platform is not whole
 	}()
 
-	connections, served := serve(serving, serveTimeouts,
-		site{newHTTPServer(s.api(), serveTimeouts, s.log), api, s.errors},
-		site{newHTTPServer(s.app(), serveTimeouts, s.log), app, s.errors})
+	sites := []site{
+		{newHTTPServer(s.api(), serveTimeouts, s.log), on.api, s.errors},
+		{newHTTPServer(s.app(), serveTimeouts, s.log), on.app, s.errors},
+	}
+	if on.metrics != nil {
+		sites = append(sites, site{newHTTPServer(s.monitoring(), serveTimeouts, s.log), on.metrics, s.errors})
+	}
+	connections, served := serve(serving, serveTimeouts, sites...)
 	s.log.Info("stopping: requests are done", "connections", connections)
 	stopWork()
 	err := errors.Join(served, <-worked)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/examples/server/ledger"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -43,6 +43,7 @@ type server struct {
 type parts struct {
 	dev            bool
 	apiURL, appURL string
+	metricsURL     string // empty: not served
 	cookieDomain   string
 	log            *slog.Logger
 	metrics        *metrics
@@ -60,7 +61,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		parts:   p,
 		errors:  apierror.Writer{Logger: p.log, Service: service},
 		csrf:    http.NewCrossOriginProtection(),
-		hashing: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		hashing: make(chan struct{}, min(maxHashing, 2*runtime.GOMAXPROCS(0))),
 		spec:    newDescription(p.apiURL, p.appURL),
 	}
 	for _, origin := range []string{p.apiURL, p.appURL} {
@@ -97,18 +98,17 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	return s, nil
 }
 
-// api serves the API host. Health, metrics and /dev stand in front of the
-// platform: no limit refuses them.
+// api serves the API host. Health, the API description and /dev stand in front of the
+// platform and answer everybody alike; no limit refuses health and /dev.
 func (s *server) api() http.Handler {
 	r := &s.routes.api
 	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
 	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	r.Handle("GET /metrics", s.metrics.handler())
 	r.Handle("GET /openapi.yaml", oauthserver.CORS(service, s.limited(s.spec.serve)))
 	if s.dev {
 		r.mux.Handle("/dev/", s.development())
 	}
-	return s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(inFront(&r.mux, s.platform.API()))))
+	return s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(s.inFront(r, s.platform.API()))))
 }
 
 // app serves the app host.
@@ -116,7 +116,7 @@ func (s *server) app() http.Handler {
 	r := &s.routes.app
 	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
 	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	return s.metrics.count("app", secured(s.appURL, inFront(&r.mux, s.platform.App())))
+	return s.metrics.count("app", secured(s.appURL, s.inFront(r, s.platform.App())))
 }
 
 // secured has browsers come back over https alone to a host that has it: a form that
@@ -131,16 +131,25 @@ func secured(publicURL string, next http.Handler) http.Handler {
 	})
 }
 
-// inFront asks mux first. It is not a pattern "/" in mux, which would redirect
-// paths that are not clean before next has seen them.
-func inFront(mux *http.ServeMux, next http.Handler) http.Handler {
+// inFront serves the paths of a router, under any method, before next. It is not a
+// pattern "/" in the mux, which would redirect paths that are not clean before next has
+// seen them.
+func (s *server) inFront(front *router, next http.Handler) http.Handler {
+	own := s.errors.StandardMux(&front.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
+		if _, pattern := front.mux.Handler(r); pattern != "" || front.hasPath(r.URL.Path) {
+			own.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// monitoring serves the listener of -metrics.
+func (s *server) monitoring() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.handler())
+	return s.errors.StandardMux(mux)
 }
 
 // appRoutes are the pages of the books.
@@ -152,11 +161,11 @@ func (s *server) appRoutes() http.Handler {
 	mux.Handle("GET /businesses", s.personal(s.showBusinesses))
 	mux.Handle("POST /businesses", s.personal(s.chooseBusiness))
 	mux.Handle("GET /settings/apps", s.personal(s.showApps))
-	mux.Handle("POST /settings/apps/revoke-access", s.disconnect(console.ActionAccessRevoked, func(ctx context.Context, appID, businessID string) error {
-		return s.oauth.RevokeAccess(ctx, appID, businessID)
+	mux.Handle("POST /settings/apps/revoke-access", s.disconnect(audit.AccessRevoked, func(ctx context.Context, appID, businessID, userID string) error {
+		return s.oauth.RevokeAccess(ctx, appID, businessID, userID)
 	}))
-	mux.Handle("POST /settings/apps/uninstall", s.disconnect(console.ActionUninstalled, func(ctx context.Context, appID, businessID string) error {
-		return s.oauth.Uninstall(ctx, appID, businessID)
+	mux.Handle("POST /settings/apps/uninstall", s.disconnect(audit.Uninstalled, func(ctx context.Context, appID, businessID, userID string) error {
+		return s.oauth.Uninstall(ctx, appID, businessID, userID)
 	}))
 	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
 	mux.Handle("POST /embedded/{clientId}/session-token", s.errors.Standard(s.serveSessionToken))

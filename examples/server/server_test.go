@@ -20,16 +20,20 @@ import (
 
 func TestStart(t *testing.T) {
 	t.Parallel()
-	r := start(t)
+	r := start(t, "-metrics", "localhost:0")
 	for _, host := range []string{r.api, r.app} {
 		get(t, http.DefaultClient, host+"/healthz").want(t, http.StatusOK)
 		get(t, http.DefaultClient, host+"/readyz").want(t, http.StatusOK)
 	}
-	if body := get(t, http.DefaultClient, r.api+"/metrics").want(t, http.StatusOK).body; !strings.Contains(body, `partnerkit_http_requests_total{code="200",host="app",method="get"} 2`) {
+	if body := get(t, http.DefaultClient, r.metrics).want(t, http.StatusOK).body; !strings.Contains(body, `partnerkit_http_requests_total{code="200",host="app",method="get"} 2`) {
 		t.Errorf("metrics do not count:\n%s", body)
 	}
+	monitoring := strings.TrimSuffix(r.metrics, "/metrics")
+	get(t, http.DefaultClient, monitoring+"/profile").want(t, http.StatusNotFound)
+	do(t, http.DefaultClient, request(t, http.MethodPost, r.metrics, "", "")).want(t, http.StatusMethodNotAllowed)
+	get(t, http.DefaultClient, r.api+"/metrics").want(t, http.StatusUnauthorized) // API-04
 	get(t, http.DefaultClient, r.app+"/metrics").want(t, http.StatusNotFound)
-	for _, want := range []string{r.api, r.app, "ada@example.com", "demo-ada", "ledgerlink-sync", "demo-secret-ledgerlink-sync", "curl "} {
+	for _, want := range []string{r.api, r.app, r.metrics, "ada@example.com", "demo-ada", "ledgerlink-sync", "demo-secret-ledgerlink-sync", "curl "} {
 		if !strings.Contains(r.stderr.String(), want) {
 			t.Errorf("the greeting lacks %q:\n%s", want, r.stderr)
 		}
@@ -57,6 +61,54 @@ func TestLocalhostIsBothFamilies(t *testing.T) {
 	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil {
 		probe.Close()
 		get(t, http.DefaultClient, "http://[::1]:"+u.Port()+"/healthz").want(t, http.StatusOK)
+	}
+}
+
+// Without -metrics nobody serves them, and the ready line has two addresses.
+func TestNoMetrics(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	if r.metrics != "" || strings.Contains(r.stderr.String(), "metrics") {
+		t.Errorf("metrics at %q:\n%s", r.metrics, r.stderr)
+	}
+	if reason := fails(t, "-metrics", "nowhere"); !strings.Contains(reason, "-metrics") {
+		t.Error(reason)
+	}
+}
+
+// API-04: what is not declared, below /oauth/ and /.well-known/ too, and paths that answer
+// everybody alike.
+func TestUndeclaredPaths_API04(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.session("usr_ada", "biz_bakery")
+	token := r.connect(b, "biz_bakery", "profile:read")["access_token"].(string)
+	for _, call := range []string{
+		"GET /oauth/unknown", "POST /oauth/unknown", "GET /oauth", "GET /oauth/", "POST /oauth/token/", "GET /oauth/token/x", "GET /oauth/authorize",
+		"GET /.well-known/unknown", "GET /.well-known/", "GET /.well-known/openid-configuration", "GET /metrics", "GET /nothing", "PUT /profile",
+		"DELETE /invoices", "GET /healthz/x",
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		if a := r.call(method, path, token).want(t, http.StatusForbidden); a.json(t)["code"] != "ENDPOINT_NOT_EXPOSED" || a.Header.Get("RateLimit-Limit") == "" {
+			t.Errorf("%s: %s", call, a.body)
+		}
+		r.call(method, path, "pk_at_unknown").want(t, http.StatusUnauthorized)
+		do(t, http.DefaultClient, request(t, method, r.api+path, "", "")).want(t, http.StatusUnauthorized)
+		a := do(t, b, request(t, method, r.api+path, "", ""))
+		if a.StatusCode != http.StatusNotFound && a.StatusCode != http.StatusMethodNotAllowed || a.json(t)["statusCode"] != float64(a.StatusCode) {
+			t.Errorf("%s with a session: %d %s", call, a.StatusCode, a.body)
+		}
+	}
+	for call, want := range map[string]int{
+		"GET /.well-known/oauth-authorization-server": 200, "POST /.well-known/oauth-authorization-server": 405, "GET /.well-known/oauth-protected-resource": 200,
+		"GET /.well-known/jwks.json": 200, "GET /oauth/token": 405, "DELETE /oauth/register": 405, "GET /healthz": 200, "POST /healthz": 405, "GET /readyz": 200,
+		"DELETE /readyz": 405, "GET /openapi.yaml": 200, "PUT /openapi.yaml": 405,
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		r.call(method, path, token).want(t, want)
+		r.call(method, path, "pk_at_unknown").want(t, want)
+		do(t, http.DefaultClient, request(t, method, r.api+path, "", "")).want(t, want)
+		do(t, b, request(t, method, r.api+path, "", "")).want(t, want)
 	}
 }
 

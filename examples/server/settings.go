@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -81,12 +81,12 @@ const settingsPath = "/settings/apps"
 // disconnected is what the page says after something was ended, by the word in its
 // address.
 var disconnected = map[string]string{
-	console.ActionAccessRevoked: "The app has no access any more.",
-	console.ActionUninstalled:   "The app was uninstalled.",
+	string(audit.AccessRevoked): "The app has no access any more.",
+	string(audit.Uninstalled):   "The app was uninstalled.",
 }
 
 // disconnect makes the handler of a button that ends an installation.
-func (s *server) disconnect(action string, end func(ctx context.Context, appID, businessID string) error) http.Handler {
+func (s *server) disconnect(action audit.Action, end func(ctx context.Context, appID, businessID, userID string) error) http.Handler {
 	return s.personal(func(w http.ResponseWriter, r *http.Request, p person) error {
 		if !p.place.may(mayInstallApps) {
 			return apierror.Forbidden("You do not have permission to disconnect apps from this business")
@@ -99,16 +99,12 @@ func (s *server) disconnect(action string, end func(ctx context.Context, appID, 
 		if err != nil {
 			return err
 		}
-		if err = end(r.Context(), app.ID, p.place.businessID); err == nil {
-			s.platform.Console().RecordAct(r.Context(), console.AuditEntry{
-				AppID: app.ID, UserID: p.user.id, Action: action, Target: p.place.businessID,
-			})
-		}
+		err = end(r.Context(), app.ID, p.place.businessID, p.user.id)
 		// Somebody else was faster: it is as they wanted it.
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
 			return err
 		}
-		http.Redirect(w, r, settingsPath+"?"+url.Values{"done": {action}}.Encode(), http.StatusSeeOther)
+		http.Redirect(w, r, settingsPath+"?"+url.Values{"done": {string(action)}}.Encode(), http.StatusSeeOther)
 		return nil
 	})
 }

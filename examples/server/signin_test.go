@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -196,11 +199,12 @@ func TestCrossOriginPosts(t *testing.T) {
 // wrongPassword is so long that nobody hashes it.
 var wrongPassword = strings.Repeat("x", maxPassword+1)
 
+// SIGN-01: the tenth wrong password closes the sign-in of an account, for ten minutes.
 func TestWrongPasswordsCloseTheSignIn(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	b := browser(t)
-	for i := range wrongPerAccount + 1 {
+	for i := range wrongPerAccount {
 		email := "ada@example.com"
 		if i%2 == 0 {
 			email = "ADA@example.com " // the same account
@@ -216,14 +220,67 @@ func TestWrongPasswordsCloseTheSignIn(t *testing.T) {
 	r.signIn("ada@example.com", "demo-ada")
 }
 
+// SIGN-01: the fiftieth wrong password closes the sign-in for an address.
 func TestWrongPasswordsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	b := browser(t)
-	for range wrongPerIP + 1 {
+	for range wrongPerIP {
 		post(t, b, r.app+"/login", credentials(time.Now().Format("150405.000000000")+"@example.com", wrongPassword, "")).want(t, http.StatusForbidden)
 	}
 	post(t, b, r.app+"/login", credentials("ben@example.com", "demo-ben", "")).want(t, http.StatusTooManyRequests)
+}
+
+// together sends forms to the sign-in at the same moment, and counts the statuses.
+func (r *rig) together(n int, form func(i int) url.Values) map[int]int {
+	r.t.Helper()
+	statuses := make([]int, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { statuses[i] = post(r.t, browser(r.t), r.app+"/login", form(i)).StatusCode })
+	}
+	wg.Wait()
+	counts := map[int]int{}
+	for _, status := range statuses {
+		counts[status]++
+	}
+	return counts
+}
+
+// SIGN-01: attempts at the same moment stay within the limits, since each is counted
+// before its password is hashed.
+func TestSignInsAtTheSameMoment_SIGN01(t *testing.T) {
+	t.Parallel()
+	t.Run("of one account", func(t *testing.T) {
+		t.Parallel()
+		r := start(t)
+		got := r.together(300, func(i int) url.Values { return credentials("ada@example.com", fmt.Sprint("wrong-", i), "") })
+		if want := map[int]int{http.StatusForbidden: wrongPerAccount, http.StatusTooManyRequests: 300 - wrongPerAccount}; !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		r.signIn("ben@example.com", "demo-ben") // what was refused does not count for the address
+	})
+	t.Run("of one address", func(t *testing.T) {
+		t.Parallel()
+		got := start(t).together(300, func(i int) url.Values { return credentials(fmt.Sprint(i, "@example.com"), wrongPassword, "") })
+		if want := map[int]int{http.StatusForbidden: wrongPerIP, http.StatusTooManyRequests: 300 - wrongPerIP}; !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+	t.Run("with the right password", func(t *testing.T) {
+		t.Parallel()
+		r := start(t)
+		for range wrongPerAccount - 1 {
+			post(t, browser(t), r.app+"/login", credentials("ben@example.com", wrongPassword, "")).want(t, http.StatusForbidden)
+		}
+		for range 20 {
+			r.signIn("ada@example.com", "demo-ada")
+			r.signIn("ben@example.com", "demo-ben") // one attempt is left, and is given back
+		}
+		if got := r.together(60, func(int) url.Values { return credentials("ada@example.com", "demo-ada", "") }); got[http.StatusSeeOther] != 60 {
+			t.Errorf("%v, want 60 that are signed in", got)
+		}
+	})
 }
 
 func TestBusinesses(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -114,10 +114,14 @@ func (s *Service) business() string { return fmt.Sprint("business_", 1+s.turn()%
 
 // Record records an event.
 func (s *Service) Record(ctx context.Context) error {
-	_, err := s.Platform.Events().Record(ctx, s.Store, events.Draft{
+	_, err := s.record(ctx)
+	return err
+}
+
+func (s *Service) record(ctx context.Context) ([]events.Event, error) {
+	return s.Platform.Events().Record(ctx, s.Store, events.Draft{
 		Type: types[0], BusinessID: s.business(), Data: map[string]any{"invoice": map[string]any{"id": "inv_1", "number": "2026-0001", "status": "SENT", "total": "119.00"}},
 	})
-	return err
 }
 
 // Plan numbers recorded events and queues their deliveries.
@@ -125,22 +129,28 @@ func (s *Service) Plan(ctx context.Context) error {
 	if err := s.Record(ctx); err != nil {
 		return err
 	}
-	found, err := s.Store.UnplannedEvents(ctx, "", 100)
+	if _, err := s.Store.NumberRecorded(ctx, id.Floor(id.Event, time.Now().Add(-time.Minute))); err != nil {
+		return err
+	}
+	found, err := s.Store.Unplanned(ctx, "")
 	if err != nil {
 		return err
 	}
-	plan, now := webhooks.Plan{Events: found.Events}, time.Now()
-	for _, e := range found.Events {
-		for _, to := range found.ByBusiness[e.BusinessID] {
-			plan.Deliveries = append(plan.Deliveries, webhooks.Delivery{
-				ID: id.New(id.Delivery, now), WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID,
-				Body: e.Data, Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
-			})
+	plan, now := webhooks.Plan{}, time.Now()
+	for _, b := range found.Backlogs {
+		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, From: b.From, To: webhooks.PlanCursor{Number: b.Last}})
+		for _, e := range b.Events {
+			for _, to := range b.Subscribers {
+				plan.Deliveries = append(plan.Deliveries, webhooks.Delivery{
+					ID: id.New(id.Delivery, now), WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID,
+					Body: e.Data, Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+				})
+			}
 		}
 	}
-	n, err := s.Store.SavePlan(ctx, plan)
-	if err == nil && (n == 0 || n != len(plan.Deliveries)) {
-		err = fmt.Errorf("%d of %d deliveries queued for %d events", n, len(plan.Deliveries), len(plan.Events))
+	saved, err := s.Store.SavePlan(ctx, plan)
+	if err == nil && (!saved || len(plan.Deliveries) == 0) {
+		err = fmt.Errorf("%d deliveries planned for %d businesses, saved: %v", len(plan.Deliveries), len(plan.Steps), saved)
 	}
 	return err
 }
@@ -218,9 +228,10 @@ func (s *Service) AppData(ctx context.Context) error {
 	return err
 }
 
-// PurgeNothing looks for what is too old, of which there is nothing.
+// PurgeNothing looks for what is too old, as of when the oldest row was made: there is
+// nothing.
 func (s *Service) PurgeNothing(ctx context.Context) error {
-	n, err := s.purge(ctx, time.Now(), 1)
+	n, err := s.purge(ctx, s.now.Add(-age), 1)
 	if err == nil && n != 0 {
 		err = fmt.Errorf("%d rows purged", n)
 	}
@@ -228,7 +239,7 @@ func (s *Service) PurgeNothing(ctx context.Context) error {
 }
 
 // Kinds is of how many kinds Purge deletes rows. Attempts go with their deliveries.
-const Kinds = 13
+const Kinds = 14
 
 // Purge deletes so many rows of each kind, the oldest, as it will be when they are too
 // old. Families that were refreshed meanwhile stay.
@@ -251,7 +262,7 @@ func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, err
 		func() (int, error) { return s.Store.PurgeAppData(ctx, limit) },
 		func() (int, error) { return s.Store.PurgeKeys(ctx, guard.KeyTime{Now: now, Real: now}, limit) },
 		func() (int, error) { return s.Store.PurgeCalls(ctx, now.Add(-kept), limit) },
-		func() (int, error) { return s.Store.PurgeAudit(ctx, now.Add(-console.AuditRetention), limit) },
+		func() (int, error) { return s.Store.PurgeAudit(ctx, now.Add(-audit.Retention), limit) },
 	} {
 		n, err := act()
 		total += n

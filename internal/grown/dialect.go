@@ -48,7 +48,7 @@ func onPostgres(schema string) dialect {
 	for _, table := range []string{
 		"app", "webhook", "app_data_field", "installation", "grant", "family", "access_token", "refresh_token", "event", "event_counter",
 		"delivery", "delivery_queue", "attempt", "app_data_space", "app_data_value", "authorization_request", "code", "device_code", "registration_token",
-		"used_session_token", "idempotency_key", "calls", "installation_use", "user_state", "audit",
+		"used_session_token", "used_refresh_token", "idempotency_key", "calls", "installation_use", "user_state", "audit",
 	} {
 		d.settle = append(d.settle, `VACUUM (ANALYZE) "`+schema+`".partnerkit_`+table)
 	}

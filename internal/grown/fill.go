@@ -135,12 +135,14 @@ var tables = []string{
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} ORDER BY f.i`,
 	`INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at)
 		SELECT 'tok_' || f.tail, {digest}, 'fam_' || f.tail, 1, {later} + f.i FROM fill f ORDER BY f.i`,
-	`INSERT INTO partnerkit_event (id, type, business_id, data, created_at, number, planned)
+	`INSERT INTO partnerkit_used_refresh_token (digest, family_id) SELECT {digest}, 'fam_' || f.tail FROM fill f ORDER BY 1`,
+	`INSERT INTO partnerkit_event (id, type, business_id, data, created_at, number)
 		SELECT 'evt_' || f.tail, t.name, CASE f.i % 2 WHEN 0 THEN 'business_0' ELSE 'business_' || (1 + f.i / 2 % {businesses}) END,
 			'{"invoice":{"id":"inv_' || f.i || '","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}', f.at,
-			CASE f.i % 2 WHEN 0 THEN f.i / 2 + 1 ELSE f.i / 2 / {businesses} + 1 END, TRUE
+			CASE f.i % 2 WHEN 0 THEN f.i / 2 + 1 ELSE f.i / 2 / {businesses} + 1 END
 		FROM fill f JOIN fill_type t ON t.k = f.i / 2 % {types} ORDER BY f.i`,
-	`INSERT INTO partnerkit_event_counter (business_id, last) SELECT business_id, MAX(number) FROM partnerkit_event GROUP BY business_id`,
+	`INSERT INTO partnerkit_event_counter (business_id, last, planned) SELECT business_id, MAX(number), MAX(number) FROM partnerkit_event GROUP BY business_id`,
+	`INSERT INTO partnerkit_event_counter (business_id, last, planned) SELECT 'quiet_' || f.i, 1, 1 FROM fill f WHERE f.i < {installations}`,
 	`INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, response_code, next_attempt_at, created_at)
 		SELECT 'dlv_' || f.tail, w.id, w.app_id, 'evt_' || f.tail, 'invoice.created', 'business_0', {body},
 			CASE WHEN f.i / 2 % 2 = 0 THEN 'queued' WHEN f.i % 100 = 3 THEN 'failed' ELSE 'delivered' END, CASE f.i / 2 % 2 WHEN 0 THEN 0 ELSE 1 END,

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -114,6 +114,12 @@ func (s *Service) RevokeUnlocated(ctx context.Context) error {
 	return nil
 }
 
+// Replay presents a refresh token that is not there, as one is that was used long ago.
+func (s *Service) Replay(ctx context.Context) error {
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {secret.NewToken(secret.RefreshToken, id.New(id.Token, s.now)).Reveal()}}
+	return s.send(ctx, http.MethodPost, "/oauth/token", form.Encode(), s.apps[0].post(), http.StatusBadRequest, nil)
+}
+
 // Uninstall ends an installation and what hangs on it, up to its redaction.
 func (s *Service) Uninstall(ctx context.Context) error {
 	j := s.installations() - 1 - s.turn()%100
@@ -121,7 +127,7 @@ func (s *Service) Uninstall(ctx context.Context) error {
 	if _, err := s.Store.BusinessInstallations(ctx, business); err != nil {
 		return err
 	}
-	if err := s.Store.EndGrant(ctx, app, business, fmt.Sprint("user_", j), now); err != nil {
+	if err := s.Store.EndGrant(ctx, oauthserver.EndGrant{AppID: app, BusinessID: business, UserID: fmt.Sprint("user_", j), Now: now}); err != nil {
 		return err
 	}
 	_, err := s.Store.EndInstallation(ctx, oauthserver.EndInstallation{
@@ -149,14 +155,11 @@ func (s *Service) Event(ctx context.Context) error {
 
 // Number numbers what was recorded, as a reader does who comes before the planner.
 func (s *Service) Number(ctx context.Context) error {
-	if err := s.Record(ctx); err != nil {
+	recorded, err := s.record(ctx)
+	if err != nil {
 		return err
 	}
-	found, err := s.Store.UnplannedEvents(ctx, "", 1)
-	if err != nil || len(found.Events) != 1 {
-		return errors.Join(err, fmt.Errorf("%d events to number", len(found.Events)))
-	}
-	return s.Store.NumberEvents(ctx, found.Events[0].BusinessID)
+	return s.Store.NumberEvents(ctx, recorded[0].BusinessID)
 }
 
 // Probe is what a dispatcher asks when nothing is due, and when it starts.
@@ -169,7 +172,10 @@ func (s *Service) Probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.UnplannedEvents(ctx, "", 100); err != nil {
+	if _, err := s.Store.HasBacklog(ctx); err != nil {
+		return err
+	}
+	if _, err := s.Store.Unplanned(ctx, ""); err != nil {
 		return err
 	}
 	all, err := s.Store.QueuedWebhooks(ctx)
@@ -307,7 +313,7 @@ func (s *Service) Count(ctx context.Context) error {
 // Audit writes into the log, and reads it.
 func (s *Service) Audit(ctx context.Context) error {
 	now := time.Now()
-	if err := s.Store.RecordAudit(ctx, console.AuditEntry{ID: id.New(id.Audit, now), AppID: s.apps[0].id, UserID: "user_1", Action: console.ActionUninstalled, At: now}); err != nil {
+	if err := s.Store.RecordAudit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: s.apps[0].id, UserID: "user_1", Action: audit.Uninstalled, At: now}); err != nil {
 		return err
 	}
 	if _, err := s.Store.Audit(ctx, s.apps[0].id, "", 50); err != nil {

@@ -24,8 +24,8 @@ func (e *URLError) Error() string { return "url " + e.Problem }
 // DNS knows where a name leads.
 //
 // It takes absolute https URLs with a host and refuses user info, fragments,
-// spaces, control characters, backslashes, anything outside ASCII, ports outside
-// 1 to 65535, IP addresses that [Policy.Judge] refuses, IPv4 addresses in any
+// spaces, control characters, backslashes, anything outside ASCII, ports that
+// [IsPort] refuses, IP addresses that [Policy.Judge] refuses, IPv4 addresses in any
 // spelling but four decimal numbers, and the names of this machine. Under
 // AllowLoopback localhost and loopback addresses pass, over http too.
 func (p Policy) ParseURL(raw string) (*url.URL, error) {
@@ -95,10 +95,17 @@ func checkPort(u *url.URL) (problem string) {
 	if port == "" && !strings.HasSuffix(u.Host, ":") {
 		return ""
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "must have a port from 1 to 65535"
+	if !IsPort(port) {
+		return "must have a port from 1 to 65535, without leading zeros"
 	}
 	return ""
+}
+
+// IsPort reports whether the text is a port that can be connected to, spelled as browsers
+// spell it: 1 to 65535, without leading zeros.
+func IsPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0 && text[0] >= '1' && text[0] <= '9'
 }
 
 // checkHost reports whether the host is this machine, or what is wrong with it.

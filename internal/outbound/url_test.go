@@ -30,7 +30,7 @@ func TestParseURLRefuses(t *testing.T) {
 		fragment   = "url must not contain a fragment"
 		control    = "url must not contain spaces or control characters"
 		backslash  = "url must not contain a backslash"
-		badPort    = "url must have a port from 1 to 65535"
+		badPort    = "url must have a port from 1 to 65535, without leading zeros"
 		badLabel   = "url must have a host of labels with 1 to 63 characters"
 		badLetter  = "url must have a host of letters, digits, hyphens and dots"
 		unreadable = "url cannot be parsed"
@@ -71,6 +71,9 @@ func TestParseURLRefuses(t *testing.T) {
 		"https://example.com:0/":                             badPort,
 		"https://example.com:/":                              badPort,
 		"https://example.com:65536/":                         badPort,
+		"https://example.com:99999/":                         badPort,
+		"https://example.com:0443/":                          badPort,
+		"https://example.com:00/":                            badPort,
 		"https://example.com:http/":                          unreadable,
 		"https://[::1/":                                      unreadable,
 		"https://[8.8.8.8]/":                                 unreadable, // CVE-2025-47912

@@ -5,12 +5,16 @@ package crash_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
@@ -19,6 +23,7 @@ import (
 // node is a server in a process of its own, by the addresses that it listens on.
 type node struct {
 	API, App string
+	Metrics  string
 	cmd      *exec.Cmd
 	began    time.Time
 }
@@ -37,7 +42,7 @@ func launch(log string, flags ...string) (*node, error) {
 		return nil, err
 	}
 	defer stderr.Close()
-	n := &node{cmd: exec.CommandContext(context.Background(), path, append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0"}, flags...)...)} //nolint:gosec // our own program
+	n := &node{cmd: exec.CommandContext(context.Background(), path, append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, flags...)...)} //nolint:gosec // our own program
 	n.cmd.Stderr = stderr
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nobody outlives the test
 	out, err := n.cmd.StdoutPipe()
@@ -48,7 +53,10 @@ func launch(log string, flags ...string) (*node, error) {
 	if err := n.cmd.Start(); err != nil {
 		return nil, err
 	}
-	_, err = bufio.NewReader(out).ReadBytes('\n') // it is ready; public URLs are all that it tells
+	line, err := bufio.NewReader(out).ReadBytes('\n') // it is ready; of the hosts it tells the public URLs
+	if err == nil {
+		err = json.Unmarshal(line, n)
+	}
 	text, reading := os.ReadFile(log)
 	said := listening.FindAllSubmatch(text, -1)
 	if err = errors.Join(err, reading); err != nil || len(said) == 0 {
@@ -58,6 +66,21 @@ func launch(log string, flags ...string) (*node, error) {
 	last := said[len(said)-1]
 	n.API, n.App = "http://"+string(last[1]), "http://"+string(last[2])
 	return n, nil
+}
+
+// metrics is what the node tells Prometheus.
+func (n *node) metrics(t testing.TB) string {
+	t.Helper()
+	res, err := http.Get(n.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // kill is kill -9. It returns when the process is gone.

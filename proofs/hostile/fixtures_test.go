@@ -65,7 +65,7 @@ type field struct {
 
 const (
 	redirectURI = "http://localhost:9090/callback"
-	scopes      = "profile:read events:read invoices:read invoices:write customers:read customers:write"
+	scopes      = "profile:read events:read invoices:read invoices:write customers:read customers:write payments:write accounts:write journal:write suppliers:write"
 )
 
 // newFixtures has so many apps, all of one organization, and businesses, each with an

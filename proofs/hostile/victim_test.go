@@ -27,12 +27,14 @@ import (
 type victim struct {
 	testing.TB
 	API, App string // the two hosts
+	Metrics  string
 	process  *os.Process
 	logFile  string
 }
 
-// startVictim starts it with these data, and ends it with the test.
-func startVictim(t testing.TB, data fixtures) *victim {
+// startVictim starts it with these data and variables of the environment, and ends it
+// with the test. PARTNERKIT_DB is an SQLite file unless they say otherwise.
+func startVictim(t testing.TB, data fixtures, environment ...string) *victim {
 	t.Helper()
 	program, err := servertest.Program()
 	if err != nil {
@@ -53,7 +55,8 @@ func startVictim(t testing.TB, data fixtures) *victim {
 	}
 	defer log.Close() // the process has its own
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), program,
-		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-db", filepath.Join(folder, "books.db"), "-fixtures", filepath.Join(folder, "fixtures.json"))
+		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-metrics", "127.0.0.1:0", "-fixtures", filepath.Join(folder, "fixtures.json"))
+	command.Env = append(append(os.Environ(), "PARTNERKIT_DB="+filepath.Join(folder, "books.db")), environment...)
 	command.Stderr = log
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -95,12 +98,12 @@ func (u usage) String() string {
 	return fmt.Sprintf("RSS %d MiB, heap %d MiB, %d goroutines, %d descriptors", u.rss>>20, u.heap>>20, u.goroutines, u.fds)
 }
 
-// usage reads /proc and /metrics.
+// usage reads /proc and the metrics.
 func (v *victim) usage() usage {
 	v.Helper()
 	client := newClient()
 	defer client.CloseIdleConnections()
-	res, err := client.Get(v.API + "/metrics")
+	res, err := client.Get(v.Metrics)
 	if err != nil {
 		v.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func newCluster(t *testing.T, change func(tag string, data map[string]any)) *clu
 		separator = "&"
 	}
 	c.args = []string{
-		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-api-url", publicAPI, "-app-url", publicApp,
+		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-metrics", "127.0.0.1:0", "-api-url", publicAPI, "-app-url", publicApp,
 		"-db", url + separator + "search_path=" + schema, "-redis", testenv.Redis(t), "-fixtures", c.fixtures(change),
 	}
 	storetest.Race(size, func(i int) { c.nodes[i] = c.launch() })

@@ -75,7 +75,7 @@ var outage = regexp.MustCompile(`(?m)^partnerkit_ratelimit_redis_unavailable_tot
 func (c *cluster) redisOutages() (sum int) {
 	c.Helper()
 	for _, n := range c.nodes {
-		a := c.send(http.DefaultClient, c.request(http.MethodGet, n.api+"/metrics", ""))
+		a := c.send(http.DefaultClient, c.request(http.MethodGet, n.Metrics, ""))
 		for _, found := range outage.FindAllStringSubmatch(a.body, -1) {
 			count, err := strconv.Atoi(found[1])
 			if err != nil {

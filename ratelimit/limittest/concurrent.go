@@ -59,8 +59,8 @@ func testConcurrentFailures(t *testing.T, limiter ratelimit.Limiter) {
 	now := epoch()
 	together(func() {
 		for range calls {
-			if err := limiter.Fail(t.Context(), now, lockouts); err != nil {
-				t.Errorf("Fail: %v", err)
+			if res, err := limiter.Fail(t.Context(), now, lockouts); err != nil || !res.Allowed {
+				t.Errorf("Fail: %+v, %v", res, err)
 				return
 			}
 		}
@@ -68,10 +68,51 @@ func testConcurrentFailures(t *testing.T, limiter ratelimit.Limiter) {
 	if res, err := limiter.Check(t.Context(), now, judging(lockouts)); err != nil || !res.Allowed {
 		t.Errorf("after %d failures: %+v, %v; want it allowed", total, res, err)
 	}
-	if err := limiter.Fail(t.Context(), now, lockouts); err != nil {
-		t.Errorf("Fail: %v", err)
+	if res, err := limiter.Fail(t.Context(), now, lockouts); err != nil || !res.Allowed {
+		t.Errorf("Fail: %+v, %v", res, err)
 	}
 	if res, err := limiter.Check(t.Context(), now, judging(lockouts)); err != nil || res.Allowed {
 		t.Errorf("after one more: %+v, %v; want a lockout", res, err)
+	}
+}
+
+// testConcurrentAttempts: of many attempts at once no more are allowed than fail until the
+// lockout, and what is forgiven is allowed again.
+func testConcurrentAttempts(t *testing.T, limiter ratelimit.Limiter) {
+	rule := ratelimit.LockoutRule{MoreThan: 9, Within: time.Minute, For: time.Minute}
+	lockouts := ratelimit.Lockouts{
+		{Key: ratelimit.NewKey("wide"), Rule: ratelimit.LockoutRule{MoreThan: 49, Within: time.Minute, For: time.Minute}},
+		{Key: ratelimit.NewKey("narrow"), Rule: rule},
+	}
+	now := epoch()
+	attempts := func(lockouts ratelimit.Lockouts) int64 {
+		var allowed atomic.Int64
+		together(func() {
+			for range calls {
+				res, err := limiter.Fail(t.Context(), now, lockouts)
+				if err != nil {
+					t.Errorf("Fail: %v", err)
+					return
+				}
+				if res.Allowed {
+					allowed.Add(1)
+				}
+			}
+		})
+		return allowed.Load()
+	}
+	if got := attempts(lockouts); got != 10 {
+		t.Errorf("%d of %d attempts were allowed, want 10", got, workers*calls)
+	}
+	for range 3 {
+		if err := limiter.Forgive(t.Context(), now, lockouts); err != nil {
+			t.Errorf("Forgive: %v", err)
+		}
+	}
+	if got := attempts(lockouts); got != 3 {
+		t.Errorf("%d attempts were allowed after 3 were forgiven", got)
+	}
+	if got := attempts(ratelimit.Lockouts{lockouts[0]}); got != 40 {
+		t.Errorf("%d attempts of the wide lockout alone were allowed, want 40: what the other refused does not count", got)
 	}
 }

@@ -3,6 +3,7 @@ package limittest
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -104,6 +105,35 @@ func lockoutScripts() []script {
 			{check: both, want: "allowed; 2 of 3 left for 1m0s"},
 			{fail: a},
 			{check: both, want: "allowed; 1 of 3 left for 1m0s"},
+		}},
+		{name: "SIGN-01 an attempt that is forgiven does not count", start: epoch(), steps: []step{
+			{fail: short, times: 2, want: "allowed"},
+			{fail: short, want: "allowed"},
+			{fail: short, want: "lockout 0 for 1s"},
+			{check: judging(short), want: "lockout 0 for 1s"},
+			{forgive: short},
+			{check: judging(short), want: "allowed"},
+			{fail: short, want: "allowed"},
+			{fail: short, want: "lockout 0 for 1s"},
+			{at: sec, forgive: short},
+			{at: sec, fail: short, times: 3, want: "allowed"},
+			{at: sec, fail: short, want: "lockout 0 for 1s"},
+		}},
+		{name: "SIGN-01 any number of attempts that are forgiven", start: epoch(), steps: slices.Repeat([]step{{fail: short, want: "allowed"}, {forgive: short}}, 40)},
+		{name: "nothing is forgiven that did not happen", start: epoch(), steps: []step{
+			{forgive: short, times: 3},
+			{fail: short, times: 3, want: "allowed"},
+			{fail: short, want: "lockout 0 for 1s"},
+		}},
+		{name: "LOCK-05 a failure that a lockout refuses does not count for the other", start: epoch(), steps: []step{
+			{fail: a, times: 31, want: "allowed"},
+			{fail: a, times: 200, want: "lockout 0 for 1m0s"},
+			{check: judging(token.alone()), want: "allowed"},
+			{fail: b, times: 31, want: "allowed"},
+			{fail: token.pair("c"), times: 31, want: "allowed"},
+			{check: judging(token.alone()), want: "allowed"},
+			{fail: token.alone(), times: 8, want: "allowed"},
+			{check: judging(token.alone()), want: "lockout 0 for 1m0s"},
 		}},
 		{name: "time travel over a lockout", start: epoch(), steps: []step{
 			{fail: a, times: 31},

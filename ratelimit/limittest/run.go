@@ -29,6 +29,10 @@ func Run(t *testing.T, newLimiter func(t *testing.T) ratelimit.Limiter) {
 		t.Parallel()
 		testConcurrentFailures(t, newLimiter(t))
 	})
+	t.Run("SIGN-01 concurrent attempts", func(t *testing.T) {
+		t.Parallel()
+		testConcurrentAttempts(t, newLimiter(t))
+	})
 	t.Run("invalid", func(t *testing.T) {
 		t.Parallel()
 		testInvalid(t, newLimiter(t))
@@ -42,14 +46,27 @@ type script struct {
 	steps []step
 }
 
-// step is one call, a Fail if it has failures and a Check otherwise, made times
-// over. Every one of those calls must answer with want, if that is not empty.
+// step is one call, a Fail or a Forgive if it has failures and a Check otherwise, made
+// times over. Every one of those calls must answer with want, if that is not empty.
 type step struct {
-	at    time.Duration // since the script's start
-	times int           // zero means once
-	check ratelimit.Request
-	fail  ratelimit.Lockouts
-	want  string // as describe puts it
+	at      time.Duration // since the script's start
+	times   int           // zero means once
+	check   ratelimit.Request
+	fail    ratelimit.Lockouts
+	forgive ratelimit.Lockouts
+	want    string // as describe puts it
+}
+
+// take makes the call of a step.
+func (s step) take(t *testing.T, limiter ratelimit.Limiter, now time.Time) (res ratelimit.Result, err error) {
+	t.Helper()
+	switch {
+	case s.fail != (ratelimit.Lockouts{}):
+		return limiter.Fail(t.Context(), now, s.fail)
+	case s.forgive != (ratelimit.Lockouts{}):
+		return res, limiter.Forgive(t.Context(), now, s.forgive)
+	}
+	return limiter.Check(t.Context(), now, s.check)
 }
 
 func (s script) play(t *testing.T, limiter ratelimit.Limiter) {
@@ -57,15 +74,9 @@ func (s script) play(t *testing.T, limiter ratelimit.Limiter) {
 	for i, step := range s.steps {
 		now := s.start.Add(step.at)
 		for n := range max(1, step.times) {
-			if step.fail != (ratelimit.Lockouts{}) {
-				if err := limiter.Fail(t.Context(), now, step.fail); err != nil {
-					t.Fatalf("step %d at %v, call %d: Fail: %v", i, step.at, n+1, err)
-				}
-				continue
-			}
-			res, err := limiter.Check(t.Context(), now, step.check)
+			res, err := step.take(t, limiter, now)
 			if err != nil {
-				t.Fatalf("step %d at %v, call %d: Check: %v", i, step.at, n+1, err)
+				t.Fatalf("step %d at %v, call %d: %v", i, step.at, n+1, err)
 			}
 			if got := describe(res); step.want != "" && got != step.want {
 				t.Fatalf("step %d at %v, call %d: got %q, want %q", i, step.at, n+1, got, step.want)
@@ -122,8 +133,11 @@ func testInvalid(t *testing.T, limiter ratelimit.Limiter) {
 		if req.Lockouts == (ratelimit.Lockouts{}) {
 			continue
 		}
-		if err := limiter.Fail(t.Context(), epoch(), req.Lockouts); !errors.Is(err, ratelimit.ErrInvalid) {
-			t.Errorf("%s: Fail = %v, want ErrInvalid", name, err)
+		if res, err := limiter.Fail(t.Context(), epoch(), req.Lockouts); !errors.Is(err, ratelimit.ErrInvalid) || res != (ratelimit.Result{}) {
+			t.Errorf("%s: Fail = %+v, %v; want the zero Result and ErrInvalid", name, res, err)
+		}
+		if err := limiter.Forgive(t.Context(), epoch(), req.Lockouts); !errors.Is(err, ratelimit.ErrInvalid) {
+			t.Errorf("%s: Forgive = %v, want ErrInvalid", name, err)
 		}
 	}
 }

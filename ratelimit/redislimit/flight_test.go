@@ -246,7 +246,7 @@ func TestNobodyWaitsInPause(t *testing.T) {
 		}
 		synctest.Wait()
 		for range 3 {
-			if err := limiter.Fail(t.Context(), time.Now(), large(0).Lockouts); !errors.Is(err, ratelimit.ErrUnavailable) {
+			if _, err := limiter.Fail(t.Context(), time.Now(), large(0).Lockouts); !errors.Is(err, ratelimit.ErrUnavailable) {
 				t.Fatalf("Fail = %v, want ErrUnavailable", err)
 			}
 		}
@@ -339,7 +339,7 @@ func TestNoCountIsMixedUp(t *testing.T) {
 			if caller%2 == 0 {
 				req.Lockouts[out], locked = lockout, lockout.Rule.For
 				for range 2 {
-					if err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
+					if _, err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
 						t.Error(err)
 					}
 				}

@@ -68,23 +68,44 @@ func (l *Limiter) Check(ctx context.Context, now time.Time, req ratelimit.Reques
 }
 
 // Fail implements ratelimit.Limiter. Its errors are those of Check.
-func (l *Limiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {
+func (l *Limiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Result, error) {
+	if err := failed.Validate(); err != nil {
+		return ratelimit.Result{}, err
+	}
+	var tally ratelimit.Tally
+	err := l.ask(ctx, time.Now().Add(l.timeout), func(ctx context.Context) (err error) {
+		tally, err = l.store.fail(ctx, now, failed)
+		return err
+	})
+	if err != nil {
+		if err := l.giveUp(ctx, err); err != nil {
+			return ratelimit.Result{}, fmt.Errorf("record failure: %w", err)
+		}
+		return l.local.Fail(ctx, now, failed)
+	}
+	result := ratelimit.Decide(now, ratelimit.Request{Lockouts: failed}, tally)
+	if result.Allowed && l.onFailure == FailOpen {
+		// In memory too, so that an outage does not end the lockouts that this
+		// node knows of. It cannot fail: the lockouts are valid.
+		_, _ = l.local.Fail(ctx, now, failed)
+	}
+	return result, nil
+}
+
+// Forgive implements ratelimit.Limiter. Its errors are those of Check.
+func (l *Limiter) Forgive(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {
 	if err := failed.Validate(); err != nil {
 		return err
 	}
-	if l.onFailure == FailOpen {
-		// In memory too, so that an outage does not end the lockouts that this
-		// node knows of. It cannot fail: the lockouts are valid.
-		_ = l.local.Fail(ctx, now, failed)
-	}
+	_ = l.local.Forgive(ctx, now, failed) // it cannot fail either
 	err := l.ask(ctx, time.Now().Add(l.timeout), func(ctx context.Context) error {
-		return l.store.fail(ctx, now, failed)
+		return l.store.forgive(ctx, now, failed)
 	})
 	if err == nil {
 		return nil
 	}
 	if err := l.giveUp(ctx, err); err != nil {
-		return fmt.Errorf("record failure: %w", err)
+		return fmt.Errorf("forgive a failure: %w", err)
 	}
 	return nil
 }

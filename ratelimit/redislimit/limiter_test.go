@@ -41,17 +41,20 @@ func TestSameAsMemory(t *testing.T) {
 	for i := range 4000 {
 		now = now.Add(randomStep(random))
 		req := randomRequest(random)
-		if random.IntN(2) == 0 {
-			errA, errB := memory.Fail(t.Context(), now, req.Lockouts), shared.Fail(t.Context(), now, req.Lockouts)
-			if errA != nil || errB != nil {
-				t.Fatalf("call %d: Fail = %v in memory, %v on Redis", i, errA, errB)
-			}
-			continue
+		var want, got ratelimit.Result
+		var errA, errB error
+		switch random.IntN(7) {
+		case 0:
+			errA, errB = memory.Forgive(t.Context(), now, req.Lockouts), shared.Forgive(t.Context(), now, req.Lockouts)
+		case 1, 2, 3:
+			want, errA = memory.Fail(t.Context(), now, req.Lockouts)
+			got, errB = shared.Fail(t.Context(), now, req.Lockouts)
+		default:
+			want, errA = memory.Check(t.Context(), now, req)
+			got, errB = shared.Check(t.Context(), now, req)
 		}
-		want, errA := memory.Check(t.Context(), now, req)
-		got, errB := shared.Check(t.Context(), now, req)
 		if errA != nil || errB != nil {
-			t.Fatalf("call %d: Check = %v in memory, %v on Redis", i, errA, errB)
+			t.Fatalf("call %d: %v in memory, %v on Redis", i, errA, errB)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("call %d at %v (-memory +redis):\n%s", i, now, diff)
@@ -82,9 +85,10 @@ func randomRequest(random *rand.Rand) ratelimit.Request {
 			}
 		}
 	}
+	keys := random.Perm(6)
 	for i := range req.Lockouts {
 		if random.IntN(2) == 0 {
-			key := random.IntN(6)
+			key := keys[i]
 			req.Lockouts[i] = ratelimit.Lockout{
 				Key: ratelimit.NewKey("lockout", fmt.Sprint(key)),
 				Rule: ratelimit.LockoutRule{
@@ -116,7 +120,7 @@ func TestOneRoundTrip(t *testing.T) {
 		if _, err := limiter.Check(t.Context(), now, req); err != nil {
 			t.Fatal(err)
 		}
-		if err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
+		if _, err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +147,7 @@ func TestScriptsLost(t *testing.T) {
 	if res, err := limiter.Check(t.Context(), now, req); err != nil || res.Counters[0].Remaining != 1 {
 		t.Errorf("Check = %+v, %v", res, err)
 	}
-	if err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
+	if _, err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
 		t.Errorf("Fail = %v", err)
 	}
 	if got := hook.evals.Load(); got != 2 {
@@ -171,7 +175,7 @@ func TestKeysExpire(t *testing.T) {
 		if _, err := limiter.Check(t.Context(), now, req); err != nil {
 			t.Fatal(err)
 		}
-		if err := limiter.Fail(t.Context(), now, lockouts); err != nil {
+		if _, err := limiter.Fail(t.Context(), now, lockouts); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func TestFailOpen(t *testing.T) {
 				if err != nil || res.Refusal != want {
 					t.Errorf("check %d: %+v, %v; want %q", i, res, err, want)
 				}
-				if err := limiter.Fail(ctx, now, req.Lockouts); err != nil {
+				if _, err := limiter.Fail(ctx, now, req.Lockouts); err != nil {
 					t.Errorf("failure %d: %v", i, err)
 				}
 			}
@@ -82,7 +82,7 @@ func TestFailClosed(t *testing.T) {
 				if !errors.Is(err, ratelimit.ErrUnavailable) || res != (ratelimit.Result{}) {
 					t.Errorf("Check = %+v, %v; want ErrUnavailable", res, err)
 				}
-				if err := limiter.Fail(t.Context(), time.Now(), failing().Lockouts); !errors.Is(err, ratelimit.ErrUnavailable) {
+				if _, err := limiter.Fail(t.Context(), time.Now(), failing().Lockouts); !errors.Is(err, ratelimit.ErrUnavailable) {
 					t.Errorf("Fail = %v, want ErrUnavailable", err)
 				}
 			}
@@ -104,7 +104,7 @@ func TestCallerGoesAway(t *testing.T) {
 		if _, err := limiter.Check(ctx, time.Now(), failing()); !errors.Is(err, context.Canceled) {
 			t.Errorf("Check = %v, want the context's error", err)
 		}
-		if err := limiter.Fail(ctx, time.Now(), failing().Lockouts); !errors.Is(err, context.Canceled) {
+		if _, err := limiter.Fail(ctx, time.Now(), failing().Lockouts); !errors.Is(err, context.Canceled) {
 			t.Errorf("Fail = %v, want the context's error", err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestLockoutSurvivesOutage(t *testing.T) {
 	limiter := open(t, redislimit.Config{Client: client, Prefix: newPrefix(t, dial(t)), Timeout: 30 * time.Second})
 	now, req := time.UnixMilli(1_900_000_000_000), failing()
 	for range 3 {
-		if err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
+		if _, err := limiter.Fail(t.Context(), now, req.Lockouts); err != nil {
 			t.Fatal(err)
 		}
 	}

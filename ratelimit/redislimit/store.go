@@ -31,25 +31,53 @@ end
 return reply
 `
 
-// failScript counts a failure for each key. ARGV[1] is now; then come four for
-// each key: more than, within, for, and the time to live. All times are in
-// milliseconds.
+// failScript counts a failure for each key, unless one of them is locked out. ARGV[1] is
+// now; then come four for each key: more than, within, for, and the time to live. All
+// times are in milliseconds. It answers with a number for each key: when its lockout
+// ends, 0 for none before this failure.
 const failScript = `
 local now = tonumber(ARGV[1])
+local reply, states, refused = {}, {}, false
 for i, key in ipairs(KEYS) do
-  local at = 4 * i - 2
   local state = redis.call('HMGET', key, 'count', 'ends', 'locked')
   local count, ends, locked = tonumber(state[1]), tonumber(state[2]), state[3]
   if not ends or now >= ends then
-    count, ends, locked = 0, now + tonumber(ARGV[at + 1]), '0'
+    count, ends, locked = 0, now + tonumber(ARGV[4 * i - 1]), '0'
   end
-  if locked ~= '1' then
-    count = count + 1
-    if count > tonumber(ARGV[at]) then
-      locked, ends = '1', now + tonumber(ARGV[at + 2])
+  reply[i] = locked == '1' and ends or 0
+  refused = refused or locked == '1'
+  states[i] = {count + 1, ends}
+end
+if refused then
+  return reply
+end
+for i, key in ipairs(KEYS) do
+  local at, count, ends, locked = 4 * i - 2, states[i][1], states[i][2], '0'
+  if count > tonumber(ARGV[at]) then
+    locked, ends = '1', now + tonumber(ARGV[at + 2])
+  end
+  redis.call('HSET', key, 'count', count, 'ends', string.format('%.0f', ends), 'locked', locked)
+  redis.call('PEXPIRE', key, ARGV[at + 3])
+end
+return reply
+`
+
+// forgiveScript takes back one failure of each key, and the lockout that it began.
+// ARGV[1] is now, in milliseconds; then comes more than, for each key.
+const forgiveScript = `
+local now = tonumber(ARGV[1])
+for i, key in ipairs(KEYS) do
+  local state = redis.call('HMGET', key, 'count', 'ends')
+  local count, ends = tonumber(state[1]), tonumber(state[2])
+  if ends and now < ends then
+    if count <= 1 then
+      redis.call('DEL', key)
+    else
+      redis.call('HSET', key, 'count', count - 1)
+      if count - 1 <= tonumber(ARGV[i + 1]) then
+        redis.call('HSET', key, 'locked', '0')
+      end
     end
-    redis.call('HSET', key, 'count', count, 'ends', string.format('%.0f', ends), 'locked', locked)
-    redis.call('PEXPIRE', key, ARGV[at + 3])
   end
 end
 return 0
@@ -57,18 +85,20 @@ return 0
 
 // store is the part that lives in Redis.
 type store struct {
-	client *redis.Client
-	prefix string
-	digest string // of checkScript
-	fails  *redis.Script
+	client   *redis.Client
+	prefix   string
+	digest   string // of checkScript
+	fails    *redis.Script
+	forgives *redis.Script
 }
 
 func newStore(client *redis.Client, prefix string) *store {
 	return &store{
-		client: client,
-		prefix: prefix,
-		digest: redis.NewScript(checkScript).Hash(),
-		fails:  redis.NewScript(failScript),
+		client:   client,
+		prefix:   prefix,
+		digest:   redis.NewScript(checkScript).Hash(),
+		fails:    redis.NewScript(failScript),
+		forgives: redis.NewScript(forgiveScript),
 	}
 }
 
@@ -143,7 +173,8 @@ func tally(req *ratelimit.Request, counts, ends []int64) ratelimit.Tally {
 	return t
 }
 
-func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {
+// fail counts failures. It returns when the lockouts end that refused, as check does.
+func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Tally, error) {
 	keys := make([]string, 0, ratelimit.MaxLockouts)
 	args := make([]any, 1, 1+4*ratelimit.MaxLockouts)
 	args[0] = now.UnixMilli()
@@ -155,9 +186,31 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 		}
 	}
 	if len(keys) == 0 {
+		return ratelimit.Tally{}, nil
+	}
+	ends, err := s.fails.Run(ctx, s.client, keys, args...).Int64Slice()
+	if err != nil {
+		return ratelimit.Tally{}, err
+	}
+	if len(ends) != len(keys) {
+		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for %d keys", len(ends), len(keys))
+	}
+	return tally(&ratelimit.Request{Lockouts: failed}, nil, ends), nil
+}
+
+func (s *store) forgive(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {
+	var keys []string
+	args := []any{now.UnixMilli()}
+	for i := range failed {
+		if l := &failed[i]; l.IsUsed() {
+			keys = append(keys, s.lockoutKey(l))
+			args = append(args, l.Rule.MoreThan)
+		}
+	}
+	if len(keys) == 0 {
 		return nil
 	}
-	return s.fails.Run(ctx, s.client, keys, args...).Err()
+	return s.forgives.Run(ctx, s.client, keys, args...).Err()
 }
 
 func (s *store) counterKey(c *ratelimit.Counter, now time.Time) string {

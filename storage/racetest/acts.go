@@ -74,17 +74,18 @@ var (
 		{refresh, nil, func(ctx context.Context, c call) (answer, error) { return c.refresh(ctx, c.w.current) }, append(mints, used, revoked)},
 		{replay, []need{needRotated}, func(ctx context.Context, c call) (answer, error) { return c.refresh(ctx, c.w.old) }, []answer{used, revoked}},
 		{burn, nil, func(ctx context.Context, c call) (answer, error) {
-			if c.has(redeem) { // the code that the other one redeems
+			if c.has(redeem) || c.has(spend) { // the code that the other one presents
 				return c.present(ctx, c.w.freshCode)
 			}
 			return c.present(ctx, c.w.usedCode)
 		}, append(mints, used)},
+		{spend, []need{needFreshCode}, spendCode, []answer{done, used}},
 		{revoke, nil, endFamily, []answer{done}},
 		{revokeOne, nil, endToken, []answer{done}},
 		{uninstall, nil, func(ctx context.Context, c call) (answer, error) { return c.end(ctx, oauthserver.InstallationRemoved) }, []answer{done, absent}},
 		{revokeAccess, nil, func(ctx context.Context, c call) (answer, error) { return c.end(ctx, oauthserver.InstallationRevoked) }, []answer{done, absent}},
 		{revokeConsent, nil, func(ctx context.Context, c call) (answer, error) {
-			return ending(c.EndGrant(ctx, c.w.app.ID, c.w.business, c.w.user, noon))
+			return ending(c.EndGrant(ctx, oauthserver.EndGrant{AppID: c.w.app.ID, BusinessID: c.w.business, UserID: c.w.user, Now: noon}))
 		}, []answer{done, absent}},
 		{suspend, nil, func(ctx context.Context, c call) (answer, error) {
 			return ending(c.SetAppStatus(ctx, c.w.app.ID, oauthserver.AppSuspended))
@@ -101,12 +102,13 @@ var (
 )
 
 // The acts. A code or a device code is presented; burn presents a code that was
-// used, replay a refresh token that was.
+// used, replay a refresh token that was, and spend a code with a wrong redirect_uri.
 const (
 	redeem        = "redeem code"
 	refresh       = "refresh"
 	replay        = "replay"
 	burn          = "burn"
+	spend         = "spend code"
 	revoke        = "revoke"
 	revokeOne     = "revoke access token"
 	uninstall     = "uninstall"
@@ -166,6 +168,24 @@ func (c call) present(ctx context.Context, what artifact) (answer, error) {
 	}
 	got, err := c.RedeemCode(ctx, code, c.lane.mint)
 	return told(got, err, used, dead)
+}
+
+func spendCode(ctx context.Context, c call) (answer, error) {
+	_, code, err := c.ClientAndCode(ctx, c.w.app.ClientID, c.w.freshCode.digest)
+	if err != nil {
+		return fault, err
+	}
+	if code.Used {
+		return used, nil
+	}
+	spent, err := c.SpendCode(ctx, code.ID, noon)
+	switch {
+	case err != nil:
+		return fault, err
+	case !spent:
+		return used, nil
+	}
+	return done, nil
 }
 
 func (c call) refresh(ctx context.Context, m oauthserver.Mint) (answer, error) {
@@ -234,7 +254,7 @@ func denyDevice(ctx context.Context, c call) (answer, error) {
 	if device.Status != oauthserver.DevicePending {
 		return notOpen, nil
 	}
-	told, err := ending(c.DenyDevice(ctx, device.ID, noon))
+	told, err := ending(c.DenyDevice(ctx, oauthserver.Denial{RequestID: device.ID, Now: noon}))
 	if told == absent {
 		told = notOpen
 	}

@@ -29,7 +29,7 @@ var interleavings = []stage{
 // dangerous are the pairs in which most can go wrong.
 func dangerous() (pairs [][]act) {
 	for _, names := range [][]string{
-		{redeem, redeem}, {redeem, burn}, {redeem, uninstall}, {redeem, deactivate}, {refresh, refresh}, {refresh, replay}, {refresh, burn},
+		{redeem, redeem}, {redeem, burn}, {redeem, spend}, {spend, spend}, {spend, burn}, {spend, uninstall}, {redeem, uninstall}, {redeem, deactivate}, {refresh, refresh}, {refresh, replay}, {refresh, burn},
 		{refresh, revoke}, {refresh, revokeAccess}, {refresh, revokeConsent}, {collect, collect}, {collect, uninstall}, {exchange, exchange},
 		{exchange, uninstall}, {approve, deny}, {approve, poll}, {approve, uninstall}, {approve, revokeConsent},
 	} {

@@ -97,7 +97,8 @@ func (w *world) halfStates(v *verdict, rows facts, all []contender) {
 				v.add("half-state: %s without its family, or ahead of it", w.name(f.id))
 			}
 		case "code":
-			if (f.state == "used") != (f.family != "") || f.family != "" && !hasFamily {
+			isSpent := f.state == "used" && f.family == "" && slices.ContainsFunc(all, func(c contender) bool { return c.act.name == spend })
+			if !isSpent && (f.state == "used") != (f.family != "") || f.family != "" && !hasFamily {
 				v.add("half-state: %s is %s with the family %q", w.name(f.id), f.state, w.name(f.family))
 			}
 		case "family":
@@ -159,6 +160,20 @@ func (w *world) countEnds(v *verdict, rows facts, all []contender) {
 // winners: each artifact gives tokens once, and every decision is made once.
 func (w *world) winners(v *verdict, rows facts, all []contender) {
 	won := map[string]int{}
+	code, _ := rows.find(w.freshCode.id)
+	isSpent := code.state == "used" && code.family == ""
+	if isSpent {
+		won["fresh code"]++
+	}
+	spenders := 0
+	for _, c := range all {
+		if c.act.name == spend && c.answer == done {
+			spenders++
+		}
+	}
+	if spenders > 1 || spenders == 1 && !isSpent {
+		v.add("one winner: %d used the code up without tokens, and its row says so: %v", spenders, isSpent)
+	}
 	for lane, c := range all {
 		_, exists := rows.find(w.lanes[lane].mint.AccessID)
 		switch {

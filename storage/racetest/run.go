@@ -83,7 +83,7 @@ func (s stage) acts(random *rand.Rand, wants func([]act) bool) [][]act {
 
 // wants reports whether a combination is to be explored.
 func (db Database) wants(acts []act) bool {
-	return !db.IsSharing || slices.ContainsFunc(acts, func(a act) bool { return slices.Contains([]string{redeem, refresh, replay, burn}, a.name) })
+	return !db.IsSharing || slices.ContainsFunc(acts, func(a act) bool { return slices.Contains([]string{redeem, refresh, replay, burn, spend}, a.name) })
 }
 
 // crew are explorers that share the work.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -38,8 +37,18 @@ func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthse
 const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2 WHERE id = $1 AND used_at IS NULL AND expires_at > $2"
 
 // DenyRequest implements oauthserver.RequestStore.
-func (s *Store) DenyRequest(ctx context.Context, id string, now time.Time) error {
-	return wrap("deny request", changedOne(s.exec(ctx, useRequest, id, ms(now))))
+func (s *Store) DenyRequest(ctx context.Context, d oauthserver.Denial) error {
+	return wrap("deny request", s.deny(ctx, d, useRequest))
+}
+
+// deny uses up what is denied, with the statement that does so while it is open.
+func (s *Store) deny(ctx context.Context, d oauthserver.Denial, use string) error {
+	return s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if err := changedOne(tx.exec(ctx, use, d.RequestID, ms(d.Now))); err != nil {
+			return err
+		}
+		return tx.audit(ctx, d.Audit)
+	})
 }
 
 // ApproveRequest implements oauthserver.RequestStore.
@@ -113,6 +122,9 @@ func (s *Store) approve(ctx context.Context, a oauthserver.Approval, what approv
 			return errStop
 		}
 		result = done
+		if err := tx.audit(ctx, a.Audit); err != nil {
+			return err
+		}
 		return tx.record(ctx, a.Record(result))
 	})
 	if errors.Is(err, errStop) {

@@ -72,6 +72,9 @@ func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstalla
 		if ended, err = row.value(); err != nil {
 			return err
 		}
+		if err := tx.audit(ctx, end.Audit); err != nil {
+			return err
+		}
 		return tx.record(ctx, end.Record(ended))
 	})
 	return ended, wrap("end installation", err)
@@ -105,10 +108,16 @@ func (t *tx) setInstallationScopes(ctx context.Context, i oauthserver.Installati
 }
 
 // EndGrant implements oauthserver.ConnectionStore.
-func (s *Store) EndGrant(ctx context.Context, appID, businessID, userID string, now time.Time) error {
-	err := changedOne(s.exec(ctx, `UPDATE partnerkit_grant SET ended_at = $4 WHERE user_id = $3 AND ended_at IS NULL AND installation_id IN (
-			SELECT id FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE')`,
-		appID, businessID, userID, ms(now)))
+func (s *Store) EndGrant(ctx context.Context, end oauthserver.EndGrant) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		n, err := tx.exec(ctx, `UPDATE partnerkit_grant SET ended_at = $4 WHERE user_id = $3 AND ended_at IS NULL AND installation_id IN (
+				SELECT id FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE')`,
+			end.AppID, end.BusinessID, end.UserID, ms(end.Now))
+		if err := changedOne(n, err); err != nil {
+			return err
+		}
+		return tx.audit(ctx, end.Audit)
+	})
 	return wrap("end grant", err)
 }
 

@@ -63,7 +63,7 @@ func (s *Store) PollDevice(ctx context.Context, deviceID string, now time.Time, 
 }
 
 // DenyDevice implements oauthserver.DeviceStore.
-func (s *Store) DenyDevice(ctx context.Context, deviceID string, now time.Time) error {
-	err := changedOne(s.exec(ctx, "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1 AND status = 'PENDING' AND expires_at > $2", deviceID, ms(now)))
-	return wrap("deny device code", err)
+func (s *Store) DenyDevice(ctx context.Context, d oauthserver.Denial) error {
+	const use = "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1 AND status = 'PENDING' AND expires_at > $2"
+	return wrap("deny device code", s.deny(ctx, d, use))
 }

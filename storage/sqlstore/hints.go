@@ -176,6 +176,8 @@ type hintedTx struct {
 	topics []string
 }
 
+func (t *hintedTx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
+
 // Commit publishes what the acts that joined have hinted at.
 func (t *hintedTx) Commit(ctx context.Context) error {
 	if err := t.OpenTx.Commit(ctx); err != nil {

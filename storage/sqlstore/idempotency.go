@@ -32,7 +32,7 @@ func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 				status = NULL, header = NULL, body = NULL, is_omitted = NULL
 			WHERE (k.expires_at <= $8 AND (k.status IS NOT NULL OR k.lease_ends <= $9))
 				OR (k.status IS NULL AND k.lease_ends <= $9 AND k.fingerprint = excluded.fingerprint)`,
-			c.AppID, c.BusinessID, c.Key, c.Fingerprint[:], c.Owner, ms(c.LeaseEnds), ms(c.ExpiresAt), ms(c.At.Now), ms(c.At.Real))
+			c.CallerID, c.BusinessID, c.Key, c.Fingerprint[:], c.Owner, ms(c.LeaseEnds), ms(c.ExpiresAt), ms(c.At.Now), ms(c.At.Real))
 		if err != nil {
 			return guard.KeyClaimed{}, wrap("claim key", err)
 		}
@@ -57,7 +57,7 @@ func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 		isOmitted         sql.NullBool
 	)
 	err := s.read(ctx, `SELECT fingerprint, status, header, body, is_omitted FROM partnerkit_idempotency_key
-		WHERE app_id = $1 AND business_id = $2 AND name = $3`, []any{c.AppID, c.BusinessID, c.Key}, &fingerprint, &status, &header, &body, &isOmitted)
+		WHERE app_id = $1 AND business_id = $2 AND name = $3`, []any{c.CallerID, c.BusinessID, c.Key}, &fingerprint, &status, &header, &body, &isOmitted)
 	switch {
 	case err != nil:
 		return guard.KeyClaimed{}, err
@@ -77,7 +77,7 @@ func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 // still its owner's.
 func (s *Store) RenewKey(ctx context.Context, o guard.KeyOwner, leaseEnds time.Time) error {
 	n, err := s.exec(ctx, `UPDATE partnerkit_idempotency_key SET lease_ends = $5
-		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.AppID, o.BusinessID, o.Key, o.Owner, ms(leaseEnds))
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.CallerID, o.BusinessID, o.Key, o.Owner, ms(leaseEnds))
 	return wrap("renew key", lostWhenNone(n, err))
 }
 
@@ -91,7 +91,7 @@ func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, 
 	}
 	const finish = `UPDATE partnerkit_idempotency_key SET status = $5, header = $6, body = $7, is_omitted = $8
 		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`
-	args := []any{o.AppID, o.BusinessID, o.Key, o.Owner, a.Status, header, a.Body, a.IsOmitted}
+	args := []any{o.CallerID, o.BusinessID, o.Key, o.Owner, a.Status, header, a.Body, a.IsOmitted}
 	var n int64
 	if tx == nil {
 		n, err = s.exec(ctx, finish, args...)
@@ -112,7 +112,7 @@ func encodeHeader(h http.Header) (string, error) {
 // ReleaseKey implements guard.KeyStore.
 func (s *Store) ReleaseKey(ctx context.Context, o guard.KeyOwner) error {
 	_, err := s.exec(ctx, `DELETE FROM partnerkit_idempotency_key
-		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`, o.AppID, o.BusinessID, o.Key, o.Owner)
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`, o.CallerID, o.BusinessID, o.Key, o.Owner)
 	return wrap("release key", err)
 }
 

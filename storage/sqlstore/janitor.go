@@ -10,49 +10,104 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// How long dead rows still answer by what they were.
+// How long rows are kept after they have expired, so that they still answer as what they
+// were.
 const (
-	keepAsked  = 24 * time.Hour      // requests, codes and device codes
-	keepTokens = 30 * 24 * time.Hour // tokens, families; apps that came by themselves and that nobody connected
+	keepRequests      = 24 * time.Hour
+	keepAccessTokens  = 24 * time.Hour
+	keepCodes         = 30 * 24 * time.Hour // codes, device codes, used session tokens
+	keepRefreshTokens = 90 * 24 * time.Hour
+	// keepUnconnected is how long an app is kept that registered itself, or has a
+	// document, and that was never connected.
+	keepUnconnected = 30 * 24 * time.Hour
 )
 
-// Purge implements oauthserver.JanitorStore. Each statement deletes a few rows
-// that it finds by a primary key or an index: it asks for their order, since PostgreSQL
-// would otherwise read the table from its beginning, past all that was purged there.
+// expired selects the first rows of a table, at most $2, whose column is less than $1. It
+// asks for their order, since PostgreSQL would otherwise read the table from its
+// beginning, past all that was purged there.
+func expired(table, key, column, and string) string {
+	return "SELECT " + key + " FROM " + table + " WHERE " + column + " < $1" + and + " ORDER BY " + column + " LIMIT $2"
+}
+
+// Purge implements oauthserver.JanitorStore. Each statement is a transaction and deletes a
+// few rows that it finds by a primary key or an index.
 func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error) {
 	old := func(kind id.Kind, lifetime, keep time.Duration) any { return id.Floor(kind, now.Add(-lifetime-keep)) }
-	tokens := old(id.Token, oauthserver.RefreshTokenLifetime, keepTokens)
-	purges := []struct {
-		table, key, by, and string
-		than                any
+	remove := func(table, key, column, and string) string {
+		return "DELETE FROM " + table + " WHERE " + key + " IN (" + expired(table, key, column, and) + ")"
+	}
+	refresh := old(id.Token, oauthserver.RefreshTokenLifetime, keepRefreshTokens)
+	total := 0
+	for _, purge := range []struct {
+		statement string
+		than      any
 	}{
-		{"partnerkit_authorization_request", "id", "id", "", old(id.Authorization, oauthserver.RequestLifetime, keepAsked)},
-		{"partnerkit_code", "id", "id", "", old(id.Code, oauthserver.CodeLifetime, keepAsked)},
-		{"partnerkit_device_code", "id", "id", "", old(id.Device, oauthserver.DeviceCodeLifetime, keepAsked)},
-		{"partnerkit_registration_token", "id", "id", "", old(id.RegistrationToken, oauthserver.RegistrationTokenLifetime, keepAsked)},
-		{"partnerkit_access_token", "id", "id", "", old(id.Token, oauthserver.AccessTokenLifetime, keepTokens)},
-		{"partnerkit_refresh_token", "id", "id", "", tokens},
-		{"partnerkit_used_session_token", "token_id", "expires_at", "", ms(now)},
-		{"partnerkit_signing_key", "id", "retire_at", "", ms(now)},
-		{"partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND document_fetched_at < $1 AND NOT EXISTS (
-			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`, ms(now.Add(-keepTokens))},
-	}
-	// A family goes with its last token, right before it.
-	families, err := s.exec(ctx, `DELETE FROM partnerkit_family WHERE (id, generation) IN (
-		SELECT family_id, generation FROM partnerkit_refresh_token WHERE id < $1 ORDER BY id LIMIT $2)`, tokens, limit)
-	if err != nil {
-		return 0, wrap("purge", err)
-	}
-	total := int(families)
-	for _, p := range purges {
-		n, err := s.exec(ctx, "DELETE FROM "+p.table+" WHERE "+p.key+" IN (SELECT "+p.key+" FROM "+p.table+" WHERE "+p.by+" < $1"+p.and+
-			" ORDER BY "+p.by+" LIMIT $2)", p.than, limit)
+		{keepUsedTokens(s.db.Dialect()), refresh},
+		{forgetUsedTokens, refresh},
+		{purgeFamilies, refresh},
+		{purgeRefreshTokens, refresh},
+		{remove("partnerkit_authorization_request", "id", "id", ""), old(id.Authorization, oauthserver.RequestLifetime, keepRequests)},
+		{remove("partnerkit_code", "id", "id", ""), old(id.Code, oauthserver.CodeLifetime, keepCodes)},
+		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, oauthserver.DeviceCodeLifetime, keepCodes)},
+		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, oauthserver.RegistrationTokenLifetime, keepRequests)},
+		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, oauthserver.AccessTokenLifetime, keepAccessTokens)},
+		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(now.Add(-keepCodes))},
+		{remove("partnerkit_signing_key", "id", "retire_at", ""), ms(now)},
+		{remove("partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND document_fetched_at < $1 AND NOT EXISTS (
+			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`), ms(now.Add(-keepUnconnected))},
+	} {
+		n, err := s.exec(ctx, purge.statement, purge.than, limit)
 		if err != nil {
 			return total, wrap("purge", err)
 		}
 		total += int(n)
 	}
 	return total, nil
+}
+
+// The purge of refresh tokens is four statements on the oldest of them. A token is
+// recognized for as long as its family lives. A family has ended when it was revoked, when
+// its consent, its installation or its app has ended, or when its newest token has expired.
+// An end is final, so a statement that sees one needs no lock to rely on it.
+//
+//  1. A used token of a family that lives leaves its digest in
+//     partnerkit_used_refresh_token.
+//  2. The digests of families are deleted whose newest token is due itself.
+//  3. Those families are deleted that have no digest left.
+//  4. Tokens are deleted, except for the newest one of a family that is still there and for
+//     those that should have left a digest and have not.
+//
+// So between any two statements a used token of a living family has its row or its digest,
+// and a family whose digests are too many for one batch has its newest token, by which the
+// next batch finds it.
+var (
+	dueTokens = expired("partnerkit_refresh_token", "id", "id", "")
+
+	usedAndAlive = ` FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
+		JOIN partnerkit_installation i ON i.id = x.installation_id JOIN partnerkit_app a ON a.id = x.app_id
+		LEFT JOIN partnerkit_grant g ON g.id = x.grant_id
+		WHERE t.id IN (` + dueTokens + `) AND t.generation < x.generation AND x.ended_at IS NULL
+		AND i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND g.ended_at IS NULL`
+
+	forgetUsedTokens = `DELETE FROM partnerkit_used_refresh_token WHERE digest IN (SELECT u.digest FROM partnerkit_refresh_token t
+		JOIN partnerkit_family x ON x.id = t.family_id AND x.generation = t.generation
+		JOIN partnerkit_used_refresh_token u ON u.family_id = x.id
+		WHERE t.id IN (` + dueTokens + `) LIMIT $2)`
+
+	purgeFamilies = `DELETE FROM partnerkit_family WHERE (id, generation) IN (
+		SELECT t.family_id, t.generation FROM partnerkit_refresh_token t WHERE t.id IN (` + dueTokens + `))
+		AND NOT EXISTS (SELECT 1 FROM partnerkit_used_refresh_token u WHERE u.family_id = partnerkit_family.id)`
+
+	purgeRefreshTokens = `DELETE FROM partnerkit_refresh_token WHERE id IN (` + dueTokens + `)
+		AND NOT EXISTS (SELECT 1 FROM partnerkit_family x WHERE x.id = family_id AND x.generation = partnerkit_refresh_token.generation)
+		AND id NOT IN (SELECT t.id` + usedAndAlive + ` AND NOT EXISTS (SELECT 1 FROM partnerkit_used_refresh_token u WHERE u.digest = t.digest))`
+)
+
+// keepUsedTokens is the first of them. It locks the families, so that none of them is
+// deleted at the same time; a digest that comes later than that is deleted with its family.
+func keepUsedTokens(d storage.Dialect) string {
+	return "INSERT INTO partnerkit_used_refresh_token (digest, family_id) SELECT t.digest, t.family_id" + usedAndAlive +
+		" ORDER BY t.id" + d.ShareOf("x") + " ON CONFLICT (digest) DO NOTHING"
 }
 
 // RecordRedactions implements oauthserver.JanitorStore. A timer is settled by one

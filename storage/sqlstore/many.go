@@ -17,7 +17,7 @@ const maxMany = 64
 // chunks calls do with parts of the values, each of one of the sizes.
 func chunks[T any](values []T, do func([]T) error) error {
 	for len(values) > 0 {
-		size := min(maxMany, 1<<(bits.Len(uint(len(values)))-1))
+		size := sizeOf(min(len(values), maxMany))
 		if err := do(values[:size]); err != nil {
 			return err
 		}
@@ -25,6 +25,9 @@ func chunks[T any](values []T, do func([]T) error) error {
 	}
 	return nil
 }
+
+// sizeOf is the greatest size that is not over n, which is at least 1.
+func sizeOf(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
 // sets calls do with parts of the values for an IN, each of one of the sizes.
 func sets(values []string, do func([]any) error) error {

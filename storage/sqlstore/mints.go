@@ -38,7 +38,7 @@ func (s *Store) ClientAndCode(ctx context.Context, clientID string, digest oauth
 
 // RedeemCode implements oauthserver.CodeStore: 5 statements, or its share of those of many.
 func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
-	if !s.canShare() {
+	if !s.canShare(ctx) {
 		return s.redeemAlone(ctx, code, m)
 	}
 	return s.redeemTogether(ctx, code, m)
@@ -68,6 +68,13 @@ func (s *Store) redeemAlone(ctx context.Context, code oauthserver.Code, m oauths
 		}
 		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
 	})
+}
+
+// SpendCode implements oauthserver.CodeStore. It issues nothing, so it needs no lock on
+// what the code depends on.
+func (s *Store) SpendCode(ctx context.Context, codeID string, now time.Time) (bool, error) {
+	n, err := s.exec(ctx, "UPDATE partnerkit_code SET used_at = $1 WHERE id = $2 AND used_at IS NULL", ms(now), codeID)
+	return n > 0, wrap("spend code", err)
 }
 
 // ReplayCode implements oauthserver.CodeStore.

@@ -3,57 +3,109 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"strconv"
+	"maps"
+	"slices"
 
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// numberAtOnce is how many events one round numbers at most, so that nobody holds
-// the counter of a business for long.
+// numberAtOnce is how many events one transaction numbers at most, so that it holds the
+// counter of a business for a short time.
 const numberAtOnce = 500
 
-// NumberEvents implements events.Store. It looks first: mostly there is nothing to
-// do, and reading then writes nothing.
+// unnumbered is an event without a number.
+type unnumbered struct{ id, business string }
+
+// NumberEvents implements events.Store. It looks for one event first: mostly all have
+// numbers, and PostgreSQL finds one by the index whatever its statistics say.
 func (s *Store) NumberEvents(ctx context.Context, businessID string) error {
 	var first string
 	err := s.read(ctx, "SELECT id FROM partnerkit_event WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT 1", []any{businessID}, &first)
 	if errors.Is(err, storage.ErrNoRows) {
 		return nil
+	} else if err != nil {
+		return wrap("number events", err)
 	}
-	for n := numberAtOnce; err == nil && n == numberAtOnce; {
-		n, err = s.numberSome(ctx, businessID)
+	for {
+		found, err := s.numberFound(ctx, `SELECT id, business_id FROM partnerkit_event
+			WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT $2`, businessID, numberAtOnce)
+		if err != nil || len(found) < numberAtOnce {
+			return wrap("number events", err)
+		}
 	}
-	return wrap("number events", err)
 }
 
-// numberSome is one round. It reserves its numbers first, which locks the counter:
-// the statement after that sees every event that was committed before, and whoever
-// numbers next, in this way or as they are planned, waits until these are visible.
-// A round that comes too late, for others were faster, leaves nothing behind. Each event
-// is found again by its id: over number IS NULL, PostgreSQL would rather look through the
-// unnumbered ones of all businesses.
-func (s *Store) numberSome(ctx context.Context, businessID string) (numbered int, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
-		var last int64
-		err := tx.one(ctx, `INSERT INTO partnerkit_event_counter (business_id, last) VALUES ($1, $2)
-			ON CONFLICT (business_id) DO UPDATE SET last = partnerkit_event_counter.last + excluded.last
-			RETURNING last`, []any{businessID, numberAtOnce}, &last)
+// NumberRecorded implements webhooks.PlanStore.
+func (s *Store) NumberRecorded(ctx context.Context, after string) (webhooks.Numbered, error) {
+	found, err := s.numberFound(ctx, `SELECT id, business_id FROM partnerkit_event
+		WHERE number IS NULL AND id > $1 ORDER BY id LIMIT $2`, after, numberAtOnce)
+	if err != nil || len(found) == 0 {
+		return webhooks.Numbered{}, wrap("number recorded events", err)
+	}
+	return webhooks.Numbered{LastID: found[len(found)-1].id, HasMore: len(found) == numberAtOnce}, nil
+}
+
+// numberFound numbers the events that the query finds, in its order, and returns them. When
+// another transaction has numbered one of them in between, the query runs again.
+func (s *Store) numberFound(ctx context.Context, query string, args ...any) ([]unnumbered, error) {
+	for {
+		var found []unnumbered
+		err := storage.Each(ctx, s, s.sql.of(query), args, func(scan func(...any) error) error {
+			var one unnumbered
+			err := scan(&one.id, &one.business)
+			found = append(found, one)
+			return err
+		})
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		if err := s.number(ctx, found); !errors.Is(err, errStop) {
+			return found, err
+		}
+	}
+}
+
+// number gives the events of each business its next numbers. It locks the counters first,
+// in one order: numbers become visible in the order in which they were given. It returns
+// errStop, and changes nothing, when one of the events has a number.
+func (s *Store) number(ctx context.Context, found []unnumbered) error {
+	counts := map[string]int64{}
+	for _, one := range found {
+		counts[one.business]++
+	}
+	counters := make([][]any, 0, len(counts))
+	for _, business := range slices.Sorted(maps.Keys(counts)) {
+		counters = append(counters, []any{business, counts[business]})
+	}
+	return s.write(ctx, func(ctx context.Context, tx *tx) error {
+		next := make(map[string]int64, len(counts))
+		err := tx.returnMany(ctx, "INSERT INTO partnerkit_event_counter AS c (business_id, last) VALUES", counters,
+			" ON CONFLICT (business_id) DO UPDATE SET last = c.last + excluded.last RETURNING business_id, last",
+			func(scan func(...any) error) error {
+				var business string
+				var last int64
+				err := scan(&business, &last)
+				next[business] = last - counts[business] + 1
+				return err
+			})
 		if err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, `UPDATE partnerkit_event SET number = $2 + unnumbered.place FROM (
-				SELECT id, ROW_NUMBER() OVER (ORDER BY created_at, id) AS place FROM partnerkit_event
-				WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT `+strconv.Itoa(numberAtOnce)+`
-			) AS unnumbered
-			WHERE partnerkit_event.id = unnumbered.id AND COALESCE(partnerkit_event.number, 0) = 0`, businessID, last-numberAtOnce)
-		numbered = int(n)
-		if err == nil && n == 0 {
-			return errStop
+		rows := make([][]any, len(found))
+		for i, one := range found {
+			rows[i] = []any{one.id, next[one.business]}
+			next[one.business]++
 		}
-		return err
+		return chunks(rows, func(part [][]any) error {
+			// COALESCE keeps PostgreSQL from finding the events by number IS NULL, among those
+			// of all businesses, instead of by their ids.
+			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event SET number = v.column2 FROM (",
+				") AS v WHERE id = v.column1 AND COALESCE(number, 0) = 0", len(part), table("TEXT", "BIGINT")), flat(part)...)
+			if err == nil && n != int64(len(part)) {
+				err = errStop
+			}
+			return err
+		})
 	})
-	if errors.Is(err, errStop) {
-		return 0, nil
-	}
-	return numbered, err
 }

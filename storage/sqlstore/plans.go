@@ -6,51 +6,143 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// UnplannedEvents implements webhooks.PlanStore. Who subscribes is read after the
-// events: webhooks and installations that are younger than an event say so, and
-// what ends meanwhile is noticed before the send.
-func (s *Store) UnplannedEvents(ctx context.Context, after string, limit int) (webhooks.Unplanned, error) {
-	u := webhooks.Unplanned{ByBusiness: map[string][]webhooks.Subscriber{}, ByApp: map[string][]webhooks.Subscriber{}}
-	businesses, apps := map[string]bool{}, map[string]bool{}
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+eventColumns+` FROM partnerkit_event
-			WHERE planned = FALSE AND id > $1 ORDER BY id LIMIT $2`), []any{after, limit},
+// Bounds of one Unplanned.
+const (
+	maxBacklogs       = 64
+	maxEvents         = 640  // of all businesses
+	maxBusinessEvents = 100  // of one business
+	maxSubscribers    = 2000 // of all businesses
+	// subscribersOf is how many businesses one statement reads the webhooks of: it may
+	// read those of all before it drops what is over maxSubscribers.
+	subscribersOf = 8
+)
+
+// HasBacklog implements webhooks.PlanStore.
+func (s *Store) HasBacklog(ctx context.Context) (bool, error) {
+	var id string
+	err := s.read(ctx, "SELECT id FROM partnerkit_event WHERE number IS NULL AND id > '' ORDER BY id LIMIT 1", nil, &id)
+	if errors.Is(err, storage.ErrNoRows) {
+		err = s.read(ctx, "SELECT business_id FROM partnerkit_event_counter WHERE planned < last AND business_id > '' ORDER BY business_id LIMIT 1", nil, &id)
+	}
+	if errors.Is(err, storage.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, wrap("backlog", err)
+}
+
+// Unplanned implements webhooks.PlanStore. Subscribers are read after the events: those
+// that came later say so by their times, and those that end in between are dropped before
+// the send.
+func (s *Store) Unplanned(ctx context.Context, after string) (webhooks.Unplanned, error) {
+	u := webhooks.Unplanned{ByApp: map[string][]webhooks.Subscriber{}}
+	err := storage.Each(ctx, s, s.sql.of(`SELECT business_id, last, planned, planned_webhook FROM partnerkit_event_counter
+			WHERE planned < last AND business_id > $1 ORDER BY business_id LIMIT $2`), []any{after, maxBacklogs},
 		func(scan func(...any) error) error {
-			var row eventRow
-			err := scan(row.dest()...)
-			e := row.value()
-			u.Events = append(u.Events, e)
-			if e.AppID != "" {
-				apps[e.AppID] = true
-			} else {
-				businesses[e.BusinessID] = true
-			}
+			var b webhooks.Backlog
+			err := scan(&b.BusinessID, &b.Last, &b.From.Number, &b.From.WebhookID)
+			u.Backlogs = append(u.Backlogs, b)
 			return err
 		})
-	if err != nil {
+	if err != nil || len(u.Backlogs) == 0 {
+		return u, wrap("backlogs", err)
+	}
+	if err := s.readBacklogEvents(ctx, u.Backlogs); err != nil {
 		return u, wrap("unplanned events", err)
 	}
-	err = eachIn(ctx, s, s.sql.of(`SELECT i.business_id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, i.created_at, i.scopes
-			FROM partnerkit_installation i JOIN partnerkit_app a ON a.id = i.app_id JOIN partnerkit_webhook w ON w.app_id = a.id
-			WHERE i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND i.business_id IN`),
-		slices.Sorted(maps.Keys(businesses)), collectSubscribers(u.ByBusiness))
-	if err != nil {
+	if u.Backlogs, err = s.readBacklogSubscribers(ctx, u.Backlogs); err != nil {
 		return u, wrap("subscribers in businesses", err)
+	}
+	apps := map[string]bool{}
+	for _, b := range u.Backlogs {
+		for _, e := range b.Events {
+			if e.AppID != "" {
+				apps[e.AppID] = true
+			}
+		}
 	}
 	err = eachIn(ctx, s, s.sql.of(`SELECT a.id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, NULL, NULL
 			FROM partnerkit_app a JOIN partnerkit_webhook w ON w.app_id = a.id
 			WHERE a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND a.id IN`),
-		slices.Sorted(maps.Keys(apps)), collectSubscribers(u.ByApp))
+		slices.Sorted(maps.Keys(apps)), eachSubscriber(func(app string, one webhooks.Subscriber) { u.ByApp[app] = append(u.ByApp[app], one) }))
+	for _, of := range u.ByApp {
+		slices.SortFunc(of, func(a, b webhooks.Subscriber) int { return strings.Compare(a.WebhookID, b.WebhookID) })
+	}
 	return u, wrap("subscribers of apps", err)
 }
 
-// collectSubscribers reads rows whose first column is the key that they go under.
-func collectSubscribers(into map[string][]webhooks.Subscriber) func(scan func(...any) error) error {
+// readBacklogEvents reads the next events of each business, and lowers Last to the last
+// number that was looked at. Numbers have gaps only where events were purged.
+func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) error {
+	eventsOfEach := int64(min(maxBusinessEvents, maxEvents/len(all)))
+	ranges, index := make([][]any, len(all)), make(map[string]*webhooks.Backlog, len(all))
+	for i := range all {
+		b := &all[i]
+		b.Last = min(b.Last, b.From.Number+eventsOfEach)
+		ranges[i], index[b.BusinessID] = []any{b.BusinessID, b.From.Number, b.Last}, b
+	}
+	return chunks(ranges, func(part [][]any) error {
+		query := s.sql.many("SELECT "+eventColumns+" FROM (",
+			") AS v JOIN partnerkit_event ON business_id = v.column1 AND number > v.column2 AND number <= v.column3 ORDER BY business_id, number",
+			len(part), table("TEXT", "BIGINT", "BIGINT"))
+		return storage.Each(ctx, s, query, flat(part), func(scan func(...any) error) error {
+			var row eventRow
+			err := scan(row.dest()...)
+			e := row.value()
+			if b := index[e.BusinessID]; b != nil {
+				b.Events = append(b.Events, e)
+			}
+			return err
+		})
+	})
+}
+
+// readBacklogSubscribers reads webhooks of apps that are installed in the businesses, in
+// the order of their ids, until it has as many as one Unplanned may have. It returns the
+// businesses that it came to, of which the last may have more.
+func (s *Store) readBacklogSubscribers(ctx context.Context, all []webhooks.Backlog) ([]webhooks.Backlog, error) {
+	left, next := maxSubscribers, 0 // next is the business that the next row may be of
+	for next < len(all) {
+		some := all[next : next+sizeOf(min(len(all)-next, subscribersOf))]
+		args := make([]any, 0, 2*len(some)+1)
+		for _, b := range some {
+			args = append(args, b.BusinessID, b.From.WebhookID)
+		}
+		args = append(args, left+1)
+		read, at := 0, 0
+		err := storage.Each(ctx, s, s.sql.many("SELECT i.business_id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, i.created_at, i.scopes FROM (",
+			`) AS v JOIN partnerkit_installation i ON i.business_id = v.column1
+				JOIN partnerkit_app a ON a.id = i.app_id JOIN partnerkit_webhook w ON w.app_id = a.id
+				WHERE i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.id > v.column2
+				ORDER BY i.business_id, w.id LIMIT `+places(2*len(some), 1), len(some), table("TEXT", "TEXT")), args,
+			eachSubscriber(func(business string, one webhooks.Subscriber) {
+				for some[at].BusinessID != business {
+					at++
+				}
+				if read++; read <= left {
+					some[at].Subscribers = append(some[at].Subscribers, one)
+				}
+			}))
+		if err != nil {
+			return nil, err
+		}
+		if read > left {
+			some[at].HasMore = true
+			return all[:next+at+1], nil
+		}
+		left -= read
+		next += len(some)
+	}
+	return all, nil
+}
+
+// eachSubscriber reads rows whose first column is the business or app that they are for.
+func eachSubscriber(add func(key string, one webhooks.Subscriber)) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var (
 			one                     webhooks.Subscriber
@@ -76,111 +168,40 @@ func collectSubscribers(into map[string][]webhooks.Subscriber) func(scan func(..
 			}
 		}
 		one.CreatedAt, one.InstalledAt = fromMS(created), fromNullMS(installed)
-		into[key] = append(into[key], one)
+		add(key, one)
 		return nil
 	}
 }
 
-// SavePlan implements webhooks.PlanStore. One conditional write picks who plans an
-// event. Numbers are reserved under the counters of the businesses, in one order,
-// before any event is touched. Nearly always nobody else has planned one of them; when
-// somebody has, none of it happens, and the write says which are left.
-func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (int, error) {
-	queued, err := s.savePlan(ctx, p, (*tx).markAll)
+// SavePlan implements webhooks.PlanStore. The conditional update of the counters selects
+// the planner whose deliveries stay.
+func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
+	steps := make([][]any, len(p.Steps))
+	for i, step := range p.Steps {
+		steps[i] = []any{step.BusinessID, step.From.Number, step.From.WebhookID, step.To.Number, step.To.WebhookID}
+	}
+	deliveries, queue := make([][]any, len(p.Deliveries)), make([][]any, len(p.Deliveries))
+	for i, d := range p.Deliveries {
+		deliveries[i], queue[i] = deliveryValues(d), queueValues(d)
+	}
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if err := tx.queue(ctx, deliveries, queue); err != nil {
+			return err
+		}
+		return chunks(steps, func(part [][]any) error {
+			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event_counter SET planned = v.column4, planned_webhook = v.column5 FROM (",
+				") AS v WHERE business_id = v.column1 AND planned = v.column2 AND planned_webhook = v.column3",
+				len(part), table("TEXT", "BIGINT", "TEXT", "BIGINT", "TEXT")), flat(part)...)
+			if err == nil && n != int64(len(part)) {
+				err = errStop
+			}
+			return err
+		})
+	})
 	if errors.Is(err, errStop) {
-		queued, err = s.savePlan(ctx, p, (*tx).markUnplanned)
+		return false, nil
 	}
-	return queued, wrap("save plan", err)
-}
-
-// marker marks events planned, given as ids and numbers, and returns which of them were
-// not; nil: all.
-type marker func(t *tx, ctx context.Context, rows [][]any) (won map[string]bool, err error)
-
-func (s *Store) savePlan(ctx context.Context, p webhooks.Plan, mark marker) (queued int, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
-		queued = 0
-		next, err := tx.reserveNumbers(ctx, p.Events)
-		if err != nil {
-			return err
-		}
-		rows := make([][]any, len(p.Events))
-		for i, e := range p.Events {
-			rows[i] = []any{e.ID, next[e.BusinessID]}
-			if e.Number == 0 {
-				next[e.BusinessID]++
-			}
-		}
-		won, err := mark(tx, ctx, rows)
-		if err != nil {
-			return err
-		}
-		deliveries, queue := make([][]any, 0, len(p.Deliveries)), make([][]any, 0, len(p.Deliveries))
-		for _, d := range p.Deliveries {
-			if won == nil || won[d.EventID] {
-				deliveries, queue = append(deliveries, deliveryValues(d)), append(queue, queueValues(d))
-			}
-		}
-		queued = len(queue)
-		return tx.queue(ctx, deliveries, queue)
-	})
-	return queued, err
-}
-
-// markPlanned is a statement with room for something behind it. Its condition is not that
-// of an index, so that the events are found by their ids and by nothing else.
-func (t *tx) markPlanned(rows [][]any, after string) string {
-	return t.sql.many("UPDATE partnerkit_event SET planned = TRUE, number = COALESCE(number, v.column2) FROM (",
-		") AS v WHERE id = v.column1 AND COALESCE(planned, FALSE) = FALSE"+after, len(rows), table("TEXT", "BIGINT"))
-}
-
-// markAll stops when one was planned before.
-func (t *tx) markAll(ctx context.Context, rows [][]any) (map[string]bool, error) {
-	return nil, chunks(rows, func(part [][]any) error {
-		n, err := t.on.Exec(ctx, t.markPlanned(part, ""), flat(part)...)
-		if err == nil && n != int64(len(part)) {
-			err = errStop
-		}
-		return err
-	})
-}
-
-func (t *tx) markUnplanned(ctx context.Context, rows [][]any) (map[string]bool, error) {
-	won := make(map[string]bool, len(rows))
-	return won, chunks(rows, func(part [][]any) error {
-		return storage.Each(ctx, t.on, t.markPlanned(part, " RETURNING id"), flat(part), func(scan func(...any) error) error {
-			var id string
-			err := scan(&id)
-			won[id] = true
-			return err
-		})
-	})
-}
-
-// reserveNumbers returns the next number of each business that has an event
-// without one.
-func (t *tx) reserveNumbers(ctx context.Context, all []events.Event) (map[string]int64, error) {
-	wanted := map[string]int64{}
-	for _, e := range all {
-		if e.Number == 0 {
-			wanted[e.BusinessID]++
-		}
-	}
-	rows := make([][]any, 0, len(wanted))
-	for _, business := range slices.Sorted(maps.Keys(wanted)) {
-		rows = append(rows, []any{business, wanted[business]})
-	}
-	next := make(map[string]int64, len(wanted))
-	err := t.returnMany(ctx, "INSERT INTO partnerkit_event_counter AS c (business_id, last) VALUES", rows,
-		" ON CONFLICT (business_id) DO UPDATE SET last = c.last + excluded.last RETURNING business_id, last",
-		func(scan func(...any) error) error {
-			var business string
-			var last int64
-			err := scan(&business, &last)
-			next[business] = last - wanted[business] + 1
-			return err
-		})
-	return next, err
+	return err == nil, wrap("save plan", err)
 }
 
 const insertQueued = "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES"

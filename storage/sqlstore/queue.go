@@ -26,7 +26,7 @@ func (s *Store) DueWebhooks(ctx context.Context, shards []int, after, until time
 	for i, shard := range shards {
 		names[i] = strconv.Itoa(shard)
 	}
-	due, err := s.dueWebhooks(ctx, "SELECT webhook_id, MIN(due_at) FROM partnerkit_delivery_queue WHERE shard IN ("+strings.Join(names, ", ")+`)
+	due, err := s.dueWebhooks(ctx, "SELECT webhook_id, MIN(due_at), MAX(due_at) FROM partnerkit_delivery_queue WHERE shard IN ("+strings.Join(names, ", ")+`)
 		AND due_at > $1 AND due_at <= $2 GROUP BY webhook_id`, ms(after), ms(until))
 	return due, wrap("due webhooks", err)
 }
@@ -39,7 +39,7 @@ func (s *Store) QueuedWebhooks(ctx context.Context) ([]webhooks.DueWebhook, erro
 			UNION ALL
 			SELECT (SELECT MIN(q.webhook_id) FROM partnerkit_delivery_queue q WHERE q.webhook_id > w.id) FROM w WHERE w.id IS NOT NULL
 		)
-		SELECT w.id, (SELECT MIN(q.due_at) FROM partnerkit_delivery_queue q WHERE q.webhook_id = w.id) FROM w WHERE w.id IS NOT NULL`)
+		SELECT w.id, (SELECT MIN(q.due_at) FROM partnerkit_delivery_queue q WHERE q.webhook_id = w.id), 0 FROM w WHERE w.id IS NOT NULL`)
 	return queued, wrap("queued webhooks", err)
 }
 
@@ -47,9 +47,12 @@ func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]w
 	var all []webhooks.DueWebhook
 	err := storage.Each(ctx, s, s.sql.of(query), args, func(scan func(...any) error) error {
 		var one webhooks.DueWebhook
-		var due int64
-		err := scan(&one.WebhookID, &due)
+		var due, latest int64
+		err := scan(&one.WebhookID, &due, &latest)
 		one.Due = fromMS(due)
+		if latest > 0 {
+			one.Latest = fromMS(latest)
+		}
 		all = append(all, one)
 		return err
 	})

@@ -17,18 +17,41 @@ func (s *Store) CreateRegistrationToken(ctx context.Context, t oauthserver.Regis
 }
 
 // RegisterApp implements oauthserver.RegistrationStore.
-func (s *Store) RegisterApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret, token *oauthserver.Digest, now time.Time) (oauthserver.App, error) {
+func (s *Store) RegisterApp(ctx context.Context, r oauthserver.Registration) (oauthserver.App, error) {
+	app := r.App
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		if token != nil {
+		if r.Token != nil {
 			err := tx.one(ctx, `UPDATE partnerkit_registration_token SET used_at = $2
-				WHERE digest = $1 AND used_at IS NULL AND expires_at > $2 RETURNING organization_id`, []any{token.Bytes(), ms(now)}, &app.OrganizationID)
+				WHERE digest = $1 AND used_at IS NULL AND expires_at > $2 RETURNING organization_id`, []any{r.Token.Bytes(), ms(r.Now)}, &app.OrganizationID)
 			if err != nil {
 				return notFound(err)
 			}
 		}
-		return tx.createApp(ctx, app, secrets)
+		if err := tx.roomForApp(ctx, app.OrganizationID, r.MaxApps); err != nil {
+			return err
+		}
+		return tx.createApp(ctx, app, r.Secrets)
 	})
 	return app, wrap("register app", err)
+}
+
+// roomForApp locks an organization that has fewer apps than limit. Another app that is
+// added at the same time waits for the lock, so that the count is right.
+func (t *tx) roomForApp(ctx context.Context, organizationID string, limit int) error {
+	if organizationID == "" || limit == 0 {
+		return nil
+	}
+	if _, err := t.exec(ctx, "INSERT INTO partnerkit_organization (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = excluded.id", organizationID); err != nil {
+		return err
+	}
+	var has int
+	if err := t.one(ctx, "SELECT COUNT(*) FROM partnerkit_app WHERE organization_id = $1 AND status <> 'DEACTIVATED'", []any{organizationID}, &has); err != nil {
+		return err
+	}
+	if has >= limit {
+		return oauthserver.ErrTooManyApps
+	}
+	return nil
 }
 
 // SigningKeys implements oauthserver.KeyStore.

@@ -83,7 +83,9 @@ func (s *Store) shareMints(cfg Config) {
 }
 
 // canShare reports whether mints may share transactions: those that joined one have it.
-func (s *Store) canShare() bool { return s.rotations != nil && s.joined == nil }
+func (s *Store) canShare(ctx context.Context) bool {
+	return s.rotations != nil && s.transaction(ctx) == nil
+}
 
 // share runs a mint together with others of its kind, or alone.
 func (s *Store) share(ctx context.Context, kind *sharing, mint *sharedMint, alone func() (oauthserver.Minted, error)) (oauthserver.Minted, error) {

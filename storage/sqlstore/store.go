@@ -45,7 +45,7 @@ type Store struct {
 	rotations, redemptions *sharing // nil: each has a transaction of its own
 
 	// joined is the host's transaction in a Store that WithTx returned.
-	joined storage.Tx
+	joined *joined
 }
 
 // New returns a store on the database, whose tables it creates or brings up to
@@ -102,23 +102,22 @@ func (s *Store) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 // its own: what fails is undone alone and the transaction goes on. It sees what
 // the transaction wrote, and is for the goroutine that holds it.
 func (s *Store) WithTx(tx storage.Tx) *Store {
-	joined := *s
-	joined.joined = tx
-	return &joined
+	inside := *s
+	inside.joined = &joined{on: tx}
+	if hinted, ok := tx.(*hintedTx); ok {
+		inside.joined.hint = hinted.hint
+	}
+	return &inside
 }
 
 // Query reads rows of the host's own from the store's database, or from the
 // transaction that the store has joined. SQL texts are taken as they are.
 func (s *Store) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
-	return s.from().Query(ctx, query, args...)
-}
-
-// from is where the store reads from.
-func (s *Store) from() storage.Querier {
-	if s.joined != nil {
-		return s.joined
+	from, err := s.from(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return s.db
+	return from.Query(ctx, query, args...)
 }
 
 // write runs an act of several statements.
@@ -128,19 +127,13 @@ func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx)
 		ours.on, ours.topics = on, ours.topics[:0] // it may run again
 		return act(ctx, &ours)
 	}
-	if s.joined == nil {
-		if err := s.db.Write(ctx, run); err != nil {
-			return err
-		}
-		s.hub.publish(ours.topics...)
-		return nil
+	if outer := s.transaction(ctx); outer != nil {
+		return outer.run(ctx, run, &ours)
 	}
-	if err := storage.Savepoint(ctx, s.joined, run); err != nil {
+	if err := s.db.Write(ctx, run); err != nil {
 		return err
 	}
-	if hinted, ok := s.joined.(*hintedTx); ok {
-		hinted.topics = append(hinted.topics, ours.topics...)
-	}
+	s.hub.publish(ours.topics...)
 	return nil
 }
 
@@ -150,7 +143,7 @@ var errStop = errors.New("stop")
 
 // exec runs one statement that is an act by itself.
 func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	if s.joined == nil {
+	if s.transaction(ctx) == nil {
 		return s.db.Exec(ctx, s.sql.of(query), args...)
 	}
 	var n int64
@@ -163,7 +156,11 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, err
 
 // read runs one statement that returns rows and changes nothing.
 func (s *Store) read(ctx context.Context, query string, args []any, dest ...any) error {
-	return storage.One(ctx, s.from(), s.sql.of(query), args, dest...)
+	from, err := s.from(ctx)
+	if err != nil {
+		return err
+	}
+	return storage.One(ctx, from, s.sql.of(query), args, dest...)
 }
 
 // tx is what an act of ours runs on.
@@ -188,8 +185,8 @@ func (t *tx) one(ctx context.Context, query string, args []any, dest ...any) err
 	return storage.One(ctx, t.on, t.sql.of(query), args, dest...)
 }
 
-// hint says that the act, once committed, is news for those who watch the topic.
-func (t *tx) hint(topic string) { t.topics = append(t.topics, topic) }
+// hint says that the act, once committed, is news for those who watch the topics.
+func (t *tx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
 
 // sqlText puts the schema into statements. They name our tables partnerkit_…;
 // indexes have names that do not begin so, since an index follows its table.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // lookup finds the row of a presented token: by the id that it carries or, for one that
@@ -60,8 +61,20 @@ func (s *Store) AccessToken(ctx context.Context, tokenID string, digest oauthser
 	return *token, err
 }
 
-var refreshToken = lookupOf("SELECT "+standingColumns+`, t.id, x.scopes, t.expires_at, t.generation, x.generation, x.id, x.ended_at
-	FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id`+standingJoins, "t")
+// A used refresh token whose row was purged while its family lives on is found by its
+// digest. What its row said is no longer known; the generation 0 is earlier than any.
+const (
+	fromRows    = ", t.id, t.expires_at, t.generation FROM partnerkit_refresh_token t"
+	fromDigests = ", '', 0, 0 FROM partnerkit_used_refresh_token t"
+	withFamily  = " JOIN partnerkit_family x ON x.id = t.family_id"
+)
+
+const refreshColumns = "SELECT " + standingColumns + ", x.id, x.ended_at, x.scopes, x.generation"
+
+var (
+	refreshToken     = lookupOf(refreshColumns+fromRows+withFamily+standingJoins, "t")
+	usedRefreshToken = refreshColumns + fromDigests + withFamily + standingJoins + " WHERE t.digest = $1"
+)
 
 // RefreshToken implements oauthserver.TokenStore.
 func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
@@ -73,9 +86,12 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthse
 	}
 	token := &row.token
 	row.to = &token.Standing
+	dest := append(row.dest(), &row.family, &row.familyEnded, &row.scopes, &row.current, &token.ID, &row.expires, &token.Generation)
 	query, args := refreshToken.of(tokenID, digest)
-	err := s.read(ctx, query, args,
-		append(row.dest(), &token.ID, &row.scopes, &row.expires, &token.Generation, &row.current, &row.family, &row.familyEnded)...)
+	err := s.read(ctx, query, args, dest...)
+	if errors.Is(err, storage.ErrNoRows) {
+		err = s.read(ctx, usedRefreshToken, []any{digest.Bytes()}, dest...)
+	}
 	if err != nil {
 		return *token, wrap("refresh token", notFound(err))
 	}
@@ -84,10 +100,15 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthse
 	return *token, err
 }
 
-var clientAndToken = lookupOf("SELECT "+clientColumns+`, x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes,
-		t.id, t.expires_at, t.generation, x.generation
-	FROM partnerkit_refresh_token t JOIN partnerkit_family x ON x.id = t.family_id
-	JOIN partnerkit_installation i ON i.id = x.installation_id JOIN partnerkit_app a ON a.id = x.app_id`, "t").and("a.client_id")
+const (
+	clientAndFamily = "SELECT " + clientColumns + ", x.installation_id, i.business_id, i.status, x.grant_id, x.user_id, x.id, x.ended_at, x.scopes, x.generation"
+	withClient      = withFamily + " JOIN partnerkit_installation i ON i.id = x.installation_id JOIN partnerkit_app a ON a.id = x.app_id"
+)
+
+var (
+	clientAndToken     = lookupOf(clientAndFamily+fromRows+withClient, "t").and("a.client_id")
+	clientAndUsedToken = clientAndFamily + fromDigests + withClient + " WHERE t.digest = $1 AND a.client_id = $2"
+)
 
 // ClientAndToken implements oauthserver.TokenStore.
 func (s *Store) ClientAndToken(ctx context.Context, clientID, tokenID string, digest oauthserver.Digest) (oauthserver.Client, oauthserver.RefreshToken, error) {
@@ -100,10 +121,13 @@ func (s *Store) ClientAndToken(ctx context.Context, clientID, tokenID string, di
 		grant            sql.NullString
 	}
 	token := &row.token
+	dest := append(row.dest(), &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
+		&token.FamilyID, &row.ended, &row.scopes, &row.current, &token.ID, &row.expires, &token.Generation)
 	query, args := clientAndToken.of(tokenID, digest)
-	err := s.read(ctx, query, append(args, clientID),
-		append(row.dest(), &token.InstallationID, &token.BusinessID, (*string)(&token.InstallationStatus), &row.grant, &token.UserID,
-			&token.FamilyID, &row.ended, &row.scopes, &token.ID, &row.expires, &token.Generation, &row.current)...)
+	err := s.read(ctx, query, append(args, clientID), dest...)
+	if errors.Is(err, storage.ErrNoRows) {
+		err = s.read(ctx, clientAndUsedToken, []any{digest.Bytes(), clientID}, dest...)
+	}
 	if err != nil {
 		return row.client, *token, wrap("client and token", notFound(err))
 	}
@@ -117,7 +141,7 @@ func (s *Store) ClientAndToken(ctx context.Context, clientID, tokenID string, di
 // to keep, or its share of those of many. The generation that the family has left is dead
 // by that: its refresh token was used, its access token replaced.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
-	if !s.canShare() || r.Token.GrantID == "" {
+	if !s.canShare(ctx) || r.Token.GrantID == "" {
 		return s.rotateAlone(ctx, r, m)
 	}
 	return s.rotateTogether(ctx, r, m)

@@ -234,7 +234,7 @@ var dataCases = []testCase[*Env]{
 	{"What a host answers with stands or falls with the write", func(t *testing.T, e *Env) {
 		f := newData(t, e)
 		answer := func(ctx context.Context, tx storage.Tx) error {
-			_, err := tx.Exec(ctx, e.qualified("UPDATE partnerkit_app SET name = 'answered' WHERE id = $1"), f.app.ID)
+			_, err := tx.Exec(ctx, e.Qualified("UPDATE partnerkit_app SET name = 'answered' WHERE id = $1"), f.app.ID)
 			return err
 		}
 		w := f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`}))

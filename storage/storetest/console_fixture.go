@@ -93,7 +93,7 @@ func (f *webhookFixture) attempt(t *testing.T, d webhooks.Delivery, a webhooks.A
 // exec runs a statement past the store.
 func (e *Env) exec(t *testing.T, query string, args ...any) {
 	t.Helper()
-	_, err := e.Tap.Exec(t.Context(), e.qualified(query), args...)
+	_, err := e.Tap.Exec(t.Context(), e.Qualified(query), args...)
 	must(t, err)
 }
 
@@ -101,12 +101,12 @@ func (e *Env) exec(t *testing.T, query string, args ...any) {
 func (e *Env) count(t *testing.T, query string, args ...any) int {
 	t.Helper()
 	var n int
-	must(t, storage.One(t.Context(), e.Store, e.qualified(query), args, &n))
+	must(t, storage.One(t.Context(), e.Store, e.Qualified(query), args, &n))
 	return n
 }
 
-// qualified puts the schema before our tables.
-func (e *Env) qualified(query string) string {
+// Qualified puts the schema before our tables in a statement.
+func (e *Env) Qualified(query string) string {
 	schema := e.Tap.Dialect().Schema
 	if schema == "" {
 		return query

@@ -73,7 +73,7 @@ var eventFaultCases = []testCase[*Env]{
 		business := newBusiness()
 		recorded := happened(business, "a.b", 64)
 		wantCost(t, e.Tap, 1, 1, func() { must(t, e.RecordEvents(t.Context(), recorded...)) })
-		wantCost(t, e.Tap, 3, 1, func() { must(t, e.NumberEvents(t.Context(), business)) })
+		wantCost(t, e.Tap, 4, 1, func() { must(t, e.NumberEvents(t.Context(), business)) })
 		wantCost(t, e.Tap, 1, 0, func() { must(t, e.NumberEvents(t.Context(), business)) }) // writes nothing
 		q := events.Query{BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"e.f"}, Limit: 10}
 		wantCost(t, e.Tap, 1, 0, func() { get[[]events.Event](t)(e.Events(t.Context(), q)) })

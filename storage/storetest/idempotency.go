@@ -20,7 +20,7 @@ const lease = 30 * time.Second
 // claim is a request for an action under a new owner.
 func claim(key, action string, at guard.KeyTime) guard.KeyClaim {
 	return guard.KeyClaim{
-		KeyOwner:    guard.KeyOwner{AppID: "app_1", BusinessID: "biz_1", Key: key, Owner: fmt.Sprintf("owner_%d", serial.Add(1))},
+		KeyOwner:    guard.KeyOwner{CallerID: "app_1", BusinessID: "biz_1", Key: key, Owner: fmt.Sprintf("owner_%d", serial.Add(1))},
 		Fingerprint: sha256.Sum256([]byte(action)), At: at, ExpiresAt: at.Now.Add(guard.KeyLifetime), LeaseEnds: at.Real.Add(lease),
 	}
 }
@@ -70,9 +70,9 @@ var keyCases = []testCase[*Env]{
 	}},
 	// IDEM-01: the key belongs to app and business.
 	{"A key is one app's in one business", func(t *testing.T, e *Env) {
-		for _, owner := range []guard.KeyOwner{{AppID: "a", BusinessID: "b"}, {AppID: "a", BusinessID: "c"}, {AppID: "d", BusinessID: "b"}} {
-			c := claim("k", owner.AppID+owner.BusinessID, start)
-			c.AppID, c.BusinessID = owner.AppID, owner.BusinessID
+		for _, owner := range []guard.KeyOwner{{CallerID: "a", BusinessID: "b"}, {CallerID: "a", BusinessID: "c"}, {CallerID: "d", BusinessID: "b"}} {
+			c := claim("k", owner.CallerID+owner.BusinessID, start)
+			c.CallerID, c.BusinessID = owner.CallerID, owner.BusinessID
 			e.wantKey(t, c, owned)
 		}
 	}},

@@ -1,7 +1,10 @@
 package storetest
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -168,7 +171,7 @@ var oauthCases = []testCase[*Env]{
 		if diff := cmp.Diff(request, held, cmp.Comparer(identity.Scopes.Equal)); diff != "" {
 			t.Errorf("the request changed (-want +got)\n%s", diff)
 		}
-		must(t, e.DenyRequest(t.Context(), request.ID, request.ExpiresAt.Add(-time.Millisecond)))
+		must(t, e.DenyRequest(t.Context(), f.denial(request.ID, request.ExpiresAt.Add(-time.Millisecond))))
 		if got := get[oauthserver.Approved](t)(e.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())); got.Outcome != oauthserver.ApprovalNotOpen {
 			t.Errorf("a denied request: %q", got.Outcome)
 		}
@@ -244,7 +247,7 @@ var oauthCases = []testCase[*Env]{
 		must(t, e.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_7", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
 		register := func(now time.Time) (oauthserver.App, error) {
 			app := oauthserver.App{ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginRegistered, Scopes: allScopes, CreatedAt: now}
-			return e.RegisterApp(t.Context(), app, nil, &digest, now)
+			return e.RegisterApp(t.Context(), oauthserver.Registration{App: app, Token: &digest, Now: now})
 		}
 		if _, err := register(noon.Add(time.Hour)); !errors.Is(err, oauthserver.ErrNotFound) {
 			t.Errorf("an expired token: %v", err)
@@ -256,6 +259,74 @@ var oauthCases = []testCase[*Env]{
 		if _, err := register(noon); !errors.Is(err, oauthserver.ErrNotFound) {
 			t.Errorf("a used token: %v", err)
 		}
+	}},
+	// CON-12.
+	{"An organization has only so many apps", func(t *testing.T, e *Env) {
+		const most = 3
+		register := func(organizationID string, token *oauthserver.Digest) (oauthserver.App, error) {
+			app := oauthserver.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole, OrganizationID: organizationID, Scopes: allScopes, CreatedAt: noon}
+			return e.RegisterApp(t.Context(), oauthserver.Registration{App: app, Token: token, Now: noon, MaxApps: most})
+		}
+		for round := range rounds() {
+			organizationID := fmt.Sprint("org_", round)
+			var mu sync.Mutex
+			var added []oauthserver.App
+			full := 0
+			Race(contenders, func(i int) {
+				var token *oauthserver.Digest
+				if i%2 == 0 {
+					digest := secret.New(secret.RegistrationToken).Digest()
+					if err := e.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: organizationID, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}); err != nil {
+						t.Error(err)
+					}
+					token = &digest
+				}
+				app, err := register(organizationID, token)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					added = append(added, app)
+				case errors.Is(err, oauthserver.ErrTooManyApps):
+					full++
+				default:
+					t.Error(err)
+				}
+			})
+			if len(added) != most || full != contenders-most {
+				t.Fatalf("%d apps of %d were added, %d refused", len(added), most, full)
+			}
+			get[oauthserver.App](t)(register("", nil)) // of no organization
+			must(t, e.SetAppStatus(t.Context(), added[0].ID, oauthserver.AppSuspended))
+			if _, err := register(organizationID, nil); !errors.Is(err, oauthserver.ErrTooManyApps) {
+				t.Errorf("a suspended app does not count: %v", err)
+			}
+			must(t, e.SetAppStatus(t.Context(), added[0].ID, oauthserver.AppDeactivated))
+			get[oauthserver.App](t)(register(organizationID, nil))
+		}
+	}},
+	{"Registration under faults", func(t *testing.T, e *Env) {
+		var digest oauthserver.Digest
+		var app oauthserver.App
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				digest = secret.New(secret.RegistrationToken).Digest()
+				must(t, e.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_1", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
+				app = oauthserver.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginRegistered, Scopes: allScopes, CreatedAt: noon}
+			},
+			Act: func(ctx context.Context) error {
+				record := oauthserver.ClientSecret{ID: id.New(id.Secret, noon), AppID: app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon}
+				_, err := e.RegisterApp(ctx, oauthserver.Registration{App: app, Secrets: []oauthserver.ClientSecret{record}, Token: &digest, Now: noon, MaxApps: 1000})
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				_, err := e.App(t.Context(), app.ID)
+				used := e.count(t, "SELECT COUNT(*) FROM partnerkit_registration_token WHERE digest = $1 AND used_at IS NOT NULL", digest.Bytes())
+				if (err == nil) != happened || (used == 1) != happened {
+					t.Errorf("happened %v: app %v, %d tokens used", happened, err, used)
+				}
+			},
+		})
 	}},
 	// META-04: of several nodes that rotate one does.
 	{"Signing keys", func(t *testing.T, e *Env) {
@@ -293,52 +364,41 @@ var oauthCases = []testCase[*Env]{
 			t.Errorf("sealed anew: %q", keys[0].Sealed)
 		}
 	}},
-	// TOK-11: what is dead for long enough goes, and nothing before.
-	{"Purging", func(t *testing.T, e *Env) {
+	// TOK-11: each kind of row is purged when it has expired for long enough, not before.
+	{"TOK-11 Purging", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		m := f.issued(t)
 		f.device(t, false)
 		x := f.exchange()
 		get[oauthserver.Minted](t)(e.ExchangeSession(t.Context(), x, mint(noon)))
-		purge := func(now time.Time) (total int) {
-			for {
-				n := get[int](t)(e.Purge(t.Context(), now, 1))
-				total += n
-				if n == 0 {
-					return total
-				}
+		const day = 24 * time.Hour
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+			what  string
+		}{
+			{day + 5*time.Minute, 0, "before a request is old enough"},
+			{day + 5*time.Minute + time.Second, 1, "one day after a request"},
+			{day + time.Hour, 0, "before access tokens are old enough"},
+			{day + time.Hour + time.Second, 2, "one day after access tokens"},
+			{30*day + time.Minute, 0, "before a session token is old enough"},
+			{30*day + time.Minute + time.Second, 1, "30 days after a session token"},
+			{30*day + 10*time.Minute, 0, "before codes are old enough"},
+			{30*day + 10*time.Minute + time.Second, 2, "30 days after a code and a device code"},
+			{120 * day, 0, "before refresh tokens are old enough"},
+		} {
+			if n := purgeAll(t, e, noon.Add(step.after), 1); n != step.want {
+				t.Errorf("%s: %d rows, want %d", step.what, n, step.want)
 			}
 		}
-		// request, code, device code; the used session token goes when it expires
-		asked := noon.Add(24*time.Hour + 10*time.Minute + time.Second)
-		if n := purge(noon.Add(24*time.Hour + time.Minute)); n != 1 {
-			t.Errorf("%d rows after a day", n)
+		if !f.canRefresh(t, m) {
+			t.Error("a purge took a refresh token that it should keep")
 		}
-		if n := purge(asked); n != 3 {
-			t.Errorf("%d rows after a day and ten minutes", n)
+		if n := purgeAll(t, e, noon.Add(120*day+time.Second), 1); n != 4 { // two refresh tokens and their families
+			t.Errorf("%d rows 90 days after refresh tokens", n)
 		}
-		if n := purge(noon.Add(30 * 24 * time.Hour)); n != 0 {
-			t.Errorf("%d rows before tokens are old enough", n)
-		}
-		f.wantLive(t, m, true)
-		if n := purge(noon.Add(61 * 24 * time.Hour)); n != 6 { // two of each kind and two families
-			t.Errorf("%d rows in the end", n)
-		}
-		if _, err := e.AccessToken(t.Context(), m.AccessID, m.AccessDigest); !errors.Is(err, oauthserver.ErrNotFound) {
-			t.Errorf("the access token after purging: %v", err)
-		}
-	}},
-	{"A family that is refreshed outlives its first tokens", func(t *testing.T, e *Env) {
-		f := newOAuth(t, e)
-		first := f.issued(t)
-		later := mint(noon.Add(20 * 24 * time.Hour))
-		minted := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, later))
-		if minted.Outcome != oauthserver.Issued {
-			t.Fatalf("rotation ended with %q", minted.Outcome)
-		}
-		get[int](t)(e.Purge(t.Context(), noon.Add(61*24*time.Hour), 10))
-		if f.canRefresh(t, first) || !f.canRefresh(t, later) {
-			t.Error("a purge of old tokens took the wrong ones")
+		if _, err := e.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("the refresh token after purging: %v", err)
 		}
 	}},
 	{"Unconnected registrations are purged", func(t *testing.T, e *Env) {

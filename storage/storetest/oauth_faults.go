@@ -46,6 +46,22 @@ var faultCases = []testCase[*Env]{
 			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
 		})
 	}},
+	{"CODE-04 Spend a code under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		var code oauthserver.Code
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { code = f.code(t) },
+			Act: func(ctx context.Context) error {
+				spent, err := e.SpendCode(ctx, code.ID, noon)
+				return outcome(err, spent)
+			},
+			Check: func(t *testing.T, happened bool) {
+				if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_code WHERE id = $1 AND used_at IS NOT NULL", code.ID); (n == 1) != happened {
+					t.Errorf("happened %v, and %d codes are used", happened, n)
+				}
+			},
+		})
+	}},
 	// REF-07: never a half-rotated family.
 	{"Refresh under faults", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)

@@ -1,12 +1,14 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -91,7 +93,20 @@ func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.App
 			}
 			return nil
 		},
+		Audit: f.entry(audit.ConsentAllowed, now),
 	}
+}
+
+func (f *oauthFixture) denial(requestID string, now time.Time) oauthserver.Denial {
+	return oauthserver.Denial{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now)}
+}
+
+func (f *oauthFixture) endGrant() oauthserver.EndGrant {
+	return oauthserver.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.user, Now: noon, Audit: f.entry(audit.ConsentRevoked, noon)}
+}
+
+func (f *oauthFixture) entry(action audit.Action, now time.Time) audit.Entry {
+	return audit.Entry{ID: id.New(id.Audit, now), AppID: f.app.ID, UserID: f.user, Action: action, Target: f.business, At: now}
 }
 
 func (f *oauthFixture) event(name string, now time.Time) []events.Event {
@@ -189,9 +204,14 @@ func (f *oauthFixture) wantLive(t *testing.T, m oauthserver.Mint, want bool) {
 
 func (f *oauthFixture) end(t *testing.T, status oauthserver.InstallationStatus) error {
 	t.Helper()
-	_, err := f.EndInstallation(t.Context(), oauthserver.EndInstallation{
+	return f.endIn(t.Context(), status)
+}
+
+func (f *oauthFixture) endIn(ctx context.Context, status oauthserver.InstallationStatus) error {
+	_, err := f.EndInstallation(ctx, oauthserver.EndInstallation{
 		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
 		Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+		Audit:  f.entry(audit.Uninstalled, noon),
 	})
 	return err
 }

@@ -18,7 +18,7 @@ var lockCases = []testCase[*Env]{
 	}},
 	{"Revoked consent waits for a mint", func(t *testing.T, e *Env) {
 		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
-			return f.EndGrant(t.Context(), f.app.ID, f.business, f.user, noon)
+			return f.EndGrant(t.Context(), f.endGrant())
 		})
 	}},
 	{"Suspension waits for a mint", func(t *testing.T, e *Env) {
@@ -36,7 +36,7 @@ var lockCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		request := f.hold(t, allScopes)
 		f.decidedMeanwhile(t,
-			func(s *sqlstore.Store) error { return s.DenyRequest(t.Context(), request.ID, noon) },
+			func(s *sqlstore.Store) error { return s.DenyRequest(t.Context(), f.denial(request.ID, noon)) },
 			func() (oauthserver.Approved, error) {
 				return f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
 			})
@@ -45,7 +45,7 @@ var lockCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		device := f.device(t, false)
 		f.decidedMeanwhile(t,
-			func(s *sqlstore.Store) error { return s.DenyDevice(t.Context(), device.ID, noon) },
+			func(s *sqlstore.Store) error { return s.DenyDevice(t.Context(), f.denial(device.ID, noon)) },
 			func() (oauthserver.Approved, error) { return f.ApproveDevice(t.Context(), f.approval(device.ID, noon)) })
 	}},
 }

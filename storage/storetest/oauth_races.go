@@ -36,6 +36,37 @@ var raceCases = []testCase[*Env]{
 			f.wantLive(t, winner, false)
 		}
 	}},
+	// CODE-04: of a right and a wrong redemption at the same time one counts, and what the
+	// right one got then lives.
+	{"CODE-04 Race of a right and a wrong redemption", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			code, m := f.code(t), mint(noon)
+			var minted oauthserver.Minted
+			var spent atomic.Int64
+			Race(8, func(i int) {
+				if i == 0 {
+					var err error
+					if minted, err = f.RedeemCode(t.Context(), code, m); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				done, err := f.SpendCode(t.Context(), code.ID, noon)
+				if err != nil {
+					t.Error(err)
+				}
+				if done {
+					spent.Add(1)
+				}
+			})
+			isIssued := minted.Outcome == oauthserver.Issued
+			if isIssued == (spent.Load() == 1) || spent.Load() > 1 || !isIssued && minted.Outcome != oauthserver.Lost {
+				t.Fatalf("the right one ended with %q, %d wrong ones used the code up", minted.Outcome, spent.Load())
+			}
+			f.wantLive(t, m, isIssued)
+		}
+	}},
 	// REF-05: one winner, whose tokens the first loser ends.
 	{"Race for a refresh token", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
@@ -77,7 +108,7 @@ var raceCases = []testCase[*Env]{
 		for range rounds() {
 			request := f.hold(t, allScopes)
 			f.raceToDecide(t,
-				func() error { return f.DenyRequest(t.Context(), request.ID, noon) },
+				func() error { return f.DenyRequest(t.Context(), f.denial(request.ID, noon)) },
 				func() (oauthserver.Approved, error) {
 					return f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
 				})
@@ -89,7 +120,7 @@ var raceCases = []testCase[*Env]{
 		for range rounds() {
 			device := f.device(t, false)
 			f.raceToDecide(t,
-				func() error { return f.DenyDevice(t.Context(), device.ID, noon) },
+				func() error { return f.DenyDevice(t.Context(), f.denial(device.ID, noon)) },
 				func() (oauthserver.Approved, error) { return f.ApproveDevice(t.Context(), f.approval(device.ID, noon)) })
 		}
 	}},
@@ -186,7 +217,7 @@ var killCases = []testCase[*Env]{
 	}},
 	{"Revoke consent against mints", func(t *testing.T, e *Env) {
 		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
-			return f.EndGrant(t.Context(), f.app.ID, f.business, f.user, noon)
+			return f.EndGrant(t.Context(), f.endGrant())
 		})
 	}},
 	{"Deactivate against mints", func(t *testing.T, e *Env) {

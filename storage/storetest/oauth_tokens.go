@@ -198,6 +198,31 @@ var tokenCases = []testCase[*Env]{
 		must(t, e.ReplayCode(t.Context(), code.ID, noon))
 		f.wantLive(t, m, false)
 	}},
+	// CODE-04: a code that was used up without tokens stays so, and its replay ends nothing.
+	{"CODE-04 A spent code", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		code, other := f.code(t), f.issued(t)
+		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); !spent {
+			t.Error("an unused code was not used up")
+		}
+		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); spent {
+			t.Error("a used code was used up again")
+		}
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
+			t.Errorf("redemption: %q", got.Outcome)
+		}
+		must(t, e.ReplayCode(t.Context(), code.ID, noon))
+		f.wantLive(t, other, true)
+
+		redeemed, m := f.code(t), mint(noon)
+		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), redeemed, m)); got.Outcome != oauthserver.Issued {
+			t.Fatalf("redemption: %q", got.Outcome)
+		}
+		if spent := get[bool](t)(e.SpendCode(t.Context(), redeemed.ID, noon)); spent {
+			t.Error("a redeemed code was used up again")
+		}
+		f.wantLive(t, m, true)
+	}},
 	// TOK-10: no scope beyond what app and installation hold at issue time.
 	{"Scopes at issue time", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -16,7 +17,7 @@ import (
 )
 
 var planCases = []testCase[*Env]{
-	// DLV-04: what planning needs to know comes with the events.
+	// DLV-04: a plan's input is the next events of a business and its webhooks.
 	{"Unplanned events come in order with their subscribers", func(t *testing.T, e *Env) {
 		f, other := newSender(t, e), newSender(t, e)
 		all := f.recorded(t, 3)
@@ -31,75 +32,122 @@ var planCases = []testCase[*Env]{
 		gone := e.addWebhook(t, f.app.ID)
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, gone.ID, noon))
 
-		got := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), "", 100))
-		if diff := cmp.Diff(append(all, own), got.Events); diff != "" {
+		got, byApp := f.backlog(t)
+		if diff := cmp.Diff(append(all, own), got.Events, cmpopts.IgnoreFields(events.Event{}, "Number")); diff != "" {
 			t.Errorf("events (-want +got)\n%s", diff)
 		}
-		want := map[string][]webhooks.Subscriber{f.business: {{
+		if last := got.Events[len(got.Events)-1].Number; got.Last != last || got.HasMore {
+			t.Errorf("the last number is %d, want %d; more webhooks: %v", got.Last, last, got.HasMore)
+		}
+		want := []webhooks.Subscriber{{
 			WebhookID: f.webhook.ID, Events: f.webhook.Events, CreatedAt: noon, AppID: f.app.ID, AppScopes: allScopes,
 			InstalledAt: noon, InstallationScopes: allScopes,
-		}}}
-		if diff := cmp.Diff(want, got.ByBusiness); diff != "" {
-			t.Errorf("by business (-want +got)\n%s", diff)
+		}}
+		if diff := cmp.Diff(want, got.Subscribers); diff != "" {
+			t.Errorf("subscribers (-want +got)\n%s", diff)
 		}
-		want = map[string][]webhooks.Subscriber{other.app.ID: {{
+		want = []webhooks.Subscriber{{
 			WebhookID: other.webhook.ID, Events: other.webhook.Events, CreatedAt: noon, AppID: other.app.ID, AppScopes: allScopes,
-		}}}
-		if diff := cmp.Diff(want, got.ByApp); diff != "" {
+		}}
+		if diff := cmp.Diff(want, byApp[other.app.ID]); diff != "" {
 			t.Errorf("by app (-want +got)\n%s", diff)
 		}
 
-		rest := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), all[0].ID, 1))
-		if len(rest.Events) != 1 || rest.Events[0].ID != all[1].ID {
-			t.Errorf("after the first, one: %v", rest.Events)
+		after := webhooks.PlanCursor{Number: got.Events[0].Number}
+		if !f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: after}}}) {
+			t.Fatal("the cursor does not move")
+		}
+		if rest, _ := f.backlog(t); len(rest.Events) != 3 || rest.Events[0].ID != all[1].ID || rest.From != after {
+			t.Errorf("after the first: %v", rest)
 		}
 		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated))
-		if got := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), "", 100)); len(got.ByBusiness) != 0 {
-			t.Errorf("a deactivated app subscribes: %v", got.ByBusiness)
+		if got, _ := f.backlog(t); len(got.Subscribers) != 0 {
+			t.Errorf("a deactivated app subscribes: %v", got.Subscribers)
 		}
 	}},
-	// EVT-05: numbers follow the ids within a round, and a number is for good.
-	{"Planning numbers events", func(t *testing.T, e *Env) {
+	// EVT-05: numbers follow the ids within a round, have no gaps, and never change.
+	{"Numbering has no gaps", func(t *testing.T, e *Env) {
 		f := newSender(t, e)
-		all := f.recorded(t, 2)
+		first := f.recorded(t, 2)
 		must(t, e.NumberEvents(t.Context(), f.business))
-		all = append(all, f.recorded(t, 2)...)
-		unplanned := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), "", 100)).Events
-		if _, err := e.SavePlan(t.Context(), webhooks.Plan{Events: unplanned}); err != nil {
-			t.Fatal(err)
-		}
-		last := int64(0)
+		all := slices.Concat(first, f.recorded(t, 2), f.recorded(t, 700))
+		f.number(t)
+		var numbers []int64
 		for _, want := range all {
-			got := get[events.Event](t)(e.Event(t.Context(), f.business, want.ID))
-			if got.Number <= last {
-				t.Errorf("%s has number %d after %d", got.ID, got.Number, last)
-			}
-			last = got.Number
+			numbers = append(numbers, get[events.Event](t)(e.Event(t.Context(), f.business, want.ID)).Number)
 		}
-		if left := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), "", 100)).Events; len(left) != 0 {
-			t.Errorf("still unplanned: %v", left)
+		slices.Sort(numbers) // those of the same second are recorded again and again
+		for i, n := range numbers {
+			if n != numbers[0]+int64(i) {
+				t.Fatalf("number %d follows %d", n, numbers[i-1])
+			}
+		}
+		for i, want := range first {
+			if got := get[events.Event](t)(e.Event(t.Context(), f.business, want.ID)); got.Number != numbers[i] {
+				t.Errorf("%s has number %d, want %d", want.ID, got.Number, numbers[i])
+			}
+		}
+	}},
+	// EVT-05: concurrent numbering leaves no event out and gives no number twice.
+	{"Of several who number events each gets one number", func(t *testing.T, e *Env) {
+		for range rounds() {
+			f := newSender(t, e)
+			all := f.recorded(t, 20)
+			Race(8, func(i int) {
+				if i%2 == 0 {
+					must(t, e.NumberEvents(t.Context(), f.business))
+				} else {
+					f.number(t)
+				}
+			})
+			seen := map[int64]bool{}
+			for _, want := range all {
+				seen[get[events.Event](t)(e.Event(t.Context(), f.business, want.ID)).Number] = true
+			}
+			if len(seen) != 20 || seen[0] {
+				t.Fatalf("numbers %v", seen)
+			}
+		}
+	}},
+	// DLV-06: what a plan reads is bounded, and goes on where the plan before it ended.
+	{"The input of a plan is bounded", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.recorded(t, 250)
+		for i := range 3 {
+			got, _ := f.backlog(t)
+			if want := []int{100, 100, 50}[i]; len(got.Events) != want || got.Last != got.Events[want-1].Number {
+				t.Fatalf("%d events up to %d, want %d", len(got.Events), got.Last, want)
+			}
+			f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}})
+		}
+		f.recorded(t, 1)
+		second := e.addWebhook(t, f.app.ID)
+		got, _ := f.backlog(t)
+		ids := []string{f.webhook.ID, second.ID}
+		slices.Sort(ids)
+		f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.From.Number, WebhookID: ids[0]}}}})
+		if got, _ = f.backlog(t); len(got.Subscribers) != 1 || got.Subscribers[0].WebhookID != ids[1] || len(got.Events) != 1 {
+			t.Errorf("the rest of the event: %v", got)
 		}
 	}},
 	// DLV-04: none twice, whoever plans.
 	{"Of several planners one queues", func(t *testing.T, e *Env) {
 		for range rounds() {
 			f := newSender(t, e)
-			p := webhooks.Plan{Events: f.recorded(t, 5)}
-			var queued, failed atomic.Int64
+			all := f.recorded(t, 5)
+			got, _ := f.backlog(t)
+			var saved atomic.Int64
 			Race(8, func(int) {
-				mine := p
-				for _, event := range p.Events {
+				mine := webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}}
+				for _, event := range all {
 					mine.Deliveries = append(mine.Deliveries, f.delivery(event.ID, noon))
 				}
-				n, err := e.SavePlan(t.Context(), mine)
-				if err != nil {
-					failed.Add(1)
-					t.Error(err)
+				if f.savePlan(t, mine) {
+					saved.Add(1)
 				}
-				queued.Add(int64(n))
 			})
-			if got := len(f.due(t, noon)); queued.Load() != 5 || got != 5 {
-				t.Fatalf("%d queued, %d due, want 5", queued.Load(), got)
+			if got := len(f.due(t, noon)); saved.Load() != 1 || got != 5 {
+				t.Fatalf("%d plans saved, %d due, want 1 and 5", saved.Load(), got)
 			}
 		}
 	}},
@@ -109,8 +157,10 @@ var planCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				f = newSender(t, e)
-				p = webhooks.Plan{Events: f.recorded(t, 2)}
-				for _, event := range p.Events {
+				all := f.recorded(t, 2)
+				got, _ := f.backlog(t)
+				p = webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}}
+				for _, event := range all {
 					p.Deliveries = append(p.Deliveries, f.delivery(event.ID, noon))
 				}
 			},
@@ -119,10 +169,30 @@ var planCases = []testCase[*Env]{
 				return err
 			},
 			Check: func(t *testing.T, happened bool) {
-				unplanned := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), "", 1000)).Events
-				left := slices.ContainsFunc(unplanned, func(e events.Event) bool { return e.BusinessID == f.business })
+				got, _ := f.backlog(t)
+				left := len(got.Events) > 0
 				if due := len(f.due(t, noon)); left == happened || happened != (due == 2) {
 					t.Errorf("happened %v: unplanned %v, %d due", happened, left, due)
+				}
+			},
+		})
+	}},
+	{"Events are numbered wholly or not at all", func(t *testing.T, e *Env) {
+		var f *senderFixture
+		var all []events.Event
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				f = newSender(t, e)
+				all = f.recorded(t, 2)
+			},
+			Act: func(ctx context.Context) error {
+				_, err := e.NumberRecorded(ctx, "")
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				first, second := get[events.Event](t)(e.Event(t.Context(), f.business, all[0].ID)), get[events.Event](t)(e.Event(t.Context(), f.business, all[1].ID))
+				if (first.Number > 0) != happened || (second.Number > 0) != happened {
+					t.Errorf("happened %v: numbers %d and %d", happened, first.Number, second.Number)
 				}
 			},
 		})

@@ -21,17 +21,17 @@ var queueCases = []testCase[*Env]{
 		find := func(shards []int, after, until time.Duration) []webhooks.DueWebhook {
 			return get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), shards, noon.Add(after), noon.Add(until)))
 		}
-		at := func(d time.Duration) []webhooks.DueWebhook {
-			return []webhooks.DueWebhook{{WebhookID: f.webhook.ID, Due: noon.Add(d)}}
+		between := func(first, last time.Duration) []webhooks.DueWebhook {
+			return []webhooks.DueWebhook{{WebhookID: f.webhook.ID, Due: noon.Add(first), Latest: noon.Add(last)}}
 		}
 		for name, test := range map[string]struct{ got, want []webhooks.DueWebhook }{
-			"all":               {find([]int{shard}, -time.Second, time.Hour), at(0)},
-			"after excludes":    {find([]int{shard}, 0, time.Hour), at(time.Second)},
-			"until includes":    {find([]int{shard}, -time.Second, 0), at(0)},
+			"all":               {find([]int{shard}, -time.Second, time.Hour), between(0, 2*time.Second)},
+			"after excludes":    {find([]int{shard}, 0, time.Hour), between(time.Second, 2*time.Second)},
+			"until includes":    {find([]int{shard}, -time.Second, 0), between(0, 0)},
 			"nothing yet":       {find([]int{shard}, -time.Hour, -time.Second), nil},
 			"another shard":     {find([]int{(shard + 1) % webhooks.Shards}, -time.Hour, time.Hour), nil},
 			"no shard":          {find(nil, -time.Hour, time.Hour), nil},
-			"by search, at all": {get[[]webhooks.DueWebhook](t)(e.QueuedWebhooks(t.Context())), at(0)},
+			"by search, at all": {get[[]webhooks.DueWebhook](t)(e.QueuedWebhooks(t.Context())), []webhooks.DueWebhook{{WebhookID: f.webhook.ID, Due: noon}}},
 		} {
 			if diff := cmp.Diff(test.want, test.got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)

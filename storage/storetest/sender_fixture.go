@@ -26,8 +26,8 @@ func newSender(t *testing.T, e *Env) *senderFixture {
 	f := &senderFixture{oauthFixture: newOAuth(t, e), node: "node_1", epochs: map[int]int64{}}
 	f.code(t)
 	// That it was installed is not what the cases are about.
-	installed := get[webhooks.Unplanned](t)(e.UnplannedEvents(t.Context(), "", 1000)).Events
-	get[int](t)(e.SavePlan(t.Context(), webhooks.Plan{Events: installed}))
+	installed, _ := f.backlog(t)
+	f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: installed.From, To: webhooks.PlanCursor{Number: installed.Last}}}})
 	f.webhook = f.addWebhook(t, f.app.ID)
 	f.takeAll(t)
 	return f
@@ -66,6 +66,38 @@ func (f *senderFixture) recorded(t *testing.T, n int) []events.Event {
 	return all
 }
 
+// number gives every event its number.
+func (f *senderFixture) number(t *testing.T) {
+	t.Helper()
+	for hasMore := true; hasMore; {
+		hasMore = get[webhooks.Numbered](t)(f.NumberRecorded(t.Context(), "")).HasMore
+	}
+}
+
+// backlog numbers all events and returns what is unplanned of the business's, and the
+// subscribers by app.
+func (f *senderFixture) backlog(t *testing.T) (webhooks.Backlog, map[string][]webhooks.Subscriber) {
+	t.Helper()
+	f.number(t)
+	for after := ""; ; {
+		got := get[webhooks.Unplanned](t)(f.Unplanned(t.Context(), after))
+		for _, b := range got.Backlogs {
+			if b.BusinessID == f.business {
+				return b, got.ByApp
+			}
+			after = b.BusinessID
+		}
+		if len(got.Backlogs) == 0 {
+			return webhooks.Backlog{}, nil
+		}
+	}
+}
+
+func (f *senderFixture) savePlan(t *testing.T, p webhooks.Plan) bool {
+	t.Helper()
+	return get[bool](t)(f.SavePlan(t.Context(), p))
+}
+
 // delivery of an event that is due at a time.
 func (f *senderFixture) delivery(eventID string, due time.Time) webhooks.Delivery {
 	return webhooks.Delivery{
@@ -77,12 +109,14 @@ func (f *senderFixture) delivery(eventID string, due time.Time) webhooks.Deliver
 // queued plans new events, with one delivery each, a second apart.
 func (f *senderFixture) queued(t *testing.T, n int) []webhooks.Delivery {
 	t.Helper()
-	p := webhooks.Plan{Events: f.recorded(t, n)}
-	for i, e := range p.Events {
+	all := f.recorded(t, n)
+	got, _ := f.backlog(t)
+	p := webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.From.Number + int64(n)}}}}
+	for i, e := range all {
 		p.Deliveries = append(p.Deliveries, f.delivery(e.ID, noon.Add(time.Duration(i)*time.Second)))
 	}
-	if got := get[int](t)(f.SavePlan(t.Context(), p)); got != n {
-		t.Fatalf("%d deliveries queued, want %d", got, n)
+	if !f.savePlan(t, p) {
+		t.Fatal("the plan is not saved")
 	}
 	return p.Deliveries
 }

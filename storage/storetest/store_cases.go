@@ -1,14 +1,14 @@
 package storetest
 
 // storeCases are the cases of every feature's store.
-var storeCases = joinCases(clockCases, joiningCases, oauthCases, secretCases, mintCases, callCases, keyCases, keyFaultCases,
+var storeCases = joinCases(clockCases, joiningCases, transactCases, oauthCases, secretCases, mintCases, callCases, keyCases, keyFaultCases,
 	eventCases, eventFaultCases, eventOrderCases,
 	sendingCases,
 	dataCases, dataEndCases, dataRaceCases, dataLockCases, dataFaultCases,
 	consoleCases, listingCases, itemCases, listingRaceCases, listingLockCases, listingFaultCases)
 
 // mintCases are those of what makes tokens and ends them.
-var mintCases = joinCases(tokenCases, raceCases, crowdCases, killCases, lockCases, faultCases)
+var mintCases = joinCases(tokenCases, refreshPurgeCases, raceCases, crowdCases, killCases, lockCases, faultCases)
 
 // sendingCases are those of webhooks and their deliveries.
 var sendingCases = joinCases(webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,

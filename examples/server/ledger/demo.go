@@ -74,7 +74,7 @@ func (d *demo) invoice(ctx context.Context, number, customerID string, total, pa
 	i := Invoice{ID: id.New(id.Invoice, at), Number: number, CustomerID: &customerID, Currency: demoCurrency, Total: total, paid: paid, CreatedAt: at}
 	d.keep(func() error {
 		plan := Plan{Currency: demoCurrency}
-		return plan.take(ctx, d.tx, d.businessID, at.UTC().Year(), plan.quantity([]Invoice{i}))
+		return plan.take(ctx, d.tx, d.businessID, at.UTC().Year(), []Invoice{i})
 	})
 	d.keep(func() error { return invoices.insert(ctx, d.tx, d.businessID, i.row()) })
 	if paid == 0 {

@@ -58,6 +58,11 @@ func TestInvoicesThatAreNone(t *testing.T) {
 	for n, status := range map[int]int{0: 400, 1: 201, 200: 201, 201: 400} {
 		k.want(status, "POST", "/invoices/bulk-import", importOf(n, good))
 	}
+	for _, n := range []int{0, 201, 1_300_000} { // ERR-04
+		if a := k.want(400, "POST", "/invoices/bulk-import", importOf(n, "{}")); a.body != `{"statusCode":400,"message":["invoices must have 1 to 200 entries"],"error":"Bad Request"}` {
+			t.Errorf("%d: %.300s", n, a.body)
+		}
+	}
 	if n := k.count("books_invoice"); n != 201 {
 		t.Errorf("%d invoices", n)
 	}
@@ -85,7 +90,7 @@ func TestCustomersOfInvoices(t *testing.T) {
 		return fmt.Sprintf(`{"number": "1", "currency": "EUR", "total": 1, "customerId": %q}`, customer)
 	}
 	k.want(http.StatusCreated, "POST", "/invoices", invoice(own))
-	for _, other := range []string{foreign, "", "cus_1", "inv_06g5plpa01o015r0g79mgnmm4c", strings.Repeat("x", 10_000)} {
+	for _, other := range []string{foreign, "", "cus_1", "inv_06g5plpa01o015r0g79mgnmm4c", strings.Repeat("x", 1000)} {
 		if a := k.want(http.StatusNotFound, "POST", "/invoices", invoice(other)); !strings.Contains(a.body, "RECORD_NOT_FOUND") {
 			t.Error(a.body)
 		}

@@ -15,7 +15,13 @@ const (
 	MaxImport = 200
 	// maxImportBody is how large its body may be, in bytes.
 	maxImportBody = 4 << 20
+	// maxImportText is more bytes than any member of an invoice needs, in escapes too.
+	maxImportText = 1 << 10
 )
+
+func errImportSize() error {
+	return apierror.Invalid(fmt.Sprintf("invoices must have 1 to %d entries", MaxImport))
+}
 
 // createInvoice serves POST /invoices.
 func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
@@ -43,11 +49,15 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Invoices []givenInvoice `json:"invoices"`
 	}
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{MaxBytes: maxImportBody}); err != nil {
+	limits := apierror.JSONLimits{
+		MaxBytes: maxImportBody, MaxText: maxImportText,
+		Lists: map[string]apierror.List{"invoices": {Most: MaxImport, Refusal: errImportSize()}},
+	}
+	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
 		return err
 	}
 	if n := len(body.Invoices); n < 1 || n > MaxImport {
-		return apierror.Invalid(fmt.Sprintf("invoices must have 1 to %d entries", MaxImport))
+		return errImportSize()
 	}
 	if err := l.judgeImport(r.Context(), body.Invoices); err != nil {
 		return fault(err)
@@ -99,7 +109,7 @@ func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []gi
 		rows[i] = invoice.row()
 	}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
-		if err := plan.take(ctx, tx, businessOf(ctx), now.Year(), plan.quantity(made)); err != nil {
+		if err := plan.take(ctx, tx, businessOf(ctx), now.Year(), made); err != nil {
 			return outcome{}, err
 		}
 		return answer(made), invoices.insert(ctx, tx, businessOf(ctx), rows...)

@@ -59,7 +59,7 @@ func (l *Ledger) postEntry(w http.ResponseWriter, r *http.Request) error {
 		Currency string      `json:"currency"`
 		Lines    []givenLine `json:"lines"`
 	}
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+	if err := apierror.DecodeJSON(r, &body, entryLimits()); err != nil {
 		return err
 	}
 	f := newForm()

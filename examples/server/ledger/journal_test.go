@@ -46,6 +46,7 @@ func TestEntriesBalance(t *testing.T) {
 		{entry(line(bank, most+1, 0), line(rent, 0, most+1)), 400, "lines[0].debit must be"},
 		{entry(line(bank, 5, 0)), 400, "lines must have 2 to 200 entries"},
 		{entry(slices.Repeat([]string{line(bank, 5, 0)}, 201)...), 400, "lines must have 2 to 200 entries"},
+		{entry(slices.Repeat([]string{"{}"}, 250_000)...), 400, `"message":["lines must have 2 to 200 entries"]`}, // ERR-04
 		{entry(line(gone, 5, 0), line(bank, 0, 5)), 400, "lines[0].accountId is an account that was archived"},
 		{entry(line(bank, 5, 0), line("acc_06g5plpa01o015r0g79mgnmm4c", 0, 5)), 404, "RECORD_NOT_FOUND"},
 		{entry(line(bank, 5, 0), line("x", 0, 5)), 404, "RECORD_NOT_FOUND"},

@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
 // givenLine is a line as an app sends it: the side that it is not on is 0 or absent.
 type givenLine struct {
 	AccountID string `json:"accountId"`
@@ -11,7 +17,7 @@ type givenLine struct {
 // money keep the sums far from overflowing.
 func judgeLines(f form, given []givenLine) []Line {
 	if n := len(given); n < 2 || n > maxLines {
-		f.Add("lines must have 2 to %d entries", maxLines)
+		f.Add("%s", linesSize())
 		return nil
 	}
 	lines := make([]Line, len(given))
@@ -30,6 +36,14 @@ func judgeLines(f form, given []givenLine) []Line {
 		f.Add("lines must balance: they debit %d and credit %d", debit, credit)
 	}
 	return lines
+}
+
+// linesSize says how many lines there may be.
+func linesSize() string { return fmt.Sprintf("lines must have 2 to %d entries", maxLines) }
+
+// entryLimits bound the body of an entry.
+func entryLimits() apierror.JSONLimits {
+	return apierror.JSONLimits{Lists: map[string]apierror.List{"lines": {Most: maxLines, Refusal: apierror.Invalid(linesSize())}}}
 }
 
 // side is money that may be absent.

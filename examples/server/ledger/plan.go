@@ -45,21 +45,24 @@ const takeQuantity = `INSERT INTO books_invoice_year (business_id, year, invoice
 	WHERE books_invoice_year.invoices <= $6 AND books_invoice_year.turnover <= $7
 	RETURNING invoices`
 
-// take claims places for invoices that are made in a year; INVOICE_LIMIT_REACHED when
-// they are too many, and then none is taken.
-func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year int, q quantity) error {
-	room := quantity{math.MaxInt64, math.MaxInt64} // what may be there already
+// take claims places for invoices that are made in a year, one after the other. A place
+// is there while the year's count and turnover are below their limits: the last invoice
+// may take the turnover beyond its limit. INVOICE_LIMIT_REACHED when one of the invoices
+// finds no place, and then none is taken.
+func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year int, made []Invoice) error {
+	q, beforeLast := p.quantity(made), p.quantity(made[:len(made)-1])
+	most := quantity{math.MaxInt64, math.MaxInt64} // what may be there already
 	if p.InvoiceLimit != nil {
-		room.invoices = *p.InvoiceLimit - q.invoices
+		most.invoices = *p.InvoiceLimit - q.invoices
 	}
 	if p.TurnoverLimit != nil {
-		room.turnover = *p.TurnoverLimit - q.turnover
+		most.turnover = *p.TurnoverLimit - 1 - beforeLast.turnover
 	}
-	if room.invoices < 0 || room.turnover < 0 { // too many for an empty year, whose row has no condition
-		return p.refusal(room, quantity{})
+	if most.invoices < 0 || most.turnover < 0 { // too many for an empty year, whose row has no condition
+		return p.refusal(made, quantity{})
 	}
 	var taken int64
-	err := storage.One(ctx, tx, takeQuantity, []any{businessID, year, q.invoices, q.turnover, math.MaxInt64 - q.turnover, room.invoices, room.turnover}, &taken)
+	err := storage.One(ctx, tx, takeQuantity, []any{businessID, year, q.invoices, q.turnover, math.MaxInt64 - q.turnover, most.invoices, most.turnover}, &taken)
 	if !errors.Is(err, storage.ErrNoRows) {
 		return err
 	}
@@ -68,14 +71,20 @@ func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year i
 		[]any{businessID, year}, &used.invoices, &used.turnover); err != nil {
 		return err
 	}
-	return p.refusal(room, used)
+	return p.refusal(made, used)
 }
 
-// refusal names the limit that was met.
-func (p Plan) refusal(room, used quantity) error {
-	if used.invoices > room.invoices {
-		return apierror.New(apierror.InvoiceLimitReached, p.Name, fmt.Sprintf("%d invoices a calendar year", *p.InvoiceLimit))
+// refusal names the limit that the first of the invoices without a place has met.
+func (p Plan) refusal(made []Invoice, used quantity) error {
+	for i := range made {
+		before := p.quantity(made[:i])
+		switch {
+		case p.InvoiceLimit != nil && used.invoices >= *p.InvoiceLimit-before.invoices:
+			return apierror.New(apierror.InvoiceLimitReached, p.Name, fmt.Sprintf("%d invoices a calendar year", *p.InvoiceLimit))
+		case p.TurnoverLimit != nil && used.turnover >= *p.TurnoverLimit-before.turnover:
+			return apierror.New(apierror.InvoiceLimitReached, p.Name,
+				fmt.Sprintf("a turnover of %d minor units of %s a calendar year", *p.TurnoverLimit, p.Currency))
+		}
 	}
-	return apierror.New(apierror.InvoiceLimitReached, p.Name,
-		fmt.Sprintf("a turnover of %d minor units of %s a calendar year", *p.TurnoverLimit, p.Currency))
+	return errors.New("ledger: the plan has places, and the counter has none")
 }

@@ -42,7 +42,7 @@ func TestLastPlace(t *testing.T) {
 func TestImportsRace(t *testing.T) {
 	onBoth(t, func(k *kit) {
 		k.plan.InvoiceLimit = new(int64(100))
-		k.plan.TurnoverLimit = new(int64(50))
+		k.plan.TurnoverLimit = new(int64(60))
 		body := importOf(20, `{"number": "1", "currency": "EUR", "total": 1}`)
 		var won atomic.Int32
 		storetest.Race(12, func(int) {
@@ -50,10 +50,10 @@ func TestImportsRace(t *testing.T) {
 				won.Add(1)
 			}
 		})
-		if won.Load() != 2 {
-			k.Errorf("%d imports of 20 in a turnover of 50", won.Load())
+		if won.Load() != 3 { // the third begins at 40, and its last invoice at 59
+			k.Errorf("%d imports of 20 in a turnover of 60", won.Load())
 		}
-		k.wantUsed(2026, 40, 40)
+		k.wantUsed(2026, 60, 60)
 	})
 }
 
@@ -90,19 +90,25 @@ func TestCeilings(t *testing.T) {
 		status   int
 		says     string
 	}{
-		{"EUR", 1001, 403, "the FREE plan allows a turnover of 1000 minor units of EUR a calendar year"}, // the year's first
 		{"EUR", 999, 201, ""},
-		{"EUR", 2, 403, "a turnover of 1000"}, // it would cross the cap
-		{"USD", 5_000_000, 201, ""},           // no turnover
-		{"EUR", 1, 201, ""},
-		{"EUR", 0, 201, ""},
-		{"USD", 1, 403, "the FREE plan allows 4 invoices a calendar year"},
+		{"USD", 5_000_000, 201, ""}, // no turnover
+		{"EUR", 1, 201, ""},         // now the turnover is at the cap
+		{"EUR", 0, 403, "the FREE plan allows a turnover of 1000 minor units of EUR a calendar year"},
+		{"USD", 1, 403, "a turnover of 1000"}, // the cap is reached, whatever the next one is
 	} {
 		if a := post(step.currency, step.total); a.status != step.status || !strings.Contains(a.body, step.says) {
 			t.Errorf("%d %s: %d %s", step.total, step.currency, a.status, a.body)
 		}
 	}
-	k.wantUsed(2026, 4, 1000)
+	k.wantUsed(2026, 3, 1000)
+	k.plan.TurnoverLimit = new(int64(1001))
+	if a := post("EUR", 5_000); a.status != http.StatusCreated { // turnover below the cap lets one invoice pass it
+		t.Errorf("beyond the cap: %d %s", a.status, a.body)
+	}
+	k.wantUsed(2026, 4, 6000)
+	if a := post("USD", 1); a.status != http.StatusForbidden || !strings.Contains(a.body, "the FREE plan allows 4 invoices a calendar year") {
+		t.Errorf("at both caps: %d %s", a.status, a.body)
+	}
 	k.want(http.StatusForbidden, "POST", "/invoices/bulk-import", importOf(1, `{"number": "1", "currency": "USD", "total": 1}`))
 	k.want(http.StatusOK, "GET", "/invoices", "") // reading goes on
 	k.want(http.StatusCreated, "POST", "/customers", `{"name": "A"}`)
@@ -112,16 +118,56 @@ func TestCeilings(t *testing.T) {
 		t.Errorf("in the year's last moment: %d", a.status)
 	}
 	k.clock.Advance(100 * time.Millisecond)
-	if a := post("EUR", 1000); a.status != http.StatusCreated {
+	if a := post("EUR", 9000); a.status != http.StatusCreated { // the year's first
 		t.Errorf("in the new year: %d %s", a.status, a.body)
 	}
-	if invoices, turnover := k.used(2027); invoices != 1 || turnover != 1000 {
+	if invoices, turnover := k.used(2027); invoices != 1 || turnover != 9000 {
 		t.Errorf("2027: %d invoices, %d", invoices, turnover)
 	}
 	k.plan.InvoiceLimit = new(int64(0))
 	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.status != http.StatusForbidden {
 		t.Errorf("a plan without invoices: %d", a.status)
 	}
+	k.plan.InvoiceLimit, k.plan.TurnoverLimit = nil, new(int64(0))
+	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.status != http.StatusForbidden {
+		t.Errorf("a plan without turnover: %d", a.status)
+	}
+}
+
+// BIZ-01, BIZ-02: an import checks the ceiling for each invoice in turn, and takes all or
+// none.
+func TestCeilingOfImports_BIZ02(t *testing.T) {
+	onBoth(t, func(k *kit) {
+		const one = `{"number": "1", "currency": "EUR", "total": 10}`
+		k.plan.Name, k.plan.InvoiceLimit, k.plan.TurnoverLimit = "FREE", new(int64(10)), new(int64(25))
+		for _, step := range []struct {
+			limit, turnover int64 // of the plan
+			n               int
+			says            string // empty: imported
+		}{
+			{10, 25, 4, "a turnover of 25"}, // before the fourth there are 30
+			{10, 31, 5, "a turnover of 31"}, // before the fifth there are 40
+			{2, 31, 3, "2 invoices"},        // the third finds two
+			{2, 10, 3, "a turnover of 10"},  // the second finds 10, the third would find two
+			{10, 25, 3, ""},                 // before the third there are 20
+			{10, 30, 1, "a turnover of 30"}, // there are 30
+			{10, 31, 1, ""},
+			{4, 1000, 1, "4 invoices"},
+			{6, 1000, 3, "6 invoices"},
+			{6, 1000, 2, ""},
+		} {
+			k.plan.InvoiceLimit, k.plan.TurnoverLimit = &step.limit, &step.turnover
+			a := k.call("POST", "/invoices/bulk-import", importOf(step.n, one))
+			want := http.StatusForbidden
+			if step.says == "" {
+				want = http.StatusCreated
+			}
+			if a.status != want || !strings.Contains(a.body, step.says) {
+				k.Errorf("%+v: %d %.300s", step, a.status, a.body)
+			}
+		}
+		k.wantUsed(2026, 6, 60)
+	})
 }
 
 // A turnover that no counter holds stays at the largest number; nobody is locked out.

@@ -2,10 +2,11 @@ package ledger
 
 import "github.com/partnerkit/partnerkit/guard"
 
-// Routes are what apps may call. Those that change the chart of accounts, post to
-// the journal or delete a payment ask for a permission besides the scope.
+// Routes are what apps may call, and people with a session. Those that change the chart
+// of accounts, post to the journal or delete a payment ask for a permission, of apps
+// besides the scope.
 func (l *Ledger) Routes() []guard.Route {
-	return []guard.Route{
+	routes := []guard.Route{
 		{Pattern: "GET /invoices", Scope: "invoices:read", Handler: invoices.list(l)},
 		{Pattern: "GET /invoices/{id}", Scope: "invoices:read", Handler: invoices.get(l)},
 		{Pattern: "POST /invoices", Scope: "invoices:write", Handler: l.createInvoice},
@@ -33,4 +34,8 @@ func (l *Ledger) Routes() []guard.Route {
 		{Pattern: "GET /journal-entries/{id}", Scope: "journal:read", Handler: entries.get(l)},
 		{Pattern: "POST /journal-entries", Scope: "journal:write", Permission: guard.PostJournal, Handler: l.postEntry},
 	}
+	for i := range routes {
+		routes[i].SessionsAllowed = true
+	}
+	return routes
 }

@@ -57,6 +57,7 @@ func (t tidy) Run() int {
 // Process is a server that runs until Stop.
 type Process struct {
 	API, App string // public URLs, from its ready line
+	Metrics  string // the URL, where they are served
 	command  *exec.Cmd
 	log      *log
 }

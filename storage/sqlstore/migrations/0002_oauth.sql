@@ -22,6 +22,12 @@ CREATE TABLE partnerkit_app (
   created_at BIGINT NOT NULL
 );
 CREATE INDEX pk_app_organization ON partnerkit_app (organization_id, id);
+
+-- A row for each organization that has added an app. Adding another one locks the row, so
+-- that the number of apps is right.
+CREATE TABLE partnerkit_organization (
+  id TEXT PRIMARY KEY
+);
 CREATE INDEX pk_app_by_itself ON partnerkit_app (created_at) WHERE origin <> 'console';
 
 CREATE TABLE partnerkit_client_secret (

@@ -1,18 +1,23 @@
 -- minimum: 1
 -- Events get their numbers after they have committed, under the row of their
--- business's counter, and are planned: turned into deliveries.
+-- business's counter, and are then planned, in the order of their numbers.
 ALTER TABLE partnerkit_event ADD COLUMN number BIGINT;
-ALTER TABLE partnerkit_event ADD COLUMN planned BOOLEAN NOT NULL DEFAULT FALSE;
 
+-- Events up to planned have their deliveries; the next event has those of the webhooks
+-- up to planned_webhook. There is a backlog while planned is less than last.
 CREATE TABLE partnerkit_event_counter (
   business_id TEXT PRIMARY KEY,
-  last BIGINT NOT NULL
+  last BIGINT NOT NULL,
+  planned BIGINT NOT NULL DEFAULT 0,
+  planned_webhook TEXT NOT NULL DEFAULT ''
 );
+CREATE INDEX pk_event_counter_backlog ON partnerkit_event_counter (business_id) WHERE planned < last;
 
--- In an order that no other index has: whoever asks for it gets this one, whatever
--- PostgreSQL believes about how many there are.
+-- The first has an order that no other index has, so that PostgreSQL uses it for the
+-- events of one business however many it expects. The second is the planner's.
 CREATE INDEX pk_event_unnumbered ON partnerkit_event (business_id, created_at, id) WHERE number IS NULL;
-CREATE INDEX pk_event_unplanned ON partnerkit_event (id) WHERE planned = FALSE;
+CREATE INDEX pk_event_recorded ON partnerkit_event (id) WHERE number IS NULL;
+CREATE INDEX pk_event_number ON partnerkit_event (business_id, number) WHERE number IS NOT NULL;
 
 -- What a page looks through; the rows themselves are read for those on it only. Two
 -- indexes, since PostgreSQL does not see that rows WHERE app_id IS NULL come out of

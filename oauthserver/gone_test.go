@@ -1,0 +1,114 @@
+package oauthserver_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// ERR-04, OERR-04: a client that goes away during any statement is no server error: the
+// response is none of the 5xx, and the log has no error.
+func TestGoneClient_ERR04(t *testing.T) {
+	t.Parallel()
+	for database, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
+		for _, s := range scenarios() {
+			t.Run("ERR-04 "+s.name+" on "+database, func(t *testing.T) {
+				t.Parallel()
+				var text bytes.Buffer
+				k := newAPIKitOn(t, open, func(c *oauthserver.Config) { c.Logger = slog.New(slog.NewTextHandler(&text, nil)) })
+				for n, struck := 1, true; struck; n++ {
+					k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
+					path, change, form := s.prepare(k)
+					ctx, cancel := k.store.Tap.Cancellable(t.Context())
+					k.store.Tap.Arm(storetest.FaultCancel, n)
+					got := k.postCtx(ctx, path, change, form...)
+					struck = k.store.Tap.Struck()
+					cancel()
+					k.store.Tap.Reset()
+					// What has begun may finish.
+					if got.status != http.StatusOK && got.text("error_description") != "the connection was closed before the response" {
+						t.Errorf("gone at statement %d: %d %s", n, got.status, got.raw)
+					}
+				}
+				if strings.Contains(text.String(), "level=ERROR") || strings.Contains(text.String(), "level=WARN") {
+					t.Errorf("the log says\n%s", &text)
+				}
+			})
+		}
+	}
+}
+
+// slowStore holds a client's lookup until the request's context ends.
+type slowStore struct {
+	oauthserver.Store
+	asked chan struct{}
+}
+
+func (s slowStore) Client(ctx context.Context, _ string) (oauthserver.Client, error) {
+	close(s.asked)
+	<-ctx.Done()
+	return oauthserver.Client{}, fmt.Errorf("find client: %w", ctx.Err())
+}
+
+// ERR-04: a client that has closed its side of the connection, and still reads, gets no 5xx.
+func TestHalfClosed_ERR04(t *testing.T) {
+	t.Parallel()
+	slow := slowStore{asked: make(chan struct{})}
+	k := newAPIKit(t, func(c *oauthserver.Config) {
+		slow.Store = c.Store
+		c.Store = slow
+	})
+	web := httptest.NewUnstartedServer(k.api)
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	web.Start()
+	defer web.Close()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", web.Listener.Addr().String())
+	k.must(err)
+	defer conn.Close()
+	const body = "grant_type=refresh_token&refresh_token=x&client_id=" + publicID
+	_, err = fmt.Fprintf(conn, "POST /oauth/token HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	k.must(err)
+	<-slow.asked
+	k.must(conn.(*net.TCPConn).CloseWrite())
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	k.must(err)
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusBadRequest {
+		t.Errorf("status %d", res.StatusCode)
+	}
+}
+
+// ERR-04: a body that ends before its length is the client's mistake too.
+func TestTornBody_ERR04(t *testing.T) {
+	t.Parallel()
+	k := newAPIKit(t)
+	web := httptest.NewServer(k.api)
+	defer web.Close()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", web.Listener.Addr().String())
+	k.must(err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST /oauth/token HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type=x")
+	k.must(err)
+	k.must(conn.(*net.TCPConn).CloseWrite())
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	k.must(err)
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusBadRequest {
+		t.Errorf("status %d", res.StatusCode)
+	}
+}
