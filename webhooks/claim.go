@@ -70,7 +70,7 @@ func (d *dispatcher) noteOldest() {
 // outcomes come faster than they are recorded it waits: what is sent and not recorded
 // is sent again after a crash.
 func (d *dispatcher) claim(ctx context.Context, now time.Time) {
-	if len(d.finished) >= finishBatch || len(d.fresh)+len(d.line) == 0 || !d.isTimeFor(&d.claimed, claimGather, d.wanted() >= claimEnough) {
+	if len(d.finished) >= finishBatch || len(d.first)+len(d.last) == 0 || !d.isTimeFor(&d.claimed, claimGather, d.wanted() >= claimEnough) {
 		return
 	}
 	for d.claimSome(ctx, now) {
@@ -102,13 +102,13 @@ func (d *dispatcher) claimSome(ctx context.Context, now time.Time) (again bool) 
 		again = again || !one.hasWork
 		d.wait(one)
 	}
-	return again && len(d.fresh)+len(d.line) > 0
+	return again && len(d.first)+len(d.last) > 0
 }
 
 // wanted is how many deliveries those in line could be given.
 func (d *dispatcher) wanted() int {
 	n := 0
-	for _, some := range []line{d.fresh, d.line} {
+	for _, some := range []line{d.first, d.last} {
 		for _, one := range some {
 			n += one.limit - one.inFlight
 		}
@@ -116,8 +116,8 @@ func (d *dispatcher) wanted() int {
 	return min(n, d.cfg.MaxInFlight-d.places)
 }
 
-// choose hands out the free places. Webhooks that had no work until now come first, with
-// half of all places at most. In a line all get one before one gets all.
+// choose hands out the free places. The first line gets up to half of all places before
+// the last line gets any. In a line all get one before one gets all.
 func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 	free := d.cfg.MaxInFlight - d.places
 	suspects := d.cfg.MaxInFlight/suspectsShare - d.suspect
@@ -145,9 +145,9 @@ func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 			asked = append(asked, one)
 		}
 	}
-	from(&d.fresh, min(free, d.cfg.MaxInFlight/freshShare-d.freshPlaces))
-	from(&d.line, free)
-	from(&d.fresh, free)
+	from(&d.first, min(free, d.cfg.MaxInFlight/firstShare-d.firstPlaces))
+	from(&d.last, free)
+	from(&d.first, free)
 	for _, one := range later {
 		d.wait(one)
 	}
@@ -157,8 +157,10 @@ func (d *dispatcher) choose() (claims []WebhookClaim, asked []*lane) {
 // send begins an attempt, or drops a delivery whose gate has closed.
 func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	one := d.byID[due.WebhookID]
-	isFresh := one.credit > 0
+	isFirst := !d.usage.isAboveShare(due.BusinessID)
 	one.take(place{due.DueAt, due.ID})
+	one.business = due.BusinessID
+	d.usage.add(due.BusinessID, time.Now())
 	d.takenOf[one.shard]++
 	d.taken.add(due.ID)
 	epoch := d.held[one.shard]
@@ -171,12 +173,12 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	}
 	one.inFlight++
 	d.places++
-	f := &flight{lane: one, started: time.Now(), isSuspect: one.isSuspect(), isFresh: isFresh}
+	f := &flight{lane: one, started: time.Now(), isSuspect: one.isSuspect(), isFirst: isFirst}
 	if f.isSuspect {
 		d.suspect++
 	}
-	if f.isFresh {
-		d.freshPlaces++
+	if f.isFirst {
+		d.firstPlaces++
 	}
 	d.running[due.ID] = f
 	d.telemetry.begin(ctx, due, now)

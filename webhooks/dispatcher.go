@@ -16,7 +16,7 @@ const (
 	finishBatch   = 500
 	stopGrace     = 5 * time.Second
 	suspectsShare = 2 // one of so many places, at most, for endpoints that may be dead
-	freshShare    = 2 // and for webhooks that had no work until now
+	firstShare    = 2 // and for the first line while the last line waits
 )
 
 // A step on the database costs much less for many deliveries than for each of them. So
@@ -57,7 +57,7 @@ type dispatcher struct {
 	slow    int                // attempts that have left theirs
 	suspect int                // places taken by endpoints that may be dead
 
-	freshPlaces int // places taken by webhooks that had no work until now
+	firstPlaces int // places taken by webhooks of the first line
 
 	claimed     time.Time   // when the last step of its kind began, in real time
 	recordBegan time.Time   // likewise
@@ -81,14 +81,14 @@ type flight struct {
 	started   time.Time // real
 	isSlow    bool
 	isSuspect bool
-	isFresh   bool
+	isFirst   bool
 }
 
 func newDispatcher(s *Service) *dispatcher {
 	return &dispatcher{
 		Service: s, planner: &planner{Service: s, taken: make(chan struct{}, 1)}, node: rand.Text(),
 		held: map[int]int64{}, draining: map[int]bool{}, takenOf: map[int]int{},
-		lanes: lanes{byID: map[string]*lane{}, credit: s.cfg.PerEndpoint}, running: map[string]*flight{},
+		lanes: lanes{byID: map[string]*lane{}, usage: newUsage()}, running: map[string]*flight{},
 		results: make(chan Outcome, (1+slowPerPlace)*s.cfg.MaxInFlight), recorded: make(chan recording, 1),
 	}
 }

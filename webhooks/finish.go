@@ -38,8 +38,8 @@ func (d *dispatcher) leave(f *flight) {
 	if f.isSuspect {
 		d.suspect--
 	}
-	if f.isFresh {
-		d.freshPlaces--
+	if f.isFirst {
+		d.firstPlaces--
 	}
 }
 

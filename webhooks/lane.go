@@ -12,9 +12,8 @@ type lane struct {
 	isWaiting bool  // in line for its turn
 	inFlight  int
 	taken     int // in flight, or not recorded yet
-	// credit is how many deliveries it may have before it stands behind those that have
-	// had work for long. It is renewed when it had no work.
-	credit int
+	// business is the business of the last delivery that was taken.
+	business string
 	// limit is how many attempts it may have at a time: one to begin with, twice
 	// as many after each that went well, and one again after one that did not.
 	limit int
@@ -34,14 +33,13 @@ func (l *lane) learn(succeeded bool, most int) { //nolint:revive // the outcome,
 	}
 }
 
-// lanes are all of them, and two lines of those that have work. Webhooks that had none
-// until now stand in the first while they have credit, so that a webhook with few
-// deliveries does not wait for those that have many.
+// lanes are all of them, and two lines of those that have work: the second is for
+// webhooks whose deliveries come from businesses that have had more than their share.
 type lanes struct {
-	byID   map[string]*lane
-	fresh  line
-	line   line
-	credit int // of a webhook that had no work
+	byID  map[string]*lane
+	usage usage
+	first line
+	last  line
 }
 
 // line is a queue of lanes.
@@ -75,9 +73,7 @@ func (l *lanes) add(webhookID string, due time.Time) {
 	if !one.hasWork && one.taken == 0 || !due.After(one.at.due) { // it may have come late
 		one.at = place{due: due}
 	}
-	if !one.hasWork {
-		one.hasWork, one.credit = true, l.credit
-	}
+	one.hasWork = true
 	l.wait(one)
 }
 
@@ -101,7 +97,6 @@ func (p place) isBefore(other place) bool {
 // take says that a delivery there is being sent: what comes next stands behind it.
 func (l *lane) take(there place) {
 	l.taken++
-	l.credit--
 	l.at = there
 	if l.furthest.isBefore(there) {
 		l.furthest = there
@@ -121,10 +116,10 @@ func (l *lane) ask(n int) WebhookClaim {
 func (l *lanes) wait(one *lane) {
 	switch {
 	case !one.hasWork || one.isWaiting:
-	case one.credit > 0:
-		l.fresh.push(one)
+	case l.usage.isAboveShare(one.business):
+		l.last.push(one)
 	default:
-		l.line.push(one)
+		l.first.push(one)
 	}
 }
 
