@@ -17,7 +17,7 @@ const module = "github.com/partnerkit/partnerkit"
 // same floor needs an arrow.
 var floors = [][]string{
 	0: {"identity", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/filelock", "internal/secret", "internal/sqlitedriver", "internal/outbound", "internal/look", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
 	1: {"events", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "console/pages"},

@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 	"math"
 	"math/bits"
+	"reflect"
 	"sync"
-	"unsafe"
 )
 
 const (
@@ -15,10 +15,12 @@ const (
 	// lockedOut is the window of an entry that is a lockout. No counter has one of
 	// this length.
 	lockedOut = math.MaxUint32
-
-	// setBytes is what one set takes, with the pointer to it.
-	setBytes = int64(unsafe.Sizeof(set{}) + unsafe.Sizeof((*set)(nil)))
 )
+
+// setBytes is the size of one set and of the pointer to it.
+var setBytes = sizeOf[set]() + sizeOf[*set]()
+
+func sizeOf[T any]() int64 { return int64(reflect.TypeFor[T]().Size()) }
 
 // table is a hash table of fixed size whose keys compete for places within
 // sets of eight. Where a key goes depends on a seed of this process: nobody
@@ -47,7 +49,7 @@ type entry struct {
 
 func newTable(maxBytes int64) *table {
 	t := &table{seed: maphash.MakeSeed()}
-	room := maxBytes - int64(unsafe.Sizeof(table{}))
+	room := maxBytes - sizeOf[table]()
 	for i := range t.shards {
 		t.shards[i].sets = make([]*set, room/setBytes/shards)
 	}

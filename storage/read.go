@@ -45,9 +45,9 @@ type pointReader interface {
 	One(ctx context.Context, query string, args, dest []any) error
 }
 
-// One scans the first row of a query into dest. It returns [ErrNoRows] when
-// there is none. On SQLite writers may wait for it: what takes long to find or to count
-// is for [Each].
+// One scans the first row of a query into dest. It returns [ErrNoRows] if there is none.
+// The query runs to its end even if ctx ends meanwhile; use [Each] for queries that take
+// long.
 func One(ctx context.Context, from Querier, query string, args []any, dest ...any) error {
 	if short, ok := from.(pointReader); ok {
 		return short.One(ctx, query, args, dest)

@@ -1,10 +1,8 @@
-// Package driver opens databases over drivers that have no name, and measures what happens
-// inside a driver.
+// Package driver measures what happens inside a database driver.
 package driver
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"runtime"
 	"sync"
@@ -75,31 +73,26 @@ var ownCost = sync.OnceValue(func() time.Duration {
 	return (bench.ThreadCPU() - begun - m.cpu) / n
 })
 
-// Open opens a database over a driver that database/sql knows by no name.
-func Open(d driver.Driver, name string) *sql.DB { return sql.OpenDB(connector{d, name}) }
+// Connector is how a connector is made from a data source name.
+type Connector = func(dsn string) (driver.Connector, error)
 
-type connector struct {
-	driver driver.Driver
-	name   string
-}
-
-func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.name) }
-func (c connector) Driver() driver.Driver                        { return c.driver }
-
-// Measure is a driver that is measured.
-func Measure(d driver.Driver) (driver.Driver, *Meter) {
+// Measure wraps the connections of a connector in a meter.
+func Measure(connect Connector) (Connector, *Meter) {
 	m := &Meter{}
-	return measured{d, m}, m
+	return func(dsn string) (driver.Connector, error) {
+		c, err := connect(dsn)
+		return measured{c, m}, err
+	}, m
 }
 
 type measured struct {
-	driver.Driver
+	driver.Connector
 	m *Meter
 }
 
-func (d measured) Open(dsn string) (driver.Conn, error) {
+func (d measured) Connect(ctx context.Context) (driver.Conn, error) {
 	defer d.m.out(d.m.in())
-	c, err := d.Driver.Open(dsn)
+	c, err := d.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}

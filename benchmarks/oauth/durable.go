@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/partnerkit/partnerkit/benchmarks/bench"
-	"github.com/partnerkit/partnerkit/benchmarks/driver"
 	"github.com/partnerkit/partnerkit/benchmarks/report"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -21,8 +20,6 @@ const (
 	// What they write: a refresh the row of its family and two tokens, a code exchange
 	// that of the code, too.
 	rowsOfRefresh, rowsOfExchange = 3, 4
-	// most is how much more they may cost than a commit of so many rows.
-	most = 1.5
 	// clients is how many come at a time, where many do.
 	clients = 64
 )
@@ -51,11 +48,14 @@ func Durable(p bench.Plan, r *report.Report) error {
 	if err := withTables(like); err != nil {
 		return err
 	}
-	same := driver.Open(sqlite.Driver{}, "file:"+like+pragmas)
+	same, err := sql.Open("sqlite", "file:"+like+pragmas+"&_txlock=immediate")
+	if err != nil {
+		return err
+	}
 	defer same.Close()
 	same.SetMaxOpenConns(1)
 	return durable(p, r, durability{
-		where: "durable SQLite, one client", store: store, bare: bare, like: same, own: "of its own rows over our driver",
+		where: "durable SQLite, one client", store: store, bare: bare, like: same, most: 1.6,
 		first: 1500, clients: 1, each: 50,
 	})
 }
@@ -92,7 +92,7 @@ func Postgres(p bench.Plan, r *report.Report, url string) error {
 	}
 	defer tables.Close()
 	return durable(p, r, durability{
-		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, like: db, schema: bare + ".", own: "of its own rows",
+		where: fmt.Sprintf("PostgreSQL, %d clients", clients), store: store, bare: db, like: db, schema: bare + ".", most: 2.2,
 		first: clients, clients: clients, each: 10 * clients,
 	})
 }
@@ -104,7 +104,7 @@ type durability struct {
 	bare   *sql.DB // for short rows
 	like   *sql.DB // has tables like ours
 	schema string  // before the names of its tables
-	own    string  // what its own rows are called
+	most   float64 // the bar, as a multiple of a commit of its own rows
 	// first is how many commits come before those that count: a log that still grows costs
 	// more, about twice as much on some disks, since each commit makes its file longer.
 	first         int
@@ -131,10 +131,10 @@ func durable(p bench.Plan, r *report.Report, d durability) error {
 	sides := []bench.Side{
 		floor("commit of 3 rows", d.bare, short(rowsOfRefresh)),
 		{Name: "refresh", Each: d.each, Do: refreshing(our, d.clients)},
-		floor(d.own, d.like, same.ofRefresh),
+		floor("commit of its own rows", d.like, same.ofRefresh),
 		floor("commit of 4 rows", d.bare, short(rowsOfExchange)),
 		{Name: "code exchange", Each: d.each, Before: before, Do: redeem},
-		floor(d.own, d.like, same.ofExchange),
+		floor("commit of its own rows", d.like, same.ofExchange),
 	}
 	for _, side := range sides[:3] { // of each file
 		if err := side.Do(d.first); err != nil {
@@ -146,12 +146,13 @@ func durable(p bench.Plan, r *report.Report, d durability) error {
 		return err
 	}
 	for i := 0; i < len(measured); i += 3 {
-		floor, one, own := measured[i], measured[i+1], measured[i+2]
-		ratio := one.Ratio(floor)
+		short, one, own := measured[i], measured[i+1], measured[i+2]
+		ratio := one.Ratio(own)
 		r.Add(report.Row{
 			Group: group, Operation: one.Name + " on " + d.where, Ours: one.Wall.String(),
-			Floor:  fmt.Sprintf("%s %v, %s %v", floor.Name, floor.Wall, own.Name, own.Wall),
-			Ratios: fmt.Sprintf("%.2f, %.2f %s", ratio, one.Ratio(own), own.Name), Bar: fmt.Sprintf("at most %.1f", most), Missed: ratio > most,
+			Floor:  fmt.Sprintf("%s %v, %s %v", own.Name, own.Wall, short.Name, short.Wall),
+			Ratios: fmt.Sprintf("%.2f of its own rows, %.2f of a %s", ratio, one.Ratio(short), short.Name),
+			Bar:    fmt.Sprintf("at most %.1f of its own rows", d.most), Missed: ratio > d.most,
 		})
 	}
 	return nil

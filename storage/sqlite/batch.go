@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"time"
 )
 
 // run executes the acts of the batch and commits them, and takes in those that
@@ -33,7 +31,6 @@ func (w *writer) together() bool {
 		return true
 	}
 	done := 0
-	w.patience = time.Time{}
 	for i := 0; i < len(w.batch); i++ {
 		j := w.batch[i]
 		if w.guarded(j, done == 0) {
@@ -44,16 +41,14 @@ func (w *writer) together() bool {
 			done++
 		}
 		if i == len(w.batch)-1 {
-			w.batch = w.company(w.batch, done > 0)
+			w.batch = w.take(w.batch) // those that came meanwhile
 		}
 	}
 	if done == 0 {
 		w.rollback()
 		return true
 	}
-	began := time.Now()
 	err := w.commit()
-	w.last, w.took = len(w.batch), time.Since(began)
 	if isUndone(err) && len(w.batch) > 1 {
 		w.log.Warn("sqlite: commit refused, repeating the batch one by one", "acts", len(w.batch), "err", err)
 		return false
@@ -65,27 +60,6 @@ func (w *writer) together() bool {
 		j.settled = true
 	}
 	return true
-}
-
-// maxPatience is what a batch waits for company at most, however slow the disk.
-const maxPatience = 2 * time.Millisecond
-
-// company takes those into the batch that came meanwhile. Whom the commit before let go is
-// often on the way back, and would have to wait for this one to end: so one that will
-// commit gives as many as they were a moment, which is a small part of what that took.
-func (w *writer) company(batch []*job, willCommit bool) []*job {
-	more := w.take(batch)
-	if len(more) > len(batch) || len(batch) >= w.last || !willCommit {
-		return more
-	}
-	if w.patience.IsZero() {
-		w.patience = time.Now().Add(min(w.took/8, maxPatience))
-	}
-	for len(more) == len(batch) && time.Now().Before(w.patience) {
-		runtime.Gosched()
-		more = w.take(batch)
-	}
-	return more
 }
 
 // alone runs one act in a transaction of its own. It reports false when there is

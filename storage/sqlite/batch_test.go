@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	moderncsqlite "modernc.org/sqlite"
+
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -201,9 +203,9 @@ func TestFullInABatch(t *testing.T) {
 	}
 }
 
-// refusingCommits is the driver with a commit that fails, once it is told so.
+// refusingCommits opens connections whose commits fail once now is set.
 type refusingCommits struct {
-	driver.Driver
+	driver.Connector
 	now atomic.Bool
 }
 
@@ -220,8 +222,8 @@ type (
 
 var errCommit = errors.New("disk I/O error")
 
-func (d *refusingCommits) Open(name string) (driver.Conn, error) {
-	conn, err := d.Driver.Open(name)
+func (d *refusingCommits) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := d.Connector.Connect(ctx)
 	return refusingConn{conn, d}, err
 }
 
@@ -244,9 +246,16 @@ func (s refusingStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 // own, not even one that refused: perhaps for what another one wrote.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
-	d := &refusingCommits{Driver: sqlite.Driver{}}
+	d := &refusingCommits{}
+	connector := func(dsn string) (_ driver.Connector, err error) {
+		if d.Connector != nil { // the readers come second
+			return moderncsqlite.NewConnector(dsn)
+		}
+		d.Connector, err = moderncsqlite.NewConnector(dsn)
+		return d, err
+	}
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, Driver: d})
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: sqlite.Memory, Connector: connector})
 		if err != nil {
 			t.Fatal(err)
 		}

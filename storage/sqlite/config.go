@@ -7,18 +7,13 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
+	"modernc.org/sqlite"
 )
 
 // Memory is the path of a database that lives as long as its store. It is a
 // file in a temporary directory, removed at Close, and so behaves like any
 // other in all but its end.
 const Memory = ":memory:"
-
-// Driver is the driver that stores use unless told otherwise: modernc.org/sqlite, with less
-// in between than that package's own driver has. It implements driver.Driver of
-// database/sql.
-type Driver = sqlitedriver.Driver
 
 // Config says how to open a file. Only Path is required.
 type Config struct {
@@ -30,12 +25,13 @@ type Config struct {
 	// WriteWait is how long a write waits for its turn before it fails with
 	// storage.ErrBusy; 0 means 5 seconds.
 	WriteWait time.Duration
-	// MaxBatch is how many acts are committed together at most; 0 means 256.
+	// MaxBatch is how many operations are committed together at most; 0 means 256.
 	MaxBatch int
-	// Driver opens the connections; nil means [Driver]. Another is one wrapped around
-	// it, for tracing or measuring, that prepares and runs statements under a context.
-	Driver driver.Driver
-	// Logger hears of repeated batches; nil discards.
+	// Connector returns the connector that opens connections to a data source name of
+	// modernc.org/sqlite. nil means sqlite.NewConnector of that package. A host can
+	// wrap it to trace or measure statements.
+	Connector func(dsn string) (driver.Connector, error)
+	// Logger receives warnings about repeated batches; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -55,8 +51,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxBatch == 0 {
 		c.MaxBatch = 256
 	}
-	if c.Driver == nil {
-		c.Driver = Driver{}
+	if c.Connector == nil {
+		c.Connector = sqlite.NewConnector
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

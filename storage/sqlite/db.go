@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -18,7 +19,7 @@ type DB struct {
 	path    string
 	lock    *fileLock
 	writer  *writer
-	readers *pool
+	readers *readers
 	temp    string // directory to remove at Close
 	closed  atomic.Bool
 }
@@ -50,17 +51,45 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	createPrivate(file)
-	// As many pages as the first part of the index of the log has room for: pages that
-	// are written often are then copied to the file more rarely, and found as fast.
-	writing, err := connect(ctx, cfg.Driver, dsn(file, "synchronous(FULL)", "wal_autocheckpoint(4000)"))
+	// 4,000 pages are about what the first block of the log's index covers. Frequently
+	// written pages are then copied to the database file less often.
+	writing, err := openSQL(cfg, dsn(file, "synchronous(FULL)", "wal_autocheckpoint(4000)"), 1)
 	if err != nil {
-		return fmt.Errorf("open %s: %w%s", db.path, err, hint(err))
+		return fmt.Errorf("open %s: %w", db.path, err)
 	}
-	db.writer = newWriter(writing, cfg)
-	// They look for many rows at a time: 8 MB hold the inner pages of some million rows.
-	reading := dsn(file, "query_only(1)", "cache_size(-8000)")
-	db.readers = newPool(cfg.Readers, func(ctx context.Context) (*conn, error) { return connect(ctx, cfg.Driver, reading) })
+	conn, err := writing.Conn(ctx)
+	if err != nil {
+		err = explain(err)
+		return errors.Join(fmt.Errorf("open %s: %w%s", db.path, err, hint(err)), writing.Close())
+	}
+	db.writer = newWriter(writing, conn, cfg)
+	// 8 MB of cache hold the inner pages of indexes over millions of rows.
+	reading, err := openSQL(cfg, dsn(file, "query_only(1)", "cache_size(-8000)"), cfg.Readers)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	db.readers = &readers{db: reading, statements: statements{on: reading}}
 	return nil
+}
+
+// readers is the pool of connections that read.
+type readers struct {
+	statements
+	db *sql.DB
+}
+
+func (r *readers) close() error { return errors.Join(r.statements.close(), r.db.Close()) }
+
+// openSQL returns a pool that keeps up to size connections open.
+func openSQL(cfg Config, dsn string, size int) (*sql.DB, error) {
+	connector, err := cfg.Connector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
 }
 
 // createPrivate makes a new file that only its owner can read: SQLite would let
@@ -87,6 +116,7 @@ func realPath(file string) string {
 // dsn names the file, with what all connections need and some pragmas more.
 func dsn(file string, more ...string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
+		"_dqs":    {"0"}, // "text" is a name and never a string
 		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)"}, more...),
 	}.Encode()}
 	return name.String()
@@ -136,22 +166,32 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Row
 	if db.closed.Load() {
 		return nil, storage.ErrClosed
 	}
-	return db.readers.query(ctx, query, args)
+	found, err := db.readers.query(ctx, query, args)
+	if err != nil {
+		return nil, db.unlessClosed(err)
+	}
+	return found, nil
 }
 
-// One is the shorter way to a single row, for [storage.One]. It goes over the connection
-// that writes while that is free: its pages are those that it wrote, where a reader begins
-// with none after each commit. So it is for rows that are found soon, since writers wait
-// meanwhile. Whatever might write gets a reader, which refuses it.
+// One implements the short path of [storage.One]. The statement is not interrupted when
+// ctx ends: it is short, and watching ctx would cost more than running it.
 func (db *DB) One(ctx context.Context, query string, args, dest []any) error {
 	if db.closed.Load() {
 		return storage.ErrClosed
 	}
-	if ctx.Err() == nil && strings.HasPrefix(query, "SELECT ") && !mayBeSeveral(query) && db.writer.tryTake() {
-		defer db.writer.pass()
-		return db.writer.conn.one(uncancelled(ctx), query, args, dest)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return db.readers.one(ctx, query, args, dest)
+	return db.unlessClosed(db.readers.one(uncancelled(ctx), query, args, dest))
+}
+
+// unlessClosed returns err, or [storage.ErrClosed] instead if the database was closed
+// meanwhile.
+func (db *DB) unlessClosed(err error) error {
+	if err != nil && db.closed.Load() {
+		return storage.ErrClosed
+	}
+	return err
 }
 
 // BeginTx implements [storage.DB]. While the transaction is open no other write
@@ -189,8 +229,11 @@ func (db *DB) Close() error {
 
 func (db *DB) release() error {
 	var errs []error
+	if db.readers != nil {
+		errs = append(errs, db.readers.close())
+	}
 	if db.writer != nil {
-		errs = append(errs, db.readers.close(), db.writer.conn.close())
+		errs = append(errs, db.writer.release())
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.release())

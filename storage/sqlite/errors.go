@@ -4,31 +4,53 @@ import (
 	"errors"
 	"fmt"
 
-	lib "modernc.org/sqlite/lib"
+	"modernc.org/sqlite"
 
-	"github.com/partnerkit/partnerkit/internal/sqlitedriver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// explain adds to an error of SQLite the one of storage that it amounts to, so
-// that callers need not know the driver.
+// Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
+const (
+	codeBusy       = 5
+	codeLocked     = 6
+	codeReadOnly   = 8
+	codeFull       = 13
+	codeCantOpen   = 14
+	codeConstraint = 19
+	codeNotADB     = 26
+)
+
+// code returns the primary result code of an error of SQLite, or 0 for another error.
+func code(err error) int {
+	if err == nil {
+		return 0
+	}
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code() & 0xff // extended codes have more bits
+}
+
+// explain adds the matching error of package storage to an error of SQLite, so that
+// callers need not know the driver.
 func explain(err error) error {
-	switch sqlitedriver.Code(err) {
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+	switch code(err) {
+	case codeBusy, codeLocked:
 		return fmt.Errorf("%w: %w", storage.ErrBusy, err)
-	case lib.SQLITE_FULL:
+	case codeFull:
 		return fmt.Errorf("%w: %w", storage.ErrFull, err)
-	case lib.SQLITE_READONLY:
+	case codeReadOnly:
 		return fmt.Errorf("%w: %w", storage.ErrReadOnly, err)
 	}
 	return err
 }
 
-// isUndone tells a commit that surely did not happen from one whose outcome is
-// unknown.
+// isUndone reports whether a commit that failed with err certainly did not happen. After
+// other errors its outcome is unknown.
 func isUndone(err error) bool {
-	switch sqlitedriver.Code(err) {
-	case lib.SQLITE_FULL, lib.SQLITE_CONSTRAINT, lib.SQLITE_BUSY:
+	switch code(err) {
+	case codeFull, codeConstraint, codeBusy:
 		return true
 	}
 	return false
@@ -43,9 +65,9 @@ func hint(err error) string {
 		return "; free some space and start again, nothing was changed"
 	case errors.Is(err, storage.ErrBusy):
 		return "; another program holds the file, close it and start again"
-	case sqlitedriver.Code(err) == lib.SQLITE_NOTADB:
+	case code(err) == codeNotADB:
 		return "; this is not an SQLite file, name another one"
-	case sqlitedriver.Code(err) == lib.SQLITE_CANTOPEN:
+	case code(err) == codeCantOpen:
 		return "; its directory must exist and be writable"
 	}
 	return ""

@@ -12,7 +12,7 @@ import (
 // it is over, its rows are closed and nothing runs through it any more: what
 // comes later on the connection belongs to somebody else.
 type txn struct {
-	conn *conn
+	conn *statements
 
 	mu   sync.Mutex
 	rows *txnRows // being read
@@ -74,7 +74,7 @@ func (t *txn) closeRows() error {
 	}
 	left := t.rows
 	left.cut, t.rows = true, nil
-	return left.rows.close()
+	return left.rows.Close()
 }
 
 // look asks after a failed statement whether SQLite dropped the transaction with
@@ -96,7 +96,7 @@ func (t *txn) end() (lost bool) {
 }
 
 // inTransaction tells by trying to begin, which only works outside of one.
-func inTransaction(on *conn) bool {
+func inTransaction(on *statements) bool {
 	if _, err := on.exec(context.Background(), "BEGIN", nil); err != nil {
 		return true
 	}
@@ -127,8 +127,8 @@ func (r *txnRows) Next() bool {
 	if r.cut {
 		return false
 	}
-	more := r.rows.next()
-	r.t.look(r.rows.err)
+	more := r.rows.Next()
+	r.t.look(r.rows.Err())
 	return more
 }
 
@@ -138,7 +138,7 @@ func (r *txnRows) Scan(dest ...any) error {
 	if r.cut {
 		return storage.ErrTxDone
 	}
-	return r.rows.scan(dest)
+	return r.rows.Scan(dest...)
 }
 
 func (r *txnRows) Err() error {
@@ -147,7 +147,7 @@ func (r *txnRows) Err() error {
 	if r.cut {
 		return storage.ErrTxDone
 	}
-	return r.rows.err
+	return r.rows.Err()
 }
 
 func (r *txnRows) Close() error {
@@ -157,5 +157,5 @@ func (r *txnRows) Close() error {
 		return nil
 	}
 	r.t.rows = nil
-	return r.rows.close()
+	return r.rows.Close()
 }

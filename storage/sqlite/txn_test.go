@@ -163,29 +163,6 @@ func TestSeveralStatementsInOneExec(t *testing.T) {
 	})
 }
 
-// A destination that panics harms nobody but its caller.
-func TestPanicInScan(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, db *sqlite.DB) {
-		const query = "SELECT 1 UNION ALL SELECT 2"
-		for range 100 { // more than there are connections
-			func() {
-				defer func() { _ = recover() }()
-				_ = storage.One(t.Context(), db, query, nil, panicking{})
-				t.Error("it did not panic")
-			}()
-		}
-		var n int
-		if err := storage.One(t.Context(), db, query, nil, &n); err != nil || n != 1 {
-			t.Errorf("%d, %v", n, err)
-		}
-	})
-}
-
-type panicking struct{}
-
-func (panicking) Scan(any) error { panic("of the destination") }
-
 // A read over the connection that writes sees what was committed, with writers beside it
 // and without, and writes nothing itself.
 func TestReadsOverTheWriter(t *testing.T) {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,17 +19,14 @@ import (
 // those who came later. So a lone writer pays for no change of goroutine, and
 // many writers pay for one commit.
 type writer struct {
-	conn     *conn
+	db       *sql.DB // has only the connection raw
+	raw      *sql.Conn
+	conn     *statements // over raw
 	wait     time.Duration
 	maxBatch int
 	log      *slog.Logger
 
-	timers sync.Pool // of *time.Timer that do not run
-
-	batch    []*job        // of the one who has the connection
-	patience time.Time     // until when it waits for company; zero: it did not yet
-	last     int           // how many shared the last commit
-	took     time.Duration // of the last commit
+	batch []*job // of the goroutine that has the connection
 
 	mu     sync.Mutex
 	queue  []*job        // those waiting, the next to lead at the front
@@ -56,9 +54,9 @@ type job struct {
 	panicked any // of the act; raised again in the goroutine that brought it
 }
 
-func newWriter(on *conn, cfg Config) *writer {
+func newWriter(db *sql.DB, on *sql.Conn, cfg Config) *writer {
 	return &writer{
-		conn: on, wait: cfg.WriteWait, maxBatch: cfg.MaxBatch, log: cfg.Logger,
+		db: db, raw: on, conn: &statements{on: on}, wait: cfg.WriteWait, maxBatch: cfg.MaxBatch, log: cfg.Logger,
 		idle: make(chan struct{}),
 	}
 }
@@ -99,8 +97,8 @@ func (w *writer) enter(j *job) error {
 }
 
 func (w *writer) await(j *job) error {
-	timer := w.startTimer()
-	defer w.stopTimer(timer)
+	timer := time.NewTimer(w.wait)
+	defer timer.Stop()
 	select {
 	case <-j.turn:
 		return j.refused()
@@ -115,20 +113,6 @@ func (w *writer) await(j *job) error {
 	}
 	<-j.turn // it has begun: the answer is what happens
 	return j.refused()
-}
-
-func (w *writer) startTimer() *time.Timer {
-	timer, ok := w.timers.Get().(*time.Timer)
-	if !ok {
-		return time.NewTimer(w.wait)
-	}
-	timer.Reset(w.wait)
-	return timer
-}
-
-func (w *writer) stopTimer(timer *time.Timer) {
-	timer.Stop()
-	w.timers.Put(timer)
 }
 
 // refused is the error of a job that never ran because the writer closed.
@@ -204,17 +188,6 @@ func (w *writer) take(batch []*job) []*job {
 	return batch
 }
 
-// tryTake takes the connection if it is free.
-func (w *writer) tryTake() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.held || w.closed {
-		return false
-	}
-	w.held = true
-	return true
-}
-
 // pass gives the connection to the first in the queue, or lays it down.
 func (w *writer) pass() {
 	w.mu.Lock()
@@ -261,4 +234,9 @@ func (w *writer) close() {
 		_ = lent.Rollback()
 	}
 	<-w.idle
+}
+
+// release closes the connection.
+func (w *writer) release() error {
+	return errors.Join(w.conn.close(), w.raw.Close(), w.db.Close())
 }
