@@ -109,7 +109,7 @@ func (k *kit) connect(app oauthserver.App, businessID string, scopes identity.Sc
 	if err != nil || approved.Outcome != oauthserver.ApprovalDone {
 		k.Fatalf("approve: %v, %v", approved.Outcome, err)
 	}
-	_, found, err := k.store.ClientAndCode(k.Context(), app.ClientID, code)
+	found, err := k.store.Code(k.Context(), code)
 	k.must(err)
 	access := secret.NewToken(secret.AccessToken, id.New(id.Token, now))
 	mint := oauthserver.Mint{

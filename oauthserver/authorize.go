@@ -95,7 +95,7 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 // consentApp finds the usable app of a client_id. A metadata document is fresh, or is
 // fetched for it.
 func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr) (App, error) {
-	client, err := s.findClient(ctx, s.cfg.Store, clientID, ip, forConsent)
+	client, err := s.findClient(ctx, clientID, ip, forConsent)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, errDocument):
 		return App{}, refused(textClient)

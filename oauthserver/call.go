@@ -24,7 +24,6 @@ type call struct {
 	ip          netip.Addr
 	form        apierror.Form
 	credentials credentials
-	look        *look
 	// The keys of counters and lockouts: of its address, and of its address and the
 	// client that it names, if it names one.
 	address, client ratelimit.Key
@@ -33,7 +32,7 @@ type call struct {
 // newCall is a request of which nothing has been read yet.
 func (s *Server) newCall(r *http.Request, endpoint endpointName) call {
 	ip := s.cfg.Proxies.ClientIP(r)
-	return call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: ip, look: &look{store: s.cfg.Store}, address: ratelimit.NewIPKey("oauth "+string(endpoint), ip)}
+	return call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: ip, address: ratelimit.NewIPKey("oauth "+string(endpoint), ip)}
 }
 
 // reader reads the parameters and the client's credentials of a request.

@@ -30,11 +30,6 @@ const (
 // the document's host must not log anybody out.
 const documentGrace = 30 * 24 * time.Hour
 
-// clientFinder is the part of [Store] that knows clients.
-type clientFinder interface {
-	Client(ctx context.Context, clientID string) (Client, error)
-}
-
 // findClient returns the app of a client_id with its secrets: one that was
 // registered, or else the one that the metadata document at the client_id
 // describes. ip is the caller's, whose budget a fetch is charged to. Errors are
@@ -44,9 +39,9 @@ type clientFinder interface {
 // A client that was registered, and one whose document is fresh, costs one
 // statement. One that may not be used is returned without a look at its document:
 // the answer is a refusal whatever that says.
-func (s *Server) findClient(ctx context.Context, from clientFinder, clientID string, ip netip.Addr, use findUse) (Client, error) {
+func (s *Server) findClient(ctx context.Context, clientID string, ip netip.Addr, use findUse) (Client, error) {
 	now := s.cfg.Clock.Now()
-	client, err := from.Client(ctx, clientID)
+	client, err := s.cfg.Store.Client(ctx, clientID)
 	known := err == nil
 	switch {
 	case known && needsNoDocument(client, now):

@@ -42,7 +42,7 @@ func (s *Server) prove(ctx context.Context, c call) (authenticatedClient, error)
 	case c.credentials.malformed || c.credentials.clientID == "":
 		return authenticatedClient{}, s.refuseClient(ctx, c)
 	}
-	client, err := s.findClient(ctx, c.look, c.credentials.clientID, c.ip, forTokens)
+	client, err := s.findClient(ctx, c.credentials.clientID, c.ip, forTokens)
 	switch {
 	case errors.Is(err, errDocument):
 		return authenticatedClient{}, errClient() // an outage elsewhere is nobody's failed guess

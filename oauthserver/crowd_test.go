@@ -46,14 +46,14 @@ func (s *crowdStore) wait() {
 	}
 }
 
-func (s *crowdStore) ClientAndCode(ctx context.Context, clientID string, digest oauthserver.Digest) (oauthserver.Client, oauthserver.Code, error) {
+func (s *crowdStore) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
 	defer s.wait()
-	return s.Store.ClientAndCode(ctx, clientID, digest)
+	return s.Store.Code(ctx, digest)
 }
 
-func (s *crowdStore) ClientAndToken(ctx context.Context, clientID, tokenID string, digest oauthserver.Digest) (oauthserver.Client, oauthserver.RefreshToken, error) {
+func (s *crowdStore) RefreshToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
 	defer s.wait()
-	return s.Store.ClientAndToken(ctx, clientID, tokenID, digest)
+	return s.Store.RefreshToken(ctx, tokenID, digest)
 }
 
 func (s *crowdStore) DeviceByDigest(ctx context.Context, digest oauthserver.Digest) (oauthserver.DeviceCode, error) {

@@ -36,11 +36,11 @@ func scenarios() []scenario {
 	return []scenario{
 		{name: "code", prepare: func(k *apiKit) (string, apiRequest, []string) {
 			return grant("authorization_code", "code", k.code(confidentialID, apiChallenge), "redirect_uri", apiRedirect, "code_verifier", apiVerifier)
-		}, again: "invalid_grant", description: "code already used", statements: 6, commits: 1},
+		}, again: "invalid_grant", description: "code already used", statements: 7, commits: 1},
 		{name: "refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
 			_, refresh := k.tokens(confidentialID)
 			return grant("refresh_token", "refresh_token", refresh)
-		}, again: "invalid_grant", description: "refresh token reuse detected", statements: 5, commits: 1},
+		}, again: "invalid_grant", description: "refresh token reuse detected", statements: 6, commits: 1},
 		{name: "device", prepare: func(k *apiKit) (string, apiRequest, []string) {
 			device, user := k.newDevice(confidentialID)
 			k.approveDevice(user)

@@ -2,24 +2,27 @@ package oauthserver
 
 import (
 	"context"
+	"errors"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
 // grantCode redeems an authorization code. The order of its checks is fixed:
 // found and the client's own, used, expired, redirect_uri, PKCE, and then, in
 // the act itself, installation and consent. A redemption uses the code up, and so does
 // one that fails with a redirect_uri or a verifier that is not the code's. A
-// redemption costs 6 statements, the client's included, and one commit.
+// redemption costs 7 statements, the client's included, and one commit.
 func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
-	if _, err := c.parameter("code", maxParameter); err != nil {
+	presented, err := c.parameter("code", maxParameter)
+	if err != nil {
 		return tokenAnswer{}, err
 	}
 	redirectURI, err := c.parameter("redirect_uri", maxParameter)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	code, err := c.look.ownCode(client)
+	code, err := s.ownCode(ctx, client, presented)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
@@ -44,6 +47,25 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 		return tokenAnswer{}, err
 	}
 	return tokens.answer(minted.Scopes), nil
+}
+
+// ownCode finds a code of this client. A code of another client is as unknown as one
+// that does not exist.
+func (s *Server) ownCode(ctx context.Context, client authenticatedClient, presented string) (Code, error) {
+	parsed, err := secret.Parse(secret.AuthorizationCode, presented)
+	if err != nil {
+		return Code{}, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	code, err := s.cfg.Store.Code(ctx, parsed.Digest())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Code{}, apierror.GrantError(apierror.GrantUnexplained)
+	case err != nil:
+		return Code{}, fault("find code", err)
+	case !client.owns(code.Standing):
+		return Code{}, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	return code, nil
 }
 
 // spendCode uses up a code whose redemption failed with invalid_grant, which says that the

@@ -2,20 +2,23 @@ package oauthserver
 
 import (
 	"context"
+	"errors"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
 // grantRefresh rotates a refresh token. The order of its checks is fixed: found
 // and the client's own, revoked, used, expired, and then, in the act itself,
-// installation and consent. A rotation costs 5 statements, the client's included,
+// installation and consent. A rotation costs 6 statements, the client's included,
 // and one commit.
 func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
-	if _, err := c.parameter("refresh_token", maxParameter); err != nil {
+	text, err := c.parameter("refresh_token", maxParameter)
+	if err != nil {
 		return tokenAnswer{}, err
 	}
-	token, err := c.look.ownToken(client)
+	token, err := s.ownRefreshToken(ctx, client, text)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
@@ -35,18 +38,43 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 	if err := s.requireMember(ctx, token.BusinessID, token.UserID); err != nil {
 		return tokenAnswer{}, err
 	}
-	return s.rotate(ctx, c, Rotation{Token: token, Narrow: narrow})
+	return s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken, Narrow: narrow})
+}
+
+// ownRefreshToken finds a refresh token of this client. A token of another client is as
+// unknown as one that does not exist: presenting it ends nothing.
+func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient, text string) (presentedToken, error) {
+	parsed, err := secret.Parse(secret.RefreshToken, text)
+	if err != nil {
+		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	token, err := s.cfg.Store.RefreshToken(ctx, parsed.TokenID(), parsed.Digest())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
+	case err != nil:
+		return presentedToken{}, fault("find refresh token", err)
+	case !client.owns(token.Standing):
+		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	return presentedToken{token, parsed}, nil
+}
+
+// presentedToken is a refresh token with its text, which only the client has.
+type presentedToken struct {
+	RefreshToken
+	text secret.Secret
 }
 
 // reuseRefresh is for a token that was used before. The act ends its family, or
 // repeats its answer if the token would be alive; that it was used stands, whatever
 // else has ended since.
-func (s *Server) reuseRefresh(ctx context.Context, c call, token RefreshToken) (tokenAnswer, error) {
+func (s *Server) reuseRefresh(ctx context.Context, c call, token presentedToken) (tokenAnswer, error) {
 	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	answer, err := s.rotate(ctx, c, Rotation{Token: token})
+	answer, err := s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken})
 	if err == nil && !member {
 		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
@@ -54,10 +82,10 @@ func (s *Server) reuseRefresh(ctx context.Context, c call, token RefreshToken) (
 }
 
 // rotate is the act, and what it says.
-func (s *Server) rotate(ctx context.Context, c call, r Rotation) (tokenAnswer, error) {
+func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rotation) (tokenAnswer, error) {
 	tokens := newPair(c.now)
 	if s.cfg.RefreshRetry > 0 {
-		sealed, err := tokens.seal(c.look.token, r.Token.ID)
+		sealed, err := tokens.seal(token.text, r.Token.ID)
 		if err != nil {
 			return tokenAnswer{}, fault("seal answer", err)
 		}
@@ -68,7 +96,7 @@ func (s *Server) rotate(ctx context.Context, c call, r Rotation) (tokenAnswer, e
 		return tokenAnswer{}, fault("rotate refresh token", err)
 	}
 	if minted.Outcome == Repeated {
-		if tokens, err = unseal(c.look.token, r.Token.ID, minted.Answer); err != nil {
+		if tokens, err = unseal(token.text, r.Token.ID, minted.Answer); err != nil {
 			return tokenAnswer{}, fault("open kept answer", err)
 		}
 		return tokens.answer(minted.Scopes), nil

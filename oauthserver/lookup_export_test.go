@@ -15,12 +15,12 @@ var ErrLookupDocument = errDocument
 
 // LookupForConsent is findClient as the consent page calls it.
 func (s *Server) LookupForConsent(ctx context.Context, clientID string, ip netip.Addr) (Client, error) {
-	return s.findClient(ctx, s.cfg.Store, clientID, ip, forConsent)
+	return s.findClient(ctx, clientID, ip, forConsent)
 }
 
 // LookupForTokens is findClient as the endpoints call it.
 func (s *Server) LookupForTokens(ctx context.Context, clientID string, ip netip.Addr) (Client, error) {
-	return s.findClient(ctx, s.cfg.Store, clientID, ip, forTokens)
+	return s.findClient(ctx, clientID, ip, forTokens)
 }
 
 // IsDocumentURL is isDocumentURL.

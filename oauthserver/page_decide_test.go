@@ -54,7 +54,7 @@ func TestApproval_AZ10_AZ13(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, code, err := e.ClientAndCode(t.Context(), app.ClientID, given.Digest())
+		code, err := e.Code(t.Context(), given.Digest())
 		if err != nil {
 			t.Fatal(err)
 		}

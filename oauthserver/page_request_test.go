@@ -55,7 +55,7 @@ func (e *pageEnv) code(t testing.TB, app oauthserver.App, text string) oauthserv
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, code, err := e.ClientAndCode(t.Context(), app.ClientID, given.Digest())
+	code, err := e.Code(t.Context(), given.Digest())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -234,10 +234,9 @@ type Rotation struct {
 
 // CodeStore redeems authorization codes.
 type CodeStore interface {
-	// ClientAndCode returns a client and a code that was issued to it, used and expired
-	// ones too, with one statement; [ErrNotFound] when there are no such two. Of the
-	// code's Standing only names are set: RedeemCode judges the rest, under its locks.
-	ClientAndCode(ctx context.Context, clientID string, digest Digest) (Client, Code, error)
+	// Code returns a code, used and expired ones too, with one statement; [ErrNotFound].
+	// Of its Standing only names are set: RedeemCode checks the rest under its locks.
+	Code(ctx context.Context, digest Digest) (Code, error)
 	// RedeemCode marks an unused code used and makes a family with its first
 	// tokens. When somebody else was first it ends what they got, and says Lost.
 	// Of the code, as it was looked up, only what never changes counts.
@@ -250,9 +249,8 @@ type CodeStore interface {
 	ReplayCode(ctx context.Context, codeID string, now time.Time) error
 }
 
-// TokenStore keeps families and their tokens. A presented token is found by the id that
-// it carries, and is what it says if its digest is that of the record too. The id is empty
-// for a token made before tokens carried one, which is found by its digest alone.
+// TokenStore keeps token families and their tokens. A presented token carries the id of
+// its record, which has the token's digest.
 type TokenStore interface {
 	// AccessToken returns one with its standing, with one statement; [ErrNotFound].
 	AccessToken(ctx context.Context, tokenID string, digest Digest) (AccessToken, error)
@@ -260,11 +258,6 @@ type TokenStore interface {
 	// or two for a token whose row was purged. Such a token was used, and its ID,
 	// ExpiresAt and Generation are zero.
 	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
-	// ClientAndToken returns a client and a refresh token that was issued to it, with as
-	// many statements; [ErrNotFound] when there are no such two. It is for RotateRefresh,
-	// which judges under its locks what the token hangs on: of its Standing only names,
-	// InstallationStatus and FamilyEnded are set.
-	ClientAndToken(ctx context.Context, clientID, tokenID string, digest Digest) (Client, RefreshToken, error)
 	// RotateRefresh marks an unused token used and makes its successors, which
 	// also ends the access tokens before. When somebody else was first it ends
 	// the family and says Lost, unless a retry is allowed.

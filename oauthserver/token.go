@@ -16,7 +16,6 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c.look.presents(c.form)
 	client, err := s.authenticate(ctx, c)
 	if err != nil {
 		return err

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/partnerkit/partnerkit/audit"
@@ -21,17 +19,6 @@ import (
 
 // turn is a number that differs each time, and jumps.
 func (s *Service) turn() int { return int(s.next.Add(7919)) }
-
-// AtOnce does an act several times at once: Refresh or Exchange.
-func (s *Service) AtOnce(ctx context.Context, times int, act func(*Service, context.Context) error) error {
-	errs := make([]error, times)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { errs[i] = act(s, ctx) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
 
 func (s *Service) token() *token { return &s.tokens[s.turn()%len(s.tokens)] }
 

@@ -146,11 +146,6 @@ func (s *Service) Close() error {
 	return err
 }
 
-// ShareAll has every refresh and every code exchange share a transaction, where they can.
-func (s *Service) ShareAll(ctx context.Context) error {
-	return s.on(ctx, s.db, sqlstore.Config{FewMints: -1})
-}
-
 // on puts the platform on a database.
 func (s *Service) on(ctx context.Context, db storage.DB, cfg sqlstore.Config) (err error) {
 	s.db = db

@@ -25,7 +25,7 @@ var kinds = []Kind{
 	RegistrationToken, Session, ConsentRequest, Browser, WebhookSecret,
 }
 
-// located are the kinds of which a secret may carry the id of its record.
+// located are the kinds whose secrets carry the id of their record.
 var located = []Kind{AccessToken, RefreshToken}
 
 // KindOf tells the kind of a presented text by its prefix. It is false for a text

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
 )
@@ -36,8 +37,14 @@ type Secret struct {
 }
 
 // New makes a secret of 256 random bits, in [A-Za-z0-9_-] like every prefix, so that
-// it passes through headers, forms and URLs as it is.
-func New(kind Kind) Secret { return made(kind, "") }
+// it passes through headers, forms and URLs as it is. An access or refresh token gets the
+// id of a new record; use [NewToken] for a record that has one.
+func New(kind Kind) Secret {
+	if slices.Contains(located, kind) {
+		return NewToken(kind, id.New(id.Token, time.Now()))
+	}
+	return made(kind, "")
+}
 
 // NewToken makes an access or refresh token for a record with this id. The token carries
 // it before its random bits, so that the record is found by its primary key; ids sort
@@ -79,8 +86,8 @@ func (s Secret) Reveal() string {
 	return s.text()
 }
 
-// TokenID is the id that a token carries. It is empty for other secrets, and for tokens
-// that were made before they did so.
+// TokenID returns the id that an access or refresh token carries. It is empty for other
+// secrets.
 func (s Secret) TokenID() string {
 	for _, kind := range located {
 		if body, ok := strings.CutPrefix(s.Reveal(), string(kind)); ok && len(body) == id.Length+length {
@@ -122,7 +129,11 @@ func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + placeholder 
 
 // wellFormed checks what stands behind the prefix.
 func wellFormed(kind Kind, body string) bool {
-	if len(body) != length && (len(body) != id.Length+length || !slices.Contains(located, kind)) {
+	want := length
+	if slices.Contains(located, kind) {
+		want += id.Length
+	}
+	if len(body) != want {
 		return false
 	}
 	for _, c := range []byte(body) {

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/grown"
@@ -60,13 +58,6 @@ var often = []act{
 	{"analytics", (*grown.Service).Count},
 	{"app data ended", (*grown.Service).EndAppData},
 	{"uninstalling", (*grown.Service).Uninstall},
-}
-
-// together are those that may share a transaction. Few do: for 32 of 4,000 installations a
-// planner may well read all.
-var together = []act{
-	{"refreshes at once", func(s *grown.Service, ctx context.Context) error { return s.AtOnce(ctx, 8, (*grown.Service).Refresh) }},
-	{"code exchanges at once", func(s *grown.Service, ctx context.Context) error { return s.AtOnce(ctx, 8, (*grown.Service).Exchange) }},
 }
 
 // planner says what is wrong with the plan of a statement.
@@ -154,19 +145,7 @@ func TestPostgres(t *testing.T) {
 		}
 	})
 	conn := connect(t, "pgx", url+"&search_path="+schema)
-	plan := postgresPlan(conn, 7) // five plans for the arguments, then perhaps one for any
-	all := check(t, s, r, often, plan)
-	if err := s.ShareAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all = append(all, check(t, s, r, together, plan)...)
-	for _, table := range []string{"family", "code"} {
-		if !slices.ContainsFunc(all, func(s grown.Statement) bool {
-			return strings.Contains(s.Text, "SKIP LOCKED") && strings.Contains(s.Text, "partnerkit_"+table+" x")
-		}) {
-			t.Errorf("none of those at once shared a transaction that uses up rows of partnerkit_%s", table)
-		}
-	}
+	all := check(t, s, r, often, postgresPlan(conn, 7)) // five plans for the arguments, then perhaps one for any
 	t.Run("without an index", func(t *testing.T) {
 		dropEach(t, conn, `SELECT indexname, substr(tablename, 12) FROM pg_indexes WHERE schemaname = current_schema() AND indexname LIKE 'pk\_%'`, walkedPostgres, anyFault(all, postgresPlan(conn, 1)))
 	})

@@ -63,11 +63,6 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, open, open)
 }
 
-func TestSharing(t *testing.T) {
-	t.Parallel()
-	storetest.RunSharing(t, open)
-}
-
 // A host's own database serves as well, whatever its driver, and stays open.
 func TestHostsDatabase(t *testing.T) {
 	t.Parallel()

@@ -156,7 +156,7 @@ func ending(err error) (answer, error) {
 }
 
 func (c call) present(ctx context.Context, what artifact) (answer, error) {
-	_, code, err := c.ClientAndCode(ctx, c.w.app.ClientID, what.digest)
+	code, err := c.Code(ctx, what.digest)
 	if err != nil {
 		return fault, err
 	}
@@ -171,7 +171,7 @@ func (c call) present(ctx context.Context, what artifact) (answer, error) {
 }
 
 func spendCode(ctx context.Context, c call) (answer, error) {
-	_, code, err := c.ClientAndCode(ctx, c.w.app.ClientID, c.w.freshCode.digest)
+	code, err := c.Code(ctx, c.w.freshCode.digest)
 	if err != nil {
 		return fault, err
 	}

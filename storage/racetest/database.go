@@ -20,8 +20,4 @@ type Database struct {
 	// the caller closes it. It is asked of databases of one process; nil: crashes
 	// are not tried.
 	Crash func(ctx context.Context) (storage.DB, error)
-	// IsSharing has refreshes and code exchanges share transactions, even when each is
-	// the only one, and is for a database that can; only these are explored, each with
-	// every other act.
-	IsSharing bool
 }

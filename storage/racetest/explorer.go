@@ -40,9 +40,6 @@ func newExplorer(t testing.TB, db Database) (*explorer, error) {
 	own := db.Connect(t)
 	e := &explorer{known: map[string]outcome{}, crash: db.Crash}
 	cfg := sqlstore.Config{SkipMigrations: true}
-	if db.IsSharing {
-		cfg.FewMints = -1
-	}
 	var err error
 	if e.store, err = sqlstore.New(ctx, own, sqlstore.Config{}); err != nil {
 		return nil, err

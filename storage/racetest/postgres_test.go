@@ -31,12 +31,3 @@ func TestPostgres(t *testing.T) {
 	t.Parallel()
 	racetest.Run(t, func(t testing.TB) racetest.Database { return onPostgres(t, nothing) })
 }
-
-func TestPostgresSharing(t *testing.T) {
-	t.Parallel()
-	racetest.Run(t, func(t testing.TB) racetest.Database {
-		db := onPostgres(t, nothing)
-		db.IsSharing = true
-		return db
-	})
-}

@@ -50,12 +50,9 @@ func Run(t *testing.T, open Opener) {
 	if dialect.IsOneProcess {
 		stages = orders
 	}
-	if db.IsSharing {
-		on += " with shared transactions"
-	}
 	for _, s := range stages {
 		t.Run(s.what, func(t *testing.T) {
-			newCrew(t, open(t)).work(t, proof.Begin(t, s.what+", "+on, s.unit), seed, s, db.wants)
+			newCrew(t, open(t)).work(t, proof.Begin(t, s.what+", "+on, s.unit), seed, s)
 		})
 	}
 }
@@ -69,21 +66,14 @@ type stage struct {
 	explore    func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error
 }
 
-// acts are those of the combinations that are wanted: all in a proof, and a sample
-// otherwise.
-func (s stage) acts(random *rand.Rand, wants func([]act) bool) [][]act {
-	isUnwanted := func(acts []act) bool { return !wants(acts) }
-	all := slices.DeleteFunc(combinations(s.size), isUnwanted)
+// acts returns all combinations in a proof, and a sample of them otherwise.
+func (s stage) acts(random *rand.Rand) [][]act {
+	all := combinations(s.size)
 	if isLong() {
 		return all
 	}
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return append(slices.DeleteFunc(slices.Clone(s.always), isUnwanted), all[:min(s.sample, len(all))]...)
-}
-
-// wants reports whether a combination is to be explored.
-func (db Database) wants(acts []act) bool {
-	return !db.IsSharing || slices.ContainsFunc(acts, func(a act) bool { return slices.Contains([]string{redeem, refresh, replay, burn, spend}, a.name) })
+	return append(slices.Clone(s.always), all[:min(s.sample, len(all))]...)
 }
 
 // crew are explorers that share the work.
@@ -106,9 +96,9 @@ func newCrew(t *testing.T, db Database) crew {
 	return all
 }
 
-func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage, wants func([]act) bool) {
+func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 	t.Helper()
-	combinations := s.acts(rand.New(rand.NewPCG(seed, 0)), wants)
+	combinations := s.acts(rand.New(rand.NewPCG(seed, 0)))
 	type job struct {
 		n    uint64
 		acts []act

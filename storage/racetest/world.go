@@ -85,7 +85,7 @@ func (w *world) connect(ctx context.Context, s *sqlstore.Store) (err error) {
 		return err
 	}
 	w.old, w.current = first.mint, first.mint
-	_, code, err := s.ClientAndCode(ctx, w.app.ClientID, w.usedCode.digest)
+	code, err := s.Code(ctx, w.usedCode.digest)
 	if err != nil {
 		return err
 	}

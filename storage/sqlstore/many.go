@@ -91,13 +91,6 @@ func (t *tx) upsertMany(ctx context.Context, statement string, rows [][]any, aft
 	})
 }
 
-// insertManyLater is insertMany for rows that the act does not look at again.
-func (t *tx) insertManyLater(ctx context.Context, statement string, rows [][]any) error {
-	return chunks(rows, func(part [][]any) error {
-		return storage.Later(ctx, t.on, t.manyRows(statement, "", part), flat(part)...)
-	})
-}
-
 // returnMany is upsertMany for a statement that ends with RETURNING.
 func (t *tx) returnMany(ctx context.Context, statement string, rows [][]any, after string, row func(scan func(dest ...any) error) error) error {
 	return chunks(rows, func(part [][]any) error {

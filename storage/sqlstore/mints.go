@@ -10,49 +10,31 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// ClientAndCode implements oauthserver.CodeStore.
-func (s *Store) ClientAndCode(ctx context.Context, clientID string, digest oauthserver.Digest) (oauthserver.Client, oauthserver.Code, error) {
-	var row struct {
-		clientRow
+// Code implements oauthserver.CodeStore.
+func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
+	var (
 		code          oauthserver.Code
 		scopes        string
 		expires       int64
 		used          sql.NullInt64
 		grant, family sql.NullString
-	}
-	code := &row.code
-	err := s.read(ctx, "SELECT "+clientColumns+`, x.installation_id, i.business_id, x.grant_id, x.user_id, x.family_id,
+	)
+	err := s.read(ctx, `SELECT x.app_id, x.installation_id, i.business_id, x.grant_id, x.user_id, x.family_id,
 			x.id, x.redirect_uri, x.code_challenge, x.scopes, x.expires_at, x.used_at
-		FROM partnerkit_code x JOIN partnerkit_installation i ON i.id = x.installation_id JOIN partnerkit_app a ON a.id = x.app_id
-		WHERE x.digest = $1 AND a.client_id = $2`, []any{digest.Bytes(), clientID},
-		append(row.dest(), &code.InstallationID, &code.BusinessID, &row.grant, &code.UserID, &row.family,
-			&code.ID, &code.RedirectURI, &code.CodeChallenge, &row.scopes, &row.expires, &row.used)...)
+		FROM partnerkit_code x JOIN partnerkit_installation i ON i.id = x.installation_id
+		WHERE x.digest = $1`, []any{digest.Bytes()},
+		&code.AppID, &code.InstallationID, &code.BusinessID, &grant, &code.UserID, &family,
+		&code.ID, &code.RedirectURI, &code.CodeChallenge, &scopes, &expires, &used)
 	if err != nil {
-		return row.client, *code, wrap("code", notFound(err))
+		return code, wrap("code", notFound(err))
 	}
-	code.AppID, code.GrantID, code.FamilyID = row.client.ID, row.grant.String, row.family.String
-	code.ExpiresAt, code.Used = fromMS(row.expires), row.used.Valid
-	err = errors.Join(row.decode(clientID), decoded(stored{row.scopes, &code.Scopes}))
-	return row.client, *code, err
+	code.GrantID, code.FamilyID = grant.String, family.String
+	code.ExpiresAt, code.Used = fromMS(expires), used.Valid
+	return code, decoded(stored{scopes, &code.Scopes})
 }
 
-// RedeemCode implements oauthserver.CodeStore: 5 statements, or its share of those of many.
+// RedeemCode implements oauthserver.CodeStore: 5 statements.
 func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
-	if !s.canShare(ctx) {
-		return s.redeemAlone(ctx, code, m)
-	}
-	return s.redeemTogether(ctx, code, m)
-}
-
-func (s *Store) redeemTogether(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
-	return s.share(ctx, s.redemptions, &sharedMint{
-		used: code.ID, row: []any{code.ID, ms(m.Now), m.FamilyID},
-		judge: func(state locked) oauthserver.Minted { return state.verdict(code.Scopes) },
-		line:  lineageOf(code.Standing), family: m.FamilyID, mint: m,
-	}, func() (oauthserver.Minted, error) { return s.redeemAlone(ctx, code, m) })
-}
-
-func (s *Store) redeemAlone(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
 	return s.mint(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
 		line := lineageOf(code.Standing)
 		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)

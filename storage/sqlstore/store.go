@@ -21,12 +21,7 @@ type Config struct {
 	SkipMigrations bool
 	// Migrations replaces the built-in ones, in tests of the migrator.
 	Migrations fs.FS
-	// FewMints is how many refreshes, and how many code exchanges, may be under way with
-	// a transaction each; further ones share some, on a database where several can write
-	// at once. 0 means 8; below 0 all share, in tests.
-	FewMints int
-	// Logger hears of migrations, of lost hints and of acts that had to go another way;
-	// nil discards.
+	// Logger receives messages about migrations and lost hints; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -41,8 +36,6 @@ type Store struct {
 	log *slog.Logger
 	sql *sqlText
 	hub *hub
-
-	rotations, redemptions *sharing // nil: each has a transaction of its own
 
 	// joined is the host's transaction in a Store that WithTx returned.
 	joined *joined
@@ -59,7 +52,6 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 		cfg.Migrations = Migrations()
 	}
 	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub()}
-	s.shareMints(cfg)
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // dbCases are the contract of storage.DB.
-var dbCases = joinCases(actCases, cancelCases, openTxCases, closeCases, beforeCases)
+var dbCases = joinCases(actCases, cancelCases, openTxCases, closeCases)
 
 // scratch is a table of the suite's own, of rows (act, step).
 type scratch struct {

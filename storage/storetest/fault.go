@@ -16,8 +16,6 @@ type Faulty struct {
 	// Act is the act. It is called with the fault, and when it failed once more
 	// without.
 	Act func(ctx context.Context) error
-	// Recovers says that the act has another way to go when a statement fails.
-	Recovers bool
 	// Check looks at what is there after the act failed, and after it succeeded.
 	Check func(t *testing.T, happened bool)
 }
@@ -55,8 +53,6 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 		if err != nil {
 			t.Fatalf("%s at %d did not strike, yet the act failed: %v", fault, n, err)
 		}
-		f.Check(t, true)
-	case fault == FaultError && f.Recovers && err == nil:
 		f.Check(t, true)
 	case fault == FaultError:
 		if !errors.Is(err, ErrInjected) {

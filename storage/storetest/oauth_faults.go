@@ -24,7 +24,7 @@ var faultCases = []testCase[*Env]{
 				return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
 			},
 			Check: func(t *testing.T, happened bool) {
-				_, _, codeErr := e.ClientAndCode(t.Context(), f.app.ClientID, code.Digest)
+				_, codeErr := e.Code(t.Context(), code.Digest)
 				_, installErr := e.ActiveInstallation(t.Context(), f.app.ID, f.business)
 				if (codeErr == nil) != happened || (installErr == nil) != happened || (f.recorded(t, events.AppInstalled) == 1) != happened {
 					t.Errorf("happened %v: code %v, installation %v", happened, codeErr, installErr)
@@ -37,8 +37,7 @@ var faultCases = []testCase[*Env]{
 		var code oauthserver.Code
 		var m oauthserver.Mint
 		EveryFault(t, e.Tap, Faulty{
-			Recovers: e.isSharing,
-			Prepare:  func(t *testing.T) { code, m = f.code(t), mint(noon) },
+			Prepare: func(t *testing.T) { code, m = f.code(t), mint(noon) },
 			Act: func(ctx context.Context) error {
 				minted, err := e.RedeemCode(ctx, code, m)
 				return outcome(err, minted.Outcome == oauthserver.Issued)
@@ -68,8 +67,7 @@ var faultCases = []testCase[*Env]{
 		var before, after oauthserver.Mint
 		var token oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
-			Recovers: e.isSharing,
-			Prepare:  func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
+			Prepare: func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
 			Act: func(ctx context.Context) error {
 				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
 				return outcome(err, minted.Outcome == oauthserver.Issued)
@@ -85,7 +83,6 @@ var faultCases = []testCase[*Env]{
 		var live oauthserver.Mint
 		var used oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
-			Recovers: e.isSharing,
 			Prepare: func(t *testing.T) {
 				first := f.issued(t)
 				live = mint(noon)

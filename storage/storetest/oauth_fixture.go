@@ -127,9 +127,9 @@ func (f *oauthFixture) codeFor(t *testing.T, scopes identity.Scopes) oauthserver
 	if approved.Outcome != oauthserver.ApprovalDone {
 		t.Fatalf("approval ended with %q", approved.Outcome)
 	}
-	client, code, err := f.ClientAndCode(t.Context(), f.app.ClientID, digest)
-	if err != nil || client.ID != f.app.ID {
-		t.Fatalf("the code is of %q: %v", client.ID, err)
+	code, err := f.Code(t.Context(), digest)
+	if err != nil || code.AppID != f.app.ID {
+		t.Fatalf("the code is of %q: %v", code.AppID, err)
 	}
 	return code
 }

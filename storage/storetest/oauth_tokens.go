@@ -103,32 +103,13 @@ var tokenCases = []testCase[*Env]{
 		} {
 			_, access := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)
 			_, refresh := f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest)
-			_, _, rotate := f.ClientAndToken(t.Context(), f.app.ClientID, m.RefreshID, m.RefreshDigest)
-			for _, err := range []error{access, refresh, rotate} {
+			for _, err := range []error{access, refresh} {
 				if !errors.Is(err, oauthserver.ErrNotFound) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
 		}
 		f.wantLive(t, one, true)
-	}},
-	// TOK-08: what a client presents is its own, or not there.
-	{"Another client's code, or token", func(t *testing.T, e *Env) {
-		f, other := newOAuth(t, e), newOAuth(t, e)
-		code, token := newCode(), f.issued(t)
-		if got := get[oauthserver.Approved](t)(e.ApproveRequest(t.Context(), f.approval(f.hold(t, allScopes).ID, noon), code)); got.Outcome != oauthserver.ApprovalDone {
-			t.Fatalf("approval: %q", got.Outcome)
-		}
-		for clientID, want := range map[string]string{f.app.ClientID: f.app.ID, other.app.ClientID: "", "nobody": ""} {
-			ofCode, _, codeErr := e.ClientAndCode(t.Context(), clientID, code.Digest)
-			ofToken, _, tokenErr := e.ClientAndToken(t.Context(), clientID, token.RefreshID, token.RefreshDigest)
-			if want == "" && (!errors.Is(codeErr, oauthserver.ErrNotFound) || !errors.Is(tokenErr, oauthserver.ErrNotFound)) {
-				t.Errorf("%s: %v, %v", clientID, codeErr, tokenErr)
-			}
-			if want != "" && (ofCode.ID != want || ofToken.ID != want || ofCode.ClientID != clientID || ofToken.ClientID != clientID) {
-				t.Errorf("%s: %+v and %+v", clientID, ofCode, ofToken)
-			}
-		}
 	}},
 	// REF-03, CODE-06: of what happened since the look, revoked comes before used, and
 	// used before what else has ended.

@@ -49,8 +49,6 @@ func runCases[S any](t *testing.T, cases []testCase[S], with func(*testing.T, fu
 type Env struct {
 	*sqlstore.Store
 	Tap *Tap
-
-	isSharing bool // mints share transactions
 }
 
 // NewEnv opens a store through a tap.
