@@ -64,8 +64,8 @@ func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)
 	files := fstest.MapFS{
-		"0001_one.sql": {Data: []byte("-- minimum: 1\nCREATE TABLE partnerkit_one (n BIGINT); CREATE INDEX pk_one_n ON partnerkit_one (n);")},
-		"0002_two.sql": {Data: []byte("-- minimum: 1\nINSERT INTO partnerkit_one (n) VALUES (1);")},
+		"0001_one.sql": {Data: []byte("CREATE TABLE partnerkit_one (n BIGINT); CREATE INDEX pk_one_n ON partnerkit_one (n); INSERT INTO partnerkit_migration (number, name, minimum) VALUES (1, 'one', 1);")},
+		"0002_two.sql": {Data: []byte("INSERT INTO partnerkit_one (n) VALUES (1); INSERT INTO partnerkit_migration (number, name, minimum) VALUES (2, 'two', 1);")},
 	}
 	storetest.Race(4, func(int) {
 		db := openDB(t, url, postgres.Config{Schema: schema, MaxConns: 1})

@@ -105,7 +105,7 @@ func replaced(part, by string) func(string, string) []string {
 }
 
 var (
-	lockless       = rule{"SELECT a.status", replaced(" FOR SHARE OF a, i, g", "")}
+	lockless = rule{"SELECT a.status", replaced(" FOR SHARE OF a, i, g", "")}
 	// The end of a consent sweeps what it finds, and tokens no longer ask for it.
 	sweeping = []rule{
 		{"SELECT a.id", replaced("g.ended_at", "CAST(NULL AS BIGINT)")},

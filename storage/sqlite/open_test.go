@@ -1,8 +1,10 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -131,14 +133,14 @@ func TestReopen(t *testing.T) {
 // one that asks for newer code; a migration that fails changes nothing.
 func TestSchemaVersions(t *testing.T) {
 	t.Parallel()
-	first := &fstest.MapFile{Data: []byte("-- minimum: 1\nCREATE TABLE partnerkit_one (id BIGINT PRIMARY KEY);")}
+	first := migrationFile("CREATE TABLE partnerkit_one (id BIGINT PRIMARY KEY)", 1, "one", 1)
 	second := func(minimum int) *fstest.MapFile {
-		return &fstest.MapFile{Data: fmt.Appendf(nil, "-- minimum: %d\nCREATE TABLE partnerkit_two (id BIGINT PRIMARY KEY);", minimum)}
+		return migrationFile("CREATE TABLE partnerkit_two (id BIGINT PRIMARY KEY)", 2, "two", minimum)
 	}
 	old := fstest.MapFS{"0001_one.sql": first}
 	additive := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": second(1)}
 	breaking := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": second(2)}
-	broken := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": {Data: []byte("-- minimum: 1\nCREATE TABLE partnerkit_two (id BIGINT); CREATE TABLE partnerkit_one (id BIGINT);")}}
+	broken := fstest.MapFS{"0001_one.sql": first, "0002_two.sql": migrationFile("CREATE TABLE partnerkit_two (id BIGINT); CREATE TABLE partnerkit_one (id BIGINT)", 2, "two", 1)}
 
 	tests := []struct {
 		name string
@@ -186,16 +188,56 @@ func TestSkipMigrations(t *testing.T) {
 // The order of migrations is never guessed.
 func TestMigrationFiles(t *testing.T) {
 	t.Parallel()
-	file := &fstest.MapFile{Data: []byte("-- minimum: 1\nSELECT 1;")}
+	a := migrationFile("SELECT 1", 1, "a", 1)
 	for name, files := range map[string]fstest.MapFS{
-		"gap":                   {"0001_a.sql": file, "0003_b.sql": file},
-		"twice":                 {"0001_a.sql": file, "0001_b.sql": file},
-		"name":                  {"1_a.sql": file},
-		"no minimum":            {"0001_a.sql": {Data: []byte("SELECT 1;")}},
-		"minimum beyond itself": {"0001_a.sql": {Data: []byte("-- minimum: 2\nSELECT 1;")}},
+		"gap":                   {"0001_a.sql": a, "0003_b.sql": migrationFile("SELECT 1", 3, "b", 1)},
+		"twice":                 {"0001_a.sql": a, "0001_b.sql": migrationFile("SELECT 1", 1, "b", 1)},
+		"name":                  {"1_a.sql": a},
+		"no record":             {"0001_a.sql": {Data: []byte("SELECT 1;")}},
+		"record of another":     {"0001_a.sql": migrationFile("SELECT 1", 1, "b", 1)},
+		"minimum beyond itself": {"0001_a.sql": migrationFile("SELECT 1", 1, "a", 2)},
 	} {
 		if err := openWith(t, filepath.Join(t.TempDir(), "x.db"), sqlstore.Config{Migrations: files}); err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// migrationFile is a migration that records itself.
+func migrationFile(statements string, number int, name string, minimum int) *fstest.MapFile {
+	return &fstest.MapFile{Data: fmt.Appendf(nil, "%s; INSERT INTO partnerkit_migration (number, name, minimum) VALUES (%d, '%s', %d);", statements, number, name, minimum)}
+}
+
+// A tool of the host's can run the files as they are.
+func TestMigrationsByAnotherTool(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tool.db")
+	tool, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(sqlstore.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(sqlstore.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(text), "-- +goose Up\n") {
+			t.Errorf("%s: goose needs its annotation first", name)
+		}
+		if _, err := tool.ExecContext(t.Context(), string(text)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if err := tool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, cfg := range []sqlstore.Config{{SkipMigrations: true}, {}} {
+		if err := openWith(t, path, cfg); err != nil {
+			t.Error(err)
 		}
 	}
 }

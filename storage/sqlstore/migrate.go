@@ -8,9 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -18,15 +16,16 @@ import (
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// Migrations returns the migrations as files, for hosts that apply them with a
-// tool of their own: NNNN_name.sql, to be run in order, each once.
+// Migrations returns the migrations as files NNNN_name.sql, for hosts that apply them with
+// a tool of their own, such as goose, atlas or psql: in order, each once. A file ends with
+// the statement that records it in partnerkit_migration.
 //
-// The first line of a file is a comment "-- minimum: N": the code that knows
-// migration N and no later one can still work after this one. Additive
-// migrations keep the minimum where it was, so that nodes with older code go on
-// while newer ones are rolled out. Such a tool also writes the rows of
-// partnerkit_migration, as file 0001 explains. On SQLite it may put WITHOUT ROWID for
-// each comment "keyed", which makes those tables smaller and faster, and nothing else.
+// The minimum that a file records is the last migration that code must know to work with
+// the tables after it. Additive migrations keep the minimum where it was, so that nodes
+// with older code go on while newer ones are rolled out.
+//
+// On SQLite a tool may replace each comment "keyed" by WITHOUT ROWID, which makes those
+// tables smaller and faster.
 func Migrations() fs.FS {
 	files, err := fs.Sub(embedded, "migrations")
 	if err != nil {
@@ -37,17 +36,13 @@ func Migrations() fs.FS {
 
 // migration is one file.
 type migration struct {
-	number, minimum int
-	name, sql       string
+	number    int
+	name, sql string
 }
 
-var (
-	fileName    = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
-	minimumLine = regexp.MustCompile(`^-- minimum: (\d+)\n`)
-)
+var fileName = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
 
-// readMigrations refuses gaps and files without a minimum: the order of
-// migrations is the one thing that may never be guessed.
+// readMigrations reads the files in order. It rejects gaps.
 func readMigrations(files fs.FS) ([]migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -63,15 +58,7 @@ func readMigrations(files fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		line := minimumLine.FindSubmatch(text)
-		if line == nil {
-			return nil, fmt.Errorf("migration %s: its first line is not \"-- minimum: N\"", name)
-		}
-		minimum, err := strconv.Atoi(string(line[1]))
-		if err != nil || minimum > i+1 {
-			return nil, fmt.Errorf("migration %s: minimum %s is beyond it", name, line[1])
-		}
-		all = append(all, migration{number: i + 1, minimum: minimum, name: parts[2], sql: string(text)})
+		all = append(all, migration{number: i + 1, name: parts[2], sql: string(text)})
 	}
 	return all, nil
 }
@@ -113,20 +100,29 @@ func (s *Store) migrate(ctx context.Context, cfg Config) error {
 	return nil
 }
 
+// createMigrations is as in the first migration.
 const createMigrations = `CREATE TABLE IF NOT EXISTS partnerkit_migration (
 	number BIGINT PRIMARY KEY,
 	name TEXT NOT NULL,
-	minimum BIGINT NOT NULL,
-	applied_at BIGINT NOT NULL
+	minimum BIGINT NOT NULL
 )`
 
+// apply runs a migration and checks that it recorded itself.
 func (t *tx) apply(ctx context.Context, m migration) error {
 	if _, err := t.on.Exec(ctx, t.sql.of(strings.ReplaceAll(m.sql, " /* keyed */", t.dialect.Keyed))); err != nil {
 		return err
 	}
-	_, err := t.on.Exec(ctx, t.sql.of("INSERT INTO partnerkit_migration (number, name, minimum, applied_at) VALUES ($1, $2, $3, $4)"),
-		m.number, m.name, m.minimum, time.Now().UnixMilli())
-	return err
+	var minimum int
+	err := t.one(ctx, "SELECT minimum FROM partnerkit_migration WHERE number = $1 AND name = $2", []any{m.number, m.name}, &minimum)
+	switch {
+	case errors.Is(err, storage.ErrNoRows):
+		return errors.New("it does not record itself in partnerkit_migration")
+	case err != nil:
+		return err
+	case minimum > m.number:
+		return fmt.Errorf("its minimum %d is beyond it", minimum)
+	}
+	return nil
 }
 
 // schemaVersion returns the number of the last migration. It is an error when

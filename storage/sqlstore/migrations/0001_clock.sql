@@ -1,11 +1,16 @@
--- minimum: 1
--- A tool that applies these files instead of the library creates
--- partnerkit_migration first and adds one row for each file it has run:
---   CREATE TABLE partnerkit_migration (number BIGINT PRIMARY KEY, name TEXT NOT NULL,
---     minimum BIGINT NOT NULL, applied_at BIGINT NOT NULL);
+-- +goose Up
+-- The migrations that were applied. Every file ends with the statement that records it.
+-- Code that knows migrations up to minimum, and none after, can work with the tables.
+CREATE TABLE IF NOT EXISTS partnerkit_migration (
+  number BIGINT PRIMARY KEY,
+  name TEXT NOT NULL,
+  minimum BIGINT NOT NULL
+);
 
 -- How far the clock of development mode was moved. At most one row.
 CREATE TABLE partnerkit_clock (
   id BIGINT PRIMARY KEY CHECK (id = 1),
   offset_ms BIGINT NOT NULL
 );
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (1, 'clock', 1);

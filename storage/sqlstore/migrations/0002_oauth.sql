@@ -1,7 +1,7 @@
--- minimum: 1
--- What the OAuth server keeps. Whether a token is alive follows from what it
--- hangs on, app, installation, grant and family: ending one of them marks that
--- row only. Rows of one kind are purged by their ids, which sort by time.
+-- +goose Up
+-- The tables of the OAuth server. Whether a token is alive follows from its app,
+-- installation, grant and family: ending one of them marks that row only. Rows are
+-- purged by their ids, which sort by time.
 
 CREATE TABLE partnerkit_app (
   id TEXT PRIMARY KEY,
@@ -19,6 +19,9 @@ CREATE TABLE partnerkit_app (
   metadata TEXT NOT NULL,
   document_fetched_at BIGINT NOT NULL,
   document_fresh_until BIGINT NOT NULL,
+  -- The digests of the secrets that are valid now, so that a client is one row.
+  first_secret BYTEA,
+  second_secret BYTEA,
   created_at BIGINT NOT NULL
 );
 CREATE INDEX pk_app_organization ON partnerkit_app (organization_id, id);
@@ -36,7 +39,7 @@ CREATE TABLE partnerkit_client_secret (
   digest BYTEA NOT NULL,
   prefix TEXT NOT NULL,
   created_at BIGINT NOT NULL,
-  ended_at BIGINT
+  revoked_at BIGINT
 );
 CREATE INDEX pk_client_secret_app ON partnerkit_client_secret (app_id, id);
 
@@ -44,7 +47,7 @@ CREATE TABLE partnerkit_user_state (
   user_id TEXT PRIMARY KEY,
   status TEXT NOT NULL,
   changed_at BIGINT NOT NULL
-);
+) /* keyed */;
 
 CREATE TABLE partnerkit_installation (
   id TEXT PRIMARY KEY,
@@ -60,6 +63,13 @@ CREATE UNIQUE INDEX pk_installation_active ON partnerkit_installation (app_id, b
 CREATE INDEX pk_installation_business ON partnerkit_installation (business_id, id) WHERE status = 'ACTIVE';
 CREATE INDEX pk_installation_app ON partnerkit_installation (app_id, business_id, created_at);
 CREATE INDEX pk_installation_redact ON partnerkit_installation (redact_at) WHERE redact_at IS NOT NULL;
+
+-- When an installation was used last. It is a table of its own because issuing a token
+-- locks the row of the installation.
+CREATE TABLE partnerkit_installation_use (
+  installation_id TEXT PRIMARY KEY,
+  used_at BIGINT NOT NULL
+);
 
 CREATE TABLE partnerkit_grant (
   id TEXT PRIMARY KEY,
@@ -100,10 +110,11 @@ CREATE TABLE partnerkit_code (
   expires_at BIGINT NOT NULL,
   used_at BIGINT,
   family_id TEXT
-);
+) /* keyed */;
 
--- generation counts the rotations: the tokens of an earlier one are dead. What a
--- rotation changes is in no index, so that it costs no second row version in them.
+-- generation counts the rotations: tokens of an earlier generation are dead, and a refresh
+-- token of an earlier generation is used. No index covers what a rotation changes. answer
+-- is the last response, for a retry.
 CREATE TABLE partnerkit_family (
   id TEXT PRIMARY KEY,
   app_id TEXT NOT NULL,
@@ -112,14 +123,17 @@ CREATE TABLE partnerkit_family (
   user_id TEXT NOT NULL,
   scopes TEXT NOT NULL,
   generation BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
-  expires_at BIGINT NOT NULL,
-  ended_at BIGINT
-);
+  ended_at BIGINT,
+  answer BYTEA,
+  answer_scopes TEXT,
+  answered_at BIGINT
+) /* keyed */;
 
+-- A token carries its id and is found by it; the digest proves it and needs no index. Its
+-- id says when it was created.
 CREATE TABLE partnerkit_access_token (
   id TEXT PRIMARY KEY,
-  digest BYTEA NOT NULL UNIQUE,
+  digest BYTEA NOT NULL,
   app_id TEXT NOT NULL,
   installation_id TEXT NOT NULL,
   grant_id TEXT,
@@ -127,22 +141,25 @@ CREATE TABLE partnerkit_access_token (
   family_id TEXT,
   generation BIGINT NOT NULL,
   scopes TEXT NOT NULL,
-  created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   revoked_at BIGINT
-);
+) /* keyed */;
 
 CREATE TABLE partnerkit_refresh_token (
   id TEXT PRIMARY KEY,
-  digest BYTEA NOT NULL UNIQUE,
+  digest BYTEA NOT NULL,
   family_id TEXT NOT NULL,
   generation BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
-  expires_at BIGINT NOT NULL,
-  used_at BIGINT,
-  answer BYTEA,
-  answer_scopes TEXT
-);
+  expires_at BIGINT NOT NULL
+) /* keyed */;
+
+-- The digests of used refresh tokens whose rows were purged while their families live on,
+-- so that a replay is still recognized. The rows of a family are deleted before it is.
+CREATE TABLE partnerkit_used_refresh_token (
+  digest BYTEA PRIMARY KEY,
+  family_id TEXT NOT NULL REFERENCES partnerkit_family (id) ON DELETE CASCADE
+) /* keyed */;
+CREATE INDEX pk_used_refresh_token_family ON partnerkit_used_refresh_token (family_id);
 
 CREATE TABLE partnerkit_device_code (
   id TEXT PRIMARY KEY,
@@ -184,11 +201,4 @@ CREATE TABLE partnerkit_signing_key (
 -- One key at a time has no end yet: the youngest.
 CREATE UNIQUE INDEX pk_signing_key_youngest ON partnerkit_signing_key ((1)) WHERE retire_at IS NULL;
 
-CREATE TABLE partnerkit_event (
-  id TEXT PRIMARY KEY,
-  type TEXT NOT NULL,
-  business_id TEXT NOT NULL,
-  app_id TEXT,
-  data TEXT NOT NULL,
-  created_at BIGINT NOT NULL
-);
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (2, 'oauth', 2);

@@ -1,4 +1,4 @@
--- minimum: 1
+-- +goose Up
 -- Calls by app and UTC hour. No row of the app is needed: counting never fails,
 -- and what was counted may outlive an app that is purged. The columns of
 -- latencies are named by their upper bound in milliseconds.
@@ -32,3 +32,5 @@ CREATE TABLE partnerkit_calls_writer (
   added_at BIGINT NOT NULL
 );
 CREATE INDEX pk_calls_writer_added ON partnerkit_calls_writer (added_at);
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (3, 'analytics', 3);

@@ -1,4 +1,4 @@
--- minimum: 1
+-- +goose Up
 -- Keys of writes that may be sent again. A row is running until it has a status:
 -- owner, the request that works under it, may then give it its answer.
 -- lease_ends is in real time; expires_at is in the platform's.
@@ -17,3 +17,5 @@ CREATE TABLE partnerkit_idempotency_key (
   PRIMARY KEY (app_id, business_id, name)
 );
 CREATE INDEX pk_idempotency_key_expires ON partnerkit_idempotency_key (expires_at);
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (4, 'idempotency', 4);

@@ -1,7 +1,15 @@
--- minimum: 1
+-- +goose Up
 -- Events get their numbers after they have committed, under the row of their
 -- business's counter, and are then planned, in the order of their numbers.
-ALTER TABLE partnerkit_event ADD COLUMN number BIGINT;
+CREATE TABLE partnerkit_event (
+  id TEXT PRIMARY KEY,
+  type TEXT NOT NULL,
+  business_id TEXT NOT NULL,
+  app_id TEXT,
+  data TEXT NOT NULL,
+  number BIGINT,
+  created_at BIGINT NOT NULL
+);
 
 -- Events up to planned have their deliveries; the next event has those of the webhooks
 -- up to planned_webhook. There is a backlog while planned is less than last.
@@ -24,3 +32,5 @@ CREATE INDEX pk_event_number ON partnerkit_event (business_id, number) WHERE num
 -- one over app_id in the order of what follows it.
 CREATE INDEX pk_event_seen ON partnerkit_event (business_id, type, number, id) WHERE app_id IS NULL AND number IS NOT NULL;
 CREATE INDEX pk_event_own ON partnerkit_event (business_id, app_id, type, number, id) WHERE app_id IS NOT NULL AND number IS NOT NULL;
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (5, 'events', 5);

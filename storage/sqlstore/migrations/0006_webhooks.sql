@@ -1,4 +1,4 @@
--- minimum: 1
+-- +goose Up
 -- Secrets are sealed by the host's keyring. A deleted webhook stays while its
 -- deliveries may, so that they know why they are not sent.
 CREATE TABLE partnerkit_webhook (
@@ -80,3 +80,5 @@ INSERT INTO partnerkit_shard (id, holder, epoch, lease_ends) VALUES
   (0, '', 0, 0), (1, '', 0, 0), (2, '', 0, 0), (3, '', 0, 0), (4, '', 0, 0), (5, '', 0, 0),
   (6, '', 0, 0), (7, '', 0, 0), (8, '', 0, 0), (9, '', 0, 0), (10, '', 0, 0), (11, '', 0, 0),
   (12, '', 0, 0), (13, '', 0, 0), (14, '', 0, 0), (15, '', 0, 0), (16, '', 0, 0);
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (6, 'webhooks', 6);

@@ -1,4 +1,4 @@
--- minimum: 1
+-- +goose Up
 -- What apps attach to records of a business. A value is there while its field is not
 -- deleted and its space, all that an app has in a business, has not ended: either
 -- marks one row, and values that hang on it are purged afterwards.
@@ -41,3 +41,5 @@ CREATE UNIQUE INDEX pk_app_data_value_place ON partnerkit_app_data_value (resour
 -- when it believes that there are few.
 CREATE INDEX pk_app_data_value_space ON partnerkit_app_data_value ((space_id || ''), (field_id || ''));
 CREATE INDEX pk_app_data_value_field ON partnerkit_app_data_value ((field_id || ''), (space_id || ''));
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (7, 'appdata', 7);

@@ -1,4 +1,4 @@
--- minimum: 1
+-- +goose Up
 -- Who did what. No row of the app is needed: the log may outlive an app that is
 -- purged. app_id is empty for what is about no app. Purged by ids, which sort by
 -- time.
@@ -13,3 +13,7 @@ CREATE TABLE partnerkit_audit (
 );
 -- Over an expression, as pk_delivery_webhook is.
 CREATE INDEX pk_audit_app ON partnerkit_audit (app_id, (id || ''));
+-- The log of what is about no app, by the organization that it was done for.
+CREATE INDEX pk_audit_organization ON partnerkit_audit (target, (id || '')) WHERE app_id = '';
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (8, 'console', 8);

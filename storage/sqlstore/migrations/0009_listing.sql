@@ -1,4 +1,4 @@
--- minimum: 1
+-- +goose Up
 -- What a marketplace shows of an app, and what extends the service. Of a listing two
 -- revisions are kept, the live one and the latest, which may be the same.
 CREATE TABLE partnerkit_listing_revision (
@@ -59,3 +59,5 @@ CREATE TABLE partnerkit_function (
   created_at BIGINT NOT NULL
 );
 CREATE INDEX pk_function_app ON partnerkit_function (app_id, id);
+
+INSERT INTO partnerkit_migration (number, name, minimum) VALUES (9, 'listing', 9);
