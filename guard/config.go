@@ -99,9 +99,9 @@ type Surface struct {
 	origins       *http.CrossOriginProtection
 	telemetry     *telemetry
 	mux           *http.ServeMux
-	patterns      []string     // of all routes, in the order in which they were opened
-	gates         http.Handler // serve, with the shape of errors
-	handler       http.Handler // gates, with all that is around them
+	patterns      []string // of all routes, in the order in which they were opened
+	undeclared    gates
+	handler       http.Handler // route, behind CORS
 }
 
 // New checks the configuration and returns a surface without routes: a token gets
@@ -138,8 +138,8 @@ func New(cfg Config) (*Surface, error) {
 	case *http.ServeMux:
 		s.cfg.Fallback = s.errors.StandardMux(own)
 	}
-	s.gates = s.errors.Standard(s.serve)
-	s.handler = oauthserver.CORS(cfg.Service, http.HandlerFunc(s.answer))
+	s.undeclared = s.gatesOf(nil)
+	s.handler = oauthserver.CORS(cfg.Service, http.HandlerFunc(s.route))
 	return s, nil
 }
 

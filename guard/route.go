@@ -62,7 +62,6 @@ func (s *Surface) Handle(routes ...Route) error {
 type route struct {
 	Route
 	method, path string
-	hasWildcards bool             // there are values in the path
 	keyed        apierror.Handler // the handler, with idempotency where it writes
 }
 
@@ -72,16 +71,15 @@ func (s *Surface) handle(declared Route) (err error) {
 	}
 	checked := &route{Route: declared, keyed: declared.Handler}
 	checked.method, checked.path = splitPattern(declared.Pattern)
-	checked.hasWildcards = strings.Contains(checked.path, "{")
 	if checked.writes() && s.cfg.Idempotency != nil {
 		checked.keyed = s.cfg.Idempotency(declared.Handler)
 	}
-	defer func() { // by a panic the mux says what is wrong with a pattern
+	defer func() { // the mux panics if something is wrong with a pattern
 		if value := recover(); value != nil {
 			err = fmt.Errorf("%v", value)
 		}
 	}()
-	s.mux.Handle(declared.Pattern, checked)
+	s.mux.Handle(declared.Pattern, s.gatesOf(checked))
 	s.patterns = append(s.patterns, declared.Pattern)
 	return nil
 }
@@ -126,35 +124,4 @@ func splitPattern(pattern string) (method, path string) {
 
 func (r *route) writes() bool {
 	return !r.ReadOnly && r.method != http.MethodGet && r.method != http.MethodHead
-}
-
-// find returns the route of a request; nil when its method and path are not
-// declared. What the mux would redirect, because the path is not clean, is not.
-func (s *Surface) find(r *http.Request) *route {
-	handler, _ := s.mux.Handler(r)
-	found, ok := handler.(*route)
-	if !ok {
-		return nil
-	}
-	r.Pattern = found.Pattern // for the log, which shows patterns only
-	return found
-}
-
-// handover carries a call through the mux: the handler to the route, and its error
-// back.
-type handover struct {
-	http.ResponseWriter
-	route   *route
-	handler apierror.Handler
-	err     error
-}
-
-// ServeHTTP implements http.Handler, for the mux.
-func (r *route) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	to := w.(*handover)
-	if to.route != r { // opened since the gates were passed, which were another's
-		to.err = apierror.Internal(errors.New("the routes changed during the call"))
-		return
-	}
-	to.err = to.handler(to.ResponseWriter, req)
 }

@@ -12,6 +12,16 @@ import (
 // looking at credentials, which they cannot have.
 func (s *Surface) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
+// route passes a request to the gates of its route. Whatever the mux would reject or
+// redirect itself is undeclared.
+func (s *Surface) route(w http.ResponseWriter, r *http.Request) {
+	if to, _ := s.mux.Handler(r); !isGates(to) {
+		s.undeclared(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r) // which sets the values of the path
+}
+
 // call is one request, and what is known about it so far.
 type call struct {
 	recorder
@@ -25,31 +35,37 @@ type call struct {
 func (c *call) isOAuth() bool   { return c.principal.SignIn == identity.SignInOAuth }
 func (c *call) isSession() bool { return c.principal.SignIn == identity.SignInSession }
 
-// callOf finds the call again below the writer that apierror has put around it. So
-// one handler serves all calls; a closure for each would cost more than the gates.
-func callOf(w http.ResponseWriter) *call {
-	return w.(interface{ Unwrap() http.ResponseWriter }).Unwrap().(*call)
+// gates is the handler of a route: all checks, and then the handler that was declared.
+type gates func(w http.ResponseWriter, r *http.Request)
+
+// ServeHTTP implements http.Handler.
+func (g gates) ServeHTTP(w http.ResponseWriter, r *http.Request) { g(w, r) }
+
+func isGates(h http.Handler) bool {
+	_, ok := h.(gates)
+	return ok
 }
 
-// answer is the frame of every call: errors and panics get their shape, and what
-// came of it is counted.
-func (s *Surface) answer(w http.ResponseWriter, r *http.Request) {
-	c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now()}, started: time.Now(), route: s.find(r)}
-	ctx, span := s.telemetry.begin(r, c)
-	finished := false
-	defer func() { s.finish(ctx, r, c, span, finished) }()
-	if span != nil {
-		r = r.WithContext(ctx)
+// gatesOf returns the gates of a route, or of everything undeclared if the route is nil.
+// Errors and panics get their shape, and the outcome is counted.
+func (s *Surface) gatesOf(to *route) gates {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now()}, started: time.Now(), route: to}
+		ctx, span := s.telemetry.begin(r, c)
+		finished := false
+		defer func() { s.finish(ctx, r, c, span, finished) }()
+		if span != nil {
+			r = r.WithContext(ctx)
+		}
+		s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error { return s.serve(c, w, r) }).ServeHTTP(c, r)
+		c.begin(http.StatusOK) // a handler that wrote nothing meant this
+		finished = true
 	}
-	s.gates.ServeHTTP(c, r)
-	c.begin(http.StatusOK) // a handler that wrote nothing meant this
-	finished = true
 }
 
 // serve is the order of the gates. Whoever is refused by one has not come to the
 // next.
-func (s *Surface) serve(w http.ResponseWriter, r *http.Request) error {
-	c := callOf(w)
+func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
 	nobody := s.identify(c, r)
 	if err := s.limit(c, r); err != nil {
 		return err
@@ -104,12 +120,5 @@ func (s *Surface) run(c *call, w http.ResponseWriter, r *http.Request) error {
 	if c.isSession() {
 		ctx = identity.WithSession(ctx, c.session)
 	}
-	r = r.WithContext(ctx)
-	if !c.route.hasWildcards {
-		return c.route.keyed(w, r)
-	}
-	// Through the mux, which alone can set the values of the path.
-	to := &handover{ResponseWriter: w, route: c.route, handler: c.route.keyed}
-	s.mux.ServeHTTP(to, r)
-	return to.err
+	return c.route.keyed(w, r.WithContext(ctx))
 }

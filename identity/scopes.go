@@ -55,64 +55,20 @@ func ParseScopes(text string) (Scopes, error) {
 // NewScopes makes a set of names, none at all included. Each must be a scope-token of
 // RFC 6749 3.3. Errors are [*ScopeError].
 func NewScopes(names ...string) (Scopes, error) {
-	return collect(slices.Clone(names))
-}
-
-// collect is NewScopes for names that nobody else holds.
-func collect(names []string) (Scopes, error) {
-	s := Scopes{names: names[:0]} // what is kept never overtakes what is read
-	var seen uint64               // marks of the names so far: a new mark is a new name
+	s := Scopes{names: make([]string, 0, min(len(names), MaxScopes))}
 	for i, name := range names {
 		if problem := checkScope(name); problem != "" {
 			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("scope %d %s", i+1, problem)}
 		}
-		mark := uint64(1) << ((uint(len(name)) + uint(name[0])*5 + uint(name[len(name)-1])*11) % 64)
-		if seen&mark == 0 || !s.Has(name) {
-			s.names = append(s.names, name)
-			seen |= mark
+		if s.Has(name) {
+			continue
 		}
-		if len(s.names) > MaxScopes {
+		if len(s.names) == MaxScopes {
 			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("more than %d scopes", MaxScopes)}
 		}
+		s.names = append(s.names, name)
 	}
 	return s, nil
-}
-
-// ParseScopeList reads the list that [Scopes.MarshalJSON] writes, as a store keeps it.
-// Each call of an API does that a few times, so where no name is escaped they are cut
-// out of the text. Errors are those of UnmarshalJSON.
-func ParseScopeList(text string) (Scopes, error) {
-	if names, ok := cutList(text); ok {
-		if s, err := collect(names); err == nil { // then nothing in them is escaped
-			return s, nil
-		}
-	}
-	var s Scopes
-	err := s.UnmarshalJSON([]byte(text))
-	return s, err
-}
-
-// cutList cuts the names out of ["a","b"]; false when that is not its form.
-func cutList(text string) (names []string, ok bool) {
-	if text == "[]" {
-		return nil, true
-	}
-	rest, isList := strings.CutPrefix(text, `["`)
-	rest, isWhole := strings.CutSuffix(rest, `"]`)
-	if !isList || !isWhole {
-		return nil, false
-	}
-	names = make([]string, 0, strings.Count(rest, `"`)/2+1)
-	for {
-		end := strings.IndexByte(rest, '"')
-		if end < 0 {
-			return append(names, rest), true
-		}
-		names = append(names, rest[:end])
-		if rest, ok = strings.CutPrefix(rest[end:], `","`); !ok {
-			return nil, false
-		}
-	}
 }
 
 // MustScopes is NewScopes for names in the source code; it panics on an error.

@@ -159,27 +159,3 @@ func TestScopesJSON(t *testing.T) {
 		}
 	}
 }
-
-// A stored list is read as JSON would read it, whichever way it is read.
-func TestParseScopeList(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		`[]`, `["a"]`, `["invoices:read","customers:read"]`, `["a","b","a"]`, `["a,b"]`, `["a<b>&c"]`, `["\u0061"]`, ` [ "a" , "b" ] `, `["a" ,"b"]`,
-		``, `null`, `[""]`, `["]`, `["a`, `["a"`, `a"]`, `["a b"]`, `["a",]`, `["a","b]`, `["a"]]`, `["a","b"],"c"]`, `{"a":"b"}`, `["a\"b"]`, "[\"a\nb\"]",
-	} {
-		var want identity.Scopes
-		wantErr := want.UnmarshalJSON([]byte(text))
-		got, err := identity.ParseScopeList(text)
-		if !got.Equal(want) || got.String() != want.String() || (err == nil) != (wantErr == nil) {
-			t.Errorf("%s: %v, %v; JSON reads %v, %v", text, got, err, want, wantErr)
-		}
-	}
-	all := identity.MustScopes("invoices:read", `a<b>&'c`)
-	text, err := all.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := identity.ParseScopeList(string(text)); err != nil || !got.Equal(all) {
-		t.Errorf("%s: %v, %v", text, got, err)
-	}
-}

@@ -12,9 +12,10 @@ package id
 import (
 	"encoding/base32"
 	"encoding/binary"
-	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // encoding keeps the order of the bytes that it encodes (RFC 4648 7, in lower case).
@@ -33,16 +34,13 @@ const Resolution = 245 * time.Nanosecond
 // are distinct, with 62 random bits, and in no promised order: whoever needs one
 // counts. It is safe for concurrent use.
 func New(kind Kind, now time.Time) string {
-	var u uuid
-	binary.BigEndian.PutUint64(u[8:], rand.Uint64()) //nolint:gosec // ids are distinct, not secret
-	u[8] = 0b10<<6 | u[8]&(1<<6-1)
-	return u.at(now).text(kind)
+	return text(kind, at(uuid.New(), now))
 }
 
 // Floor is the least id of the kind for a record created at now: every id made
 // for an earlier time sorts before it, every other one after it.
 func Floor(kind Kind, now time.Time) string {
-	return uuid{}.at(now).text(kind)
+	return text(kind, at(uuid.UUID{}, now))
 }
 
 // Valid reports whether s has the form of an id that New makes for the kind. Ids of
@@ -52,10 +50,10 @@ func Valid(kind Kind, s string) bool {
 	if !ok || len(text) != Length {
 		return false
 	}
-	b, err := encoding.DecodeString(text)
+	u, err := decode(text)
 	// Two of the 130 bits are spare; only zeroes there are ours. The version is
-	// looked at for the same reason: one id has one spelling.
-	return err == nil && encoding.EncodeToString(b) == text && b[6]>>4 == 7 && b[8]>>6 == 0b10
+	// checked for the same reason: one id has one spelling.
+	return err == nil && encoding.EncodeToString(u[:]) == text && u.Version() == 7 && u.Variant() == uuid.RFC4122
 }
 
 // Time is when the record of a valid id was created, to the millisecond.
@@ -63,27 +61,30 @@ func Time(kind Kind, s string) (time.Time, bool) {
 	if !Valid(kind, s) {
 		return time.Time{}, false
 	}
-	b, _ := encoding.DecodeString(s[len(kind):]) // Valid has decoded it
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, b[:6]...)))).UTC(), true
+	u, _ := decode(s[len(kind):]) // Valid has decoded it
+	seconds, nanoseconds := u.Time().UnixTime()
+	return time.Unix(seconds, nanoseconds).UTC().Truncate(time.Millisecond), true
 }
 
-// uuid is a UUID version 7.
-type uuid [16]byte
+func decode(text string) (uuid.UUID, error) {
+	b, err := encoding.DecodeString(text)
+	if err != nil {
+		return uuid.UUID{}, err
+	}
+	return uuid.FromBytes(b)
+}
 
 // text is the id of a kind.
-func (u uuid) text(kind Kind) string {
-	var b [64]byte
-	return string(encoding.AppendEncode(append(b[:0], kind...), u[:]))
+func text(kind Kind, u uuid.UUID) string {
+	return string(kind) + encoding.EncodeToString(u[:])
 }
 
-// at is the UUID with the time set: 48 bits of milliseconds, then 12 bits of fraction
-// (RFC 9562 6.2, method 3) after the version.
-func (u uuid) at(now time.Time) uuid {
+// at turns u into a UUID version 7 of that time: 48 bits of milliseconds, then 12 bits of
+// fraction after the version (RFC 9562 6.2, method 3). uuid.NewV7 has the time of the
+// system, and ours comes from the caller's clock.
+func at(u uuid.UUID, now time.Time) uuid.UUID {
 	const fractions = 1 << 12
 	fraction := now.Nanosecond() % int(time.Millisecond) * fractions / int(time.Millisecond)
-	var milliseconds [8]byte
-	binary.BigEndian.PutUint64(milliseconds[:], uint64(now.UnixMilli()))
-	copy(u[:6], milliseconds[2:])
-	binary.BigEndian.PutUint16(u[6:8], 7<<12|uint16(fraction))
+	binary.BigEndian.PutUint64(u[:8], uint64(now.UnixMilli())<<16|7<<12|uint64(fraction))
 	return u
 }

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
@@ -64,27 +63,8 @@ func list(values []string) string {
 	return string(text)
 }
 
-// scopeList is list for scopes, in which nothing needs to be escaped.
-func scopeList(s identity.Scopes) string {
-	var text [256]byte
-	b := append(text[:0], '[')
-	for name := range s.All() {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), name...), '"')
-	}
-	return string(append(b, ']'))
-}
-
-// parseList reads what list wrote; for scopes that is identity.ParseScopeList. Where
-// nothing is escaped the values are cut out of the text.
+// parseList reads what list wrote.
 func parseList(text string) ([]string, error) {
-	rest, isList := strings.CutPrefix(text, `["`)
-	rest, isWhole := strings.CutSuffix(rest, `"]`)
-	if isList && isWhole && !strings.Contains(rest, `\`) {
-		return strings.Split(rest, `","`), nil
-	}
 	var values []string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
 		return nil, fmt.Errorf("stored list: %w", err)
@@ -92,9 +72,12 @@ func parseList(text string) ([]string, error) {
 	return values, nil
 }
 
+// scopeList is list for scopes.
+func scopeList(s identity.Scopes) string { return list(s.Names()) }
+
 func parseScopes(text string) (identity.Scopes, error) {
-	s, err := identity.ParseScopeList(text)
-	if err != nil {
+	var s identity.Scopes
+	if err := s.UnmarshalJSON([]byte(text)); err != nil {
 		return s, fmt.Errorf("stored scopes: %w", err)
 	}
 	return s, nil
