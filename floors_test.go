@@ -17,7 +17,7 @@ const module = "github.com/partnerkit/partnerkit"
 // same floor needs an arrow.
 var floors = [][]string{
 	0: {"identity", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/text", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
 	1: {"events", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "console/pages"},
@@ -29,7 +29,8 @@ var floors = [][]string{
 }
 
 var arrows = map[string][]string{
-	"internal/secret":   {"internal/id"}, // a token carries the id of its record
+	"internal/secret":   {"internal/id"},   // a token carries the id of its record
+	"apierror":          {"internal/text"}, // forms and paths are checked texts
 	"storage/sqlite":    {"storage/sqlstore"},
 	"storage/postgres":  {"storage/sqlstore"},
 	"storage/storetest": {"storage/sqlstore", "storage/sqlite", "storage/postgres"}, // for tests of what stands on a store

@@ -1,8 +1,8 @@
 package partnerkit
 
 import (
-	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -10,14 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
-
-// defaultApp counts requests of the app host that have no limit of their own. The
-// OAuth server counts what it refuses there under the same name: it is one limit.
-const defaultApp = "app host pages"
-
-// defaultAPI is the same for the API host: what the guard counts for calls without a
-// token, and the OAuth server for its documents.
-const defaultAPI = "default ip"
 
 // consolePath is where the console lies, on both hosts.
 const consolePath = "/developer"
@@ -52,7 +44,7 @@ func (p *Platform) newAPI() http.Handler {
 	oauth, isOAuth := p.oauth.APIHandler(), pathsOf(p.oauth.APIPatterns())
 	var desk http.Handler
 	if p.desk != nil {
-		desk = p.limited(defaultAPI, p.desk)
+		desk = p.limited(ratelimit.DefaultAPI, p.desk)
 	}
 	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
@@ -102,10 +94,10 @@ func (p *Platform) ownRoutes() []guard.Route {
 // newApp routes the app host.
 func (p *Platform) newApp() http.Handler {
 	oauth := p.oauth.AppHandler()
-	rest := p.limited(defaultApp, p.orNotFound(p.cfg.AppRoutes))
+	rest := p.limited(ratelimit.DefaultApp, p.orNotFound(p.cfg.AppRoutes))
 	var office http.Handler
 	if p.office != nil {
-		office = p.limited(defaultApp, p.office)
+		office = p.limited(ratelimit.DefaultApp, p.office)
 	}
 	routes := p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
@@ -135,19 +127,13 @@ func (p *Platform) orNotFound(h http.Handler) http.Handler {
 
 // limited counts a request toward the default limit of its caller's address, and
 // refuses it when that is used up.
-func (p *Platform) limited(name string, next http.Handler) http.Handler {
+func (p *Platform) limited(counter func(netip.Addr) ratelimit.Counter, next http.Handler) http.Handler {
 	return p.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
-		key := ratelimit.NewIPKey(name, p.cfg.Proxies.ClientIP(r))
 		result, err := p.cfg.Limiter.Check(r.Context(), p.cfg.Clock.Now(), ratelimit.Request{
-			Counters: ratelimit.Counters{{Key: key, Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP)}},
+			Counters: ratelimit.Counters{counter(p.cfg.Proxies.ClientIP(r))},
 		})
-		switch {
-		case errors.Is(err, ratelimit.ErrUnavailable):
-			return apierror.Unavailable(err)
-		case err != nil:
+		if err := apierror.Limited(result.Allowed, result.Wait, err); err != nil {
 			return err
-		case !result.Allowed:
-			return apierror.TooManyRequests(result.Wait)
 		}
 		next.ServeHTTP(w, r)
 		return nil

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // shards is how many locks the buckets are spread over. A lock is held for an
@@ -87,7 +88,7 @@ func (c *Counter) Count(appID string, at time.Time, status int, rateLimited bool
 
 // open adds a bucket to a locked shard; nil when there is no room for it.
 func (c *Counter) open(s *shard, k key) *Bucket {
-	if !isStorable(k.appID) || !c.reserve() {
+	if !text.IsStorable(k.appID) || !c.reserve() {
 		return nil
 	}
 	k.appID = strings.Clone(k.appID) // it may be a piece of something larger
@@ -115,12 +116,6 @@ func (c *Counter) reserve() bool {
 		}
 	}
 	return true
-}
-
-// isStorable keeps out what a database refuses: one such bucket would hold up
-// all others in its batch.
-func isStorable(appID string) bool {
-	return utf8.ValidString(appID) && strings.IndexByte(appID, 0) < 0
 }
 
 // hourOf rounds down, before 1970 too.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // UseStore keeps when each installation was used last.
@@ -27,7 +29,7 @@ type uses struct {
 // Use notes that an installation was used. Like Count it only adds to memory. Where
 // memory is full of installations that were not written yet, it forgets.
 func (c *Counter) Use(installationID string, at time.Time) {
-	if installationID == "" || !isStorable(installationID) {
+	if installationID == "" || !text.IsStorable(installationID) {
 		return
 	}
 	c.uses.mu.Lock()

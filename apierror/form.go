@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // FormLimits bound a form; zero values mean the defaults.
@@ -96,19 +97,14 @@ func parameter(pair string, problems *Validation) (name, value string, ok bool) 
 	}
 	rawName, rawValue, _ := strings.Cut(pair, "=")
 	name, err := url.QueryUnescape(rawName)
-	if err != nil || !isStorable(name) {
+	if err != nil || !text.IsStorable(name) {
 		problems.Add("the form has a parameter whose name is not valid percent-encoded UTF-8 without NUL")
 		return "", "", false
 	}
 	value, err = url.QueryUnescape(rawValue)
-	if err != nil || !isStorable(value) {
+	if err != nil || !text.IsStorable(value) {
 		problems.Add("%s is not valid percent-encoded UTF-8 without NUL", shownName(name))
 		return "", "", false
 	}
 	return name, value, true
-}
-
-// isStorable refuses what PostgreSQL refuses, even as a value to look for.
-func isStorable(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

@@ -1,10 +1,14 @@
 package apierror
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/internal/text"
+)
 
 // IsValidPath reports whether a path is valid UTF-8 without NUL, and not the * of
 // OPTIONS.
-func IsValidPath(path string) bool { return isStorable(path) && path != "*" }
+func IsValidPath(path string) bool { return text.IsStorable(path) && path != "*" }
 
 // ValidPath refuses paths that are not: nothing has such a name, and a database may not
 // even let one ask. It goes in front of a host.

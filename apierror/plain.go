@@ -2,6 +2,7 @@ package apierror
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -78,6 +79,32 @@ func Internal(cause error) *Error {
 		return Unavailable(cause).WithRetryAfter(time.Second)
 	}
 	return plain(http.StatusInternalServerError, "internal error").WithCause(cause)
+}
+
+// Failed is [Internal] with a cause that says what failed: "doing: cause".
+func Failed(doing string, cause error) *Error {
+	return Internal(fmt.Errorf("%s: %w", doing, cause))
+}
+
+// Wrap returns nil for nil and an [*Error] as it is. Any other error becomes one of
+// [Failed].
+func Wrap(doing string, err error) error {
+	if _, ok := errors.AsType[*Error](err); ok || err == nil {
+		return err
+	}
+	return Failed(doing, err)
+}
+
+// Limited turns the decision of a rate limiter into an error: nil if the request is
+// allowed, a 429 that says how long to wait if not, and a 5xx if the limiter failed.
+func Limited(allowed bool, wait time.Duration, err error) error { //nolint:revive // a decision, not a switch
+	switch {
+	case err != nil:
+		return Failed("rate limit", err)
+	case !allowed:
+		return TooManyRequests(wait)
+	}
+	return nil
 }
 
 // Unavailable is a 503: a fault that is expected to pass, such as a database

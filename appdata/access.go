@@ -1,8 +1,6 @@
 package appdata
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -31,12 +29,4 @@ func (s *Service) access(p identity.Principal, resourceType string) error {
 		return apierror.New(apierror.AppCannotAccessType, resourceType)
 	}
 	return nil
-}
-
-// fault is an error that is not the caller's; one of apierror is passed on.
-func fault(err error) error {
-	if _, ok := errors.AsType[*apierror.Error](err); ok {
-		return err
-	}
-	return apierror.Internal(fmt.Errorf("appdata: %w", err))
 }

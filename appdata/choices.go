@@ -3,6 +3,8 @@ package appdata
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // trimmed is options without the space around them, as they are judged and kept.
@@ -19,15 +21,10 @@ func trimmed(options []string) []string {
 func areChoices(options []string) bool {
 	seen := make(map[string]bool, len(options))
 	for _, option := range options {
-		if option == "" || utf8.RuneCountInString(option) > MaxChoice || !isStorable(option) {
+		if option == "" || utf8.RuneCountInString(option) > MaxChoice || !text.IsStorable(option) {
 			return false
 		}
 		seen[option] = true
 	}
 	return len(options) > 0 && len(options) <= MaxChoices && len(seen) == len(options)
-}
-
-// isStorable refuses what PostgreSQL does.
-func isStorable(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

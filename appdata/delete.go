@@ -36,7 +36,7 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, ErrNotFound):
 		return apierror.New(apierror.AppDataValueNotFound, valueID)
 	case err != nil:
-		return fault(err)
+		return apierror.Wrap("appdata", err)
 	case s.cfg.Answer == nil:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // defaultMaxURL is how long a URL may be when its field does not say.
@@ -97,11 +98,11 @@ func (f Field) judgeDate(text string) string {
 
 // textOf reads a JSON string that every database can keep.
 func textOf(value json.RawMessage) (string, bool) {
-	var text *string // stays nil for null
-	if !utf8.Valid(value) || json.Unmarshal(value, &text) != nil || text == nil {
+	var read *string // stays nil for null
+	if !utf8.Valid(value) || json.Unmarshal(value, &read) != nil || read == nil {
 		return "", false
 	}
-	return *text, isStorable(*text)
+	return *read, text.IsStorable(*read)
 }
 
 // isDay reports a day of the calendar, from the year 1 on.

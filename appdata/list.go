@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // ListValues serves GET /app-data behind a guard: what the app has attached to some
@@ -30,7 +31,7 @@ func (s *Service) ListValues(w http.ResponseWriter, r *http.Request) error {
 	q.AppID, q.BusinessID = p.AppID, p.BusinessID
 	found, err := s.cfg.Store.Values(r.Context(), q)
 	if err != nil {
-		return fault(err)
+		return apierror.Wrap("appdata", err)
 	}
 	shown := slices.DeleteFunc(found, func(v Value) bool { return !s.mayRead(p, v.ResourceType) })
 	return apierror.WriteJSON(w, http.StatusOK, map[string][]Value{"data": append([]Value{}, shown...)})
@@ -97,5 +98,5 @@ func parseIDs(values url.Values) ([]string, error) {
 func isEmpty(text string) bool { return text == "" }
 
 func isResourceID(id string) bool {
-	return id != "" && isStorable(id) && utf8.RuneCountInString(id) <= MaxResourceID
+	return id != "" && text.IsStorable(id) && utf8.RuneCountInString(id) <= MaxResourceID
 }

@@ -53,7 +53,7 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, ErrNotFound):
 		return s.fieldGone(r.Context(), p, given, err)
 	case err != nil:
-		return fault(err)
+		return apierror.Wrap("appdata", err)
 	case s.cfg.Answer != nil:
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s *Service) judge(ctx context.Context, p identity.Principal, given []given
 	}
 	declared, err := s.cfg.Store.Fields(ctx, p.AppID)
 	if err != nil {
-		return nil, fault(err)
+		return nil, apierror.Wrap("appdata", err)
 	}
 	fields := make(map[place]Field, len(declared))
 	for _, f := range declared {

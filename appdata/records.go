@@ -34,7 +34,7 @@ func (s *Service) checkRecords(ctx context.Context, businessID string, drafts []
 	}
 	found, err := s.cfg.Records.ExistingRecords(ctx, businessID, slices.Clone(asked))
 	if err != nil {
-		return fault(err)
+		return apierror.Wrap("appdata", err)
 	}
 	for _, one := range found {
 		exists[one] = true

@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -96,7 +97,7 @@ func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error
 		return nil
 	}
 	problem := apierror.Invalid("after must be the nextCursor of a page")
-	if !isStorable(after) {
+	if !text.IsStorable(after) {
 		return problem
 	}
 	_, err := c.App(ctx, by, after)

@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // readBody reads the body of a call.
@@ -52,14 +51,14 @@ func readQuery(r *http.Request) *query {
 
 // text is empty when the parameter is not given.
 func (q *query) text(name string) string {
-	text := q.values.Get(name)
+	value := q.values.Get(name)
 	if len(q.values[name]) > 1 {
 		q.problems.Add("%s must be given once", name)
 	}
-	if !isStorable(text) {
+	if !text.IsStorable(value) {
 		q.problems.Add("%s must be UTF-8 without NUL", name)
 	}
-	return text
+	return value
 }
 
 // number is from 1 to most, and fallback when the parameter is not given.
@@ -80,9 +79,4 @@ func readPage(r *http.Request) (Page, error) {
 	q := readQuery(r)
 	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
 	return p, q.problems.Err()
-}
-
-// isStorable refuses what PostgreSQL refuses, even as a value to look for.
-func isStorable(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

@@ -60,7 +60,7 @@ func (l *Log) find(r *http.Request, businessID, eventID string, since time.Time)
 	case errors.Is(err, ErrNotFound):
 		return Event{}, err
 	case err != nil:
-		return Event{}, fault(err)
+		return Event{}, apierror.Failed("events", err)
 	case e.CreatedAt.Before(since):
 		return Event{}, ErrNotFound
 	}
@@ -89,8 +89,4 @@ func caller(r *http.Request) (identity.Principal, error) {
 		return p, apierror.New(apierror.EventLogForConnectedApps)
 	}
 	return p, nil
-}
-
-func fault(err error) error {
-	return apierror.Internal(fmt.Errorf("events: %w", err))
 }

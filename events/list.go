@@ -28,7 +28,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 	}
 	// First of all, so that a reader sees what it has just written.
 	if err := l.cfg.Store.NumberEvents(r.Context(), p.BusinessID); err != nil {
-		return fault(err)
+		return apierror.Failed("events", err)
 	}
 	q := Query{BusinessID: p.BusinessID, AppID: p.AppID, Since: l.oldest(), Limit: asked.limit + 1}
 	if q.After, err = l.place(r, p.BusinessID, asked, q.Since); err != nil {
@@ -37,7 +37,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 	q.Types, q.AppTypes = l.visible(p, asked.types)
 	found, err := l.cfg.Store.Events(r.Context(), q)
 	if err != nil {
-		return fault(err)
+		return apierror.Failed("events", err)
 	}
 	fit := fitting(found, asked.limit)
 	hasMore := len(found) > fit

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // MaxData is how large the data of an event may be, in bytes of JSON.
@@ -73,13 +73,13 @@ func (l *Log) check(d Draft) (json.RawMessage, error) {
 		return nil, errors.New("there is no such event in the catalog")
 	case d.BusinessID == "":
 		return nil, errors.New("BusinessID is empty")
-	case !isStorable(d.BusinessID):
+	case !text.IsStorable(d.BusinessID):
 		return nil, errors.New("BusinessID is not valid UTF-8 without NUL")
 	case definition.Audience == AudienceApp && d.AppID == "":
 		return nil, errors.New("it is for one app alone, and AppID is empty")
 	case definition.Audience != AudienceApp && d.AppID != "":
 		return nil, errors.New("it is not for one app alone, and AppID is set")
-	case !isStorable(d.AppID):
+	case !text.IsStorable(d.AppID):
 		return nil, errors.New("AppID is not valid UTF-8 without NUL")
 	}
 	data, err := apierror.EncodeJSON(d.Data) // in the bytes that the API would send
@@ -94,9 +94,4 @@ func (l *Log) check(d Draft) (json.RawMessage, error) {
 		return nil, errors.New("the data is not valid UTF-8")
 	}
 	return data, nil
-}
-
-// isStorable refuses what PostgreSQL does.
-func isStorable(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

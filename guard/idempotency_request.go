@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // IdempotencyKeyHeader names a write, so that sending it again does not do it
@@ -34,19 +35,10 @@ func idempotencyKey(r *http.Request) (string, error) {
 		return "", nil
 	case len(values) > 1:
 		return "", apierror.Invalid("Idempotency-Key is given more than once")
-	case len(values[0]) < 1 || len(values[0]) > maxKeyLength || !isPrintable(values[0]):
+	case len(values[0]) < 1 || len(values[0]) > maxKeyLength || !text.IsPrintable(values[0]):
 		return "", apierror.Invalid("Idempotency-Key must have 1 to 255 printable ASCII characters")
 	}
 	return values[0], nil
-}
-
-func isPrintable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // fingerprint is the same for two requests that ask for the same: method, path,

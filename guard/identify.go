@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -24,7 +23,7 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	session, ok, err := s.cfg.Sessions.Session(r)
 	switch {
 	case err != nil:
-		return fault("ask the host for the session", err)
+		return apierror.Failed("ask the host for the session", err)
 	case !ok:
 		return apierror.Unauthorized()
 	}
@@ -43,7 +42,7 @@ func (s *Surface) checkUser(ctx context.Context, userID string) error {
 	}
 	status, err := s.cfg.Users.UserStatus(ctx, userID)
 	if err != nil {
-		return fault("read the status of the user", err)
+		return apierror.Failed("read the status of the user", err)
 	}
 	if status == oauthserver.UserSuspended {
 		return apierror.Forbidden("This account is suspended")
@@ -60,7 +59,7 @@ func (s *Surface) identifyApp(c *call, r *http.Request, token string) error {
 	case errors.Is(err, oauthserver.ErrInvalidToken):
 		return apierror.Unauthorized()
 	case err != nil:
-		return fault("verify access token", err)
+		return apierror.Failed("verify access token", err)
 	}
 	principal.SignIn = identity.SignInOAuth
 	c.principal = principal
@@ -97,10 +96,4 @@ func (s *Surface) checkOrigin(r *http.Request) error {
 		return apierror.Forbidden("this request came from another site").WithCause(err)
 	}
 	return nil
-}
-
-// fault is a failure of the host, the store or the limiter: a 5xx, whatever the
-// error would otherwise mean to the writer of answers.
-func fault(doing string, err error) error {
-	return apierror.Internal(fmt.Errorf("%s: %w", doing, err))
 }

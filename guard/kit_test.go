@@ -283,7 +283,7 @@ func (a answer) refused(status int, code apierror.Code) answer {
 	if got := a.header.Get("WWW-Authenticate"); (got != "") != (status == http.StatusUnauthorized) {
 		a.Errorf("%s: a %d with the challenge %q", a.call, status, got)
 	}
-	if got := a.header.Get("Retry-After"); (got != "") != (status == http.StatusTooManyRequests) {
+	if got := a.header.Get("Retry-After"); (got != "") != (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {
 		a.Errorf("%s: a %d with Retry-After %q", a.call, status, got)
 	}
 	return a

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -17,19 +16,12 @@ const (
 	limitAddress  limitName = "address"
 )
 
-// defaultLimit is the name under which the whole API host counts what has no limit
-// of its own: it is one limit.
-const defaultLimit = "default ip"
-
 // limit counts the call and refuses it when a limit is used up, in one question to
 // the limiter. It notes what the RateLimit headers will say.
 func (s *Surface) limit(c *call, r *http.Request) error {
 	result, err := s.cfg.Limiter.Check(r.Context(), c.now, ratelimit.Request{Counters: s.counters(c, r)})
-	if errors.Is(err, ratelimit.ErrUnavailable) {
-		return apierror.Unavailable(err)
-	}
 	if err != nil {
-		return fault("limit", err)
+		return apierror.Failed("rate limit", err)
 	}
 	if c.isOAuth() {
 		c.quota = result.Counters[0]
@@ -48,10 +40,7 @@ func (s *Surface) limit(c *call, r *http.Request) error {
 // counters are the two of an app, or the one of an address.
 func (s *Surface) counters(c *call, r *http.Request) (counters ratelimit.Counters) {
 	if !c.isOAuth() {
-		counters[0] = ratelimit.Counter{
-			Key:   ratelimit.NewIPKey(defaultLimit, s.cfg.Proxies.ClientIP(r)),
-			Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP),
-		}
+		counters[0] = ratelimit.DefaultAPI(s.cfg.Proxies.ClientIP(r))
 		return counters
 	}
 	counters[0] = ratelimit.Counter{

@@ -137,7 +137,7 @@ func TestDefaultLimit(t *testing.T) {
 	k.send("GET /invoices", bearer(token), from("192.0.2.1")).ok()
 	// Others on this host count under the same name.
 	_, err := limiter.Memory.Check(t.Context(), k.clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
-		Key: ratelimit.NewIPKey("default ip", mustIP("192.0.2.1")), Limit: ratelimit.PerMinute(600),
+		Key: ratelimit.DefaultAPI(mustIP("192.0.2.1")).Key, Limit: ratelimit.PerMinute(600),
 	}}})
 	k.must(err)
 	for i := range 599 {

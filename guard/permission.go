@@ -82,7 +82,7 @@ func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 	}
 	ok, err := s.cfg.Permissions.HasPermission(ctx, c.principal.BusinessID, c.principal.UserID, c.route.Permission)
 	if err != nil {
-		return fault("ask the host for permissions", err)
+		return apierror.Failed("ask the host for permissions", err)
 	}
 	if !ok {
 		return apierror.New(apierror.PermissionRequired, c.route.Permission)

@@ -108,31 +108,13 @@ func only(h apierror.Handler, methods ...string) apierror.Handler {
 func (s *Server) withDefaultLimit(h apierror.Handler) apierror.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var asked ratelimit.Request
-		asked.Counters[0] = ratelimit.Counter{
-			Key:   ratelimit.NewIPKey("default ip", s.cfg.Proxies.ClientIP(r)),
-			Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP),
-		}
+		asked.Counters[0] = ratelimit.DefaultAPI(s.cfg.Proxies.ClientIP(r))
 		if err := s.check(r.Context(), s.cfg.Clock.Now(), asked); err != nil {
 			return err
 		}
 		return h(w, r)
 	}
 }
-
-// fault is a failure of the database or the host: always a 5xx, whatever the
-// error that came back would otherwise mean to the writer of answers.
-func fault(doing string, err error) error {
-	return apierror.Internal(&faultError{doing: doing, cause: err})
-}
-
-type faultError struct {
-	doing string
-	cause error
-}
-
-func (e *faultError) Error() string { return e.doing + ": " + e.cause.Error() }
-
-func (e *faultError) Unwrap() error { return e.cause }
 
 // errOutcome is an answer of the store that its contract does not have.
 var errOutcome = errors.New("the store answered with an unknown outcome")

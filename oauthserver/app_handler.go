@@ -53,22 +53,10 @@ func (s *Server) AppPatterns() []string { return slices.Sorted(maps.Keys(s.pageR
 
 // limitPages counts everything that one address asks of the pages.
 func (s *Server) limitPages(r *http.Request) error {
-	result, err := s.cfg.Limiter.Check(r.Context(), s.cfg.Clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
-		Key:   ratelimit.NewIPKey("app host pages", s.cfg.Proxies.ClientIP(r)),
-		Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP),
-	}}})
-	return limited(result, err)
-}
-
-// limited turns a limiter's answer into that of a page.
-func limited(result ratelimit.Result, err error) error {
-	switch {
-	case err != nil:
-		return apierror.Unavailable(err)
-	case !result.Allowed:
-		return apierror.TooManyRequests(result.Wait)
-	}
-	return nil
+	result, err := s.cfg.Limiter.Check(r.Context(), s.cfg.Clock.Now(), ratelimit.Request{
+		Counters: ratelimit.Counters{ratelimit.DefaultApp(s.cfg.Proxies.ClientIP(r))},
+	})
+	return apierror.Limited(result.Allowed, result.Wait, err)
 }
 
 // crossOriginProtection lets forms of our two hosts pass, and what no browser

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // requestField names a held request, in forms and in the address that a sign-in
@@ -86,7 +87,7 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 		return App{}, repeatedParameter("client_id")
 	}
 	clientID, err := query.one("client_id")
-	if err != nil || !isPrintable(clientID, maxClientID) {
+	if err != nil || clientID == "" || len(clientID) > maxClientID || !text.IsVisible(clientID) {
 		return App{}, refused(textClient)
 	}
 	return s.consentApp(ctx, clientID, ip)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 const (
@@ -72,7 +73,7 @@ func (q authorizeQuery) one(name string) (string, error) {
 		return "", nil
 	case len(p.values) > 1:
 		return "", repeatedParameter(name)
-	case p.malformed || !utf8.ValidString(p.value) || strings.Contains(p.value, "\x00"):
+	case p.malformed || !text.IsStorable(p.value):
 		return "", invalid(name, malformedEncode)
 	}
 	return p.value, nil
@@ -118,13 +119,8 @@ func (q authorizeQuery) repeated() error {
 
 // repeatedParameter names one that came twice, unless its name is nothing to show.
 func repeatedParameter(name string) error {
-	if !isPrintable(name, 64) {
+	if name == "" || len(name) > 64 || !text.IsVisible(name) {
 		name = "a parameter"
 	}
 	return invalid(name, "was sent more than once")
-}
-
-// isPrintable reports whether s is of visible ASCII and at most limit long.
-func isPrintable(s string, limit int) bool {
-	return s != "" && len(s) <= limit && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }

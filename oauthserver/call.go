@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -83,7 +84,7 @@ func (c call) parameter(name string, limit int) (string, error) {
 	switch {
 	case value == "":
 		return "", invalidRequest(name + " is missing")
-	case len(value) > limit || !isPrintableASCII(value):
+	case len(value) > limit || !text.IsPrintable(value):
 		return "", invalidRequest(name + " is malformed")
 	}
 	return value, nil
@@ -95,13 +96,4 @@ func (s *Server) checkTarget(c call) error {
 		return apierror.NewOAuth(apierror.InvalidTarget, err.Error())
 	}
 	return nil
-}
-
-func isPrintableASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }

@@ -51,7 +51,7 @@ func (s *Server) prove(ctx context.Context, c call) (authenticatedClient, error)
 		// does not tell them apart.
 		client = Client{Type: Confidential, Secrets: []Digest{{}}}
 	case err != nil:
-		return authenticatedClient{}, fault("find client", err)
+		return authenticatedClient{}, apierror.Failed("find client", err)
 	}
 	if !client.accepts(c.credentials.secret) {
 		return authenticatedClient{}, s.refuseClient(ctx, c)
@@ -67,7 +67,7 @@ func (s *Server) callingApp(ctx context.Context, c call, client authenticatedCli
 	case errors.Is(err, ErrNotFound):
 		return App{}, s.refuseClient(ctx, c)
 	case err != nil:
-		return App{}, fault("read the calling app", err)
+		return App{}, apierror.Failed("read the calling app", err)
 	}
 	return app, nil
 }
@@ -93,7 +93,7 @@ func (s *Server) refuseClient(ctx context.Context, c call) error {
 	result, err := s.cfg.Limiter.Fail(ctx, c.now, c.lockouts())
 	switch {
 	case err != nil:
-		return limiterFault(err)
+		return apierror.Failed("rate limit", err)
 	case !result.Allowed:
 		return apierror.OAuthTooManyRequests(result.Wait)
 	}

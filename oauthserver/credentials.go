@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // credentials are what a request says about its client. Nobody has looked yet
@@ -77,22 +77,19 @@ func basicCredentials(r *http.Request) credentials {
 // decodeBasic undoes RFC 6749 section 2.3.1: both parts are form-encoded before
 // they are joined. Ids and secrets that we mint are the same in either form, so
 // that clients which leave that out are understood too.
-func decodeBasic(encoded string) (id, text string, ok bool) {
+func decodeBasic(encoded string) (id, password string, ok bool) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || strings.ContainsAny(encoded, "\r\n") { // which package base64 ignores
 		return "", "", false
 	}
-	id, text, found := strings.Cut(string(raw), ":")
+	id, password, found := strings.Cut(string(raw), ":")
 	if !found {
 		return "", "", false
 	}
 	id, idErr := url.QueryUnescape(id)
-	text, textErr := url.QueryUnescape(text)
-	if idErr != nil || textErr != nil || id == "" || !isText(id) || !isText(text) {
+	password, passwordErr := url.QueryUnescape(password)
+	if idErr != nil || passwordErr != nil || id == "" || !text.IsStorable(id) || !text.IsStorable(password) {
 		return "", "", false
 	}
-	return id, text, true
+	return id, password, true
 }
-
-// isText refuses what a database refuses even as a value to look for.
-func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }

@@ -15,9 +15,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// pathDeviceForm is where, on the app host, a person enters a user code.
-const pathDeviceForm = "/device"
-
 // userCodeTries is how many user codes are tried before a collision is a fault.
 // One is rare already: there are 20^8 of them and each lives ten minutes.
 const userCodeTries = 5
@@ -59,7 +56,7 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	page := s.appOrigin + pathDeviceForm
+	page := s.appOrigin + devicePath
 	forbidStoring(w)
 	return apierror.WriteJSON(w, http.StatusOK, deviceAnswer{
 		DeviceCode:              deviceCode.Reveal(),
@@ -104,7 +101,7 @@ func (s *Server) createDevice(ctx context.Context, c call, app App, scopes ident
 		}
 	}
 	if err != nil {
-		return secret.Secret{}, "", fault("create device code", err)
+		return secret.Secret{}, "", apierror.Failed("create device code", err)
 	}
 	return deviceCode, device.UserCode, nil
 }

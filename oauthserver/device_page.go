@@ -71,7 +71,8 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 	// A code counts as wrong before it is looked up, so that many at once stay within
 	// the limit.
 	guess := s.guessing(r, session)
-	if err := limited(s.cfg.Limiter.Fail(r.Context(), now, guess)); err != nil {
+	result, err := s.cfg.Limiter.Fail(r.Context(), now, guess)
+	if err := apierror.Limited(result.Allowed, result.Wait, err); err != nil {
 		return err
 	}
 	device, err := s.openDevice(r, typed, now)
@@ -145,7 +146,8 @@ func (s *Server) deviceForm(r *http.Request, typed, problem string) DeviceFormVi
 
 // checkGuessing refuses whoever has tried too many codes.
 func (s *Server) checkGuessing(r *http.Request, session identity.Session, now time.Time) error {
-	return limited(s.cfg.Limiter.Check(r.Context(), now, ratelimit.Request{Lockouts: s.guessing(r, session)}))
+	result, err := s.cfg.Limiter.Check(r.Context(), now, ratelimit.Request{Lockouts: s.guessing(r, session)})
+	return apierror.Limited(result.Allowed, result.Wait, err)
 }
 
 // guessing is under what wrong codes are counted.

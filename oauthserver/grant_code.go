@@ -41,7 +41,7 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	tokens := newPair(c.now)
 	minted, err := s.cfg.Store.RedeemCode(ctx, code, tokens.mint(c.now))
 	if err != nil {
-		return tokenAnswer{}, fault("redeem code", err)
+		return tokenAnswer{}, apierror.Failed("redeem code", err)
 	}
 	if err := s.settle(ctx, c, minted.Outcome, reasons{lost: apierror.GrantCodeUsed}); err != nil {
 		return tokenAnswer{}, err
@@ -61,7 +61,7 @@ func (s *Server) ownCode(ctx context.Context, client authenticatedClient, presen
 	case errors.Is(err, ErrNotFound):
 		return Code{}, apierror.GrantError(apierror.GrantUnexplained)
 	case err != nil:
-		return Code{}, fault("find code", err)
+		return Code{}, apierror.Failed("find code", err)
 	case !client.owns(code.Standing):
 		return Code{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
@@ -78,7 +78,7 @@ func (s *Server) spendCode(ctx context.Context, c call, code Code, binding *apie
 	spent, err := s.cfg.Store.SpendCode(ctx, code.ID, c.now)
 	switch {
 	case err != nil:
-		return fault("spend code", err)
+		return apierror.Failed("spend code", err)
 	case !spent:
 		return apierror.GrantError(apierror.GrantCodeUsed)
 	}
@@ -92,7 +92,7 @@ func (s *Server) spendCode(ctx context.Context, c call, code Code, binding *apie
 func (s *Server) replayCode(ctx context.Context, c call, code Code, binding *apierror.OAuthError) error {
 	if binding == nil {
 		if err := s.cfg.Store.ReplayCode(ctx, code.ID, c.now); err != nil {
-			return fault("replay code", err)
+			return apierror.Failed("replay code", err)
 		}
 	}
 	return apierror.GrantError(apierror.GrantCodeUsed)

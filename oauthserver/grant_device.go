@@ -25,7 +25,7 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 		inTime, err := s.cfg.Store.PollDevice(ctx, device.ID, c.now, DeviceInterval)
 		switch {
 		case err != nil:
-			return tokenAnswer{}, fault("poll device code", err)
+			return tokenAnswer{}, apierror.Failed("poll device code", err)
 		case inTime:
 			return tokenAnswer{}, apierror.NewOAuth(apierror.AuthorizationPending, "")
 		}
@@ -49,7 +49,7 @@ func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, pres
 	case errors.Is(err, ErrNotFound):
 		return DeviceCode{}, apierror.GrantError(apierror.GrantUnexplained)
 	case err != nil:
-		return DeviceCode{}, fault("find device code", err)
+		return DeviceCode{}, apierror.Failed("find device code", err)
 	case !client.owns(device.Standing):
 		return DeviceCode{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
@@ -86,7 +86,7 @@ func (s *Server) collectDevice(ctx context.Context, c call, device DeviceCode) (
 	tokens := newPair(c.now)
 	minted, err := s.cfg.Store.CollectDevice(ctx, device, tokens.mint(c.now))
 	if err != nil {
-		return tokenAnswer{}, fault("collect device code", err)
+		return tokenAnswer{}, apierror.Failed("collect device code", err)
 	}
 	if err := s.settle(ctx, c, minted.Outcome, reasons{}); err != nil {
 		return tokenAnswer{}, err

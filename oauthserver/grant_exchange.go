@@ -42,7 +42,7 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
 	}, tokens.mint(c.now))
 	if err != nil {
-		return tokenAnswer{}, fault("exchange session token", err)
+		return tokenAnswer{}, apierror.Failed("exchange session token", err)
 	}
 	if err := s.settle(ctx, c, minted.Outcome, reasons{}); err != nil {
 		return tokenAnswer{}, err
@@ -77,11 +77,11 @@ func (s *Server) verifySubject(ctx context.Context, c call, client authenticated
 	session, err := s.sessionVerifier().VerifySessionToken(ctx, app, subject, c.now)
 	switch {
 	case errors.Is(err, ErrFault):
-		return SessionToken{}, fault("verify session token", err)
+		return SessionToken{}, apierror.Failed("verify session token", err)
 	case err != nil, !c.now.Before(session.ExpiresAt):
 		return SessionToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	case session.ID == "": // all such tokens would be one, used once
-		return SessionToken{}, fault("verify session token", errNoSessionID)
+		return SessionToken{}, apierror.Failed("verify session token", errNoSessionID)
 	}
 	return session, nil
 }

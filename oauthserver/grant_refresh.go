@@ -53,7 +53,7 @@ func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient
 	case errors.Is(err, ErrNotFound):
 		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	case err != nil:
-		return presentedToken{}, fault("find refresh token", err)
+		return presentedToken{}, apierror.Failed("find refresh token", err)
 	case !client.owns(token.Standing):
 		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
@@ -87,17 +87,17 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 	if s.cfg.RefreshRetry > 0 {
 		sealed, err := tokens.seal(token.text, r.Token.ID)
 		if err != nil {
-			return tokenAnswer{}, fault("seal answer", err)
+			return tokenAnswer{}, apierror.Failed("seal answer", err)
 		}
 		r.Answer, r.Retry = sealed, s.cfg.RefreshRetry
 	}
 	minted, err := s.cfg.Store.RotateRefresh(ctx, r, tokens.mint(c.now))
 	if err != nil {
-		return tokenAnswer{}, fault("rotate refresh token", err)
+		return tokenAnswer{}, apierror.Failed("rotate refresh token", err)
 	}
 	if minted.Outcome == Repeated {
 		if tokens, err = unseal(token.text, r.Token.ID, minted.Answer); err != nil {
-			return tokenAnswer{}, fault("open kept answer", err)
+			return tokenAnswer{}, apierror.Failed("open kept answer", err)
 		}
 		return tokens.answer(minted.Scopes), nil
 	}

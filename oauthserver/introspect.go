@@ -118,5 +118,5 @@ func unlessNotFound(doing string, err error) error {
 	if err == nil || errors.Is(err, ErrNotFound) {
 		return nil
 	}
-	return fault(doing, err)
+	return apierror.Failed(doing, err)
 }

@@ -2,7 +2,6 @@ package oauthserver
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -49,13 +48,7 @@ func (s *Server) limitClient(ctx context.Context, c call, client authenticatedCl
 
 func (s *Server) check(ctx context.Context, now time.Time, asked ratelimit.Request) error {
 	result, err := s.cfg.Limiter.Check(ctx, now, asked)
-	if err != nil {
-		return limiterFault(err)
-	}
-	if !result.Allowed {
-		return apierror.TooManyRequests(result.Wait)
-	}
-	return nil
+	return apierror.Limited(result.Allowed, result.Wait, err)
 }
 
 // counters are those of one request by its endpoint.
@@ -92,12 +85,4 @@ func (c call) lockouts() ratelimit.Lockouts {
 		lockouts[1] = ratelimit.Lockout{Key: c.client.Variant(ofFailures), Rule: ratelimit.PairLockout()}
 	}
 	return lockouts
-}
-
-// limiterFault is a 503 when the limiter may not guess, and a 500 otherwise.
-func limiterFault(err error) error {
-	if errors.Is(err, ratelimit.ErrUnavailable) {
-		return apierror.Unavailable(err)
-	}
-	return fault("limit", err)
 }

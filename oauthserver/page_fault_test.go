@@ -126,8 +126,10 @@ func TestOtherFaults(t *testing.T) {
 	}
 	e.wantNothingGranted(t)
 
-	limited := newPageEnv(t, func(c *oauthserver.Config) { c.Limiter = brokenPageLimiter{broken} })
-	limited.wantFault(t, limited.browser(t).get("/device"), http.StatusServiceUnavailable, broken.Error())
+	for err, status := range map[error]int{broken: http.StatusInternalServerError, ratelimit.ErrUnavailable: http.StatusServiceUnavailable} {
+		limited := newPageEnv(t, func(c *oauthserver.Config) { c.Limiter = brokenPageLimiter{err} })
+		limited.wantFault(t, limited.browser(t).get("/device"), status, err.Error())
+	}
 }
 
 type brokenPageLimiter struct{ err error }

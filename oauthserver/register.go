@@ -83,7 +83,7 @@ func (s *Server) registrar(r *http.Request) (registrar, error) {
 	case errors.Is(err, ErrRegistrationRefused):
 		return registrar{}, errRegistration()
 	case err != nil:
-		return registrar{}, fault("ask the registration policy", err)
+		return registrar{}, apierror.Failed("ask the registration policy", err)
 	}
 	return registrar{organizationID: organizationID}, nil
 }
@@ -110,7 +110,7 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 		// Neither other metadata nor another token would help.
 		return App{}, secret.Secret{}, apierror.NewOAuth(apierror.AccessDenied, s.tooManyApps())
 	case err != nil:
-		return App{}, secret.Secret{}, fault("register app", err)
+		return App{}, secret.Secret{}, apierror.Failed("register app", err)
 	}
 	return app, clientSecret, nil
 }
@@ -129,7 +129,7 @@ func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID stri
 		CreatedAt: now, ExpiresAt: now.Add(RegistrationTokenLifetime),
 	}
 	if err := s.cfg.Store.CreateRegistrationToken(ctx, record); err != nil {
-		return secret.Secret{}, RegistrationToken{}, fault("issue registration token", err)
+		return secret.Secret{}, RegistrationToken{}, apierror.Failed("issue registration token", err)
 	}
 	return token, record, nil
 }

@@ -64,12 +64,12 @@ func (s *Server) revokeAccess(ctx context.Context, c call, presented secret.Secr
 	case errors.Is(err, ErrNotFound):
 		return nil
 	case err != nil:
-		return fault("find access token", err)
+		return apierror.Failed("find access token", err)
 	case !mayEnd(token.Standing):
 		return nil
 	}
 	if err := s.cfg.Store.RevokeAccessToken(ctx, token.ID, c.now); err != nil {
-		return fault("revoke access token", err)
+		return apierror.Failed("revoke access token", err)
 	}
 	return nil
 }
@@ -82,12 +82,12 @@ func (s *Server) revokeFamily(ctx context.Context, c call, presented secret.Secr
 	case errors.Is(err, ErrNotFound):
 		return nil
 	case err != nil:
-		return fault("find refresh token", err)
+		return apierror.Failed("find refresh token", err)
 	case !mayEnd(token.Standing):
 		return nil
 	}
 	if err := s.cfg.Store.EndFamily(ctx, token.FamilyID, c.now); err != nil {
-		return fault("end family", err)
+		return apierror.Failed("end family", err)
 	}
 	return nil
 }

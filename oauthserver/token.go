@@ -58,7 +58,7 @@ func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) 
 func (s *Server) isMember(ctx context.Context, businessID, userID string) (bool, error) {
 	member, err := s.cfg.Host.IsMember(ctx, businessID, userID)
 	if err != nil {
-		return false, fault("ask the host for membership", err)
+		return false, apierror.Failed("ask the host for membership", err)
 	}
 	return member, nil
 }
@@ -92,5 +92,5 @@ func (s *Server) settle(ctx context.Context, c call, outcome Outcome, why reason
 	case ClientDead:
 		return s.refuseClient(ctx, c)
 	}
-	return fault("mint", errOutcome)
+	return apierror.Failed("mint", errOutcome)
 }

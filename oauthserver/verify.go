@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
@@ -29,14 +30,14 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	case errors.Is(err, ErrNotFound):
 		return identity.Principal{}, ErrInvalidToken
 	case err != nil:
-		return identity.Principal{}, fault("find access token", err)
+		return identity.Principal{}, apierror.Failed("find access token", err)
 	case !found.IsLive(s.cfg.Clock.Now()):
 		return identity.Principal{}, ErrInvalidToken
 	}
 	member, err := s.cfg.Host.IsMember(ctx, found.BusinessID, found.UserID)
 	switch {
 	case err != nil:
-		return identity.Principal{}, fault("ask the host for membership", err)
+		return identity.Principal{}, apierror.Failed("ask the host for membership", err)
 	case !member:
 		return identity.Principal{}, ErrInvalidToken
 	}

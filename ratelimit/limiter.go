@@ -40,5 +40,12 @@ var (
 	// ErrUnavailable is wrapped by the errors of a limiter that cannot reach
 	// its counts and has been told to refuse rather than to guess. It is a
 	// fault of the server: answer it with a 5xx, not with 429.
-	ErrUnavailable = errors.New("rate limiter unavailable")
+	ErrUnavailable error = unavailableError{}
 )
+
+type unavailableError struct{}
+
+func (unavailableError) Error() string { return "rate limiter unavailable" }
+
+// IsTemporary makes the error a 503 of package apierror.
+func (unavailableError) IsTemporary() bool { return true }

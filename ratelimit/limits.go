@@ -1,6 +1,9 @@
 package ratelimit
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Calls made with an access token, in requests per minute.
 const (
@@ -22,6 +25,18 @@ const (
 // DefaultPerIP is for everything without a limit of its own, in requests per
 // minute by one address.
 const DefaultPerIP = 600
+
+// DefaultAPI is the counter of an address for all requests to the API host that have no
+// limit of their own.
+func DefaultAPI(ip netip.Addr) Counter {
+	return Counter{Key: NewIPKey("default ip", ip), Limit: PerMinute(DefaultPerIP)}
+}
+
+// DefaultApp is the counter of an address for all requests to the app host that have no
+// limit of their own.
+func DefaultApp(ip netip.Addr) Counter {
+	return Counter{Key: NewIPKey("app host pages", ip), Limit: PerMinute(DefaultPerIP)}
+}
 
 // Failed client authentication: more failures than these within
 // AuthFailuresWithin lock out for AuthLockedFor.

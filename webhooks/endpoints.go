@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // NewWebhook is a webhook as its developer describes it.
@@ -148,8 +149,7 @@ func checkGiven(v *apierror.Validation, n NewWebhook) {
 	if len(n.ID) > 64 || strings.Trim(n.ID, letters) != "" {
 		v.Add("id must have at most 64 letters, digits, hyphens and underscores")
 	}
-	isUnfit := func(r rune) bool { return r <= ' ' || r > '~' }
-	if len(n.Secret) > 256 || n.Secret == string(secret.WebhookSecret) || strings.ContainsFunc(n.Secret, isUnfit) {
+	if len(n.Secret) > 256 || n.Secret == string(secret.WebhookSecret) || !text.IsVisible(n.Secret) {
 		v.Add("secret must have at most 256 printable ASCII characters without spaces, more than %s alone", secret.WebhookSecret)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // for the description
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -60,21 +59,14 @@ func (d *description) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// limited counts toward the limit of everything on the API host that has none of its
-// own: the name is that of the library's.
+// limited counts requests toward the default limit of the API host.
 func (s *server) limited(h apierror.Handler) http.Handler {
 	return s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
-		result, err := s.limiter.Check(r.Context(), s.clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
-			Key:   ratelimit.NewIPKey("default ip", s.proxies.ClientIP(r)),
-			Limit: ratelimit.PerMinute(ratelimit.DefaultPerIP),
-		}}})
-		switch {
-		case errors.Is(err, ratelimit.ErrUnavailable):
-			return apierror.Unavailable(err)
-		case err != nil:
+		result, err := s.limiter.Check(r.Context(), s.clock.Now(), ratelimit.Request{
+			Counters: ratelimit.Counters{ratelimit.DefaultAPI(s.proxies.ClientIP(r))},
+		})
+		if err := apierror.Limited(result.Allowed, result.Wait, err); err != nil {
 			return err
-		case !result.Allowed:
-			return apierror.TooManyRequests(result.Wait)
 		}
 		return h(w, r)
 	})

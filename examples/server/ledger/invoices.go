@@ -36,7 +36,7 @@ func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
 	}
 	if given.CustomerID != nil {
 		if _, err := customers.find(r.Context(), l.cfg.Store, businessOf(r.Context()), *given.CustomerID, ""); err != nil {
-			return fault(err)
+			return apierror.Wrap("ledger", err)
 		}
 	}
 	return l.makeInvoices(w, r, []givenInvoice{given}, func(made []Invoice) outcome {
@@ -60,7 +60,7 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 		return errImportSize()
 	}
 	if err := l.judgeImport(r.Context(), body.Invoices); err != nil {
-		return fault(err)
+		return apierror.Wrap("ledger", err)
 	}
 	return l.makeInvoices(w, r, body.Invoices, func(made []Invoice) outcome {
 		o := outcome{status: http.StatusCreated, body: map[string][]Invoice{"created": made}}
@@ -100,7 +100,7 @@ func (l *Ledger) judgeImport(ctx context.Context, given []givenInvoice) error {
 func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []givenInvoice, answer func([]Invoice) outcome) error {
 	plan, err := l.cfg.Plans.Plan(r.Context(), businessOf(r.Context()))
 	if err != nil {
-		return fault(err)
+		return apierror.Wrap("ledger", err)
 	}
 	now := l.cfg.Clock.Now().UTC()
 	made := newInvoices(given, now)

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -113,11 +112,3 @@ func places(first, n int) string {
 // roundUp is the next power of two. Statements come in these sizes alone, so that a
 // database prepares few of them.
 func roundUp(n int) int { return 1 << bits.Len(uint(n-1)) }
-
-// fault is an error for the client: its own, or a 5xx.
-func fault(err error) error {
-	if _, ok := errors.AsType[*apierror.Error](err); ok || err == nil {
-		return err
-	}
-	return fmt.Errorf("ledger: %w", err)
-}

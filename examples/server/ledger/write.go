@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/storage"
@@ -35,18 +36,18 @@ func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx cont
 	ctx := r.Context()
 	tx, err := l.cfg.Store.BeginTx(ctx)
 	if err != nil {
-		return fault(err)
+		return apierror.Wrap("ledger", err)
 	}
 	defer tx.Rollback()
 	done, err := act(ctx, tx)
 	if err != nil {
-		return fault(err)
+		return apierror.Wrap("ledger", err)
 	}
 	for i := range done.events {
 		done.events[i].BusinessID = businessOf(ctx)
 	}
 	if _, err := l.cfg.Events.Record(ctx, l.cfg.Store.WithTx(tx), done.events...); err != nil {
-		return fault(err)
+		return apierror.Wrap("ledger", err)
 	}
 	if done.location != "" {
 		w.Header().Set("Location", done.location)
@@ -54,5 +55,5 @@ func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx cont
 	if err := guard.Answer(ctx, tx, done.status, done.body); err != nil {
 		return err
 	}
-	return fault(tx.Commit(ctx))
+	return apierror.Wrap("ledger", tx.Commit(ctx))
 }
