@@ -51,8 +51,8 @@ func New(cfg Config) (*Checker, error) {
 }
 
 // CheckFunction returns nil if source is an ES module that exports a handler. It returns
-// a [*console.SourceError] if it is not, or if the parser needs more than its time or its
-// stack. Other errors are of the process or of ctx, with which the process is killed.
+// a [*console.SourceError] if it is not, or if the parser needs too much time, stack or
+// memory. Other errors are of the process or of ctx, with which the process is killed.
 func (c *Checker) CheckFunction(ctx context.Context, source string) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -73,8 +73,10 @@ func (c *Checker) CheckFunction(ctx context.Context, source string) error {
 		return ctx.Err()
 	case limited.Err() != nil:
 		return &console.SourceError{Reason: fmt.Sprintf("parsing it takes longer than %v", c.cfg.Timeout)}
-	case err != nil && bytes.Contains(stderr.Bytes(), []byte("stack overflow")):
+	case err != nil && bytes.Contains(stderr.Bytes(), []byte(stackOverflow)):
 		return &console.SourceError{Reason: "it is nested too deeply"}
+	case err != nil && bytes.Contains(stderr.Bytes(), []byte(outOfMemory)):
+		return &console.SourceError{Reason: "parsing it takes too much memory"}
 	case err != nil:
 		return fmt.Errorf("jscheck: %s: %w: %.200s", c.cfg.Command[0], err, stderr.Bytes())
 	}

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
+	"runtime/metrics"
+	"time"
 
 	"github.com/partnerkit/partnerkit/console"
 )
@@ -14,8 +17,15 @@ import (
 const (
 	// maxStack is enough for more than 1,000 nested constructs of any kind.
 	maxStack = 32 << 20
-	// memoryLimit is where the garbage collector begins to work harder.
-	memoryLimit = 64 << 20
+	// maxMemory is for all of the process. From half of it the garbage collector works
+	// harder.
+	maxMemory = 128 << 20
+)
+
+// What a process says before it dies. The first is Go's own message.
+const (
+	stackOverflow = "stack overflow"
+	outOfMemory   = "jscheck: too much memory"
 )
 
 // result is what the process writes.
@@ -24,10 +34,12 @@ type result struct {
 }
 
 // Main is the process of a [Checker]: it reads a source, checks it and writes the result.
-// It limits the stack and the memory of the whole process, which should end after it.
+// It limits the stack and the memory of the whole process, which it ends when they are
+// not enough, and which should end after it.
 func Main(in io.Reader, out io.Writer) error {
 	debug.SetMaxStack(maxStack)
-	debug.SetMemoryLimit(memoryLimit)
+	debug.SetMemoryLimit(maxMemory / 2)
+	go limitMemory()
 	source, err := io.ReadAll(io.LimitReader(in, console.MaxFunctionSource+1))
 	if err != nil {
 		return fmt.Errorf("jscheck: read the source: %w", err)
@@ -37,4 +49,17 @@ func Main(in io.Reader, out io.Writer) error {
 		return err
 	}
 	return json.NewEncoder(out).Encode(checked)
+}
+
+// limitMemory ends the process when it has too much memory: Go has no such limit.
+func limitMemory() {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	for {
+		metrics.Read(sample)
+		if sample[0].Value.Uint64() > maxMemory {
+			_, _ = fmt.Fprintln(os.Stderr, outOfMemory)
+			os.Exit(1)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
