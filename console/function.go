@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
@@ -63,6 +64,9 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	checkLine(&v, "name", n.Name, MaxFunctionName)
 	if len(n.Source) > MaxFunctionSource {
 		v.Add("source must have at most %d bytes", MaxFunctionSource)
+	}
+	if !utf8.ValidString(n.Source) || strings.ContainsRune(n.Source, 0) {
+		v.Add("source must be UTF-8 without NUL")
 	}
 	if err := v.Err(); err != nil {
 		return Function{}, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 )
@@ -48,26 +47,15 @@ func (e *SourceError) Error() string {
 
 // checkSource returns an error of apierror if the source is rejected.
 func (c *Console) checkSource(ctx context.Context, source string) error {
-	err := c.checkText(source)
-	if err == nil && c.cfg.FunctionChecker != nil {
+	var err error
+	if c.cfg.FunctionChecker != nil {
 		err = c.cfg.FunctionChecker.CheckFunction(ctx, source)
+	} else if strings.TrimSpace(source) == "" {
+		err = &SourceError{Reason: "it is empty"}
 	}
 	var rejected *SourceError
 	if errors.As(err, &rejected) {
 		return apierror.New(apierror.FunctionSourceNoHandler, rejected.Error())
 	}
 	return err
-}
-
-// checkText is the check of a source in any language.
-func (c *Console) checkText(source string) error {
-	switch {
-	case !utf8.ValidString(source):
-		return &SourceError{Reason: "it is not UTF-8"}
-	case strings.ContainsRune(source, 0):
-		return &SourceError{Reason: "it contains a NUL character"}
-	case c.cfg.FunctionChecker == nil && strings.TrimSpace(source) == "":
-		return &SourceError{Reason: "it is empty"}
-	}
-	return nil
 }
