@@ -57,7 +57,7 @@ func TestChecker_CON06(t *testing.T) {
 	}
 }
 
-// misleading keeps a parser without limits busy for 25 seconds. Whoever reads the first
+// misleading keeps a parser without limits busy for more than ten seconds. Whoever reads the first
 // slash as a division takes the rest for a string.
 var misleading = `{}/"/;x=` + strings.Repeat("!", 65510) + "a;export default 1"
 

@@ -7,7 +7,7 @@
 //
 // Parsers recurse, and some of their steps take time that grows with the square of the
 // source. A hostile source of [console.MaxFunctionSource] bytes keeps a parser busy for
-// half a minute and takes half a gigabyte of stack. A [Checker] therefore parses each
+// more than ten seconds, another takes almost half a gigabyte of stack. A [Checker] therefore parses each
 // source in a process of its own, whose stack and memory are limited and which is
 // killed when its time is over. The process is usually the host's own program:
 //
