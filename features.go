@@ -84,7 +84,7 @@ func (p *Platform) newConsole() (err error) {
 	p.desk, err = console.New(console.Config{
 		Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
 		Events: c.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
-		MaxFunctions: c.MaxFunctions, Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
+		MaxFunctions: c.MaxFunctions, FunctionChecker: c.FunctionChecker, Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ var floors = [][]string{
 		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/text", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
 	1: {"events", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
-	3: {"guard", "console", "console/pages"},
+	3: {"guard", "console", "console/pages", "console/jscheck"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest", "storage/racetest"},
 	5: {"."},
 	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client",
@@ -49,6 +49,9 @@ var arrows = map[string][]string{
 var forbidden = []struct{ pkg, dep, why string }{
 	{".", "modernc.org/sqlite", "the host chooses the store"},
 	{".", "github.com/jackc/pgx", "the host chooses the store"},
+	{".", "github.com/evanw/esbuild", "the host chooses what checks functions"},
+	{".", "github.com/tdewolff", "the host chooses what checks functions"},
+	{".", "github.com/dop251/goja", "the host chooses what checks functions"},
 	{".", "github.com/redis", "the host chooses the limiter"},
 	{".", "go.opentelemetry.io/otel/sdk", "the host chooses what measures"},
 	{".", "github.com/prometheus", "the host chooses what measures"},

@@ -72,6 +72,9 @@ type Config struct {
 	// OAuth.MaxApps, OAuth.MaxRedirectURIs and Webhooks.MaxWebhooks are the other bounds
 	// of what developers may have.
 	MaxFunctions int
+	// FunctionChecker checks the sources of functions; nil: a function is any text that
+	// is not blank, in any language. console/jscheck checks JavaScript.
+	FunctionChecker console.FunctionChecker
 	// ConsolePages holds what only the console's pages have a choice about: the
 	// header, and moving the clock in development. The rest is taken from here.
 	ConsolePages pages.Config

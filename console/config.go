@@ -61,6 +61,9 @@ type Config struct {
 	// MaxFunctions is how many functions an app may have; 0 means 20. The other bounds
 	// are of OAuth and Webhooks.
 	MaxFunctions int
+	// FunctionChecker checks the sources of functions; nil: a function is any text that
+	// is not blank, in any language. See console/jscheck for JavaScript.
+	FunctionChecker FunctionChecker
 	// Origins are those whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string
@@ -75,8 +78,6 @@ type Console struct {
 	errors apierror.Writer
 	csrf   *http.CrossOriginProtection
 	routes http.Handler
-
-	parsing chan struct{} // has room for one: see checkSource
 }
 
 // New checks the configuration and returns a console.
@@ -104,7 +105,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger}, csrf: http.NewCrossOriginProtection(), parsing: make(chan struct{}, 1)}
+	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger}, csrf: http.NewCrossOriginProtection()}
 	for _, origin := range cfg.Origins {
 		if err := c.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("console: Config.Origins: %w", err)

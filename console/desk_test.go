@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/jscheck"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -81,7 +82,7 @@ func newDeskOn(t testing.TB, open storetest.Opener, oauth oauthserver.Config, ch
 	cfg := console.Config{
 		Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls, AppData: data,
 		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{apiOrigin, appOrigin},
-		Clock: d.clock, Logger: slog.New(slog.NewTextHandler(d.logged, nil)),
+		FunctionChecker: console.FunctionCheckerFunc(jscheck.Check), Clock: d.clock, Logger: slog.New(slog.NewTextHandler(d.logged, nil)),
 	}
 	for _, change := range changes {
 		change(&cfg)

@@ -4,6 +4,5 @@ package console
 var (
 	WebPSize   = webpSize
 	IsPageOf   = isPageOf
-	TooDeep    = tooDeep
 	CheckImage = func(n NewAsset) error { _, err := checkImage(n); return err }
 )

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
@@ -15,9 +16,7 @@ import (
 const (
 	// MaxFunctionName is in characters.
 	MaxFunctionName = 64
-	// MaxFunctionSource is in bytes. The time that a parser takes for the worst of
-	// sources grows with the square of their size: seconds for these, minutes for
-	// ones four times as large.
+	// MaxFunctionSource is in bytes.
 	MaxFunctionSource = 64 << 10
 )
 
@@ -26,7 +25,7 @@ type Function struct {
 	ID        string // fnc_…
 	AppID     string
 	Name      string
-	Source    string // an ES module that exports a handler
+	Source    string // accepted by Config.FunctionChecker
 	CreatedAt time.Time
 }
 
@@ -50,10 +49,10 @@ type FunctionStore interface {
 	DeleteFunction(ctx context.Context, appID, functionID string) error
 }
 
-// AddFunction keeps a function of an app. It runs nothing: it looks whether the source
-// is an ES module with an export that is named handler, or the default. Its error is
-// one of apierror: 404, that the app is deactivated, that the source is no such module
-// and why (FUNCTION_SOURCE_NO_HANDLER), or everything else that is wrong.
+// AddFunction stores a function of an app after Config.FunctionChecker has accepted its
+// source. It runs nothing. Its error is one of apierror: 404, that the app is deactivated,
+// that the source is rejected and why (FUNCTION_SOURCE_NO_HANDLER), or everything else
+// that is wrong.
 func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n NewFunction) (Function, error) {
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return Function{}, err
@@ -65,6 +64,9 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	checkLine(&v, "name", n.Name, MaxFunctionName)
 	if len(n.Source) > MaxFunctionSource {
 		v.Add("source must have at most %d bytes", MaxFunctionSource)
+	}
+	if !utf8.ValidString(n.Source) || strings.ContainsRune(n.Source, 0) {
+		v.Add("source must be UTF-8 without NUL")
 	}
 	if err := v.Err(); err != nil {
 		return Function{}, err

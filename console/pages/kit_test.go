@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/jscheck"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
@@ -77,6 +78,7 @@ func newOffice(t testing.TB, changes ...func(*pages.Config)) *office {
 	o.console, err = console.New(console.Config{
 		Store: o.store, Host: people{}, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, AppData: data,
 		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{appOrigin}, Clock: o.clock, Logger: logger,
+		FunctionChecker: console.FunctionCheckerFunc(jscheck.Check),
 	})
 	o.must(err)
 	cfg := pages.Config{Console: o.console, SignIn: people{}.SignIn, Prefix: "/developer", Clock: o.clock, Logger: logger}

@@ -25,7 +25,7 @@ import (
 const runAsServer = "PARTNERKIT_TEST_RUN_AS_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(runAsServer) != "" {
+	if os.Getenv(runAsServer) != "" || isCheck(os.Args) {
 		main()
 	}
 	goleak.VerifyTestMain(m)

@@ -32,6 +32,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if p.proxies, err = ratelimit.NewProxies(o.proxies); err != nil {
 		return usage(err)
 	}
+	if p.functions, err = newFunctionChecker(); err != nil {
+		return err
+	}
 	data, err := o.readFixtures(dev)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/examples/server/ledger"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -54,6 +55,7 @@ type parts struct {
 	clock          *timekeeper
 	limiter        ratelimit.Limiter
 	proxies        ratelimit.Proxies
+	functions      console.FunctionChecker
 }
 
 func newServer(ctx context.Context, p parts) (*server, error) {
@@ -83,7 +85,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		developmentPolicies(p.books, &oauth)
 	}
 	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: p.store, Host: s.host, Developers: s.host, Records: p.ledger, Keyring: p.ring, Pages: oauthpages.New(),
+		Store: p.store, Host: s.host, Developers: s.host, FunctionChecker: p.functions, Records: p.ledger, Keyring: p.ring, Pages: oauthpages.New(),
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
 		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),

@@ -1,0 +1,28 @@
+// Package jscheck checks uploaded functions for the console: a function is an ES module
+// that exports a handler, under the name handler or as the default export.
+//
+// A source is parsed by esbuild and never run. Syntax errors, early errors of modules,
+// TypeScript and JSX are rejected. Imports are not followed, so "export * from" exports
+// no handler.
+//
+// Parsers recurse, and some of their steps take time that grows with the square of the
+// source. A hostile source of [console.MaxFunctionSource] bytes keeps a parser busy for
+// more than ten seconds, another takes almost half a gigabyte of stack. A [Checker] therefore parses each
+// source in a process of its own, whose stack and memory are limited and which is
+// killed when its time is over. The process is usually the host's own program:
+//
+//	func main() {
+//		if len(os.Args) == 2 && os.Args[1] == "check-function" {
+//			if err := jscheck.Main(os.Stdin, os.Stdout); err != nil {
+//				log.Fatal(err)
+//			}
+//			return
+//		}
+//		program, err := os.Executable()
+//		// …
+//		checker, err := jscheck.New(jscheck.Config{Command: []string{program, "check-function"}})
+//		// … partnerkit.Config{FunctionChecker: checker}
+//	}
+//
+// [Check] parses in the calling process. It is for hosts that trust their developers.
+package jscheck
