@@ -77,6 +77,9 @@ type Dialect struct {
 	// Keyed ends a CREATE TABLE whose rows are best kept in the order of their
 	// primary key, with a leading space. It is empty where that cannot be said.
 	Keyed string
+	// Now is an expression for the time of the database in Unix milliseconds. It is
+	// for leases alone, which nodes with different clocks compare.
+	Now string
 	// IsOneProcess says that nobody else has the database open: whoever held
 	// something in it before is gone.
 	IsOneProcess bool

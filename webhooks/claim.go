@@ -23,15 +23,15 @@ func (d *dispatcher) look(ctx context.Context, now time.Time) {
 	isHintOnly := false
 	switch real := time.Now(); {
 	case real.Sub(d.searched) >= searchEvery, (d.isTime || d.isHinted) && real.Sub(d.jumped) < lookBack:
-		if due, err = d.cfg.Store.QueuedWebhooks(ctx); err == nil {
+		if due, err = d.store.QueuedWebhooks(ctx); err == nil {
 			d.searched = real
 			d.trim()
 		}
 	case d.isTime:
-		due, err = d.cfg.Store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-lookBack), now)
+		due, err = d.store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-lookBack), now)
 	case d.isHinted:
 		isHintOnly = true
-		due, err = d.cfg.Store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-hintBack), now)
+		due, err = d.store.DueWebhooks(ctx, slices.Sorted(maps.Keys(d.held)), d.seen.Add(-hintBack), now)
 	default:
 		return
 	}
@@ -84,7 +84,7 @@ func (d *dispatcher) claimSome(ctx context.Context, now time.Time) (again bool) 
 	if len(claims) == 0 {
 		return false
 	}
-	due, err := d.cfg.Store.DueDeliveries(ctx, Claim{Webhooks: claims, Now: now, IsTaken: d.taken.has})
+	due, err := d.store.DueDeliveries(ctx, Claim{Webhooks: claims, Now: now, IsTaken: d.taken.has})
 	if err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot read due deliveries", "err", err)
 		for _, one := range asked {
@@ -182,5 +182,5 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	}
 	d.running[due.ID] = f
 	d.telemetry.begin(ctx, due, now)
-	d.do(func() { d.results <- d.attempt(ctx, due, epoch) })
+	go func() { d.results <- d.attempt(ctx, due, epoch) }()
 }

@@ -131,6 +131,7 @@ func (c Config) validate() error {
 // Service is the webhooks of all apps. It is safe for concurrent use.
 type Service struct {
 	cfg    Config
+	store  deadlineStore // for the background loops
 	policy outbound.Policy
 	http   *outbound.Client
 
@@ -146,7 +147,7 @@ func New(cfg Config) (*Service, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	s := &Service{cfg: cfg, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}, http: cfg.Client}
+	s := &Service{cfg: cfg, store: deadlineStore{cfg.Store, cfg.Lease / 2}, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}, http: cfg.Client}
 	s.signers = &signers{open: s.signingSecrets, byID: map[string]signing{}}
 	var err error
 	if s.telemetry, err = newTelemetry(cfg.MeterProvider, cfg.Clock); err != nil {

@@ -61,7 +61,7 @@ func newConsoleOn(t testing.TB, open storetest.Opener, changes ...func(*webhooks
 	k.service, err = webhooks.New(cfg)
 	k.must(err)
 	for shard := range webhooks.Shards {
-		_, err := k.store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, consoleStart, consoleStart.Add(time.Hour))
+		_, err := k.store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)
 		k.must(err)
 	}
 	k.app = k.newApp()
@@ -200,7 +200,7 @@ func (k *consoleKit) end(d webhooks.Delivery, status webhooks.Status) webhooks.D
 	if status == webhooks.Retrying {
 		o.NextAttemptAt = now.Add(time.Minute)
 	}
-	_, err := k.store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Until: now.Add(time.Hour), Outcomes: []webhooks.Outcome{o}})
+	_, err := k.store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Lease: time.Hour, Outcomes: []webhooks.Outcome{o}})
 	k.must(err)
 	return k.delivery(d)
 }

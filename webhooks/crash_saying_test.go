@@ -34,8 +34,9 @@ func (s *sayingStore) note(node string, shards []webhooks.Shard, until time.Time
 	}
 }
 
-func (s *sayingStore) Beat(ctx context.Context, node string, now, until time.Time) (webhooks.Fleet, error) {
-	fleet, err := s.Store.Beat(ctx, node, now, until)
+func (s *sayingStore) Beat(ctx context.Context, node string, lease time.Duration) (webhooks.Fleet, error) {
+	until := time.Now().Add(lease)
+	fleet, err := s.Store.Beat(ctx, node, lease)
 	s.note(node, fleet.Shards, until)
 	return fleet, err
 }
@@ -44,11 +45,12 @@ func (s *sayingStore) Beat(ctx context.Context, node string, now, until time.Tim
 // the shard is not the process's any more; or foreign, when that is so although the
 // process has not lost it by letting its lease end.
 func (s *sayingStore) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+	until := time.Now().Add(f.Lease)
 	done, err := s.Store.FinishAttempts(ctx, f)
 	if err != nil {
 		return done, err
 	}
-	s.note(f.Node, done.Held, f.Until)
+	s.note(f.Node, done.Held, until)
 	held := map[int]int64{}
 	for _, shard := range done.Held {
 		held[shard.ID] = shard.Epoch

@@ -3,7 +3,7 @@ package webhooks
 import (
 	"context"
 	"crypto/rand"
-	"runtime"
+	"slices"
 	"time"
 )
 
@@ -15,6 +15,7 @@ const (
 	slowPerPlace  = 4
 	finishBatch   = 500
 	stopGrace     = 5 * time.Second
+	leaveGrace    = 2 * time.Second
 	suspectsShare = 2 // one of so many places, at most, for endpoints that may be dead
 	firstShare    = 2 // and for the first line while the last line waits
 )
@@ -65,11 +66,9 @@ type dispatcher struct {
 	takenOf     map[int]int // deliveries that are taken, by shard
 	finished    []Outcome   // to be recorded
 	spare       []Outcome   // room for others
-	attempts    chan func() // for workers
-	workers     int
 	results     chan Outcome
 	recorded    chan recording
-	isRecording bool
+	recording   []Outcome // that a call of the store is recording
 	recordAt    time.Time // after a fault, in real time
 	stopping    bool
 	stopBy      time.Time // real: what cannot be recorded by then is sent again by others
@@ -108,9 +107,18 @@ func (d *dispatcher) run(ctx context.Context) {
 	defer beat.Stop()
 	wake := time.NewTimer(0)
 	defer wake.Stop()
-	d.attempts = make(chan func(), (1+slowPerPlace)*d.cfg.MaxInFlight)
-	defer close(d.attempts)
-	work, ended, changed := context.WithoutCancel(ctx), ctx.Done(), d.cfg.Clock.Changed()
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { // even if the loop waits for the database
+		late := time.NewTimer(AttemptTimeout + stopGrace)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			cancel()
+		case <-work.Done():
+		}
+	})()
+	ended, changed := ctx.Done(), d.cfg.Clock.Changed()
 	for {
 		d.turn(work)
 		if d.hasStopped() {
@@ -149,18 +157,18 @@ func (d *dispatcher) run(ctx context.Context) {
 			d.stopBy = time.Now().Add(AttemptTimeout + stopGrace)
 		}
 	}
-	for _, o := range d.finished { // others send them again, or this service does
+	for _, o := range slices.Concat(d.recording, d.finished) { // others send them again, or this service does
 		d.taken.remove(o.Due.ID)
 	}
-	if err := d.cfg.Store.Leave(work, d.node); err != nil {
+	leave, cancelLeave := context.WithTimeout(context.WithoutCancel(ctx), leaveGrace)
+	defer cancelLeave()
+	if err := d.store.Leave(leave, d.node); err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot release the shards; others wait for the lease to end", "err", err)
 	}
 }
 
-// turn does all that can be done without waiting for anybody else. Others go first:
-// on a busy machine that makes few turns with many results each.
+// turn does all that can be done now.
 func (d *dispatcher) turn(ctx context.Context) {
-	runtime.Gosched()
 	now := d.cfg.Clock.Now()
 	d.wakeAt = time.Time{}
 	d.collect(ctx)
@@ -189,25 +197,12 @@ func (d *dispatcher) isTimeFor(last *time.Time, gather time.Duration, isEnough b
 	return true
 }
 
-// do makes an attempt that has been added to those that run, in a worker that is
-// idle or will be in a moment, or else in a new one. Its stack has grown already,
-// which costs more than to start a goroutine.
-func (d *dispatcher) do(attempt func()) {
-	if len(d.running) <= d.workers {
-		d.attempts <- attempt
-		return
-	}
-	d.workers++
-	go func() {
-		for ok := true; ok; attempt, ok = <-d.attempts {
-			attempt()
-		}
-	}()
-}
-
 func (d *dispatcher) hasStopped() bool {
-	if !d.stopping || d.isRecording {
+	switch {
+	case !d.stopping:
 		return false
+	case !time.Now().Before(d.stopBy):
+		return true
 	}
-	return len(d.running) == 0 && len(d.finished) == 0 || time.Now().After(d.stopBy)
+	return d.recording == nil && len(d.running) == 0 && len(d.finished) == 0
 }

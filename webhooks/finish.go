@@ -71,7 +71,7 @@ func (d *dispatcher) ageAttempts() {
 // record hands outcomes over to be committed, many at a time and one commit after
 // the other: what finishes meanwhile goes with the next.
 func (d *dispatcher) record(ctx context.Context, now time.Time) {
-	if d.isRecording || len(d.finished) == 0 || time.Now().Before(d.recordAt) {
+	if d.recording != nil || len(d.finished) == 0 || time.Now().Before(d.recordAt) {
 		return
 	}
 	if !d.isTimeFor(&d.recordBegan, recordGather, len(d.finished) >= recordEnough) {
@@ -80,11 +80,11 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 	n := min(len(d.finished), finishBatch)
 	batch := d.finished[:n:n]
 	d.finished = append(d.spare[:0], d.finished[n:]...)
-	d.isRecording = true
+	d.recording = batch
 	held := maps.Clone(d.held)
-	f := Finish{Node: d.node, Now: now, Until: d.leaseFrom(time.Now()), Outcomes: batch}
+	f := Finish{Node: d.node, Now: now, Lease: d.lease(), Outcomes: batch}
 	go func() {
-		finished, err := d.cfg.Store.FinishAttempts(ctx, f)
+		finished, err := d.store.FinishAttempts(ctx, f)
 		d.recorded <- recording{outcomes: batch, held: held, finished: finished, err: err}
 	}()
 }
@@ -92,7 +92,7 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 // settle takes notice of what was recorded. After a fault the same is recorded
 // again: what was recorded before all the same is left as it is.
 func (d *dispatcher) settle(ctx context.Context, r recording) {
-	d.isRecording = false
+	d.recording = nil
 	if r.err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot record attempts, trying again", "attempts", len(r.outcomes), "err", r.err)
 		d.finished = append(r.outcomes, d.finished...)

@@ -14,9 +14,8 @@ const (
 	leastBeatPeriod = 50 * time.Millisecond
 )
 
-func (d *dispatcher) leaseFrom(now time.Time) time.Time {
-	return now.Add(d.cfg.Lease * leaseUsed / beatsPerLease)
-}
+// lease is how long the leases of the dispatcher are.
+func (d *dispatcher) lease() time.Duration { return d.cfg.Lease * leaseUsed / beatsPerLease }
 
 // beat renews the leases, takes shards that are free when others have not their
 // share already, and gives up what is more than its own share.
@@ -26,8 +25,7 @@ func (d *dispatcher) beat(ctx context.Context) {
 		return
 	}
 	d.nextBeat = now.Add(d.cfg.Lease / beatsPerLease)
-	until := d.leaseFrom(now)
-	fleet, err := d.cfg.Store.Beat(ctx, d.node, now, until)
+	fleet, err := d.store.Beat(ctx, d.node, d.lease())
 	if err != nil {
 		d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot renew the lease", "err", err)
 		d.nextBeat = now.Add(min(tryAgain, d.cfg.Lease/beatsPerLease))
@@ -36,18 +34,18 @@ func (d *dispatcher) beat(ctx context.Context) {
 	if !now.Before(d.leaseEnds) {
 		d.searched = time.Time{} // work was passed over since the lease ended
 	}
-	d.leaseEnds = until
+	d.leaseEnds = now.Add(d.lease()) // which is before it ends in the database
 	d.hold(fleet.Shards)
 	if d.stopping {
 		return
 	}
-	take, excess := share(d.node, fleet, now)
+	take, excess := share(d.node, fleet)
 	lacking := len(take)
 	for _, shard := range fleet.Shards { // when somebody is faster, the next one that is free
-		if lacking == 0 || !shard.isFree(d.node, now) {
+		if lacking == 0 || !shard.isFree(d.node) {
 			continue
 		}
-		taken, err := d.cfg.Store.TakeShard(ctx, d.node, shard, now, until)
+		taken, err := d.store.TakeShard(ctx, d.node, shard, d.lease())
 		if err != nil {
 			d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot take a shard", "shard", shard.ID, "err", err)
 			break
@@ -63,8 +61,9 @@ func (d *dispatcher) beat(ctx context.Context) {
 	}
 	d.draining = excess
 	for _, shard := range fleet.Shards { // wake when a lease of somebody else ends
-		if shard.Holder != d.node && shard.Holder != "" && shard.LeaseEnds.After(now) && shard.LeaseEnds.Before(d.nextBeat) {
-			d.nextBeat = shard.LeaseEnds.Add(leastBeatPeriod)
+		ends := now.Add(shard.LeaseLeft)
+		if shard.Holder != d.node && shard.Holder != "" && shard.LeaseLeft > 0 && ends.Before(d.nextBeat) {
+			d.nextBeat = ends.Add(leastBeatPeriod)
 		}
 	}
 }
@@ -106,7 +105,7 @@ func (d *dispatcher) release(ctx context.Context) {
 		if d.takenOf[shard] > 0 {
 			continue
 		}
-		if err := d.cfg.Store.ReleaseShard(ctx, d.node, shard); err != nil {
+		if err := d.store.ReleaseShard(ctx, d.node, shard); err != nil {
 			d.cfg.Logger.ErrorContext(ctx, "webhooks: cannot release a shard", "shard", shard, "err", err)
 			continue
 		}
@@ -117,19 +116,19 @@ func (d *dispatcher) release(ctx context.Context) {
 }
 
 // isFree reports a shard that nobody holds, or whose lease has ended, for a node.
-func (s Shard) isFree(node string, now time.Time) bool {
-	return s.Holder == "" || s.Holder != node && !s.LeaseEnds.After(now)
+func (s Shard) isFree(node string) bool {
+	return s.Holder == "" || s.Holder != node && s.LeaseLeft <= 0
 }
 
 // share is what a node should take, of what is free, and what it has too much of.
 // Each node gets its part, rounded down, and as many nodes as there are shards left
 // over may have one more. When too many have, those with the greater names give it
 // up; so all shards are held in the end, and nobody has two more than another.
-func share(node string, fleet Fleet, now time.Time) (take []Shard, excess map[int]bool) {
+func share(node string, fleet Fleet) (take []Shard, excess map[int]bool) {
 	part, over := len(fleet.Shards)/max(fleet.Nodes, 1), len(fleet.Shards)%max(fleet.Nodes, 1)
 	has := map[string]int{}
 	for _, shard := range fleet.Shards {
-		if !shard.isFree(node, now) {
+		if !shard.isFree(node) {
 			has[shard.Holder]++
 		}
 	}
@@ -160,7 +159,7 @@ func share(node string, fleet Fleet, now time.Time) (take []Shard, excess map[in
 		}
 	}
 	for _, shard := range fleet.Shards {
-		if shard.isFree(node, now) && held+len(take) < reach {
+		if shard.isFree(node) && held+len(take) < reach {
 			take = append(take, shard)
 		}
 	}

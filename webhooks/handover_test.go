@@ -31,11 +31,11 @@ func (s *oddStore) FinishAttempts(ctx context.Context, f webhooks.Finish) (webho
 	return done, err
 }
 
-func (s *oddStore) TakeShard(ctx context.Context, node string, seen webhooks.Shard, now, until time.Time) (bool, error) {
+func (s *oddStore) TakeShard(ctx context.Context, node string, seen webhooks.Shard, lease time.Duration) (bool, error) {
 	if s.faster != nil {
 		s.faster(seen)
 	}
-	taken, err := s.Store.TakeShard(ctx, node, seen, now, until)
+	taken, err := s.Store.TakeShard(ctx, node, seen, lease)
 	if s.isDeaf {
 		s.isDeaf = false
 		return false, errors.New("the answer was lost")
@@ -116,12 +116,11 @@ func TestShardThatWasGivenAway(t *testing.T) {
 // DLV-05: nodes that find the same shards free take them all between them, at once.
 func TestShardThatSomebodyElseTook(t *testing.T) {
 	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
-		now, until := time.Now(), time.Now().Add(time.Hour)
-		_, err := r.Beat(t.Context(), "other", now, until)
+		_, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
 		odd.faster = func(seen webhooks.Shard) {
 			if seen.ID < webhooks.Shards/2 {
-				_, err := r.TakeShard(t.Context(), "other", seen, now, until)
+				_, err := r.TakeShard(t.Context(), "other", seen, time.Hour)
 				r.must(err)
 			}
 		}
@@ -147,11 +146,10 @@ func TestShardThatWasTakenUnheard(t *testing.T) {
 		stop()
 		r.running.Wait()
 
-		now, until := time.Now(), time.Now().Add(time.Hour)
-		fleet, err := r.Beat(t.Context(), "other", now, until)
+		fleet, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
 		for _, shard := range fleet.Shards[1:] {
-			_, err := r.TakeShard(t.Context(), "other", shard, now, until)
+			_, err := r.TakeShard(t.Context(), "other", shard, time.Hour)
 			r.must(err)
 		}
 		r.must(r.clock.Advance(time.Hour)) // so that it was due long ago
@@ -201,28 +199,28 @@ func TestNodeThatStandsStill(t *testing.T) {
 	}
 	must(err)
 	defer store.Close()
-	now, until := time.Now(), time.Now().Add(time.Second)
-	fleet, err := store.Beat(t.Context(), "still", now, until)
+	const short = 200 * time.Millisecond
+	fleet, err := store.Beat(t.Context(), "still", short)
 	must(err)
-	_, err = store.TakeShard(t.Context(), "still", fleet.Shards[0], now, until)
+	_, err = store.TakeShard(t.Context(), "still", fleet.Shards[0], short)
 	must(err)
 	tx, err := store.BeginTx(t.Context())
 	must(err)
 	defer tx.Rollback()
-	fleet, err = store.WithTx(tx).Beat(t.Context(), "still", now, until)
+	fleet, err = store.WithTx(tx).Beat(t.Context(), "still", short)
 	must(err)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // to fail instead of hang
 	defer cancel()
-	now, until = now.Add(time.Minute), now.Add(2*time.Minute)
-	others, err := store.Beat(ctx, "other", now, until)
+	time.Sleep(2 * short)
+	others, err := store.Beat(ctx, "other", time.Minute)
 	must(err)
 	if others.Nodes != 1 {
 		t.Errorf("%d nodes, want 1: the lease of the other has ended", others.Nodes)
 	}
 	take := func(shard webhooks.Shard) bool {
 		t.Helper()
-		taken, err := store.TakeShard(ctx, "other", shard, now, until)
+		taken, err := store.TakeShard(ctx, "other", shard, time.Minute)
 		must(err)
 		return taken
 	}

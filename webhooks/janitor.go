@@ -13,7 +13,7 @@ const tidyBatch = 200
 // of nodes may do so. A fault is logged and left for the next time.
 func (s *Service) tidy(ctx context.Context, now time.Time) {
 	for ctx.Err() == nil {
-		n, err := s.cfg.Store.PurgeDeliveries(ctx, now.Add(-s.cfg.PurgeAfter), tidyBatch)
+		n, err := s.store.PurgeDeliveries(ctx, now.Add(-s.cfg.PurgeAfter), tidyBatch)
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.ErrorContext(ctx, "webhooks: janitor", "err", err)
 		}

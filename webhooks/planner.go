@@ -108,7 +108,7 @@ func (p *planner) planAll(ctx context.Context) error {
 func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
 	newest, after := "", p.after
 	for range numberRounds {
-		numbered, err := p.cfg.Store.NumberRecorded(ctx, after)
+		numbered, err := p.store.NumberRecorded(ctx, after)
 		if err != nil {
 			return false, err
 		}
@@ -127,7 +127,7 @@ func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
 // there was one.
 func (p *planner) round(ctx context.Context) (planned bool, err error) {
 	for after := ""; p.isHolder.Load(); {
-		unplanned, err := p.cfg.Store.Unplanned(ctx, after)
+		unplanned, err := p.store.Unplanned(ctx, after)
 		if err != nil || len(unplanned.Backlogs) == 0 {
 			return planned, err
 		}
@@ -148,7 +148,7 @@ func (p *planner) planSome(ctx context.Context, unplanned Unplanned) error {
 	for _, err := range made.errs {
 		p.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
 	}
-	saved, err := p.cfg.Store.SavePlan(ctx, made.plan)
+	saved, err := p.store.SavePlan(ctx, made.plan)
 	if err != nil {
 		return err
 	}

@@ -67,10 +67,10 @@ func newQueue(b *testing.B, db storage.DB, length int) *queue {
 		q.webhooks = append(q.webhooks, w.ID)
 		q.from[w.ID] = queueStart
 	}
-	fleet, err := q.Beat(b.Context(), queueNode, time.Now(), time.Now().Add(time.Hour))
+	fleet, err := q.Beat(b.Context(), queueNode, time.Hour)
 	must(err)
 	for _, shard := range fleet.Shards {
-		_, err := q.TakeShard(b.Context(), queueNode, shard, time.Now(), time.Now().Add(time.Hour))
+		_, err := q.TakeShard(b.Context(), queueNode, shard, time.Hour)
 		must(err)
 		q.epochs[shard.ID] = shard.Epoch + 1
 	}
@@ -155,7 +155,7 @@ func (q *queue) batch(b *testing.B) float64 {
 
 // arrived says that all of them arrived.
 func (q *queue) arrived(due []webhooks.Due) webhooks.Finish {
-	finish := webhooks.Finish{Node: queueNode, Now: queueStart, Until: time.Now().Add(time.Hour)}
+	finish := webhooks.Finish{Node: queueNode, Now: queueStart, Lease: time.Hour}
 	for _, one := range due {
 		if one.DueAt.After(q.from[one.WebhookID]) {
 			q.from[one.WebhookID] = one.DueAt

@@ -11,13 +11,13 @@ import (
 func (s *Service) reseal(ctx context.Context) {
 	resealed, after := 0, ""
 	for ctx.Err() == nil {
-		some, err := s.cfg.Store.AllWebhooks(ctx, after, tidyBatch)
+		some, err := s.store.AllWebhooks(ctx, after, tidyBatch)
 		for _, w := range some {
 			after = w.ID
 			if !s.needsReseal(w.Secrets) {
 				continue
 			}
-			switch _, failed := s.cfg.Store.UpdateWebhook(ctx, w.AppID, w.ID, s.resealed); {
+			switch _, failed := s.store.UpdateWebhook(ctx, w.AppID, w.ID, s.resealed); {
 			case failed == nil:
 				resealed++
 			case !errors.Is(failed, ErrNotFound): // it was deleted meanwhile

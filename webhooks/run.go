@@ -11,11 +11,35 @@ import (
 // tidyEvery is how often deliveries that are old enough are deleted.
 const tidyEvery = time.Hour
 
+// stopsWithin is how long after the end of its context Run returns at the latest.
+const stopsWithin = AttemptTimeout + stopGrace + leaveGrace + time.Second
+
 // Run plans and sends deliveries, deletes old ones and keeps secrets sealed by the
-// keyring's first key, until ctx ends; then it
-// waits for the attempts under way and records them. Any number of nodes may run
-// it on one database. It returns the error of ctx.
+// keyring's first key, until ctx ends. Then it waits for the attempts under way and
+// records them. Any number of nodes may run it on one database.
+//
+// Run returns the error of ctx, at most 18 seconds after ctx ended even if the store
+// hangs. Outcomes that could not be recorded by then are sent again.
 func (s *Service) Run(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.run(ctx)
+	}()
+	select {
+	case <-done:
+		return ctx.Err()
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(stopsWithin): // the store ignores deadlines
+		s.cfg.Logger.ErrorContext(ctx, "webhooks: stopped without waiting for the store any longer")
+	}
+	return ctx.Err()
+}
+
+func (s *Service) run(ctx context.Context) {
 	d := newDispatcher(s)
 	var wg sync.WaitGroup
 	wg.Go(func() { d.planner.run(ctx) })
@@ -30,7 +54,6 @@ func (s *Service) Run(ctx context.Context) error {
 	d.run(ctx)
 	wg.Wait()
 	s.http.CloseIdle()
-	return ctx.Err()
 }
 
 // settleEvery is how often Settle looks.

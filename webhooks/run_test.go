@@ -38,7 +38,7 @@ func TestStopRecordsWhatIsUnderWay(t *testing.T) {
 		if d, _ := r.only(a); d.Status != webhooks.Delivered {
 			t.Errorf("%+v", d)
 		}
-		fleet, err := r.Beat(t.Context(), "observer", time.Now(), time.Now().Add(time.Minute))
+		fleet, err := r.Beat(t.Context(), "observer", time.Minute)
 		r.must(err)
 		if fleet.Shards[0].Holder != "" || fleet.Nodes != 1 {
 			t.Errorf("after the stop: %+v", fleet)
@@ -121,7 +121,7 @@ func TestDispatchersShareTheWork(t *testing.T) {
 		second, stop := context.WithCancel(context.Background())
 		r.running.Go(func() { _ = r.svc.Run(second) })
 		time.Sleep(10 * time.Second) // they share
-		fleet, err := r.Beat(t.Context(), "observer", time.Now(), time.Now().Add(time.Second))
+		fleet, err := r.Beat(t.Context(), "observer", time.Second)
 		r.must(err)
 		r.must(r.Leave(t.Context(), "observer"))
 		holds := map[string]int{}

@@ -12,16 +12,14 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-var beatAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-
 // fleetOf makes one of nodes that live and shards with these holders, "" for nobody;
 // a holder with a cross is dead.
 func fleetOf(nodes int, holders ...string) webhooks.Fleet {
 	fleet := webhooks.Fleet{Nodes: nodes}
 	for i, holder := range holders {
-		shard := webhooks.Shard{ID: i, Holder: holder, Epoch: 1, LeaseEnds: beatAt.Add(time.Second)}
+		shard := webhooks.Shard{ID: i, Holder: holder, Epoch: 1, LeaseLeft: time.Second}
 		if holder != "" && holder[0] == '+' {
-			shard.LeaseEnds = beatAt
+			shard.LeaseLeft = 0
 		}
 		fleet.Shards = append(fleet.Shards, shard)
 	}
@@ -52,7 +50,7 @@ func TestShare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			taken, excess := webhooks.Share("a", test.fleet, beatAt)
+			taken, excess := webhooks.Share("a", test.fleet)
 			var take, give []int
 			for _, shard := range taken {
 				take = append(take, shard.ID)
@@ -114,9 +112,9 @@ func nodeName(i int) string { return fmt.Sprintf("node_%02d", i) }
 // beat is one of a node; with dice it gives up some of its excess only, as if the
 // rest were busy. It reports whether anything changed.
 func beat(fleet webhooks.Fleet, node string, dice *rand.Rand) (changed bool) {
-	take, excess := webhooks.Share(node, fleet, beatAt)
+	take, excess := webhooks.Share(node, fleet)
 	for _, shard := range take {
-		fleet.Shards[shard.ID].Holder, fleet.Shards[shard.ID].LeaseEnds = node, beatAt.Add(time.Second)
+		fleet.Shards[shard.ID].Holder, fleet.Shards[shard.ID].LeaseLeft = node, time.Second
 		changed = true
 	}
 	for id := range excess {

@@ -173,16 +173,16 @@ type PlanStep struct {
 	From, To   PlanCursor
 }
 
-// ShardStore says who works on what. Dispatchers share the shards among them: each
-// is held by one at a time, under a lease in real time and with an epoch that grows
-// with each change of hands.
+// ShardStore records which dispatcher works on which shard. Each shard has one holder at
+// a time, under a lease, and an epoch that grows each time the holder changes. Leases are
+// kept by the clock of the database, so that the clocks of the nodes do not matter.
 type ShardStore interface {
-	// Beat says that a dispatcher lives until a time, renews its shards and
-	// returns who else lives and who holds what.
-	Beat(ctx context.Context, node string, now, until time.Time) (Fleet, error)
-	// TakeShard takes a shard that nobody holds, or whose lease has ended, with
-	// the epoch that it was seen with. It reports false when somebody was faster.
-	TakeShard(ctx context.Context, node string, seen Shard, now, until time.Time) (bool, error)
+	// Beat registers a dispatcher for the length of a lease, renews its shards and
+	// returns all dispatchers that are alive and the holders of all shards.
+	Beat(ctx context.Context, node string, lease time.Duration) (Fleet, error)
+	// TakeShard takes a shard that has no holder, or whose lease has ended, if it
+	// still has the epoch that it was seen with. It reports whether it did.
+	TakeShard(ctx context.Context, node string, seen Shard, lease time.Duration) (bool, error)
 	// ReleaseShard gives one up; it is no error when it was lost already.
 	ReleaseShard(ctx context.Context, node string, shard int) error
 	// Leave gives up everything and says that the dispatcher has stopped.
@@ -200,7 +200,7 @@ type Shard struct {
 	ID        int
 	Holder    string // empty: nobody
 	Epoch     int64
-	LeaseEnds time.Time
+	LeaseLeft time.Duration // when it was read; not above 0: the lease has ended
 }
 
 // QueueStore is the queue of deliveries. Its order within a webhook is by due time.
@@ -258,8 +258,8 @@ type Due struct {
 // Finish is the outcomes of attempts, and of deliveries that were dropped.
 type Finish struct {
 	Node     string
-	Now      time.Time // of the platform
-	Until    time.Time // in real time: to when the leases are renewed
+	Now      time.Time     // of the platform
+	Lease    time.Duration // for which the leases are renewed
 	Outcomes []Outcome
 }
 

@@ -192,19 +192,18 @@ const node = "node"
 // retried, and one that has failed for good.
 func (s *Service) Finish(ctx context.Context) error {
 	now := time.Now()
-	until := now.Add(time.Minute)
-	fleet, err := s.Store.Beat(ctx, node, now, until)
+	fleet, err := s.Store.Beat(ctx, node, time.Minute)
 	if err != nil {
 		return err
 	}
 	for _, shard := range fleet.Shards {
 		if shard.Holder == "" {
-			if _, err := s.Store.TakeShard(ctx, node, shard, now, until); err != nil {
+			if _, err := s.Store.TakeShard(ctx, node, shard, time.Minute); err != nil {
 				return err
 			}
 		}
 	}
-	if fleet, err = s.Store.Beat(ctx, node, now, until); err != nil {
+	if fleet, err = s.Store.Beat(ctx, node, time.Minute); err != nil {
 		return err
 	}
 	epochs := map[int]int64{}
@@ -215,7 +214,7 @@ func (s *Service) Finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := webhooks.Finish{Node: node, Now: now, Until: until}
+	f := webhooks.Finish{Node: node, Now: now, Lease: time.Minute}
 	for i, one := range due {
 		o := webhooks.Outcome{Due: one, Epoch: epochs[webhooks.ShardOf(one.WebhookID)], Status: webhooks.Delivered, Attempts: 1, ResponseCode: 200}
 		o.Attempt = &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, Answer: []byte("ok")}

@@ -42,7 +42,7 @@ func NewDB(db *sql.DB, cfg Config) (*DB, error) {
 
 // Dialect implements [storage.DB].
 func (db *DB) Dialect() storage.Dialect {
-	return storage.Dialect{Name: "postgres", Schema: db.cfg.Schema, ForShare: " FOR SHARE", ForUpdate: " FOR UPDATE", SkipLocked: " SKIP LOCKED"}
+	return storage.Dialect{Name: "postgres", Schema: db.cfg.Schema, ForShare: " FOR SHARE", ForUpdate: " FOR UPDATE", SkipLocked: " SKIP LOCKED", Now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"}
 }
 
 // Write implements [storage.DB], at READ COMMITTED: acts lock what they rely on.

@@ -124,7 +124,7 @@ func dsn(file string, more ...string) string {
 
 // Dialect implements [storage.DB].
 func (db *DB) Dialect() storage.Dialect {
-	return storage.Dialect{Name: "sqlite", Keyed: " WITHOUT ROWID", IsOneProcess: true}
+	return storage.Dialect{Name: "sqlite", Keyed: " WITHOUT ROWID", Now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", IsOneProcess: true}
 }
 
 // Write implements [storage.DB]: the act shares its commit with those that wait

@@ -28,12 +28,12 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer)
 	var done webhooks.Finished
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		done = webhooks.Finished{}
-		held, err := tx.renewShards(ctx, f.Node, f.Until)
+		held, err := tx.renewShards(ctx, f.Node, f.Lease)
 		if err != nil {
 			return err
 		}
 		for _, shard := range slices.Sorted(maps.Keys(held)) {
-			done.Held = append(done.Held, webhooks.Shard{ID: shard, Holder: f.Node, Epoch: held[shard], LeaseEnds: f.Until})
+			done.Held = append(done.Held, webhooks.Shard{ID: shard, Holder: f.Node, Epoch: held[shard], LeaseLeft: f.Lease})
 		}
 		fresh, err := dequeue(tx, ctx, ours(held, f.Outcomes))
 		if err != nil {

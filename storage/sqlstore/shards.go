@@ -30,14 +30,14 @@ func unlocked(d storage.Dialect) string {
 }
 
 // Beat implements webhooks.ShardStore. Where nobody else can be it writes once.
-func (s *Store) Beat(ctx context.Context, node string, now, until time.Time) (webhooks.Fleet, error) {
+func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (webhooks.Fleet, error) {
 	var fleet webhooks.Fleet
 	if s.db.Dialect().IsOneProcess {
-		until = now.Add(forever)
+		lease = forever
 		var known sql.NullInt64
 		err := s.read(ctx, "SELECT lease_ends FROM partnerkit_dispatcher WHERE id = $1", []any{node}, &known)
 		if err == nil {
-			fleet, err = s.fleet(ctx, s, now)
+			fleet, err = s.fleet(ctx, s)
 			return fleet, wrap("fleet", err)
 		}
 		if !errors.Is(err, storage.ErrNoRows) {
@@ -45,34 +45,35 @@ func (s *Store) Beat(ctx context.Context, node string, now, until time.Time) (we
 		}
 	}
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		_, err := tx.exec(ctx, `INSERT INTO partnerkit_dispatcher (id, lease_ends) VALUES ($1, $2)
-			ON CONFLICT (id) DO UPDATE SET lease_ends = excluded.lease_ends`, node, ms(until))
+		_, err := tx.exec(ctx, `INSERT INTO partnerkit_dispatcher (id, lease_ends) VALUES ($1, `+tx.dialect.Now+` + $2)
+			ON CONFLICT (id) DO UPDATE SET lease_ends = excluded.lease_ends`, node, lease.Milliseconds())
 		if err != nil {
 			return err
 		}
 		if _, err := tx.exec(ctx, `DELETE FROM partnerkit_dispatcher WHERE id IN (
-			SELECT id FROM partnerkit_dispatcher WHERE lease_ends <= $1`+unlocked(tx.dialect)+")", ms(now)); err != nil {
+			SELECT id FROM partnerkit_dispatcher WHERE lease_ends <= `+tx.dialect.Now+unlocked(tx.dialect)+")"); err != nil {
 			return err
 		}
-		if _, err := tx.renewShards(ctx, node, until); err != nil {
+		if _, err := tx.renewShards(ctx, node, lease); err != nil {
 			return err
 		}
-		fleet, err = s.fleet(ctx, tx.on, now)
+		fleet, err = s.fleet(ctx, tx.on)
 		return err
 	})
 	return fleet, wrap("beat", err)
 }
 
-func (s *Store) fleet(ctx context.Context, from storage.Querier, now time.Time) (webhooks.Fleet, error) {
+func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhooks.Fleet, error) {
 	var fleet webhooks.Fleet
-	if err := storage.One(ctx, from, s.sql.of("SELECT COUNT(*) FROM partnerkit_dispatcher WHERE lease_ends > $1"), []any{ms(now)}, &fleet.Nodes); err != nil {
+	now := s.db.Dialect().Now
+	if err := storage.One(ctx, from, s.sql.of("SELECT COUNT(*) FROM partnerkit_dispatcher WHERE lease_ends > "+now), nil, &fleet.Nodes); err != nil {
 		return fleet, err
 	}
-	err := storage.Each(ctx, from, s.sql.of("SELECT id, holder, epoch, lease_ends FROM partnerkit_shard ORDER BY id"), nil, func(scan func(...any) error) error {
+	err := storage.Each(ctx, from, s.sql.of("SELECT id, holder, epoch, lease_ends - "+now+" FROM partnerkit_shard ORDER BY id"), nil, func(scan func(...any) error) error {
 		var shard webhooks.Shard
-		var ends int64
-		err := scan(&shard.ID, &shard.Holder, &shard.Epoch, &ends)
-		shard.LeaseEnds = fromMS(ends)
+		var left int64
+		err := scan(&shard.ID, &shard.Holder, &shard.Epoch, &left)
+		shard.LeaseLeft = time.Duration(left) * time.Millisecond
 		fleet.Shards = append(fleet.Shards, shard)
 		return err
 	})
@@ -81,12 +82,12 @@ func (s *Store) fleet(ctx context.Context, from storage.Querier, now time.Time) 
 
 // renewShards renews the leases of a node and returns its shards with their epochs.
 // On PostgreSQL it also keeps others from taking them until the act has ended.
-func (t *tx) renewShards(ctx context.Context, node string, until time.Time) (map[int]int64, error) {
+func (t *tx) renewShards(ctx context.Context, node string, lease time.Duration) (map[int]int64, error) {
 	if t.dialect.IsOneProcess {
-		until = until.Add(forever)
+		lease = forever
 	}
 	held := map[int]int64{}
-	err := storage.Each(ctx, t.on, t.sql.of("UPDATE partnerkit_shard SET lease_ends = $2 WHERE holder = $1 RETURNING id, epoch"), []any{node, ms(until)},
+	err := storage.Each(ctx, t.on, t.sql.of("UPDATE partnerkit_shard SET lease_ends = "+t.dialect.Now+" + $2 WHERE holder = $1 RETURNING id, epoch"), []any{node, lease.Milliseconds()},
 		func(scan func(...any) error) error {
 			var shard int
 			var epoch int64
@@ -98,13 +99,14 @@ func (t *tx) renewShards(ctx context.Context, node string, until time.Time) (map
 }
 
 // TakeShard implements webhooks.ShardStore.
-func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard, now, until time.Time) (bool, error) {
-	if s.db.Dialect().IsOneProcess {
-		until = now.Add(forever)
+func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard, lease time.Duration) (bool, error) {
+	d := s.db.Dialect()
+	if d.IsOneProcess {
+		lease = forever
 	}
-	n, err := s.exec(ctx, `UPDATE partnerkit_shard SET holder = $2, epoch = epoch + 1, lease_ends = $4 WHERE id = (
-		SELECT id FROM partnerkit_shard WHERE id = $1 AND epoch = $3 AND (holder = '' OR lease_ends <= $5)`+unlocked(s.db.Dialect())+")",
-		seen.ID, node, seen.Epoch, ms(until), ms(now))
+	n, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = $2, epoch = epoch + 1, lease_ends = "+d.Now+` + $4 WHERE id = (
+		SELECT id FROM partnerkit_shard WHERE id = $1 AND epoch = $3 AND (holder = '' OR lease_ends <= `+d.Now+")"+unlocked(d)+")",
+		seen.ID, node, seen.Epoch, lease.Milliseconds())
 	return n == 1, wrap("take shard", err)
 }
 

@@ -133,16 +133,15 @@ var purgeCases = []testCase[*Env]{
 	}},
 	{"Purge against an attempt that ends", func(t *testing.T, e *Env) {
 		const node, epoch = "node", 1
-		until := noon.Add(24 * time.Hour)
 		for shard := range webhooks.Shards {
-			if !get[bool](t)(e.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, noon, until)) {
+			if !get[bool](t)(e.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)) {
 				t.Fatalf("shard %d was taken", shard)
 			}
 		}
 		for range rounds() {
 			f := newWebhook(t, e)
 			d := f.waiting(t, noon)
-			ended := webhooks.Finish{Node: node, Now: noon, Until: until, Outcomes: []webhooks.Outcome{{
+			ended := webhooks.Finish{Node: node, Now: noon, Lease: time.Hour, Outcomes: []webhooks.Outcome{{
 				Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: epoch, Status: webhooks.Retrying, Attempts: 2, NextAttemptAt: noon.Add(time.Hour),
 				Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: 2, StartedAt: noon},
 			}}}

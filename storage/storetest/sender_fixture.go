@@ -46,9 +46,9 @@ func (e *Env) addWebhook(t *testing.T, appID string) webhooks.Webhook {
 // takeAll takes every shard that is free.
 func (f *senderFixture) takeAll(t *testing.T) {
 	t.Helper()
-	fleet := get[webhooks.Fleet](t)(f.Beat(t.Context(), f.node, noon, noon.Add(time.Minute)))
+	fleet := get[webhooks.Fleet](t)(f.Beat(t.Context(), f.node, time.Minute))
 	for _, shard := range fleet.Shards {
-		if get[bool](t)(f.TakeShard(t.Context(), f.node, shard, noon, noon.Add(time.Minute))) {
+		if get[bool](t)(f.TakeShard(t.Context(), f.node, shard, time.Minute)) {
 			f.epochs[shard.ID] = shard.Epoch + 1
 		}
 	}
@@ -132,7 +132,7 @@ func (f *senderFixture) due(t *testing.T, until time.Time) []webhooks.Due {
 }
 
 func (f *senderFixture) finish(outcomes ...webhooks.Outcome) webhooks.Finish {
-	return webhooks.Finish{Node: f.node, Now: noon, Until: noon.Add(time.Minute), Outcomes: outcomes}
+	return webhooks.Finish{Node: f.node, Now: noon, Lease: time.Minute, Outcomes: outcomes}
 }
 
 // outcome of an attempt with that status.
