@@ -135,9 +135,9 @@ type Service struct {
 	policy outbound.Policy
 	http   *outbound.Client
 
-	signers   *signers
-	taken     takenSet
-	telemetry *telemetry
+	signers     *signers
+	outstanding outstanding
+	telemetry   *telemetry
 }
 
 // New checks the configuration and returns a service. It starts nothing:

@@ -29,7 +29,7 @@ const (
 
 // planner turns events into deliveries while its node holds the planning.
 type planner struct {
-	*Service
+	svc      *Service
 	isHolder atomic.Bool
 	taken    chan struct{} // has a value after the planning was taken
 	// Events with ids up to here have numbers. Only a search looks before it: a database
@@ -54,7 +54,7 @@ func (p *planner) hold(is bool) { //nolint:revive // the state, not a switch
 
 // run plans until ctx ends.
 func (p *planner) run(ctx context.Context) {
-	news, stop := p.cfg.Store.Watch(events.TopicRecorded)
+	news, stop := p.svc.cfg.Store.Watch(events.TopicRecorded)
 	defer stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -62,7 +62,7 @@ func (p *planner) run(ctx context.Context) {
 		if !p.isHolder.Load() {
 			p.searched = time.Time{}
 		} else if err := p.planAll(ctx); err != nil && ctx.Err() == nil {
-			p.cfg.Logger.ErrorContext(ctx, "webhooks: planning failed, trying again", "err", err)
+			p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: planning failed, trying again", "err", err)
 			// News would only bring the next fault.
 			select {
 			case <-ctx.Done():
@@ -108,7 +108,7 @@ func (p *planner) planAll(ctx context.Context) error {
 func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
 	newest, after := "", p.after
 	for range numberRounds {
-		numbered, err := p.store.NumberRecorded(ctx, after)
+		numbered, err := p.svc.store.NumberRecorded(ctx, after)
 		if err != nil {
 			return false, err
 		}
@@ -127,7 +127,7 @@ func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
 // there was one.
 func (p *planner) round(ctx context.Context) (planned bool, err error) {
 	for after := ""; p.isHolder.Load(); {
-		unplanned, err := p.store.Unplanned(ctx, after)
+		unplanned, err := p.svc.store.Unplanned(ctx, after)
 		if err != nil || len(unplanned.Backlogs) == 0 {
 			return planned, err
 		}
@@ -140,21 +140,21 @@ func (p *planner) round(ctx context.Context) (planned bool, err error) {
 }
 
 func (p *planner) planSome(ctx context.Context, unplanned Unplanned) error {
-	now := p.cfg.Clock.Now()
+	now := p.svc.cfg.Clock.Now()
 	if p.idsAt.Before(now) {
 		p.idsAt = now
 	}
-	made := p.plan(unplanned, now, p.idsAt)
+	made := p.svc.plan(unplanned, now, p.idsAt)
 	for _, err := range made.errs {
-		p.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
+		p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
 	}
-	saved, err := p.store.SavePlan(ctx, made.plan)
+	saved, err := p.svc.store.SavePlan(ctx, made.plan)
 	if err != nil {
 		return err
 	}
 	p.planned, p.idsAt = time.Now(), made.idsAt
 	if saved {
-		p.telemetry.queued.Add(ctx, int64(len(made.plan.Deliveries)))
+		p.svc.telemetry.queued.Add(ctx, int64(len(made.plan.Deliveries)))
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (s *Service) Settle(ctx context.Context) error {
 // that.
 func (s *Service) AwaitAnswers(ctx context.Context, atMost time.Duration) error {
 	began := time.Now()
-	return poll(ctx, func() (bool, error) { return s.taken.count() == 0 || time.Since(began) >= atMost, nil })
+	return poll(ctx, func() (bool, error) { return s.outstanding.count() == 0 || time.Since(began) >= atMost, nil })
 }
 
 func poll(ctx context.Context, done func() (bool, error)) error {
@@ -100,8 +100,8 @@ func (s *Service) isSent(ctx context.Context, now time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	taken := s.taken.count()
-	claim := Claim{Now: now, IsTaken: s.taken.has}
+	taken := s.outstanding.count()
+	claim := Claim{Now: now, IsTaken: s.outstanding.has}
 	for _, one := range queued {
 		claim.Webhooks = append(claim.Webhooks, WebhookClaim{WebhookID: one.WebhookID, From: one.Due, Limit: 1, Taken: taken})
 	}
