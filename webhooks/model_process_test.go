@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -198,12 +197,11 @@ type line struct {
 // spawn starts a process on the database, as one that opens the file does.
 func (m *model) spawn() {
 	p := &process{number: len(m.processes) + 1, to: m.receivers}
-	client, err := outbound.New(outbound.Config{Policy: outbound.Policy{AllowLoopback: true}, Dial: p.dial})
-	m.must(err)
+	var err error
 	m.Store, err = sqlstore.New(m.t.Context(), mortal{m.Tap, p}, sqlstore.Config{})
 	m.must(err)
 	p.svc, err = webhooks.New(webhooks.Config{
-		Store: m.Store, Keyring: ring(m.t), AllowLoopback: true, Client: client, CurrentVersion: modelVersion, Clock: m.clock,
+		Store: m.Store, Keyring: ring(m.t), AllowLoopback: true, Dial: p.dial, CurrentVersion: modelVersion, Clock: m.clock,
 		Lease:  4 * time.Second, // they look at each other every second
 		Logger: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
