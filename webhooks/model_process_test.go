@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -181,7 +182,7 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, errKilled
 	}
 	select {
-	case p.to.conns <- line{far, p.number}:
+	case p.to.conns <- line{far, p.number, new(atomic.Int32)}:
 		return near, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -191,7 +192,8 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // line is a connection that knows where it comes from.
 type line struct {
 	net.Conn
-	process int
+	process  int
+	requests *atomic.Int32
 }
 
 // spawn starts a process on the database, as one that opens the file does.
