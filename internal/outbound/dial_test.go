@@ -59,7 +59,7 @@ func TestSendDialsPublicAddressesFromDNS(t *testing.T) {
 }
 
 // DLV-07: a name is looked up once for each connection, and that answer is both
-// judged and dialled, so changing it in between gains nothing.
+// checked and dialled, so changing it in between gains nothing.
 func TestSendWithstandsRebinding(t *testing.T) {
 	t.Parallel()
 	below := new(recorder)

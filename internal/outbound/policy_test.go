@@ -19,7 +19,7 @@ var registryIPv4 = []string{
 	"224.0.0.0/4", "168.63.129.16/32", "169.254.169.254/32",
 }
 
-// registryIPv6 likewise; ::ffff:0:0/96 and 64:ff9b::/96 are judged by what they wrap.
+// registryIPv6 likewise; ::ffff:0:0/96 and 64:ff9b::/96 are checked by what they wrap.
 var registryIPv6 = []string{
 	"::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32",
 	"2001:1::1/128", "2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48",
@@ -79,7 +79,7 @@ func TestCheckAllowsPublicAddresses(t *testing.T) {
 		"2000::", "2001:200::1", "2001:4860:4860::8888", "2001:db7:ffff::1", "2001:db9::1", "2003::1",
 		"2606:4700:4700::1111", "2620:4f:7fff::1", "2620:4f:8001::1", "2a00:1450:4001::1",
 		"3ffe:ffff::1", "3fff:1000::1",
-		// Wrappings that are judged by what they hold.
+		// Wrappings that are checked by what they hold.
 		"::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
 		// A zone means nothing on a public address.
 		"2606:4700:4700::1111%eth0",
