@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -159,7 +160,8 @@ func (c *Client) Send(req *http.Request) (*Response, error) {
 	defer cancel()
 	// The transport sends a POST again only if it has this header. Without a value
 	// the header itself is not sent.
-	out := req.Clone(ctx)
+	out := req.WithContext(ctx)
+	out.Header = maps.Clone(req.Header)
 	if out.Header == nil {
 		out.Header = http.Header{}
 	}
