@@ -17,6 +17,9 @@ func (p *Platform) newOAuth() (err error) {
 	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = c.Store, c.Host, c.Keyring, c.Pages
 	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
 	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger, oauth.MeterProvider = c.Limiter, c.Proxies, c.Clock, c.Logger, c.MeterProvider
+	if oauth.Documents.Dial == nil {
+		oauth.Documents.Dial = c.Dial
+	}
 	p.oauth, err = oauthserver.New(oauth)
 	return err
 }
@@ -31,6 +34,9 @@ func (p *Platform) newEvents() (err error) {
 	hooks := c.Webhooks
 	hooks.Store, hooks.Keyring, hooks.Catalog, hooks.CurrentVersion = c.Store, c.Keyring, c.Events, c.Versions.OfApp("")
 	hooks.Clock, hooks.Logger, hooks.MeterProvider = c.Clock, c.Logger, c.MeterProvider
+	if hooks.Dial == nil {
+		hooks.Dial = c.Dial
+	}
 	p.hooks, err = webhooks.New(hooks)
 	return err
 }

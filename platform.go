@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 
 	"go.opentelemetry.io/otel/metric"
@@ -93,6 +94,12 @@ type Config struct {
 	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
 	Clock   clock.Movable     // nil: the real time
 	Logger  *slog.Logger      // nil: discards
+
+	// Dial opens the connections of webhooks and client metadata documents, for networks
+	// that can be left through an egress proxy only; see webhooks.Config.Dial for what is
+	// checked before it is called. Nil means direct connections. Webhooks.Dial and
+	// OAuth.Documents.Dial come first where they are set.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	MeterProvider  metric.MeterProvider // nil: no metrics
 	TracerProvider trace.TracerProvider // nil: no spans

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -97,8 +97,13 @@ type DocumentConfig struct {
 	// AllowLoopback lets documents be fetched from this machine, over http too
 	// and with any certificate. For development only.
 	AllowLoopback bool
-	// Client replaces the guarded client, in tests.
-	Client *outbound.Client
+	// Dial opens the connections to the servers of documents, for networks that can be
+	// left through an egress proxy only. It is called with network "tcp" and an
+	// address as IP:port. Names are resolved on this machine, and addresses that are
+	// not public are refused before Dial is called. The connection must lead to that
+	// address, which only the proxy can ensure. TLS is spoken over it with the server.
+	// Nil means direct connections, which are checked at the socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Server is the OAuth server. It is safe for concurrent use.

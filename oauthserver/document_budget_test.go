@@ -280,7 +280,8 @@ func TestDocumentAddresses_CIMD02(t *testing.T) {
 		below := &dialNotes{}
 		client, err := outbound.New(outbound.Config{Resolver: oneAddress(netip.MustParseAddr(address)), Dial: below.dial})
 		mustDo(t, err)
-		r := newDocRig(t, func(c *oauthserver.Config) { c.Documents.Client = client })
+		r := newDocRig(t, nil)
+		r.UseDocumentClient(client)
 		_, err = r.consent(t, "https://desk.example/client.json")
 		wantDocument(t, address, err)
 		want := 0

@@ -38,13 +38,11 @@ func documentPolicy(cfg DocumentConfig) outbound.Policy {
 
 // documentClient is the guarded client that documents are fetched with.
 func documentClient(cfg DocumentConfig) (*outbound.Client, error) {
-	if cfg.Client != nil {
-		return cfg.Client, nil
-	}
 	client, err := outbound.New(outbound.Config{
 		Policy:                   documentPolicy(cfg),
 		Timeout:                  documentTimeout,
 		MaxBody:                  cmp.Or(cfg.MaxBytes, documentMaxBytes),
+		Dial:                     cfg.Dial,
 		AnyCertificateOnLoopback: cfg.AllowLoopback,
 	})
 	if err != nil {

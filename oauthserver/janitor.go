@@ -22,6 +22,7 @@ const (
 // Config.KeyRotation old, and keeps signing keys sealed by the keyring's first key.
 // Any number of nodes may run it. It returns the error of ctx.
 func (s *Server) Run(ctx context.Context) error {
+	defer s.documents.http.CloseIdle()
 	for {
 		now := s.cfg.Clock.Now()
 		s.tidy(ctx, now)

@@ -10,6 +10,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
+// UseDocumentClient replaces the client that fetches documents.
+func (s *Server) UseDocumentClient(client *outbound.Client) { s.documents.http = client }
+
 // ErrLookupDocument is errDocument.
 var ErrLookupDocument = errDocument
 

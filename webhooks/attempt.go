@@ -24,7 +24,7 @@ func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
 		s.cfg.Logger.DebugContext(ctx, "webhooks: attempt failed", "delivery", due.ID, "webhook", due.WebhookID, "err", err)
 	} else {
 		a.ResponseCode, a.Answer = res.Status, res.Body[:min(len(res.Body), maxAnswer)]
-		if !isSuccess(res.Status) {
+		if !res.IsSuccess() {
 			a.Error = "answered with status " + strconv.Itoa(res.Status)
 		}
 	}
@@ -35,8 +35,6 @@ func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
 		ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a,
 	}
 }
-
-func isSuccess(status int) bool { return status >= 200 && status <= 299 }
 
 func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Response, error) {
 	signer, err := s.signers.of(due.WebhookID, due.Secrets, a.StartedAt)

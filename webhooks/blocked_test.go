@@ -47,7 +47,8 @@ func TestBlockedAddresses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := newRig(t, webhooks.Config{Client: client})
+				r := newRig(t, webhooks.Config{})
+				r.svc.UseClient(client)
 				r.start()
 				a := r.app("127.0.0.1", "invoice.created")
 				_, err = r.svc.Update(t.Context(), a.ID, a.webhook.ID, webhooks.Change{URL: new("https://partner.example/hook")})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -56,8 +57,13 @@ type Config struct {
 	// TLS is the base of every handshake, for root certificates of one's own;
 	// nil means the system's roots.
 	TLS *tls.Config
-	// Client replaces the guarded client, in tests.
-	Client *outbound.Client
+	// Dial opens the connections to endpoints, for networks that can be left through
+	// an egress proxy only. It is called with network "tcp" and an address as IP:port.
+	// Names are resolved on this machine, and addresses that are not public are
+	// refused before Dial is called. The connection must lead to that address, which
+	// only the proxy can ensure. TLS is spoken over it with the endpoint. Nil means
+	// direct connections, which are checked at the socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// MaxWebhooks is how many an app may have; 0 means 20.
 	MaxWebhooks int
@@ -147,20 +153,18 @@ func New(cfg Config) (*Service, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	s := &Service{cfg: cfg, store: deadlineStore{cfg.Store, cfg.Lease / 2}, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}, http: cfg.Client}
+	s := &Service{cfg: cfg, store: deadlineStore{cfg.Store, cfg.Lease / 2}, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}}
 	s.signers = &signers{open: s.signingSecrets, byID: map[string]signing{}}
 	var err error
 	if s.telemetry, err = newTelemetry(cfg.MeterProvider, cfg.Clock); err != nil {
 		return nil, err
 	}
-	if s.http == nil {
-		s.http, err = outbound.New(outbound.Config{
-			Policy: s.policy, Timeout: AttemptTimeout, TLS: cfg.TLS,
-			MaxIdle: 4 * cfg.MaxInFlight, MaxIdlePerHost: cfg.PerEndpoint,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("webhooks: %w", err)
-		}
+	s.http, err = outbound.New(outbound.Config{
+		Policy: s.policy, Timeout: AttemptTimeout, TLS: cfg.TLS, Dial: cfg.Dial,
+		MaxIdle: 4 * cfg.MaxInFlight, MaxIdlePerHost: cfg.PerEndpoint,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	return s, nil
 }

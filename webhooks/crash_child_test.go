@@ -17,7 +17,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -53,7 +52,7 @@ func TestCrashChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	svc, err := webhooks.New(webhooks.Config{
-		Store: &sayingStore{Store: c.store, leases: map[int]shardLease{}}, Keyring: ring(t), Client: c.client(t), AllowLoopback: true,
+		Store: &sayingStore{Store: c.store, leases: map[int]shardLease{}}, Keyring: ring(t), Dial: c.dial, AllowLoopback: true,
 		MaxInFlight: 32, PerEndpoint: 8, Lease: crashLease, Clock: c.clock, Logger: c.log(),
 	})
 	if err != nil {
@@ -78,18 +77,9 @@ func TestCrashChild(t *testing.T) {
 	}
 }
 
-// client dials the door of this process, so that the receiver knows who sends.
-func (c *crashChild) client(t *testing.T) *outbound.Client {
-	client, err := outbound.New(outbound.Config{
-		Policy: outbound.Policy{AllowLoopback: true}, Timeout: webhooks.AttemptTimeout,
-		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, c.Door)
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+// dial connects to the door of this process, so that the receiver knows who sends.
+func (c *crashChild) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, c.Door)
 }
 
 // obey does what the parent says, and says when it is done. It returns at the end of

@@ -1,6 +1,13 @@
 package webhooks
 
-import "time"
+import (
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/outbound"
+)
+
+// UseClient replaces the HTTP client before Run, for tests.
+func (s *Service) UseClient(client *outbound.Client) { s.http = client }
 
 // Share is share, for tests.
 var Share = share

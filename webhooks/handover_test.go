@@ -59,7 +59,7 @@ func inOddBubble(t *testing.T, test func(t *testing.T, r *rig, odd *oddStore)) {
 func (r *rig) sender(store webhooks.Store) *webhooks.Service {
 	r.t.Helper()
 	svc, err := webhooks.New(webhooks.Config{
-		Store: store, Keyring: ring(r.t), AllowLoopback: true, Client: r.net.client(r.t), Clock: r.clock, Lease: 4 * time.Second,
+		Store: store, Keyring: ring(r.t), AllowLoopback: true, Dial: r.net.dial, Clock: r.clock, Lease: 4 * time.Second,
 	})
 	r.must(err)
 	return svc

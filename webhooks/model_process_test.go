@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -182,7 +182,7 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, errKilled
 	}
 	select {
-	case p.to.conns <- line{far, p.number}:
+	case p.to.conns <- line{far, p.number, new(atomic.Int32)}:
 		return near, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -192,18 +192,18 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // line is a connection that knows where it comes from.
 type line struct {
 	net.Conn
-	process int
+	process  int
+	requests *atomic.Int32
 }
 
 // spawn starts a process on the database, as one that opens the file does.
 func (m *model) spawn() {
 	p := &process{number: len(m.processes) + 1, to: m.receivers}
-	client, err := outbound.New(outbound.Config{Policy: outbound.Policy{AllowLoopback: true}, Dial: p.dial})
-	m.must(err)
+	var err error
 	m.Store, err = sqlstore.New(m.t.Context(), mortal{m.Tap, p}, sqlstore.Config{})
 	m.must(err)
 	p.svc, err = webhooks.New(webhooks.Config{
-		Store: m.Store, Keyring: ring(m.t), AllowLoopback: true, Client: client, CurrentVersion: modelVersion, Clock: m.clock,
+		Store: m.Store, Keyring: ring(m.t), AllowLoopback: true, Dial: p.dial, CurrentVersion: modelVersion, Clock: m.clock,
 		Lease:  4 * time.Second, // they look at each other every second
 		Logger: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -31,16 +31,17 @@ type arrival struct {
 	header      http.Header
 	body        string
 	manner      int
+	isReused    bool // the connection has carried a request before
 	clock, real int64
 }
 
-type fromProcess struct{}
+type onLine struct{}
 
 func newReceivers(t *testing.T, clock clock.Clock) *receivers {
 	v := &receivers{clock: clock, manner: map[string]int{}, serving: map[string]int{}}
 	v.conns = make(chan net.Conn)
 	server := &http.Server{Handler: v, ReadHeaderTimeout: time.Minute, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, fromProcess{}, c.(line).process)
+		return context.WithValue(ctx, onLine{}, c.(line))
 	}}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(v) })
@@ -86,10 +87,11 @@ func (v *receivers) arrive(r *http.Request, body, id string) manner {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	how := v.manner[r.Host]
+	from := r.Context().Value(onLine{}).(line)
 	v.serving[id]++
 	v.serving[r.Host]++
 	v.arrivals = append(v.arrivals, arrival{
-		process: r.Context().Value(fromProcess{}).(int), method: r.Method, url: "http://" + r.Host + r.URL.String(), header: r.Header.Clone(), body: body,
+		process: from.process, isReused: from.requests.Add(1) > 1, method: r.Method, url: "http://" + r.Host + r.URL.String(), header: r.Header.Clone(), body: body,
 		manner: how, clock: v.clock.Now().UnixMilli(), real: time.Now().UnixMilli(),
 	})
 	return manners[how]

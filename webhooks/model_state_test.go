@@ -55,6 +55,15 @@ type modelFlight struct {
 	started int64 // by the clock
 	ends    int64 // in real time
 	manner  int
+	repeats bool // its connection was reused and ends without a response
+}
+
+func flightOf(p arrival, started int64) modelFlight {
+	how := manners[p.manner]
+	return modelFlight{
+		process: p.process, started: started, ends: p.real + how.takes.Milliseconds(), manner: p.manner,
+		repeats: p.isReused && how.name == "cut",
+	}
 }
 
 func (s modelState) isWaiting() bool {
@@ -143,14 +152,20 @@ func (m *model) landed(s modelState, now int64, by int) []modelState {
 }
 
 // posted is all that a state can be when an attempt has arrived: before it, it was
-// waiting and due, and no gate was closed.
+// waiting and due, and no gate was closed. DLV-05: or the same attempt was cut off on a
+// connection that was reused.
 func (m *model) posted(d *modelDelivery, s modelState, p arrival) []modelState {
 	isOpen := slices.ContainsFunc(m.worlds, func(w numberedWorld) bool { return w.closed(d) == "" })
 	var all []modelState
+	if f := s.flight; f.repeats && f.process == p.process && f.ends == p.real {
+		again := s
+		again.flight = flightOf(p, f.started)
+		all = append(all, again)
+	}
 	for _, before := range m.landed(s, p.real, p.process) {
 		for _, started := range m.startsOf(p) {
 			if before.isWaiting() && before.due <= started && isOpen {
-				before.flight = modelFlight{process: p.process, started: started, ends: p.real + manners[p.manner].takes.Milliseconds(), manner: p.manner}
+				before.flight = flightOf(p, started)
 				all = append(all, before)
 				before.flight = modelFlight{}
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -62,9 +61,7 @@ func newRig(t *testing.T, cfg webhooks.Config) *rig {
 		return db
 	})
 	cfg.Store, cfg.Keyring, cfg.AllowLoopback = r.Store, ring(t), true
-	if cfg.Client == nil {
-		cfg.Client = r.net.client(t)
-	}
+	cfg.Dial = r.net.dial
 	cfg.CurrentVersion, cfg.Clock = "2026-09-01", r.clock
 	cfg.Logger = slog.New(slog.NewTextHandler(&lockedWriter{to: r.logged}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var err error
@@ -235,23 +232,15 @@ func newPipeNet(t *testing.T, clock clock.Clock) *pipeNet {
 	return n
 }
 
-func (n *pipeNet) client(t *testing.T) *outbound.Client {
-	client, err := outbound.New(outbound.Config{
-		Policy: outbound.Policy{AllowLoopback: true},
-		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			near, far := net.Pipe()
-			select {
-			case n.conns <- far:
-				return near, nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
+// dial opens a pipe to the server.
+func (n *pipeNet) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case n.conns <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return client
 }
 
 // Accept, Close and Addr make it a listener.

@@ -23,22 +23,24 @@ import (
 	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
-// DLV-02: a 3xx is the answer; nobody goes where it points.
+// DLV-02: a 3xx is the response, even if its Location is not a URL.
 func TestSendFollowsNoRedirect(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		var hits atomic.Int32
-		url, config := server(t, func(w http.ResponseWriter, _ *http.Request) {
-			hits.Add(1)
-			w.Header().Set("Location", "/elsewhere")
-			w.WriteHeader(status)
-		})
-		res := send(t, newClient(t, config), url)
-		if res.Status != status || res.IsSuccess() || res.Header.Get("Location") != "/elsewhere" {
-			t.Errorf("status %d: got %d, success %t", status, res.Status, res.IsSuccess())
-		}
-		if hits.Load() != 1 {
-			t.Errorf("status %d: %d requests, want 1", status, hits.Load())
+		for _, location := range []string{"/elsewhere", "https://[::1", ""} {
+			var hits atomic.Int32
+			url, config := server(t, func(w http.ResponseWriter, _ *http.Request) {
+				hits.Add(1)
+				w.Header().Set("Location", location)
+				w.WriteHeader(status)
+			})
+			res := send(t, newClient(t, config), url)
+			if res.Status != status || res.IsSuccess() || res.Header.Get("Location") != location {
+				t.Errorf("status %d to %q: got %d, success %t", status, location, res.Status, res.IsSuccess())
+			}
+			if hits.Load() != 1 {
+				t.Errorf("status %d to %q: %d requests, want 1", status, location, hits.Load())
+			}
 		}
 	}
 }
@@ -257,6 +259,7 @@ func TestNewRefuses(t *testing.T) {
 		"negative idle per host":     {MaxIdlePerHost: -1},
 		"any certificate everywhere": {TLS: &tls.Config{InsecureSkipVerify: true}},
 		"any certificate, strict":    {AnyCertificateOnLoopback: true},
+		"resolver without dial":      {Resolver: net.DefaultResolver},
 		"invalid prefix":             {Policy: outbound.Policy{Refuse: []netip.Prefix{{}}}},
 		"mapped prefix": {Policy: outbound.Policy{Refuse: []netip.Prefix{
 			netip.PrefixFrom(netip.MustParseAddr("::ffff:8.8.8.0"), 120),

@@ -8,26 +8,29 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// maxAddresses bounds how many addresses of one name are tried: a name with
-// hundreds of them must not turn one delivery into a scan.
+// maxAddresses bounds how many addresses of one name are tried, by family without
+// Config.Dial: a name with hundreds of them must not turn one delivery into a scan.
 const maxAddresses = 8
 
 // Resolver finds the addresses of a host. [*net.Resolver] is one. Names arrive
-// with a trailing dot, so that no search domain of this machine is tried.
+// with a trailing dot.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// A dialer opens connections for the transport: resolve, judge, connect.
+// dialer opens the connections of the transport, to addresses that the policy allows.
 type dialer struct {
 	policy   Policy
-	resolver Resolver
-	connect  func(ctx context.Context, network, address string) (net.Conn, error)
+	timeout  time.Duration
+	custom   func(ctx context.Context, network, address string) (net.Conn, error) // Config.Dial
+	resolver Resolver                                                             // for custom; nil: net.DefaultResolver
 	tls      *tls.Config
 
 	anyCertificateOnLoopback bool
@@ -35,16 +38,16 @@ type dialer struct {
 
 // dialTLS serves https.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout) // the transport's has no deadline
+	defer cancel()
 	conn, addr, err := d.dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, errors.Join(classify(KindConnect, err), conn.Close())
-	}
 	config := d.tls.Clone()
-	config.ServerName = cmp.Or(config.ServerName, host)
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(address) // dial has split it
+	}
 	config.NextProtos = []string{"http/1.1"}
 	if d.anyCertificateOnLoopback && addr.IsLoopback() {
 		config.InsecureSkipVerify = true
@@ -54,119 +57,140 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		_ = conn.Close() // the handshake's error says more
 		return nil, classify(KindTLS, err)
 	}
-	return secured, nil
+	return tlsConn{secured}, nil
 }
 
-// dialPlain serves http, which the check of the URL keeps on this machine.
+// tlsConn closes at once. A tls.Conn first sends an alert and waits up to 5 seconds for a
+// server that does not read, while the transport holds the lock of its idle connections.
+type tlsConn struct{ *tls.Conn }
+
+func (c tlsConn) Close() error { return c.NetConn().Close() }
+
+// dialPlain serves http, which [Policy.ParseURL] allows on loopback only.
 func (d *dialer) dialPlain(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
 	conn, _, err := d.dial(ctx, network, address)
 	return conn, err
 }
 
-// dial connects to the first address that the policy allows and that accepts.
-// Refused addresses of a mixed answer are passed over: what counts is where we
-// connect.
+// dial connects to a host and returns the address that it chose. Addresses that the policy
+// refuses are passed over if the host has others.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, netip.Addr, error) {
-	none := netip.Addr{}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, none, classify(KindConnect, err)
+		return nil, netip.Addr{}, classify(KindConnect, err)
 	}
-	found, err := d.resolve(ctx, host)
+	if d.custom == nil && !isLocalhost(host) {
+		return d.race(ctx, network, host, port)
+	}
+	addrs, err := d.resolve(ctx, host)
 	if err != nil {
-		return nil, none, err
+		return nil, netip.Addr{}, err
 	}
-	var allowed []netip.Addr
-	var refusals []error
-	for _, addr := range found {
-		addr = addr.WithZone("").Unmap()
-		if err := d.policy.Judge(addr); err != nil {
-			refusals = append(refusals, err)
-			continue
-		}
-		allowed = append(allowed, addr)
+	connect := d.custom
+	if connect == nil {
+		connect = d.guarded().DialContext
 	}
-	if len(allowed) == 0 {
-		return nil, none, blocked("%s: %w", host, errors.Join(refusals...))
-	}
-
-	allowed = alternate(allowed)
-	allowed = allowed[:min(len(allowed), maxAddresses)]
 	var failures []error
-	for i, addr := range allowed {
-		conn, err := d.try(ctx, network, net.JoinHostPort(addr.String(), port), len(allowed)-i)
+	for i, addr := range addrs {
+		deadline, _ := ctx.Deadline() // dialTLS and dialPlain have set it
+		one, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(len(addrs)-i))
+		conn, err := connect(one, network, net.JoinHostPort(addr.String(), port))
+		cancel()
 		if err == nil {
 			return conn, addr, nil
 		}
 		failures = append(failures, err)
 	}
-	return nil, none, classify(KindConnect, fmt.Errorf("%s: %w", host, errors.Join(failures...)))
+	return nil, netip.Addr{}, classify(KindConnect, fmt.Errorf("%s: %w", host, errors.Join(failures...)))
 }
 
-// resolve finds the addresses of a host; a literal is its own address. The names
-// of this machine are answered without asking anybody (RFC 6761 6.3).
+// race lets net.Dialer resolve the host and race its addresses.
+func (d *dialer) race(ctx context.Context, network, host, port string) (net.Conn, netip.Addr, error) {
+	conn, err := d.guarded().DialContext(ctx, network, net.JoinHostPort(absolute(host), port))
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return nil, netip.Addr{}, classify(KindDNS, err)
+	}
+	if err != nil {
+		return nil, netip.Addr{}, classify(KindConnect, err)
+	}
+	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return nil, netip.Addr{}, classify(KindConnect, errors.Join(err, conn.Close()))
+	}
+	return conn, remote.Addr(), nil
+}
+
+// guarded returns a net.Dialer for one host. It checks each address at the socket, before
+// it connects.
+func (d *dialer) guarded() *net.Dialer {
+	var tried4, tried6 atomic.Int32
+	return &net.Dialer{
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			target, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return blocked("dial %s: %w", address, err)
+			}
+			if err := d.policy.Check(target.Addr()); err != nil {
+				return err
+			}
+			tried := &tried6
+			if target.Addr().Is4() {
+				tried = &tried4
+			}
+			if tried.Add(1) > maxAddresses {
+				return fmt.Errorf("%d addresses have been tried", maxAddresses)
+			}
+			return nil
+		},
+	}
+}
+
+// resolve returns the addresses of a host that the policy allows, IPv4 first.
 func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return []netip.Addr{addr}, nil
-	}
-	if isLocalhost(host) {
-		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
-	}
-	if !strings.HasSuffix(host, ".") {
-		host += "."
-	}
-	found, err := d.resolver.LookupNetIP(ctx, "ip", host)
+	found, err := d.lookup(ctx, host)
 	if err != nil {
 		return nil, classify(KindDNS, err)
 	}
 	if len(found) == 0 {
 		return nil, &Error{Kind: KindDNS, Err: fmt.Errorf("%s has no address", host)}
 	}
-	return found, nil
-}
-
-// try connects to one address within its share of the time: left is the number of
-// addresses that are still to be tried, this one included.
-func (d *dialer) try(ctx context.Context, network, address string, left int) (net.Conn, error) {
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
-		defer cancel()
-	}
-	return d.connect(ctx, network, address)
-}
-
-// alternate takes one address of each family in turn, beginning with the family
-// of the first (RFC 8305 4): a family without a route does not use up the tries.
-func alternate(addrs []netip.Addr) []netip.Addr {
-	var first, second []netip.Addr
-	for _, addr := range addrs {
-		if addr.Is4() == addrs[0].Is4() {
-			first = append(first, addr)
-		} else {
-			second = append(second, addr)
+	var allowed []netip.Addr
+	var refusals []error
+	for _, addr := range found {
+		if err := d.policy.Check(addr); err != nil {
+			refusals = append(refusals, err)
+			continue
 		}
+		allowed = append(allowed, addr.WithZone("").Unmap())
 	}
-	mixed := make([]netip.Addr, 0, len(addrs))
-	for pair := range max(len(first), len(second)) {
-		mixed = append(mixed, first[min(pair, len(first)):min(pair+1, len(first))]...)
-		mixed = append(mixed, second[min(pair, len(second)):min(pair+1, len(second))]...)
+	if len(allowed) == 0 {
+		return nil, blocked("%s: %w", host, errors.Join(refusals...))
 	}
-	return mixed
+	slices.SortStableFunc(allowed, func(a, b netip.Addr) int { return cmp.Compare(a.BitLen(), b.BitLen()) })
+	return allowed[:min(len(allowed), maxAddresses)], nil
 }
 
-// netConnect is the way to the network when no other is configured. Its control
-// hook runs on the socket, with the address that connect will use: the last word,
-// even if everything above it were wrong.
-func netConnect(policy Policy) func(ctx context.Context, network, address string) (net.Conn, error) {
-	d := &net.Dialer{
-		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			target, err := netip.ParseAddrPort(address)
-			if err != nil {
-				return blocked("dial %s: %w", address, err)
-			}
-			return policy.Judge(target.Addr())
-		},
+// lookup finds the addresses of a host. An IP address is its own. The names of this
+// machine are not looked up in DNS (RFC 6761 6.3).
+func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
 	}
-	return d.DialContext
+	if isLocalhost(host) {
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+	}
+	if d.resolver == nil {
+		return net.DefaultResolver.LookupNetIP(ctx, "ip", absolute(host))
+	}
+	return d.resolver.LookupNetIP(ctx, "ip", absolute(host))
+}
+
+// absolute appends a dot to a name, so that no search domain of this machine is tried.
+func absolute(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil || strings.HasSuffix(host, ".") {
+		return host
+	}
+	return host + "."
 }

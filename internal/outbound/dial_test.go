@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,18 +18,18 @@ import (
 // DLV-07: an address that a literal may not name, a DNS answer may not either.
 func TestSendRefusesSpecialAddressesFromDNS(t *testing.T) {
 	t.Parallel()
-	zone := map[string]netip.Addr{}
+	zone := map[string][]netip.Addr{}
 	name := func(i int) string { return fmt.Sprintf("host%d.test", i) }
 	for i, text := range specialAddresses {
-		zone[name(i)] = netip.MustParseAddr(text)
+		zone[name(i)] = addrs(text)
 	}
-	zone["127.0.0.1.nip.io"] = netip.MustParseAddr("127.0.0.1")
-	zone["169.254.169.254.nip.io"] = netip.MustParseAddr("169.254.169.254")
+	zone["127.0.0.1.nip.io"] = addrs("127.0.0.1")
+	zone["169.254.169.254.nip.io"] = addrs("169.254.169.254")
 	below := new(recorder)
 	client := newClient(t, outbound.Config{Resolver: dnsServer(t, zone), Dial: below.dial})
-	for host, addr := range zone {
+	for host, found := range zone {
 		_, err := client.Send(post(t, "https://"+host+"/hooks"))
-		wantKind(t, err, outbound.KindBlocked, host+" at "+addr.String())
+		wantKind(t, err, outbound.KindBlocked, fmt.Sprint(host, " at ", found))
 	}
 	if dialed := below.addresses(); len(dialed) > 0 {
 		t.Errorf("dialled %v, want nothing", dialed)
@@ -38,9 +39,9 @@ func TestSendRefusesSpecialAddressesFromDNS(t *testing.T) {
 func TestSendDialsPublicAddressesFromDNS(t *testing.T) {
 	t.Parallel()
 	below := new(recorder)
-	client := newClient(t, outbound.Config{Dial: below.dial, Resolver: dnsServer(t, map[string]netip.Addr{
-		"four.test": netip.MustParseAddr("93.184.216.34"),
-		"six.test":  netip.MustParseAddr("2606:4700:4700::1111"),
+	client := newClient(t, outbound.Config{Dial: below.dial, Resolver: dnsServer(t, map[string][]netip.Addr{
+		"four.test": addrs("93.184.216.34"),
+		"six.test":  addrs("2606:4700:4700::1111"),
 	})})
 	for _, raw := range []string{"https://four.test/", "https://six.test:8443/", "https://8.8.8.8/"} {
 		_, err := client.Send(post(t, raw))
@@ -58,7 +59,7 @@ func TestSendDialsPublicAddressesFromDNS(t *testing.T) {
 }
 
 // DLV-07: a name is looked up once for each connection, and that answer is both
-// judged and dialled, so changing it in between gains nothing.
+// checked and dialled, so changing it in between gains nothing.
 func TestSendWithstandsRebinding(t *testing.T) {
 	t.Parallel()
 	below := new(recorder)
@@ -85,9 +86,9 @@ func TestSendPassesOverRefusedAddresses(t *testing.T) {
 		"mapped answers are dialled as IPv4": {
 			[]string{"::ffff:93.184.216.34", "::ffff:127.0.0.1"}, []string{"93.184.216.34:443"},
 		},
-		"families take turns": {
+		"IPv4 first": {
 			[]string{"2606:4700::1", "2606:4700::2", "fe80::1%eth0", "1.1.1.1"},
-			[]string{"[2606:4700::1]:443", "1.1.1.1:443", "[2606:4700::2]:443"},
+			[]string{"1.1.1.1:443", "[2606:4700::1]:443", "[2606:4700::2]:443"},
 		},
 		"no more than eight": {
 			[]string{"1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7", "1.1.1.8", "1.1.1.9"},
@@ -151,22 +152,50 @@ func TestSendAllowLoopbackOpensLoopbackOnly(t *testing.T) {
 	}
 }
 
-// DLV-07: the last guard stands at the socket and needs none of the others.
+// DLV-07: without Config.Dial the address is checked at the socket, after DNS.
 func TestSocketGuard(t *testing.T) {
-	t.Parallel()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	url, config := server(t, func(http.ResponseWriter, *http.Request) {})
+	at := netip.MustParseAddrPort(strings.TrimPrefix(url, "https://"))
+	zone := map[string][]netip.Addr{
+		"server.test": {at.Addr()},
+		"mixed.test":  addrs("10.0.0.1", "fc00::1", at.Addr().String()),
 	}
-	defer func() { _ = listener.Close() }()
-	_, err = outbound.NetConnect(outbound.Policy{})(t.Context(), "tcp", listener.Addr().String())
-	wantKind(t, err, outbound.KindBlocked, "strict policy")
+	for i, text := range specialAddresses {
+		zone[fmt.Sprintf("host%d.test", i)] = addrs(text)
+	}
+	useResolver(t, dnsServer(t, zone))
+	strict := newClient(t, outbound.Config{})
+	for host, found := range zone {
+		_, err := strict.Send(post(t, fmt.Sprintf("https://%s:%d/", host, at.Port())))
+		wantKind(t, err, outbound.KindBlocked, fmt.Sprint(host, " at ", found))
+	}
+	_, err := strict.Send(post(t, "https://unknown.test/"))
+	wantKind(t, err, outbound.KindDNS, "unknown.test")
 
-	conn, err := outbound.NetConnect(outbound.Policy{AllowLoopback: true})(t.Context(), "tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatalf("loopback allowed: %v", err)
+	config.TLS, config.AnyCertificateOnLoopback = nil, true
+	for _, host := range []string{"server.test", "mixed.test"} {
+		if res := send(t, newClient(t, config), fmt.Sprintf("https://%s:%d/", host, at.Port())); res.Status != http.StatusOK {
+			t.Errorf("%s: status %d, want 200", host, res.Status)
+		}
 	}
-	_ = conn.Close()
+}
+
+// A name with many addresses cannot make a delivery a scan, without Config.Dial either.
+func TestSendTriesFewAddresses(t *testing.T) {
+	listener, err := net.Listen("tcp4", "127.0.1.1:0")
+	if err != nil {
+		t.Skip("cannot listen at 127.0.1.1: ", err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	var found []netip.Addr
+	for i := range 8 {
+		found = append(found, netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)})) // where nobody listens at this port
+	}
+	useResolver(t, dnsServer(t, map[string][]netip.Addr{"many.test": append(found, netip.MustParseAddr("127.0.1.1"))}))
+	client := newClient(t, outbound.Config{Policy: outbound.Policy{AllowLoopback: true}})
+	port := netip.MustParseAddrPort(listener.Addr().String()).Port()
+	_, err = client.Send(post(t, fmt.Sprintf("https://many.test:%d/", port)))
+	wantKind(t, err, outbound.KindConnect, "the ninth address")
 }
 
 // DLV-07: what a partner reads does not tell blocked from refused or unknown.

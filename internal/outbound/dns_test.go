@@ -59,7 +59,7 @@ func (s *script) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, e
 
 // dnsServer answers on loopback, in the DNS protocol, with the zone's addresses;
 // names outside the zone do not exist. It is reached through Go's own resolver.
-func dnsServer(t *testing.T, zone map[string]netip.Addr) *net.Resolver {
+func dnsServer(t *testing.T, zone map[string][]netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
@@ -89,8 +89,17 @@ func dnsServer(t *testing.T, zone map[string]netip.Addr) *net.Resolver {
 	}
 }
 
+// useResolver makes a resolver the one of clients without Config.Dial, until the test ends.
+// The test must not be parallel.
+func useResolver(t *testing.T, resolver *net.Resolver) {
+	t.Helper()
+	before := net.DefaultResolver
+	net.DefaultResolver = resolver
+	t.Cleanup(func() { net.DefaultResolver = before })
+}
+
 // answer builds the reply to a query with one question (RFC 1035 4.1).
-func answer(query []byte, zone map[string]netip.Addr) []byte {
+func answer(query []byte, zone map[string][]netip.Addr) []byte {
 	const header = 12
 	var labels []string
 	at := header
@@ -102,20 +111,22 @@ func answer(query []byte, zone map[string]netip.Addr) []byte {
 	kind := binary.BigEndian.Uint16(query[at+1:])
 	question := query[header : at+5]
 
-	addr, known := zone[strings.ToLower(strings.Join(labels, "."))]
-	records, code := uint16(0), byte(0)
+	found, known := zone[strings.ToLower(strings.Join(labels, "."))]
+	count, code := byte(0), byte(0)
 	if !known {
 		code = 3 // no such name
 	}
-	var record []byte
-	if known && (kind == 1 && addr.Is4() || kind == 28 && addr.Is6()) {
-		records = 1
-		record = append(record, 0xc0, header) // the name in the question
-		record = binary.BigEndian.AppendUint16(record, kind)
-		record = append(record, 0, 1, 0, 0, 0, 0) // class IN, no caching
-		record = binary.BigEndian.AppendUint16(record, uint16(len(addr.AsSlice())))
-		record = append(record, addr.AsSlice()...)
+	var records []byte
+	for _, addr := range found {
+		if kind == 1 && addr.Is4() || kind == 28 && addr.Is6() {
+			count++
+			records = append(records, 0xc0, header) // the name in the question
+			records = binary.BigEndian.AppendUint16(records, kind)
+			records = append(records, 0, 1, 0, 0, 0, 0) // class IN, no caching
+			records = binary.BigEndian.AppendUint16(records, uint16(len(addr.AsSlice())))
+			records = append(records, addr.AsSlice()...)
+		}
 	}
-	reply := append([]byte{query[0], query[1], 0x85, 0x80 | code, 0, 1}, 0, byte(records), 0, 0, 0, 0)
-	return append(append(reply, question...), record...)
+	reply := append([]byte{query[0], query[1], 0x85, 0x80 | code, 0, 1}, 0, count, 0, 0, 0, 0)
+	return append(append(reply, question...), records...)
 }

@@ -1,17 +1,18 @@
-// Package outbound is the only way out: the HTTP client for requests whose URL
-// somebody else chose, webhook deliveries and client metadata documents.
+// Package outbound is the HTTP client for requests whose URL somebody else chose: webhook
+// deliveries and client metadata documents.
 //
-// A [Policy] says which URLs may be saved and which addresses may be dialled. A
-// [Client] sends one request under that policy:
+// A [Policy] decides which URLs may be saved and which addresses may be dialled. A
+// [Client] sends requests under that policy, through an http.Transport:
 //
-//   - The address really dialled is judged, after DNS. Names are resolved here,
-//     the answer is judged, and the socket is judged once more when it connects,
-//     so a name that changes its answer in between gains nothing.
-//   - One clock runs from the DNS query to the last byte of the body that is read.
+//   - The address that is dialled is checked after DNS, so a name that changes its
+//     addresses between two lookups gains nothing. See [Config.Dial] for what is checked
+//     where.
+//   - One timeout covers everything from the DNS query to the last byte of the body that
+//     is read.
 //   - No proxy from the environment, no redirects, no transparent gzip, no HTTP/2.
-//   - Headers and body are bounded, whatever the other side sends.
+//   - Headers and body are bounded.
 //
-// Errors carry two texts: [Error.Error] for the operator's log, and
-// [Error.Public] for the owner of the URL, who must not learn from it whether an
-// address is blocked, closed or unknown.
+// Errors carry two texts: [Error.Error] for the operator's log, and [Error.Public] for
+// the owner of the URL. The public text does not reveal whether an address is blocked,
+// closed or unknown.
 package outbound

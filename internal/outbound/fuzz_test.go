@@ -33,8 +33,8 @@ func FuzzParseURL(f *testing.F) {
 			if u.Scheme != "https" && (u.Scheme != "http" || !policy.AllowLoopback) {
 				t.Errorf("ParseURL(%q) took scheme %q", raw, u.Scheme)
 			}
-			if addr, ok := looseAddr(u.Hostname()); ok && policy.Judge(addr) != nil {
-				t.Errorf("ParseURL(%q) took an address that Judge refuses", raw)
+			if addr, ok := looseAddr(u.Hostname()); ok && policy.Check(addr) != nil {
+				t.Errorf("ParseURL(%q) took an address that Check refuses", raw)
 			}
 			again, err := policy.ParseURL(u.String())
 			if err != nil || again.Host != u.Host || again.Scheme != u.Scheme {

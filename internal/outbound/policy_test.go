@@ -19,7 +19,7 @@ var registryIPv4 = []string{
 	"224.0.0.0/4", "168.63.129.16/32", "169.254.169.254/32",
 }
 
-// registryIPv6 likewise; ::ffff:0:0/96 and 64:ff9b::/96 are judged by what they wrap.
+// registryIPv6 likewise; ::ffff:0:0/96 and 64:ff9b::/96 are checked by what they wrap.
 var registryIPv6 = []string{
 	"::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32",
 	"2001:1::1/128", "2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48",
@@ -33,7 +33,7 @@ var registryIPv6 = []string{
 }
 
 // DLV-07: every special-purpose block, at its first and its last address.
-func TestJudgeRefusesSpecialBlocks(t *testing.T) {
+func TestCheckRefusesSpecialBlocks(t *testing.T) {
 	t.Parallel()
 	rows := 0
 	for _, text := range append(append([]string{}, registryIPv4...), registryIPv6...) {
@@ -49,7 +49,7 @@ func TestJudgeRefusesSpecialBlocks(t *testing.T) {
 }
 
 // DLV-07: the same IPv4 addresses in each of their six wrappings.
-func TestJudgeRefusesWrappedAddresses(t *testing.T) {
+func TestCheckRefusesWrappedAddresses(t *testing.T) {
 	t.Parallel()
 	for _, text := range registryIPv4 {
 		block := netip.MustParsePrefix(text)
@@ -67,7 +67,7 @@ func TestJudgeRefusesWrappedAddresses(t *testing.T) {
 	}
 }
 
-func TestJudgeAllowsPublicAddresses(t *testing.T) {
+func TestCheckAllowsPublicAddresses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"1.1.1.1", "8.8.8.8", "93.184.216.34", "168.63.129.15", "168.63.129.17",
@@ -79,25 +79,25 @@ func TestJudgeAllowsPublicAddresses(t *testing.T) {
 		"2000::", "2001:200::1", "2001:4860:4860::8888", "2001:db7:ffff::1", "2001:db9::1", "2003::1",
 		"2606:4700:4700::1111", "2620:4f:7fff::1", "2620:4f:8001::1", "2a00:1450:4001::1",
 		"3ffe:ffff::1", "3fff:1000::1",
-		// Wrappings that are judged by what they hold.
+		// Wrappings that are checked by what they hold.
 		"::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
 		// A zone means nothing on a public address.
 		"2606:4700:4700::1111%eth0",
 	} {
 		addr := netip.MustParseAddr(text)
-		if err := (outbound.Policy{}).Judge(addr); err != nil {
-			t.Errorf("Judge(%s) = %v, want allowed", text, err)
+		if err := (outbound.Policy{}).Check(addr); err != nil {
+			t.Errorf("Check(%s) = %v, want allowed", text, err)
 		}
 	}
 }
 
 // WH-01: the development option opens loopback and nothing else.
-func TestJudgeAllowLoopback(t *testing.T) {
+func TestCheckAllowLoopback(t *testing.T) {
 	t.Parallel()
 	open := outbound.Policy{AllowLoopback: true}
 	for _, text := range []string{"127.0.0.1", "127.0.0.0", "127.255.255.255", "::1", "::ffff:127.0.0.1", "::1%lo"} {
-		if err := open.Judge(netip.MustParseAddr(text)); err != nil {
-			t.Errorf("Judge(%s) = %v, want allowed", text, err)
+		if err := open.Check(netip.MustParseAddr(text)); err != nil {
+			t.Errorf("Check(%s) = %v, want allowed", text, err)
 		}
 		wantBlocked(t, outbound.Policy{}, netip.MustParseAddr(text))
 	}
@@ -111,7 +111,7 @@ func TestJudgeAllowLoopback(t *testing.T) {
 	}
 }
 
-func TestJudgeRefusesNetworksOfTheHost(t *testing.T) {
+func TestCheckRefusesNetworksOfTheHost(t *testing.T) {
 	t.Parallel()
 	policy := outbound.Policy{AllowLoopback: true, Refuse: []netip.Prefix{
 		netip.MustParsePrefix("8.8.8.0/24"), netip.MustParsePrefix("2a00::/16"), netip.MustParsePrefix("127.0.0.2/32"),
@@ -120,13 +120,13 @@ func TestJudgeRefusesNetworksOfTheHost(t *testing.T) {
 		wantBlocked(t, policy, netip.MustParseAddr(text))
 	}
 	for _, text := range []string{"8.8.9.8", "127.0.0.1"} {
-		if err := policy.Judge(netip.MustParseAddr(text)); err != nil {
-			t.Errorf("Judge(%s) = %v, want allowed", text, err)
+		if err := policy.Check(netip.MustParseAddr(text)); err != nil {
+			t.Errorf("Check(%s) = %v, want allowed", text, err)
 		}
 	}
 }
 
-func TestJudgeRefusesWhatIsNoAddress(t *testing.T) {
+func TestCheckRefusesWhatIsNoAddress(t *testing.T) {
 	t.Parallel()
 	wantBlocked(t, outbound.Policy{AllowLoopback: true}, netip.Addr{})
 	wantBlocked(t, outbound.Policy{AllowLoopback: true}, netip.MustParseAddr("fe80::1%eth0"))
@@ -171,8 +171,8 @@ func last(block netip.Prefix) netip.Addr {
 
 func wantBlocked(t *testing.T, policy outbound.Policy, addr netip.Addr) {
 	t.Helper()
-	err := policy.Judge(addr)
+	err := policy.Check(addr)
 	if e, ok := errors.AsType[*outbound.Error](err); !ok || e.Kind != outbound.KindBlocked {
-		t.Errorf("Judge(%s) = %v, want blocked", addr, err)
+		t.Errorf("Check(%s) = %v, want blocked", addr, err)
 	}
 }

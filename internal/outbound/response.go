@@ -5,27 +5,26 @@ import (
 	"net/http"
 )
 
-// ErrBodyTooLong says that a body has more bytes than the client reads.
+// ErrBodyTooLong means that a body has more bytes than the client reads.
 var ErrBodyTooLong = errors.New("outbound: body too long")
 
-// Response is an answer: its status decides, its body may be a part.
+// Response is what a server sent. Its body may be incomplete.
 type Response struct {
 	Status int
 	Header http.Header
 
-	// Body is what was read, as it was sent: never decompressed.
+	// Body is what was read. It is not decompressed.
 	Body []byte
 
-	// BodyErr is nil when Body is whole, ErrBodyTooLong when it was cut at the
+	// BodyErr is nil when Body is complete, ErrBodyTooLong when it was cut at the
 	// client's limit, and an *Error when it stalled or broke off.
 	BodyErr error
 }
 
-// IsSuccess reports a 2xx status. A redirect is none.
+// IsSuccess reports whether the status is 2xx.
 func (r *Response) IsSuccess() bool { return r.Status >= 200 && r.Status <= 299 }
 
-// Whole returns the body, or the error that left only a part of it, for callers to
-// whom a part is of no use.
+// Whole returns the body, or BodyErr if it is incomplete.
 func (r *Response) Whole() ([]byte, error) {
 	if r.BodyErr != nil {
 		return nil, r.BodyErr

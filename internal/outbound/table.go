@@ -2,7 +2,7 @@ package outbound
 
 import "net/netip"
 
-// A block is one range that is never dialled, and where that is written.
+// A block is a range that is never dialled.
 type block struct {
 	prefix netip.Prefix
 	name   string // as its registry calls it
@@ -13,13 +13,13 @@ type block struct {
 // registries (as of October 2025), multicast, and what no registry lists. Rows
 // that the registries call globally reachable (anycast services such as PCP,
 // TURN or AS112 inside 192.0.0.0/24, 2001::/23 and elsewhere) are refused too:
-// nobody receives webhooks there. Rows inside larger rows stay, so that the
-// table can be held against the registries line by line.
+// no webhook receiver is there. Rows inside larger rows stay, so that the
+// table can be compared with the registries line by line.
 //
-// Two rows of the IPv6 registry are missing on purpose, because [Policy.Judge]
-// unwraps them and judges the IPv4 address inside: ::ffff:0:0/96 (IPv4-mapped,
-// which the kernel dials as IPv4) and 64:ff9b::/96 (NAT64, the only road to IPv4
-// receivers from a network that has IPv6 alone).
+// Two rows of the IPv6 registry are missing on purpose, because [Policy.Check]
+// unwraps them and checks the IPv4 address inside: ::ffff:0:0/96 (IPv4-mapped,
+// which the kernel dials as IPv4) and 64:ff9b::/96 (NAT64, the only way to IPv4
+// receivers from an IPv6-only network).
 var refused = []block{
 	// IANA IPv4 Special-Purpose Address Registry.
 	{netip.MustParsePrefix("0.0.0.0/8"), "This network", "RFC 791"},
@@ -74,14 +74,14 @@ var refused = []block{
 	{netip.MustParsePrefix("fc00::/7"), "Unique-Local", "RFC 4193"},
 	{netip.MustParsePrefix("fe80::/10"), "Link-Local Unicast", "RFC 4291"},
 
-	// Not in those registries, and no place for a receiver.
+	// Not in those registries.
 	{netip.MustParsePrefix("224.0.0.0/4"), "Multicast", "RFC 5771"},
 	{netip.MustParsePrefix("ff00::/8"), "Multicast", "RFC 4291"},
 	{netip.MustParsePrefix("::/96"), "IPv4-compatible, deprecated", "RFC 4291"},
 	{netip.MustParsePrefix("fec0::/10"), "Site-local, deprecated", "RFC 3879"},
 
 	// Metadata services of clouds: the first is a public address, the others
-	// lie in refused ranges and are named for whoever reads the log.
+	// are in refused ranges and have rows so that the log can name them.
 	{netip.MustParsePrefix("168.63.129.16/32"), "Azure platform services", "Microsoft Azure"},
 	{netip.MustParsePrefix("169.254.169.254/32"), "instance metadata", "several clouds"},
 	{netip.MustParsePrefix("169.254.170.2/32"), "task metadata", "Amazon ECS"},

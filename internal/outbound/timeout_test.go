@@ -1,6 +1,7 @@
 package outbound_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,7 +131,7 @@ func TestSendSharesTheTimeBetweenAddresses(t *testing.T) {
 		inner := config.Dial
 		config.Resolver = answering(addrs("2606:4700::1", "93.184.216.34"))
 		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			if address == "[2606:4700::1]:443" {
+			if address == "93.184.216.34:443" {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
@@ -141,25 +143,70 @@ func TestSendSharesTheTimeBetweenAddresses(t *testing.T) {
 	})
 }
 
-// A dial ends with the caller that wanted it: nothing is left behind at shutdown.
-func TestSendEndsItsDialWithTheCaller(t *testing.T) {
+// A dial whose caller has given up may serve the next request. It ends with CloseIdle, so
+// that nothing is left behind at shutdown, or when its time is over.
+func TestSendEndsAbandonedDials(t *testing.T) {
+	t.Parallel()
+	server := newPipeServer(t)
+	for name, test := range map[string]struct {
+		closes bool
+		want   time.Duration
+	}{"CloseIdle": {true, time.Second}, "the timeout": {false, outbound.DefaultTimeout}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				_, config := server.open(t)
+				ended := make(chan time.Time, 1)
+				config.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+					<-ctx.Done()
+					ended <- time.Now()
+					return nil, ctx.Err()
+				}
+				start := time.Now()
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				client := newClient(t, config)
+				_, err := client.Send(request(t, ctx, "https://example.com/"))
+				wantKind(t, err, outbound.KindCanceled, "cancelled while connecting")
+				if test.closes {
+					client.CloseIdle()
+				}
+				if took := (<-ended).Sub(start); took != test.want {
+					t.Errorf("the dial ended after %v, want %v", took, test.want)
+				}
+			})
+		})
+	}
+}
+
+// Closing an idle connection does not wait for a server that does not read.
+func TestCloseIdleDoesNotWait(t *testing.T) {
 	t.Parallel()
 	server := newPipeServer(t)
 	synctest.Test(t, func(t *testing.T) {
-		_, config := server.open(t)
-		ended := make(chan time.Time, 1)
-		config.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done()
-			ended <- time.Now()
-			return nil, ctx.Err()
+		near, far := net.Pipe()
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			conn := tls.Server(far, &tls.Config{Certificates: server.TLS.Certificates})
+			if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+				t.Error(err)
+			}
+			_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n") // and then it reads no more
+		})
+		client := newClient(t, outbound.Config{
+			TLS:      &tls.Config{RootCAs: roots(server.Server)},
+			Resolver: answering(addrs("93.184.216.34")),
+			Dial:     func(context.Context, string, string) (net.Conn, error) { return near, nil },
+		})
+		send(t, client, "https://example.com/")
+		serving.Wait()
+		begun := time.Now()
+		client.CloseIdle()
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("closing took %v", took)
 		}
-		start := time.Now()
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, cancel)
-		_, err := newClient(t, config).Send(request(t, ctx, "https://example.com/"))
-		wantKind(t, err, outbound.KindCanceled, "cancelled while connecting")
-		if took := (<-ended).Sub(start); took != time.Second {
-			t.Errorf("the dial ended after %v, want 1s", took)
+		if _, err := near.Write([]byte("x")); err == nil {
+			t.Error("the connection is still open")
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 // MaxURL is the longest URL that [Policy.ParseURL] takes, in bytes.
 const MaxURL = 2048
 
-// URLError says what is wrong with a URL, in words fit for whoever entered it. It
-// never repeats the URL, which may hold a password.
+// URLError tells the person who entered a URL what is wrong with it. It does not repeat
+// the URL, which may contain a password.
 type URLError struct {
 	Problem string // such as "must use https"
 }
@@ -20,14 +20,14 @@ type URLError struct {
 func (e *URLError) Error() string { return "url " + e.Problem }
 
 // ParseURL checks a URL when it is saved and returns it parsed; every error is a
-// [*URLError]. What it lets pass is judged again when it is dialled, since only
-// DNS knows where a name leads.
+// [*URLError]. The addresses of its host are checked when they are dialled, since names
+// can change their addresses.
 //
-// It takes absolute https URLs with a host and refuses user info, fragments,
+// It accepts absolute https URLs with a host and refuses user info, fragments,
 // spaces, control characters, backslashes, anything outside ASCII, ports that
-// [IsPort] refuses, IP addresses that [Policy.Judge] refuses, IPv4 addresses in any
-// spelling but four decimal numbers, and the names of this machine. Under
-// AllowLoopback localhost and loopback addresses pass, over http too.
+// [IsPort] refuses, IP addresses that [Policy.Check] refuses, IPv4 addresses in any
+// spelling but four decimal numbers, and the names of this machine. With
+// AllowLoopback it accepts localhost and loopback addresses, over http too.
 func (p Policy) ParseURL(raw string) (*url.URL, error) {
 	u, problem := p.parse(raw)
 	if problem != "" {
@@ -66,8 +66,7 @@ func (p Policy) parse(raw string) (_ *url.URL, problem string) {
 	return u, ""
 }
 
-// checkText looks at the bytes, before a parser can be more forgiving than the
-// next one.
+// checkText refuses bytes that URL parsers treat differently.
 func checkText(raw string) (problem string) {
 	switch {
 	case raw == "":
@@ -101,8 +100,7 @@ func checkPort(u *url.URL) (problem string) {
 	return ""
 }
 
-// IsPort reports whether the text is a port that can be connected to, spelled as browsers
-// spell it: 1 to 65535, without leading zeros.
+// IsPort reports whether the text is a port number from 1 to 65535 without leading zeros.
 func IsPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n > 0 && text[0] >= '1' && text[0] <= '9'
@@ -111,42 +109,30 @@ func IsPort(text string) bool {
 // checkHost reports whether the host is this machine, or what is wrong with it.
 func (p Policy) checkHost(u *url.URL) (loopback bool, problem string) {
 	host := u.Hostname()
-	if strings.HasPrefix(u.Host, "[") {
-		addr, err := netip.ParseAddr(host)
-		if err != nil || !addr.Is6() {
-			return false, "must have a valid IPv6 address in brackets"
-		}
-		if addr.Zone() != "" {
-			return false, "must not have a zone in its address"
-		}
-		return p.checkAddr(addr)
-	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return p.checkAddr(addr)
+	addr, err := netip.ParseAddr(host)
+	switch {
+	case strings.HasPrefix(u.Host, "[") != (err == nil && addr.Is6()):
+		return false, "must have a valid IPv6 address in brackets"
+	case err == nil && addr.Zone() != "":
+		return false, "must not have a zone in its address"
+	case err == nil && p.Check(addr) != nil:
+		return false, "must not name an address that is not public"
+	case err == nil:
+		return addr.Unmap().IsLoopback(), ""
 	}
 	if problem := checkName(host); problem != "" {
 		return false, problem
 	}
-	if isLocalhost(host) {
-		if !p.AllowLoopback {
-			return false, "must not name this machine"
-		}
-		return true, ""
+	if isLocalhost(host) && !p.AllowLoopback {
+		return false, "must not name this machine"
 	}
-	return false, ""
+	return isLocalhost(host), ""
 }
 
-func (p Policy) checkAddr(addr netip.Addr) (loopback bool, problem string) {
-	if p.Judge(addr) != nil {
-		return false, "must not name an address that is not public"
-	}
-	return addr.Unmap().IsLoopback(), ""
-}
-
-// checkName holds a host name to the letters, digits and hyphens of DNS (and the
-// underscore, which is in use). Some resolvers read a name whose last label is a
-// number, in whatever base, as an IPv4 address (2130706433, 0x7f.1, 0177.0.0.1,
-// 127.1). No top-level domain begins with a digit, so such a last label is no name.
+// checkName allows the letters, digits and hyphens of DNS, and the underscore, which is in
+// use. Some resolvers read a name whose last label is a number in any base as an IPv4
+// address (2130706433, 0x7f.1, 0177.0.0.1, 127.1). No top-level domain begins with a digit,
+// so a last label that does is refused.
 func checkName(host string) (problem string) {
 	name := strings.TrimSuffix(host, ".")
 	if len(name) > 253 {

@@ -1,4 +1,0 @@
-package outbound
-
-// NetConnect is the last guard, at the socket, for the tests.
-var NetConnect = netConnect
