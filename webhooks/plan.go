@@ -43,6 +43,25 @@ func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
 	return p
 }
 
+// after is what is left of the input once the plan is saved: backlogs whose events and
+// webhooks were read and are not planned.
+func (u Unplanned) after(p Plan) Unplanned {
+	left := Unplanned{ByApp: u.ByApp}
+	for i, b := range u.Backlogs {
+		to := p.Steps[i].To
+		wasPartial := b.From.WebhookID != "" // the webhooks before it were not read
+		if b.HasMore || wasPartial && to.WebhookID == "" {
+			continue
+		}
+		b.From = to
+		b.Events = slices.DeleteFunc(slices.Clone(b.Events), func(e events.Event) bool { return e.Number <= to.Number })
+		if len(b.Events) > 0 {
+			left.Backlogs = append(left.Backlogs, b)
+		}
+	}
+	return left
+}
+
 // business plans events of a business until it has used its share, and returns how far it
 // came. It makes at least one delivery if there is one to make.
 func (p *planning) business(b Backlog) PlanCursor {

@@ -223,3 +223,46 @@ func TestFewDeliveriesBesideMany_DLV06(t *testing.T) {
 		r.halt()
 	})
 }
+
+// DLV-06: plans that follow each other from one read make every delivery once, as reading
+// again would.
+func TestPlansOfOneRead_DLV04(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, webhooks.Config{})
+	for _, test := range []struct{ businesses, events, hooks int }{{1, 3, 2}, {1, 5, webhooks.PlanDeliveries + 10}, {64, 10, 1}, {7, 9, 30}} {
+		t.Run(fmt.Sprintf("%d businesses, %d events, %d webhooks", test.businesses, test.events, test.hooks), func(t *testing.T) {
+			t.Parallel()
+			p := newPlanned(test.businesses, test.events, test.hooks, 0)
+			seen := map[string]int{}
+			for reads := 0; ; reads++ {
+				u := p.unplanned()
+				if len(u.Backlogs) == 0 {
+					break
+				}
+				if reads > 10*test.events*test.businesses {
+					t.Fatal("planning does not end")
+				}
+				for len(u.Backlogs) > 0 {
+					plan := r.svc.PlanOf(u, planTime)
+					if len(plan.Deliveries) > webhooks.PlanDeliveries {
+						t.Fatalf("a plan of %d deliveries", len(plan.Deliveries))
+					}
+					for _, d := range plan.Deliveries {
+						seen[d.WebhookID+" "+d.EventID]++
+					}
+					for _, step := range plan.Steps {
+						if p.cursors[step.BusinessID] != step.From {
+							t.Fatalf("a step of %s from %+v, the cursor is %+v", step.BusinessID, step.From, p.cursors[step.BusinessID])
+						}
+						p.cursors[step.BusinessID] = step.To
+					}
+					u = u.After(plan)
+				}
+			}
+			want := test.businesses * test.events * test.hooks
+			if len(seen) != want || slices.Max(append([]int{0}, mapValues(seen)...)) > 1 {
+				t.Errorf("%d deliveries, want %d, each once", len(seen), want)
+			}
+		})
+	}
+}

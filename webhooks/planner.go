@@ -22,6 +22,9 @@ const (
 	lateCommits = time.Minute
 	// numberRounds bounds the events that are numbered before some are planned.
 	numberRounds = 10
+	// plansPerRead bounds the plans that are made of one read. Other businesses that
+	// have events meanwhile wait for them.
+	plansPerRead = 4
 	// planGather is how long after it planned something it does not look again: one
 	// plan for many events costs less than one for each.
 	planGather = 5 * time.Millisecond
@@ -139,22 +142,30 @@ func (p *planner) round(ctx context.Context) (planned bool, err error) {
 	return planned, nil
 }
 
+// planSome saves up to plansPerRead plans of what was read. Each is a transaction of its
+// own, so that other writers need not wait for all of them.
 func (p *planner) planSome(ctx context.Context, unplanned Unplanned) error {
-	now := p.svc.cfg.Clock.Now()
-	if p.idsAt.Before(now) {
-		p.idsAt = now
-	}
-	made := p.svc.plan(unplanned, now, p.idsAt)
-	for _, err := range made.errs {
-		p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
-	}
-	saved, err := p.svc.store.SavePlan(ctx, made.plan)
-	if err != nil {
-		return err
-	}
-	p.planned, p.idsAt = time.Now(), made.idsAt
-	if saved {
+	for range plansPerRead {
+		now := p.svc.cfg.Clock.Now()
+		if p.idsAt.Before(now) {
+			p.idsAt = now
+		}
+		made := p.svc.plan(unplanned, now, p.idsAt)
+		for _, err := range made.errs {
+			p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
+		}
+		saved, err := p.svc.store.SavePlan(ctx, made.plan)
+		if err != nil {
+			return err
+		}
+		p.planned, p.idsAt = time.Now(), made.idsAt
+		if !saved { // another planner was faster
+			return nil
+		}
 		p.svc.telemetry.queued.Add(ctx, int64(len(made.plan.Deliveries)))
+		if unplanned = unplanned.after(made.plan); len(unplanned.Backlogs) == 0 {
+			return nil
+		}
 	}
 	return nil
 }
