@@ -23,7 +23,7 @@ var floors = [][]string{
 	3: {"guard", "console", "console/pages", "console/jscheck"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest", "storage/racetest"},
 	5: {"."},
-	6: {"examples/server", "examples/server/ledger", "examples/server/servertest", "examples/partner", "examples/partner/client",
+	6: {"examples/server", "examples/server/servertest", "examples/books/ledger", "examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener",
 		"internal/grown", "proofs", "proofs/nodes", "proofs/crash", "proofs/hostile", "proofs/mutants", "proofs/plans"},
 }
@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"storage/postgres":  {"storage/sqlstore"},
 	"storage/storetest": {"storage/sqlstore", "storage/sqlite", "storage/postgres"}, // for tests of what stands on a store
 	"storage/racetest":  {"storage/sqlstore", "storage/storetest"},                  // its fixtures
-	"examples/server":   {"examples/server/ledger"},                                 // the records behind the API that it serves
+	"examples/server":   {"examples/books/ledger"},                                  // the records behind the API that it serves
 	"examples/listen":   {"examples/listen/listener"},                               // the command over the function
 	"examples/receiver": {"examples/receiver/inbox"},
 	"examples/partner":  {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
@@ -151,8 +151,8 @@ func TestRefusal(t *testing.T) {
 		{"oauthserver/pages", "oauthserver", false},
 		{"storage/sqlite", "storage/sqlstore", false},
 		{"storage/sqlstore", "storage/sqlite", true},
-		{"examples/server", "examples/server/ledger", false},
-		{"examples/embed", "examples/server/ledger", true},
+		{"examples/server", "examples/books/ledger", false},
+		{"examples/embed", "examples/books/ledger", true},
 	} {
 		if got := refusal(test.from, test.to) != ""; got != test.refused {
 			t.Errorf("%s to %s: refused %v", test.from, test.to, got)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/examples/server/ledger"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )

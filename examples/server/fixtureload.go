@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/examples/server/ledger"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"

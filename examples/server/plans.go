@@ -5,7 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/examples/server/ledger"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
 )
 
 // openLedger puts the records on the books' database.
