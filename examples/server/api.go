@@ -19,16 +19,16 @@ var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
 	{Name: "2026-09-01"},
 }}
 
-// apiRoutes are what apps may call, and people with a session.
-func (s *server) apiRoutes() []guard.Route {
-	return append(s.ledger.Routes(),
-		guard.Route{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: s.serveProfile})
+// Routes returns what apps may call, and people with a session.
+func (b *Books) Routes() []guard.Route {
+	return append(b.ledger.Routes(),
+		guard.Route{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: b.serveProfile})
 }
 
-// HasPermission implements guard.Permissions, by the books as they are now.
-func (b *books) HasPermission(ctx context.Context, businessID, userID string, permission guard.Permission) (bool, error) {
+// HasPermission implements guard.Permissions. It reads the books at every call.
+func (b *Books) HasPermission(ctx context.Context, businessID, userID string, permission guard.Permission) (bool, error) {
 	m, err := b.membership(ctx, userID, businessID)
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, ErrAbsent) {
 		return false, nil
 	}
 	return m.may(string(permission)), err
@@ -40,18 +40,18 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// serveProfile says for whom the caller acts.
-func (s *server) serveProfile(w http.ResponseWriter, r *http.Request) error {
+// serveProfile serves the user and the business that the caller acts for.
+func (b *Books) serveProfile(w http.ResponseWriter, r *http.Request) error {
 	p, _ := identity.PrincipalFrom(r.Context())
-	u, err := s.books.user(r.Context(), p.UserID)
+	u, err := b.User(r.Context(), p.UserID)
 	if err != nil {
 		return err
 	}
-	m, err := s.books.membership(r.Context(), p.UserID, p.BusinessID)
+	m, err := b.membership(r.Context(), p.UserID, p.BusinessID)
 	if err != nil {
 		return err
 	}
 	return apierror.WriteJSON(w, http.StatusOK, map[string]named{
-		"user": {u.id, u.name}, "business": {m.businessID, m.business},
+		"user": {u.ID, u.Name}, "business": {m.BusinessID, m.Business},
 	})
 }

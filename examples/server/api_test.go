@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // call makes a call of the API with a token.
@@ -77,7 +79,7 @@ func TestPermissionsOfTheBooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	b, err := openBooks(t.Context(), store)
+	b, err := Open(t.Context(), store, clock.System{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,15 +87,13 @@ func TestPermissionsOfTheBooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prepared := data.prepare(time.Now())
-	if prepared.webhooks.Keyring, err = keyring.Parse(developmentKey); err != nil {
+	ring, err := keyring.Parse(developmentKey)
+	if err != nil {
 		t.Fatal(err)
 	}
-	prepared.webhooks.AllowLoopback = true
-	if prepared.appData.Records, err = openLedger(b, clock.System{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.load(t.Context(), prepared); err != nil {
+	if _, err := data.Load(t.Context(), LoadConfig{
+		Books: b, Now: time.Now(), Webhooks: webhooks.Config{Keyring: ring, AllowLoopback: true}, AppData: appdata.Config{Records: b.Ledger()},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {

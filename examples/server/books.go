@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -15,17 +16,25 @@ import (
 //go:embed tables.sql
 var tables string
 
-// errAbsent says that the books have no such row.
-var errAbsent = errors.New("there is no such row")
+// ErrAbsent is returned for a row that does not exist.
+var ErrAbsent = errors.New("there is no such row")
 
-// books are the accounting service's own tables. They lie beside the library's,
-// in one database, and share its transactions.
-type books struct{ store *sqlstore.Store }
+// Books is the accounting service's own tables. They are in the database of the library
+// and share its transactions. It is safe for concurrent use.
+type Books struct {
+	store  *sqlstore.Store
+	ledger *ledger.Ledger
+}
 
-// openBooks creates the tables where they are missing.
-func openBooks(ctx context.Context, store *sqlstore.Store) (*books, error) {
-	b := &books{store}
-	err := b.write(ctx, func(tx storage.Tx) error {
+// Open opens the books in the database of the store, and creates the tables that are
+// missing. The store stays the caller's to close.
+func Open(ctx context.Context, store *sqlstore.Store, now clock.Movable) (*Books, error) {
+	b := &Books{store: store}
+	var err error
+	if b.ledger, err = openLedger(b, now); err != nil {
+		return nil, err
+	}
+	return b, b.write(ctx, func(tx storage.Tx) error {
 		if err := takeTurn(ctx, tx); err != nil {
 			return err
 		}
@@ -39,47 +48,33 @@ func openBooks(ctx context.Context, store *sqlstore.Store) (*books, error) {
 		}
 		return ledger.CreateTables(ctx, tx)
 	})
-	return b, err
 }
 
-// takeTurn has nodes that start together go on one after the other: they wait
-// for this row.
+// Ledger returns the records behind the API.
+func (b *Books) Ledger() *ledger.Ledger { return b.ledger }
+
+// takeTurn makes nodes that start together continue one after the other: each waits for
+// the lock of this row.
 func takeTurn(ctx context.Context, tx storage.Tx) error {
 	_, err := tx.Exec(ctx, "UPDATE partnerkit_migration SET name = name WHERE number = 1")
 	return err
 }
 
-// load fills an empty database, as a whole or not at all. It reports false when
-// the database was not empty.
-func (b *books) load(ctx context.Context, data *loadable) (loaded bool, err error) {
-	err = b.write(ctx, func(tx storage.Tx) error {
-		if err := takeTurn(ctx, tx); err != nil {
-			return err
-		}
-		if _, err := fixturesOf(ctx, tx); !errors.Is(err, errAbsent) {
-			return err
-		}
-		loaded = true
-		return data.load(ctx, b.store.WithTx(tx), tx)
-	})
-	return loaded && err == nil, err
-}
-
-// write runs an act in one transaction.
-func (b *books) write(ctx context.Context, act func(tx storage.Tx) error) error {
+// write runs an operation in one transaction.
+func (b *Books) write(ctx context.Context, operation func(tx storage.Tx) error) error {
 	tx, err := b.store.BeginTx(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	if err := act(tx); err != nil {
+	if err := operation(tx); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)
 }
 
 // exec is write for one statement. It reports how many rows it changed.
-func (b *books) exec(ctx context.Context, query string, args ...any) (n int64, err error) {
+func (b *Books) exec(ctx context.Context, query string, args ...any) (n int64, err error) {
 	err = b.write(ctx, func(tx storage.Tx) error {
 		n, err = tx.Exec(ctx, query, args...)
 		return err
@@ -87,18 +82,11 @@ func (b *books) exec(ctx context.Context, query string, args ...any) (n int64, e
 	return n, err
 }
 
-// one reads one row; errAbsent.
+// one reads one row; ErrAbsent.
 func one(ctx context.Context, from storage.Querier, query string, args []any, dest ...any) error {
 	err := storage.One(ctx, from, query, args, dest...)
 	if errors.Is(err, storage.ErrNoRows) {
-		return errAbsent
+		return ErrAbsent
 	}
 	return err
-}
-
-// fixturesOf says where the data of the database came from; errAbsent when it is
-// empty.
-func fixturesOf(ctx context.Context, from storage.Querier) (origin string, err error) {
-	err = one(ctx, from, "SELECT value FROM books_setting WHERE name = 'fixtures'", nil, &origin)
-	return origin, err
 }

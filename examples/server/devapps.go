@@ -96,7 +96,7 @@ func (s *server) devAppReviewed(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		Scopes *scopeList `json:"scopes"`
+		Scopes *ScopeList `json:"scopes"`
 	}
 	app, err := s.devApp(r, &in)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) devAppVersion(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		PinnedVersion optional `json:"pinnedVersion"` // null or empty: the current one
+		PinnedVersion Optional `json:"pinnedVersion"` // null or empty: the current one
 	}
 	app, err := s.devApp(r, &in)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) e
 	var in struct {
 		ClientID   string     `json:"clientId"`
 		BusinessID string     `json:"businessId"`
-		Scopes     *scopeList `json:"scopes"`
+		Scopes     *ScopeList `json:"scopes"`
 	}
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 		BusinessID string          `json:"businessId"`
 		Type       string          `json:"type"`
 		Data       json.RawMessage `json:"data"`
-		ClientID   optional        `json:"clientId"`
+		ClientID   Optional        `json:"clientId"`
 	}
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err

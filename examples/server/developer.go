@@ -24,5 +24,5 @@ func (s *server) personName(r *http.Request) string {
 	if err != nil || !ok {
 		return ""
 	}
-	return p.user.name
+	return p.user.Name
 }

@@ -25,15 +25,15 @@ func (s *server) showEmbedded(w http.ResponseWriter, r *http.Request, p person) 
 	if err != nil {
 		return err
 	}
-	_, err = s.store.ActiveInstallation(r.Context(), app.ID, p.place.businessID)
-	if errors.Is(err, oauthserver.ErrNotFound) || p.place.businessID == "" {
+	_, err = s.store.ActiveInstallation(r.Context(), app.ID, p.place.BusinessID)
+	if errors.Is(err, oauthserver.ErrNotFound) || p.place.BusinessID == "" {
 		return apierror.NotFound("app")
 	}
 	if err != nil {
 		return err
 	}
 	origin, isPage := oauthserver.WebOrigin(app.AppURL)
-	if !isPage || appURLRules.Check(app.AppURL) != nil || app.Type != oauthserver.Confidential || !app.IsUsable() {
+	if !isPage || CheckAppURL(app.AppURL) != nil || app.Type != oauthserver.Confidential || !app.IsUsable() {
 		return apierror.NotFound("embedded page")
 	}
 	for _, own := range []string{s.apiURL, s.appURL} {
@@ -42,11 +42,17 @@ func (s *server) showEmbedded(w http.ResponseWriter, r *http.Request, p person) 
 		}
 	}
 	data := embeddedView{
-		Business: p.place.business, URL: app.AppURL, Origin: origin,
+		Business: p.place.Business, URL: app.AppURL, Origin: origin,
 		Tokens: "/embedded/" + url.PathEscape(app.ClientID) + "/session-token",
 	}
 	w.Header().Set("Content-Security-Policy", look.Policy+"; frame-src "+origin)
-	return s.pages.show(w, http.StatusOK, "embedded", view{Title: app.Name, Person: p.user.name, Data: data})
+	return s.pages.show(w, http.StatusOK, "embedded", view{Title: app.Name, Person: p.user.Name, Data: data})
+}
+
+// CheckAppURL returns an error unless an embedded app may be at the URL: https, or http on
+// loopback.
+func CheckAppURL(appURL string) error {
+	return oauthserver.RedirectRules{AllowQuery: true}.Check(appURL)
 }
 
 // serveEmbeddedScript serves the script of that page.
@@ -66,11 +72,11 @@ func (s *server) serveSessionToken(w http.ResponseWriter, r *http.Request) error
 	if !ok {
 		return apierror.Unauthorized()
 	}
-	if p.place.businessID == "" {
+	if p.place.BusinessID == "" {
 		return apierror.Forbidden("no business is chosen")
 	}
 	token, err := s.oauth.MintSessionToken(r.Context(), oauthserver.MintSession{
-		ClientID: r.PathValue("clientId"), BusinessID: p.place.businessID, UserID: p.user.id, SessionID: p.session.ID,
+		ClientID: r.PathValue("clientId"), BusinessID: p.place.BusinessID, UserID: p.user.ID, SessionID: p.session.ID,
 	})
 	if err != nil {
 		return sessionTokenRefusal(err)

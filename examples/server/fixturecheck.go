@@ -19,13 +19,13 @@ func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf
 
 // check says everything that is wrong with the fixtures, by the path of the
 // member. Nothing is loaded of fixtures with a mistake.
-func (f fixtures) check() error {
+func (d Data) check() error {
 	var wrong problems
 	users, emails := make(map[string]bool), make(map[string]bool)
-	for i, u := range f.Users {
+	for i, u := range d.Users {
 		at := fmt.Sprintf("users[%d]", i)
 		wrong.checkID(at+".id", u.ID, users)
-		email := normalEmail(u.Email)
+		email := NormalEmail(u.Email)
 		switch {
 		case !strings.Contains(email, "@"):
 			wrong.add("%s.email %q is not an address", at, u.Email)
@@ -33,12 +33,12 @@ func (f fixtures) check() error {
 			wrong.add("%s.email %q is another user's", at, u.Email)
 		}
 		emails[email] = true
-		if u.Password == "" || len(u.Password) > maxPassword {
-			wrong.add("%s.password must have 1 to %d bytes", at, maxPassword)
+		if u.Password == "" || len(u.Password) > MaxPassword {
+			wrong.add("%s.password must have 1 to %d bytes", at, MaxPassword)
 		}
 	}
 	organizations := make(map[string]bool)
-	for i, o := range f.Organizations {
+	for i, o := range d.Organizations {
 		at := fmt.Sprintf("organizations[%d]", i)
 		wrong.checkID(at+".id", o.ID, organizations)
 		seen := make(map[string]bool)
@@ -47,13 +47,13 @@ func (f fixtures) check() error {
 		}
 	}
 	businesses := make(map[string]bool)
-	for i, b := range f.Businesses {
+	for i, b := range d.Businesses {
 		at := fmt.Sprintf("businesses[%d]", i)
 		wrong.checkID(at+".id", b.ID, businesses)
 		wrong.checkBusiness(at, b, organizations, users)
 	}
 	apps, clients := make(map[string]bool), make(map[string]bool)
-	for i, a := range f.Apps {
+	for i, a := range d.Apps {
 		at := fmt.Sprintf("apps[%d]", i)
 		wrong.checkID(at+".id", a.ID, apps)
 		wrong.checkID(at+".clientId", a.ClientID, clients)
@@ -105,12 +105,12 @@ func (p *problems) checkBusiness(at string, b fixtureBusiness, organizations, us
 	for j, m := range b.Members {
 		at := fmt.Sprintf("%s.members[%d]", at, j)
 		p.checkMember(at+".userId", m.UserID, users, seen)
-		if m.Role != owner && m.Role != admin && m.Role != member {
+		if m.Role != RoleOwner && m.Role != RoleAdmin && m.Role != RoleMember {
 			p.add("%s.role %q is none of owner, admin, member", at, m.Role)
 		}
 		for _, permission := range m.Permissions {
-			if !slices.Contains(permissions, permission) {
-				p.add("%s.permissions: %q is none of %s", at, permission, strings.Join(permissions, ", "))
+			if !slices.Contains(Permissions(), permission) {
+				p.add("%s.permissions: %q is none of %s", at, permission, strings.Join(Permissions(), ", "))
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (p *problems) checkApp(at string, a fixtureApp, organizations map[string]bo
 		p.add("%s.scopes: %v", at, err)
 	}
 	if a.AppURL != "" {
-		if err := appURLRules.Check(string(a.AppURL)); err != nil {
+		if err := CheckAppURL(string(a.AppURL)); err != nil {
 			p.add("%s.appUrl %v", at, err)
 		}
 	}
@@ -153,9 +153,6 @@ func (p *problems) checkApp(at string, a fixtureApp, organizations map[string]bo
 		p.checkField(fmt.Sprintf("%s.appDataFields[%d]", at, i), field, fields)
 	}
 }
-
-// appURLRules are for where an embedded app may be: https, or http on loopback.
-var appURLRules = oauthserver.RedirectRules{AllowQuery: true}
 
 func (p *problems) checkWebhook(at string, w fixtureWebhook, seen map[string]bool) {
 	p.checkID(at+".id", w.ID, seen)

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"sync"
@@ -18,159 +18,138 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// loadable is fixtures with everything that is slow or random done: what is left
-// is rows.
-type loadable struct {
-	fixtures
-	now    time.Time
-	hashes []string // of the users' passwords
-
-	webhooks webhooks.Config // whose Store is that of the transaction
-	appData  appdata.Config  // likewise
+// LoadConfig is where [Data.Load] puts the data. All of it is required.
+type LoadConfig struct {
+	Books    *Books
+	Now      time.Time       // when apps were created
+	Webhooks webhooks.Config // Load sets Store and MaxWebhooks
+	AppData  appdata.Config  // Load sets Store
 }
 
-// prepare hashes passwords and makes the secrets that the fixtures leave out.
-func (f fixtures) prepare(now time.Time) *loadable {
-	l := &loadable{fixtures: f, now: now, hashes: make([]string, len(f.Users))}
-	var wg sync.WaitGroup
-	turn := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, u := range f.Users {
-		wg.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			l.hashes[i] = hashPassword(u.Password)
-		})
-	}
-	for i, a := range f.Apps {
-		if oauthserver.ClientType(a.Type) == oauthserver.Confidential && a.ClientSecret == "" {
-			l.Apps[i].ClientSecret = optional(secret.New(secret.ClientSecret).Reveal())
+// Load fills an empty database, as a whole or not at all. It reports false when the
+// database was not empty. Confidential apps without a client secret get one, which is then
+// in d.Apps.
+func (d Data) Load(ctx context.Context, cfg LoadConfig) (loaded bool, err error) {
+	hashes := d.prepare()
+	return cfg.Books.Fill(ctx, d.origin, func(store *sqlstore.Store, tx storage.Tx) error {
+		if err := d.loadPeople(ctx, tx, hashes); err != nil {
+			return fmt.Errorf("load fixtures: %w", err)
 		}
-	}
-	wg.Wait()
-	return l
-}
-
-// withFreshSecrets replaces passwords and client secrets, which everybody can
-// read in the demo, by random ones.
-func (f fixtures) withFreshSecrets() fixtures {
-	for i := range f.Users {
-		f.Users[i].Password = secret.New("").Reveal()
-	}
-	for i := range f.Apps {
-		f.Apps[i].ClientSecret = ""
-		f.Apps[i].Webhooks = nil // they are on this machine
-	}
-	return f
-}
-
-// load writes everything in the transaction; store has joined it.
-func (l *loadable) load(ctx context.Context, store *sqlstore.Store, tx storage.Tx) error {
-	if err := l.loadPeople(ctx, tx); err != nil {
-		return fmt.Errorf("load fixtures: %w", err)
-	}
-	for _, a := range l.Apps {
-		if err := l.loadApp(ctx, store, a); err != nil {
-			return fmt.Errorf("load fixtures: app %s: %w", a.ClientID, err)
+		for _, a := range d.Apps {
+			if err := cfg.loadApp(ctx, store, a); err != nil {
+				return fmt.Errorf("load fixtures: app %s: %w", a.ClientID, err)
+			}
 		}
-	}
-	if l.origin == demoOrigin {
-		for _, b := range l.Businesses {
-			if err := ledger.FillDemo(ctx, tx, b.ID, l.now); err != nil {
+		if !d.IsDemo() {
+			return nil
+		}
+		for _, b := range d.Businesses {
+			if err := ledger.FillDemo(ctx, tx, b.ID, cfg.Now); err != nil {
 				return fmt.Errorf("load fixtures: records of %s: %w", b.ID, err)
 			}
 		}
-	}
-	_, err := tx.Exec(ctx, "INSERT INTO books_setting (name, value) VALUES ('fixtures', $1)", l.origin)
-	return err
+		return nil
+	})
 }
 
-func (l *loadable) loadPeople(ctx context.Context, tx storage.Tx) error {
-	for i, u := range l.Users {
-		if _, err := tx.Exec(ctx, "INSERT INTO books_user (id, email, name, password_hash) VALUES ($1, $2, $3, $4)",
-			u.ID, normalEmail(u.Email), u.Name, l.hashes[i]); err != nil {
+// prepare does what is slow or random before the transaction: it hashes passwords, and
+// makes the secrets that the fixtures leave out.
+func (d Data) prepare() (hashes []string) {
+	hashes = make([]string, len(d.Users))
+	var wg sync.WaitGroup
+	turn := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, u := range d.Users {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			hashes[i] = HashPassword(u.Password)
+		})
+	}
+	for i, a := range d.Apps {
+		if oauthserver.ClientType(a.Type) == oauthserver.Confidential && a.ClientSecret == "" {
+			d.Apps[i].ClientSecret = Optional(secret.New(secret.ClientSecret).Reveal())
+		}
+	}
+	wg.Wait()
+	return hashes
+}
+
+// WithFreshSecrets replaces passwords and client secrets, which everybody can read in the
+// demo, by random ones. It changes d.
+func (d Data) WithFreshSecrets() Data {
+	for i := range d.Users {
+		d.Users[i].Password = secret.New("").Reveal()
+	}
+	for i := range d.Apps {
+		d.Apps[i].ClientSecret = ""
+		d.Apps[i].Webhooks = nil // they are on this machine
+	}
+	return d
+}
+
+func (d Data) loadPeople(ctx context.Context, tx storage.Tx, hashes []string) error {
+	for i, u := range d.Users {
+		if err := AddUser(ctx, tx, User{ID: u.ID, Email: u.Email, Name: u.Name, PasswordHash: hashes[i]}); err != nil {
 			return fmt.Errorf("user %s: %w", u.ID, err)
 		}
 	}
-	for i, o := range l.Organizations {
-		if _, err := tx.Exec(ctx, "INSERT INTO books_organization (id, name, position) VALUES ($1, $2, $3)", o.ID, o.Name, i); err != nil {
+	for i, o := range d.Organizations {
+		if err := AddOrganization(ctx, tx, Organization(o), i); err != nil {
 			return fmt.Errorf("organization %s: %w", o.ID, err)
 		}
-		for _, userID := range o.Members {
-			if _, err := tx.Exec(ctx, "INSERT INTO books_organization_member (organization_id, user_id) VALUES ($1, $2)", o.ID, userID); err != nil {
-				return fmt.Errorf("member %s of %s: %w", userID, o.ID, err)
-			}
-		}
 	}
-	for i, b := range l.Businesses {
-		if err := loadBusiness(ctx, tx, b, i); err != nil {
+	for i, b := range d.Businesses {
+		if err := AddBusiness(ctx, tx, b.withDefaults(), i); err != nil {
 			return fmt.Errorf("business %s: %w", b.ID, err)
 		}
 	}
 	return nil
 }
 
-func loadBusiness(ctx context.Context, tx storage.Tx, b fixtureBusiness, position int) error {
-	sandboxOf, plan, currency := b.OrganizationID, b.Plan, b.Currency
+// withDefaults returns the business with what the fixtures leave out.
+func (b fixtureBusiness) withDefaults() Business {
+	full := Business{
+		ID: b.ID, Name: b.Name, SandboxOf: string(b.OrganizationID), Plan: cmp.Or(string(b.Plan), "PAID"),
+		InvoiceLimit: b.InvoiceLimit, TurnoverLimit: b.TurnoverLimit, Currency: cmp.Or(string(b.Currency), "EUR"),
+	}
 	if b.Sandbox != nil && !*b.Sandbox {
-		sandboxOf = ""
-	}
-	if plan == "" {
-		plan = "PAID"
-	}
-	if currency == "" {
-		currency = "EUR"
-	}
-	if _, err := tx.Exec(ctx, `INSERT INTO books_business (id, name, sandbox_of, plan, invoice_limit, turnover_limit, currency, position)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		b.ID, b.Name, string(sandboxOf), string(plan), b.InvoiceLimit, b.TurnoverLimit, string(currency), position); err != nil {
-		return err
+		full.SandboxOf = ""
 	}
 	for _, m := range b.Members {
-		var own *string
-		if m.Permissions != nil {
-			text, err := json.Marshal(m.Permissions)
-			if err != nil {
-				return err
-			}
-			own = new(string(text))
-		}
-		if _, err := tx.Exec(ctx, "INSERT INTO books_member (business_id, user_id, role, permissions) VALUES ($1, $2, $3, $4)",
-			b.ID, m.UserID, string(m.Role), own); err != nil {
-			return fmt.Errorf("member %s: %w", m.UserID, err)
-		}
+		full.Members = append(full.Members, Member(m))
 	}
-	return nil
+	return full
 }
 
-func (l *loadable) loadApp(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
+func (cfg LoadConfig) loadApp(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
 	app := oauthserver.App{
 		ID: a.ID, ClientID: a.ClientID, Type: oauthserver.ClientType(a.Type), Status: oauthserver.AppActive,
 		Origin: oauthserver.OriginConsole, Name: a.Name, OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
 		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes.Scopes, PinnedVersion: string(a.PinnedVersion),
-		AppURL: string(a.AppURL), CreatedAt: l.now,
+		AppURL: string(a.AppURL), CreatedAt: cfg.Now,
 	}
 	var secrets []oauthserver.ClientSecret
 	if a.ClientSecret != "" {
 		secrets = []oauthserver.ClientSecret{{
-			ID: id.New(id.Secret, l.now), AppID: a.ID, Digest: secret.DigestOf(string(a.ClientSecret)), CreatedAt: l.now,
+			ID: id.New(id.Secret, cfg.Now), AppID: a.ID, Digest: secret.DigestOf(string(a.ClientSecret)), CreatedAt: cfg.Now,
 		}}
 	}
 	if err := store.CreateApp(ctx, app, secrets); err != nil {
 		return err
 	}
-	if err := l.loadWebhooks(ctx, store, a); err != nil {
+	if err := cfg.loadWebhooks(ctx, store, a); err != nil {
 		return err
 	}
-	return l.loadFields(ctx, store, a)
+	return cfg.loadFields(ctx, store, a)
 }
 
-func (l *loadable) loadFields(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
+func (cfg LoadConfig) loadFields(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
 	if len(a.AppDataFields) == 0 {
 		return nil
 	}
-	cfg := l.appData
-	cfg.Store = store
-	data, err := appdata.New(cfg)
+	target := cfg.AppData
+	target.Store = store
+	data, err := appdata.New(target)
 	if err != nil {
 		return err
 	}
@@ -203,13 +182,13 @@ func given[T any](value *T) appdata.Member[T] {
 	return appdata.Given(*value)
 }
 
-func (l *loadable) loadWebhooks(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
+func (cfg LoadConfig) loadWebhooks(ctx context.Context, store *sqlstore.Store, a fixtureApp) error {
 	if len(a.Webhooks) == 0 {
 		return nil
 	}
-	cfg := l.webhooks
-	cfg.Store, cfg.MaxWebhooks = store, len(a.Webhooks)
-	hooks, err := webhooks.New(cfg)
+	target := cfg.Webhooks
+	target.Store, target.MaxWebhooks = store, len(a.Webhooks)
+	hooks, err := webhooks.New(target)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ import (
 	_ "embed" // for the demo
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -21,25 +19,27 @@ const maxFixtures = 64 << 20
 //go:embed demo.json
 var demo []byte
 
-// fixtures are the data of an empty database.
-type fixtures struct {
+// Data is the content of a file.
+type Data struct {
 	Organizations []fixtureOrganization `json:"organizations"`
 	Users         []fixtureUser         `json:"users"`
 	Businesses    []fixtureBusiness     `json:"businesses"`
 	Apps          []fixtureApp          `json:"apps"`
 
-	origin string // the file, or demoOrigin
+	origin string // the name of the file, or DemoOrigin
 }
 
-// demoOrigin is the origin of the embedded demo.
-const demoOrigin = "demo"
+// DemoOrigin is the origin of [Demo], which Books.Origin returns once it is loaded.
+const DemoOrigin = "demo"
 
+// Organization is a partner that makes apps.
 type fixtureOrganization struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
 	Members []string `json:"members"`
 }
 
+// User is somebody who can sign in.
 type fixtureUser struct {
 	ID       string `json:"id"`
 	Email    string `json:"email"`
@@ -47,69 +47,74 @@ type fixtureUser struct {
 	Name     string `json:"name"`
 }
 
+// Business is a customer of the accounting service.
 type fixtureBusiness struct {
 	ID             string          `json:"id"`
 	Name           string          `json:"name"`
-	OrganizationID optional        `json:"organizationId"`
+	OrganizationID Optional        `json:"organizationId"`
 	Sandbox        *bool           `json:"sandbox"`
-	Plan           optional        `json:"plan"`
+	Plan           Optional        `json:"plan"`
 	InvoiceLimit   *int64          `json:"invoiceLimit"`
 	TurnoverLimit  *int64          `json:"turnoverLimit"`
-	Currency       optional        `json:"currency"`
+	Currency       Optional        `json:"currency"`
 	Members        []fixtureMember `json:"members"`
 }
 
+// Member is a user in a business.
 type fixtureMember struct {
 	UserID      string   `json:"userId"`
-	Role        role     `json:"role"`
+	Role        Role     `json:"role"`
 	Permissions []string `json:"permissions"` // nil: what the role gives
 }
 
+// App is an app of an organization.
 type fixtureApp struct {
 	ID             string    `json:"id"`
 	ClientID       string    `json:"clientId"`
-	ClientSecret   optional  `json:"clientSecret"`
+	ClientSecret   Optional  `json:"clientSecret"`
 	Type           string    `json:"type"`
 	Name           string    `json:"name"`
 	OrganizationID string    `json:"organizationId"`
 	Reviewed       bool      `json:"reviewed"`
 	RedirectURIs   []string  `json:"redirectUris"`
-	Scopes         scopeList `json:"scopes"`
-	PinnedVersion  optional  `json:"pinnedVersion"`
-	AppURL         optional  `json:"appUrl"`
+	Scopes         ScopeList `json:"scopes"`
+	PinnedVersion  Optional  `json:"pinnedVersion"`
+	AppURL         Optional  `json:"appUrl"`
 
 	Webhooks      []fixtureWebhook `json:"webhooks"`
 	AppDataFields []fixtureField   `json:"appDataFields"`
 }
 
+// Webhook is an endpoint of an app.
 type fixtureWebhook struct {
 	ID      string   `json:"id"`
 	URL     string   `json:"url"`
 	Events  []string `json:"events"`
-	Secret  optional `json:"secret"`
+	Secret  Optional `json:"secret"`
 	Enabled *bool    `json:"enabled"`
 }
 
+// Field is a declaration of app data.
 type fixtureField struct {
 	ResourceType string       `json:"resourceType"`
 	Key          string       `json:"key"`
 	Type         string       `json:"type"`
-	Label        optional     `json:"label"`
+	Label        Optional     `json:"label"`
 	MinLength    *int         `json:"minLength"`
 	MaxLength    *int         `json:"maxLength"`
 	Min          *json.Number `json:"min"`
 	Max          *json.Number `json:"max"`
 	Decimals     *int         `json:"decimals"`
-	From         optional     `json:"from"`
-	To           optional     `json:"to"`
+	From         Optional     `json:"from"`
+	To           Optional     `json:"to"`
 	Choices      []string     `json:"choices"`
 }
 
-// optional is a text that may be null, which means the same as its absence.
-type optional string
+// Optional is a text that may be null, which means the same as its absence.
+type Optional string
 
 // pointer is nil for an absent text.
-func (o optional) pointer() *string {
+func (o Optional) pointer() *string {
 	if o == "" {
 		return nil
 	}
@@ -117,23 +122,23 @@ func (o optional) pointer() *string {
 }
 
 // UnmarshalJSON reads a text or null.
-func (o *optional) UnmarshalJSON(data []byte) error {
+func (o *Optional) UnmarshalJSON(data []byte) error {
 	var text *string
 	if err := json.Unmarshal(data, &text); err != nil {
 		return err
 	}
 	*o = ""
 	if text != nil {
-		*o = optional(*text)
+		*o = Optional(*text)
 	}
 	return nil
 }
 
-// scopeList is a list of scopes, or one text with spaces between them.
-type scopeList struct{ identity.Scopes }
+// ScopeList is a list of scopes, or one text with spaces between them.
+type ScopeList struct{ identity.Scopes }
 
 // UnmarshalJSON reads either form.
-func (l *scopeList) UnmarshalJSON(data []byte) error {
+func (l *ScopeList) UnmarshalJSON(data []byte) error {
 	if !bytes.HasPrefix(data, []byte(`"`)) {
 		return l.Scopes.UnmarshalJSON(data)
 	}
@@ -146,40 +151,24 @@ func (l *scopeList) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// readFixtures reads -fixtures, or the demo. Errors list what is wrong by the path
-// of the member. Outside development mode the demo gets passwords and secrets that
-// nobody knows from here.
-func (o options) readFixtures(dev bool) (fixtures, error) {
-	if o.fixtures == "" {
-		f, err := parseFixtures(demo)
-		f.origin = demoOrigin
-		if !dev {
-			f = f.withFreshSecrets()
-		}
-		return f, err
-	}
-	text, err := os.ReadFile(o.fixtures)
-	if err != nil {
-		return fixtures{}, fmt.Errorf("-fixtures: %w", err)
-	}
-	f, err := parseFixtures(text)
-	if err != nil {
-		return f, fmt.Errorf("-fixtures %s: %w", o.fixtures, err)
-	}
-	f.origin = o.fixtures
-	return f, nil
-}
+// Demo returns the embedded demo.
+func Demo() (Data, error) { return Parse(demo, DemoOrigin) }
 
-func parseFixtures(text []byte) (fixtures, error) {
-	var f fixtures
-	// The strict reader of request bodies is the one that we want here too: it
-	// refuses unknown and repeated members, and says where.
+// IsDemo reports whether the data is that of [Demo].
+func (d Data) IsDemo() bool { return d.origin == DemoOrigin }
+
+// Parse reads the text of a file; origin is its name. The error lists everything that is
+// wrong, by the path of the member.
+func Parse(text []byte, origin string) (Data, error) {
+	d := Data{origin: origin}
+	// The strict reader of request bodies rejects unknown and repeated members, and
+	// says where they are.
 	body := &http.Request{Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(text))}
-	if err := apierror.DecodeJSON(body, &f, apierror.JSONLimits{MaxBytes: maxFixtures, MaxEntries: maxFixtures}); err != nil {
+	if err := apierror.DecodeJSON(body, &d, apierror.JSONLimits{MaxBytes: maxFixtures, MaxEntries: maxFixtures}); err != nil {
 		if e, ok := errors.AsType[*apierror.Error](err); ok {
-			return f, errors.New(strings.Join(e.Messages(), "; "))
+			return d, errors.New(strings.Join(e.Messages(), "; "))
 		}
-		return f, err
+		return d, err
 	}
-	return f, f.check()
+	return d, d.check()
 }

@@ -9,7 +9,7 @@ import (
 
 func TestDemoIsValid(t *testing.T) {
 	t.Parallel()
-	f, err := parseFixtures(demo)
+	f, err := Demo()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestFixturesThatAreWrong(t *testing.T) {
 		{strings.Replace(app(""), `"name": "N"`, `"name": "\u0301\u3164"`, 1), "apps[0].name must have at least one visible character"}, // REG-02
 		{strings.Replace(app(""), `"organizationId": "org_1"`, `"organizationId": "org_2"`, 1), `apps[0].organizationId "org_2"`},
 	} {
-		if _, err := parseFixtures([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Parse([]byte(test.text), "test"); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s:\n  %v\n  want %s", test.text, err, test.want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFixturesThatAreWrong(t *testing.T) {
 		business(`, "organizationId": "org_1", "sandbox": true, "plan": "FREE", "invoiceLimit": 1, "turnoverLimit": 2, "currency": "USD"`),
 		strings.Replace(app(""), `"redirectUris": []`, `"redirectUris": ["com.example.app:/cb", "https://app.example/cb?x=1"]`, 1),
 	} {
-		if _, err := parseFixtures([]byte(text)); err != nil {
+		if _, err := Parse([]byte(text), "test"); err != nil {
 			t.Errorf("%s:\n  %v", text, err)
 		}
 	}

@@ -48,7 +48,7 @@ func FuzzFixtures(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := parseFixtures(text)
+		got, err := Parse(text, "fuzz")
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("refused without a reason")
@@ -166,7 +166,7 @@ func FuzzCookies(f *testing.F) {
 // is an error or nobody's.
 func FuzzPasswordHash(f *testing.F) {
 	const password = "correct horse" //nolint:gosec // of the test
-	hash := hashPassword(password)
+	hash := HashPassword(password)
 	for _, seed := range []string{hash, "", hash[:len(hash)-1], phcPrefix, phcPrefix + "$", phcPrefix + "AAAA$AAAA", strings.Replace(hash, "t=2", "t=999999", 1), strings.Replace(hash, "m=", "m=9", 1)} {
 		f.Add(seed)
 	}

@@ -27,7 +27,7 @@ func sayReady(s *server, stdout io.Writer) error {
 
 // greet tells a person where things are and what to try first, and shows sign-ins
 // and secrets where there are some to show.
-func greet(s *server, shown *fixtures, stderr io.Writer) error {
+func greet(s *server, shown *Data, stderr io.Writer) error {
 	var text strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	say("\n  API host  %s", s.apiURL)
@@ -46,8 +46,8 @@ func greet(s *server, shown *fixtures, stderr io.Writer) error {
 	return err
 }
 
-func greetWith(say func(string, ...any), s *server, data fixtures) {
-	if data.origin == demoOrigin {
+func greetWith(say func(string, ...any), s *server, data Data) {
+	if data.IsDemo() {
 		say("\n  Sign in at %s/login:", s.appURL)
 		for _, u := range data.Users {
 			say("    %-20s %-16s %s", u.Email, u.Password, u.Name)
@@ -84,7 +84,7 @@ func greetWith(say func(string, ...any), s *server, data fixtures) {
 		say("  or connect an app in the browser:")
 		say("    %s/oauth/authorize?%s", s.appURL, query.Encode())
 	}
-	if s.dev && data.origin == demoOrigin {
+	if s.dev && data.IsDemo() {
 		say("  or watch a partner's app do it all:")
 		say("    go run ./examples/partner -api %s", s.apiURL)
 	}

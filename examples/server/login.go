@@ -42,7 +42,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	email, returnTo := normalEmail(form.Get("email")), form.Get("return_to")
+	email, returnTo := NormalEmail(form.Get("email")), form.Get("return_to")
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
@@ -92,23 +92,23 @@ func closedBy(result ratelimit.Result, err error) error {
 // authenticate returns the user with that password. An attempt counts as wrong before
 // its password is hashed, so that any number at the same moment stay within the limit;
 // one that turns out not to be wrong is forgiven.
-func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (user, error) {
+func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (User, error) {
 	now := s.clock.Now()
 	if err := closedBy(s.limiter.Check(ctx, now, ratelimit.Request{Lockouts: locks})); err != nil {
-		return user{}, err
+		return User{}, err
 	}
 	found, err := s.books.userByEmail(ctx, email)
-	if err != nil && !errors.Is(err, errAbsent) {
-		return user{}, err
+	if err != nil && !errors.Is(err, ErrAbsent) {
+		return User{}, err
 	}
 	select { // a hash takes memory
 	case s.hashing <- struct{}{}:
 		defer func() { <-s.hashing }()
 	case <-ctx.Done():
-		return user{}, ctx.Err()
+		return User{}, ctx.Err()
 	}
 	if err := closedBy(s.limiter.Fail(ctx, now, locks)); err != nil {
-		return user{}, err
+		return User{}, err
 	}
 	err = s.checkPassword(ctx, found, password)
 	if !errors.Is(err, errWrongPassword) {
@@ -121,18 +121,18 @@ func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, ema
 
 // checkPassword returns errWrongPassword unless it is the user's. A user who does not
 // exist takes as long as a wrong password.
-func (s *server) checkPassword(ctx context.Context, u user, password string) error {
-	if len(password) > maxPassword {
+func (s *server) checkPassword(ctx context.Context, u User, password string) error {
+	if len(password) > MaxPassword {
 		return errWrongPassword
 	}
-	ok, err := isPassword(u.passwordHash, password)
+	ok, err := isPassword(u.PasswordHash, password)
 	switch {
 	case err != nil:
 		return err
 	case !ok:
 		return errWrongPassword
 	}
-	status, err := s.store.UserStatus(ctx, u.id)
+	status, err := s.store.UserStatus(ctx, u.ID)
 	if err != nil {
 		return err
 	}
@@ -144,16 +144,16 @@ func (s *server) checkPassword(ctx context.Context, u user, password string) err
 
 // enter starts the session, in the first of the person's businesses, and leads
 // back to where they came from.
-func (s *server) enter(w http.ResponseWriter, r *http.Request, u user, returnTo string) error {
-	memberships, err := s.books.memberships(r.Context(), u.id)
+func (s *server) enter(w http.ResponseWriter, r *http.Request, u User, returnTo string) error {
+	memberships, err := s.books.Memberships(r.Context(), u.ID)
 	if err != nil {
 		return err
 	}
 	business := ""
 	if len(memberships) > 0 {
-		business = memberships[0].businessID
+		business = memberships[0].BusinessID
 	}
-	cookie, err := s.sessions.start(r, u.id, business)
+	cookie, err := s.sessions.start(r, u.ID, business)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("openapi.yaml: %w", err)
 	}
-	v := view{Title: "API", Person: p.user.name, Path: r.URL.Path, Data: struct {
+	v := view{Title: "API", Person: p.user.Name, Path: r.URL.Path, Data: struct {
 		YAML     string
 		Sections []descriptionSection
 	}{s.apiURL + "/openapi.yaml", sections}}

@@ -21,13 +21,14 @@ const (
 	saltSize     = 16
 )
 
-// maxPassword bounds the work that a stranger can ask for, in bytes.
-const maxPassword = 512
+// MaxPassword is the length of the longest password, in bytes. It bounds the work that
+// a stranger can ask for.
+const MaxPassword = 512
 
 var phcPrefix = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
 
-// hashPassword returns what is kept of a password: Argon2id in the PHC format.
-func hashPassword(password string) string {
+// HashPassword returns what is kept of a password: Argon2id in the PHC format.
+func HashPassword(password string) string {
 	var salt [saltSize]byte
 	_, _ = rand.Read(salt[:]) // never fails: Go stops the process first
 	encode := base64.RawStdEncoding.EncodeToString

@@ -9,7 +9,7 @@ import (
 // there is. The cost is the memory of a hash, which needs no clock to see. The test is
 // not parallel, for it measures the heap.
 func TestNobodyCostsAsMuch(t *testing.T) {
-	known := hashPassword("right")
+	known := HashPassword("right")
 	for name, hash := range map[string]string{"known": known, "nobody": ""} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

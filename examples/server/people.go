@@ -12,13 +12,14 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// role is what a person is in a business.
-type role string
+// Role is what a person is in a business.
+type Role string
 
+// The roles. Owners and admins have every permission, members have none.
 const (
-	owner  role = "owner"
-	admin  role = "admin"
-	member role = "member"
+	RoleOwner  Role = "owner"
+	RoleAdmin  Role = "admin"
+	RoleMember Role = "member"
 )
 
 // The permissions, the second gate in front of some operations.
@@ -29,63 +30,70 @@ const (
 	mayPostJournal    = "journal.post"
 )
 
-var permissions = []string{mayInstallApps, mayManageAccounts, mayDeletePayments, mayPostJournal}
-
-// user is somebody who can sign in.
-type user struct{ id, email, name, passwordHash string }
-
-// membership is a business as one of its members sees it.
-type membership struct {
-	businessID, business string
-	sandboxOf            string
-	role                 role
-	permissions          []string
+// Permissions returns the names of all permissions.
+func Permissions() []string {
+	return []string{mayInstallApps, mayManageAccounts, mayDeletePayments, mayPostJournal}
 }
 
-func (m membership) may(permission string) bool { return slices.Contains(m.permissions, permission) }
+// User is somebody who can sign in.
+type User struct {
+	ID, Email, Name string
+	PasswordHash    string // by [HashPassword]
+}
+
+// Membership is a business as one of its members sees it.
+type Membership struct {
+	BusinessID, Business string // the id and the name
+	SandboxOf            string // an organization; empty for a real business
+	Role                 Role
+	Permissions          []string
+}
+
+func (m Membership) may(permission string) bool { return slices.Contains(m.Permissions, permission) }
 
 // rolePermissions are what a role gives, unless a member's own replace them.
-func rolePermissions(r role) []string {
-	if r == owner || r == admin {
-		return permissions
+func rolePermissions(r Role) []string {
+	if r == RoleOwner || r == RoleAdmin {
+		return Permissions()
 	}
 	return nil
 }
 
-// normalEmail is the spelling under which an address is kept, looked up and
+// NormalEmail returns the spelling under which an address is kept, looked up and
 // counted: two spellings of one account must not have two counters.
-func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+func NormalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-func (b *books) user(ctx context.Context, id string) (user, error) {
+// User returns the user with the id. It returns ErrAbsent if there is none.
+func (b *Books) User(ctx context.Context, id string) (User, error) {
 	return b.findUser(ctx, "id", id)
 }
 
-func (b *books) userByEmail(ctx context.Context, email string) (user, error) {
-	return b.findUser(ctx, "email", normalEmail(email))
+func (b *Books) userByEmail(ctx context.Context, email string) (User, error) {
+	return b.findUser(ctx, "email", NormalEmail(email))
 }
 
-func (b *books) findUser(ctx context.Context, column, value string) (u user, err error) {
+func (b *Books) findUser(ctx context.Context, column, value string) (u User, err error) {
 	err = one(ctx, b.store, "SELECT id, email, name, password_hash FROM books_user WHERE "+column+" = $1", []any{value},
-		&u.id, &u.email, &u.name, &u.passwordHash)
+		&u.ID, &u.Email, &u.Name, &u.PasswordHash)
 	return u, err
 }
 
-// memberships are the businesses of a user, in the order of the books.
-func (b *books) memberships(ctx context.Context, userID string) ([]membership, error) {
-	var all []membership
-	err := storage.Each(ctx, b.store, `SELECT b.id, b.name, b.sandbox_of, m.role, m.permissions
+// Memberships returns the businesses of a user, in the order of their positions.
+func (b *Books) Memberships(ctx context.Context, userID string) ([]Membership, error) {
+	var all []Membership
+	err := storage.Each(ctx, b.store, `SELECT b.id, b.name, b.sandbox_of, m.Role, m.Permissions
 		FROM books_member m JOIN books_business b ON b.id = m.business_id
 		WHERE m.user_id = $1 ORDER BY b.position`, []any{userID}, func(scan func(...any) error) error {
-		var m membership
+		var m Membership
 		var own *string
-		if err := scan(&m.businessID, &m.business, &m.sandboxOf, &m.role, &own); err != nil {
+		if err := scan(&m.BusinessID, &m.Business, &m.SandboxOf, &m.Role, &own); err != nil {
 			return err
 		}
-		m.permissions = rolePermissions(m.role)
+		m.Permissions = rolePermissions(m.Role)
 		if own != nil {
-			m.permissions = nil
-			if err := json.Unmarshal([]byte(*own), &m.permissions); err != nil {
-				return fmt.Errorf("permissions of %s in %s: %w", userID, m.businessID, err)
+			m.Permissions = nil
+			if err := json.Unmarshal([]byte(*own), &m.Permissions); err != nil {
+				return fmt.Errorf("permissions of %s in %s: %w", userID, m.BusinessID, err)
 			}
 		}
 		all = append(all, m)
@@ -94,54 +102,52 @@ func (b *books) memberships(ctx context.Context, userID string) ([]membership, e
 	return all, err
 }
 
-// membership is that of a user in one business; errAbsent.
-func (b *books) membership(ctx context.Context, userID, businessID string) (membership, error) {
-	all, err := b.memberships(ctx, userID)
+// membership is that of a user in one business; ErrAbsent.
+func (b *Books) membership(ctx context.Context, userID, businessID string) (Membership, error) {
+	all, err := b.Memberships(ctx, userID)
 	if err != nil {
-		return membership{}, err
+		return Membership{}, err
 	}
-	i := slices.IndexFunc(all, func(m membership) bool { return m.businessID == businessID })
+	i := slices.IndexFunc(all, func(m Membership) bool { return m.BusinessID == businessID })
 	if i < 0 {
-		return membership{}, errAbsent
+		return Membership{}, ErrAbsent
 	}
 	return all[i], nil
 }
 
-// setPermissions replaces what the role gives; nil gives that back. errAbsent
-// when the user is no member.
-func (b *books) setPermissions(ctx context.Context, businessID, userID string, permissions []string) error {
-	var own *string
-	if permissions != nil {
-		text, err := json.Marshal(permissions)
-		if err != nil {
-			return err
-		}
-		own = new(string(text))
+// SetPermissions replaces the permissions that the role gives; nil restores those.
+// It returns ErrAbsent when the user is no member.
+func (b *Books) SetPermissions(ctx context.Context, businessID, userID string, permissions []string) error {
+	own, err := ownPermissions(permissions)
+	if err != nil {
+		return err
 	}
 	n, err := b.exec(ctx, "UPDATE books_member SET permissions = $1 WHERE business_id = $2 AND user_id = $3", own, businessID, userID)
 	if err == nil && n == 0 {
-		return errAbsent
+		return ErrAbsent
 	}
 	return err
 }
 
-func (b *books) hasBusiness(ctx context.Context, id string) (bool, error) {
+// HasBusiness reports whether there is a business with the id.
+func (b *Books) HasBusiness(ctx context.Context, id string) (bool, error) {
 	var name string
 	err := one(ctx, b.store, "SELECT name FROM books_business WHERE id = $1", []any{id}, &name)
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, ErrAbsent) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// firstOrganization is the one that comes first in the fixtures; errAbsent.
-func (b *books) firstOrganization(ctx context.Context) (id string, err error) {
+// FirstOrganization returns the id of the organization with the first position. It returns
+// ErrAbsent if there are no organizations.
+func (b *Books) FirstOrganization(ctx context.Context) (id string, err error) {
 	err = one(ctx, b.store, "SELECT id FROM books_organization ORDER BY position LIMIT 1", nil, &id)
 	return id, err
 }
 
 // organizationsOf lists those that a user is a member of.
-func (b *books) organizationsOf(ctx context.Context, userID string) ([]console.Organization, error) {
+func (b *Books) organizationsOf(ctx context.Context, userID string) ([]console.Organization, error) {
 	var all []console.Organization
 	err := storage.Each(ctx, b.store, `SELECT o.id, o.name FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
 		WHERE m.user_id = $1 ORDER BY o.position`, []any{userID}, func(scan func(...any) error) error {
@@ -153,8 +159,9 @@ func (b *books) organizationsOf(ctx context.Context, userID string) ([]console.O
 	return all, err
 }
 
-// organizationOf is the first one that a user is a member of; errAbsent.
-func (b *books) organizationOf(ctx context.Context, userID string) (id string, err error) {
+// OrganizationOf returns the id of the first organization that a user is a member of. It
+// returns ErrAbsent if there is none.
+func (b *Books) OrganizationOf(ctx context.Context, userID string) (id string, err error) {
 	err = one(ctx, b.store, `SELECT o.id FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
 		WHERE m.user_id = $1 ORDER BY o.position LIMIT 1`, []any{userID}, &id)
 	return id, err

@@ -12,8 +12,8 @@ import (
 // person is who is signed in, and their place in the business signed into.
 type person struct {
 	session identity.Session
-	user    user
-	place   membership // zero when no business is chosen, or they left it
+	user    User
+	place   Membership // zero when no business is chosen, or they left it
 }
 
 // personal makes a page for people who are signed in; others sign in first.
@@ -41,18 +41,18 @@ func (s *server) person(r *http.Request) (p person, ok bool, err error) {
 		return p, false, err
 	}
 	ctx := r.Context()
-	if p.user, err = s.books.user(ctx, p.session.UserID); err != nil {
+	if p.user, err = s.books.User(ctx, p.session.UserID); err != nil {
 		return p, false, err
 	}
-	status, err := s.store.UserStatus(ctx, p.user.id)
+	status, err := s.store.UserStatus(ctx, p.user.ID)
 	if err != nil {
 		return p, false, err
 	}
 	if status == oauthserver.UserSuspended {
 		return p, false, apierror.Forbidden("This account is suspended")
 	}
-	p.place, err = s.books.membership(ctx, p.user.id, p.session.BusinessID)
-	if err != nil && !errors.Is(err, errAbsent) {
+	p.place, err = s.books.membership(ctx, p.user.ID, p.session.BusinessID)
+	if err != nil && !errors.Is(err, ErrAbsent) {
 		return p, false, err
 	}
 	return p, true, nil
@@ -73,16 +73,16 @@ func (s *server) showBusinesses(w http.ResponseWriter, r *http.Request, p person
 	if !isOwnPath(data.ReturnTo) {
 		data.ReturnTo = ""
 	}
-	memberships, err := s.books.memberships(r.Context(), p.user.id)
+	memberships, err := s.books.Memberships(r.Context(), p.user.ID)
 	if err != nil {
 		return err
 	}
 	for _, m := range memberships {
 		data.Businesses = append(data.Businesses, businessView{
-			ID: m.businessID, Name: m.business, Sandbox: m.sandboxOf != "", Selected: m.businessID == p.session.BusinessID,
+			ID: m.BusinessID, Name: m.Business, Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
 		})
 	}
-	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.name, Path: "/businesses", Data: data})
+	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.Name, Path: "/businesses", Data: data})
 }
 
 func (s *server) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
@@ -90,14 +90,14 @@ func (s *server) chooseBusiness(w http.ResponseWriter, r *http.Request, p person
 	if err != nil {
 		return err
 	}
-	chosen, err := s.books.membership(r.Context(), p.user.id, form.Get("business_id"))
-	if errors.Is(err, errAbsent) {
+	chosen, err := s.books.membership(r.Context(), p.user.ID, form.Get("business_id"))
+	if errors.Is(err, ErrAbsent) {
 		return apierror.Forbidden("You are not a member of this business")
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.sessions.choose(r.Context(), p.session.ID, chosen.businessID); err != nil {
+	if err := s.sessions.choose(r.Context(), p.session.ID, chosen.BusinessID); err != nil {
 		return err
 	}
 	returnTo := form.Get("return_to")

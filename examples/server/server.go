@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -30,7 +29,7 @@ type server struct {
 	parts
 	errors   apierror.Writer
 	sessions *sessions
-	host     host
+	host     Host
 	pages    *pages
 	csrf     *http.CrossOriginProtection
 	hashing  chan struct{} // bounds the passwords that are checked at a time
@@ -50,8 +49,7 @@ type parts struct {
 	metrics        *metrics
 	ring           *keyring.Keyring
 	store          *sqlstore.Store
-	books          *books
-	ledger         *ledger.Ledger
+	books          *Books
 	clock          *timekeeper
 	limiter        ratelimit.Limiter
 	proxies        ratelimit.Proxies
@@ -75,7 +73,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		return nil, err
 	}
 	s.sessions = newSessions(p.books, p.clock, sessionCookie(p.appURL, p.cookieDomain), p.dev)
-	s.host = host{books: p.books, sessions: s.sessions}
+	s.host = Host{books: p.books, sessions: s.sessions}
 	var err error
 	if s.pages, err = newPages(s.errors); err != nil {
 		return nil, err
@@ -85,9 +83,9 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		developmentPolicies(p.books, &oauth)
 	}
 	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: p.store, Host: s.host, Developers: s.host, FunctionChecker: p.functions, Records: p.ledger, Keyring: p.ring, Pages: oauthpages.New(),
+		Store: p.store, Host: s.host, Developers: s.host, FunctionChecker: p.functions, Records: p.books.Ledger(), Keyring: p.ring, Pages: oauthpages.New(),
 		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
-		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
+		Routes: p.books.Routes(), Permissions: p.books, Versions: apiVersions,
 		AppRoutes: s.appRoutes(),
 		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log, MeterProvider: p.metrics.library,
 		OAuth: oauth, Webhooks: webhooks.Config{AllowLoopback: p.dev},

@@ -26,13 +26,13 @@ const (
 // sessions are the people who are signed in, with a cookie that only its digest
 // is kept of.
 type sessions struct {
-	books    *books
+	books    *Books
 	clock    clock.Clock
 	lifetime time.Duration
 	cookie   http.Cookie // all but its value
 }
 
-func newSessions(b *books, c clock.Clock, cookie http.Cookie, dev bool) *sessions {
+func newSessions(b *Books, c clock.Clock, cookie http.Cookie, dev bool) *sessions {
 	lifetime := sessionLifetime
 	if dev {
 		lifetime = developmentSessionLifetime
@@ -108,7 +108,7 @@ func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 		err := one(r.Context(), s.books.store, "SELECT id, user_id, business_id, created_at, expires_at FROM books_session WHERE digest = $1",
 			[]any{digest.Bytes()}, &found.ID, &found.UserID, &found.BusinessID, &created, &expires)
 		switch {
-		case errors.Is(err, errAbsent):
+		case errors.Is(err, ErrAbsent):
 			continue
 		case err != nil:
 			return identity.Session{}, false, err

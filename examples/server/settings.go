@@ -28,11 +28,11 @@ type appView struct {
 
 // showApps lists what the business has connected.
 func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) error {
-	if p.place.businessID == "" {
+	if p.place.BusinessID == "" {
 		http.Redirect(w, r, "/businesses", http.StatusSeeOther)
 		return nil
 	}
-	installations, err := s.store.BusinessInstallations(r.Context(), p.place.businessID)
+	installations, err := s.store.BusinessInstallations(r.Context(), p.place.BusinessID)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 	if err != nil {
 		return err
 	}
-	data := appsView{Business: p.place.business, MayChange: p.place.may(mayInstallApps)}
+	data := appsView{Business: p.place.Business, MayChange: p.place.may(mayInstallApps)}
 	for _, installation := range installations {
 		app, err := s.store.App(r.Context(), installation.AppID)
 		if err != nil {
@@ -60,7 +60,7 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 		data.Apps = append(data.Apps, shown)
 	}
 	return s.pages.show(w, http.StatusOK, "apps", view{
-		Title: "Connected apps", Person: p.user.name, Path: settingsPath, Notice: disconnected[r.URL.Query().Get("done")], Data: data,
+		Title: "Connected apps", Person: p.user.Name, Path: settingsPath, Notice: disconnected[r.URL.Query().Get("done")], Data: data,
 	})
 }
 
@@ -99,7 +99,7 @@ func (s *server) disconnect(action audit.Action, end func(ctx context.Context, a
 		if err != nil {
 			return err
 		}
-		err = end(r.Context(), app.ID, p.place.businessID, p.user.id)
+		err = end(r.Context(), app.ID, p.place.BusinessID, p.user.ID)
 		// Somebody else was faster: it is as they wanted it.
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
 			return err

@@ -38,7 +38,7 @@ func TestSignIn(t *testing.T) {
 		credentials("nobody@example.com", "demo-ada", ""),
 		credentials("ada@example.com", "", ""),
 		credentials("", "", ""),
-		credentials("ada@example.com", strings.Repeat("x", maxPassword+1), ""),
+		credentials("ada@example.com", strings.Repeat("x", MaxPassword+1), ""),
 	} {
 		a := post(t, b, r.app+"/login", wrong).want(t, http.StatusForbidden)
 		if !strings.Contains(a.body, `role="alert"`) || len(a.Cookies()) > 0 {
@@ -197,7 +197,7 @@ func TestCrossOriginPosts(t *testing.T) {
 }
 
 // wrongPassword is so long that nobody hashes it.
-var wrongPassword = strings.Repeat("x", maxPassword+1)
+var wrongPassword = strings.Repeat("x", MaxPassword+1)
 
 // SIGN-01: the tenth wrong password closes the sign-in of an account, for ten minutes.
 func TestWrongPasswordsCloseTheSignIn(t *testing.T) {
