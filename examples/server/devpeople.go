@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/examples/books"
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		UserID     string   `json:"userId"`
-		BusinessID Optional `json:"businessId"`
+		UserID     string            `json:"userId"`
+		BusinessID fixtures.Optional `json:"businessId"`
 	}
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
@@ -30,10 +32,10 @@ func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
 	if business == "" && len(memberships) > 0 {
 		business = memberships[0].BusinessID
 	}
-	if business != "" && !slices.ContainsFunc(memberships, func(m Membership) bool { return m.BusinessID == business }) {
+	if business != "" && !slices.ContainsFunc(memberships, func(m books.Membership) bool { return m.BusinessID == business }) {
 		return s.noMember(r.Context(), business, in.UserID)
 	}
-	cookie, err := s.sessions.start(r, in.UserID, business)
+	cookie, err := s.site.StartSession(r, in.UserID, business)
 	if err != nil {
 		return err
 	}
@@ -55,12 +57,12 @@ func (s *server) devPermissions(w http.ResponseWriter, r *http.Request) error {
 		own = append([]string{}, *in.Permissions...)
 	}
 	for _, name := range own {
-		if !slices.Contains(Permissions(), name) {
-			return apierror.Invalid("permissions: " + name + " is none of " + strings.Join(Permissions(), ", "))
+		if !slices.Contains(books.Permissions(), name) {
+			return apierror.Invalid("permissions: " + name + " is none of " + strings.Join(books.Permissions(), ", "))
 		}
 	}
 	err := s.books.SetPermissions(r.Context(), in.BusinessID, in.UserID, own)
-	if errors.Is(err, ErrAbsent) {
+	if errors.Is(err, books.ErrAbsent) {
 		return s.noMember(r.Context(), in.BusinessID, in.UserID)
 	}
 	if err != nil {
@@ -97,7 +99,7 @@ func (s *server) checkUser(ctx context.Context, userID string) error {
 		return apierror.Invalid("userId is missing")
 	}
 	_, err := s.books.User(ctx, userID)
-	if errors.Is(err, ErrAbsent) {
+	if errors.Is(err, books.ErrAbsent) {
 		return apierror.NotFound("user " + userID)
 	}
 	return err

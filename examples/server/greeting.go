@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -27,7 +28,7 @@ func sayReady(s *server, stdout io.Writer) error {
 
 // greet tells a person where things are and what to try first, and shows sign-ins
 // and secrets where there are some to show.
-func greet(s *server, shown *Data, stderr io.Writer) error {
+func greet(s *server, shown *fixtures.Data, stderr io.Writer) error {
 	var text strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	say("\n  API host  %s", s.apiURL)
@@ -46,7 +47,7 @@ func greet(s *server, shown *Data, stderr io.Writer) error {
 	return err
 }
 
-func greetWith(say func(string, ...any), s *server, data Data) {
+func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 	if data.IsDemo() {
 		say("\n  Sign in at %s/login:", s.appURL)
 		for _, u := range data.Users {
@@ -54,7 +55,7 @@ func greetWith(say func(string, ...any), s *server, data Data) {
 		}
 	}
 	say("\n  Apps:")
-	var device, web *fixtureApp
+	var device, web *fixtures.App
 	for i, a := range data.Apps {
 		review := "reviewed"
 		if !a.Reviewed {

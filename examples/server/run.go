@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if p.clock, err = newTimekeeper(ctx, p.store, log); err != nil {
 		return err
 	}
-	if p.books, err = Open(ctx, p.store, p.clock); err != nil {
+	if p.books, err = books.Open(ctx, p.store, p.clock); err != nil {
 		return err
 	}
 	shown, err := p.fill(ctx, data)

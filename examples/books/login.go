@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"context"
@@ -28,16 +28,16 @@ const maxHashing = 8
 
 type loginView struct{ Email, ReturnTo string }
 
-func (s *server) showLogin(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) showLogin(w http.ResponseWriter, r *http.Request) error {
 	returnTo := r.URL.Query().Get("return_to")
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
-	return s.pages.show(w, http.StatusOK, "login", view{Title: "Sign in", Data: loginView{ReturnTo: returnTo}})
+	return s.pages.show(w, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo}})
 }
 
 // signIn checks a password and starts a session.
-func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
 		return err
@@ -46,8 +46,8 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
-	found, err := s.authenticate(r.Context(), signInLocks(s.proxies.ClientIP(r), email), email, form.Get("password"))
-	again := view{Title: "Sign in", Data: loginView{Email: email, ReturnTo: returnTo}}
+	found, err := s.authenticate(r.Context(), signInLocks(s.cfg.Proxies.ClientIP(r), email), email, form.Get("password"))
+	again := View{Title: "Sign in", Data: loginView{Email: email, ReturnTo: returnTo}}
 	closed, isClosed := errors.AsType[*signInClosed](err)
 	switch {
 	case isClosed:
@@ -92,9 +92,9 @@ func closedBy(result ratelimit.Result, err error) error {
 // authenticate returns the user with that password. An attempt counts as wrong before
 // its password is hashed, so that any number at the same moment stay within the limit;
 // one that turns out not to be wrong is forgiven.
-func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (User, error) {
-	now := s.clock.Now()
-	if err := closedBy(s.limiter.Check(ctx, now, ratelimit.Request{Lockouts: locks})); err != nil {
+func (s *Site) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (User, error) {
+	now := s.cfg.Clock.Now()
+	if err := closedBy(s.cfg.Limiter.Check(ctx, now, ratelimit.Request{Lockouts: locks})); err != nil {
 		return User{}, err
 	}
 	found, err := s.books.userByEmail(ctx, email)
@@ -107,13 +107,13 @@ func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, ema
 	case <-ctx.Done():
 		return User{}, ctx.Err()
 	}
-	if err := closedBy(s.limiter.Fail(ctx, now, locks)); err != nil {
+	if err := closedBy(s.cfg.Limiter.Fail(ctx, now, locks)); err != nil {
 		return User{}, err
 	}
 	err = s.checkPassword(ctx, found, password)
 	if !errors.Is(err, errWrongPassword) {
-		if err := s.limiter.Forgive(context.WithoutCancel(ctx), now, locks); err != nil {
-			s.log.WarnContext(ctx, "forgiving a sign-in attempt failed", "error", err)
+		if err := s.cfg.Limiter.Forgive(context.WithoutCancel(ctx), now, locks); err != nil {
+			s.cfg.Logger.WarnContext(ctx, "forgiving a sign-in attempt failed", "error", err)
 		}
 	}
 	return found, err
@@ -121,7 +121,7 @@ func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, ema
 
 // checkPassword returns errWrongPassword unless it is the user's. A user who does not
 // exist takes as long as a wrong password.
-func (s *server) checkPassword(ctx context.Context, u User, password string) error {
+func (s *Site) checkPassword(ctx context.Context, u User, password string) error {
 	if len(password) > MaxPassword {
 		return errWrongPassword
 	}
@@ -132,7 +132,7 @@ func (s *server) checkPassword(ctx context.Context, u User, password string) err
 	case !ok:
 		return errWrongPassword
 	}
-	status, err := s.store.UserStatus(ctx, u.ID)
+	status, err := s.books.store.UserStatus(ctx, u.ID)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *server) checkPassword(ctx context.Context, u User, password string) err
 
 // enter starts the session, in the first of the person's businesses, and leads
 // back to where they came from.
-func (s *server) enter(w http.ResponseWriter, r *http.Request, u User, returnTo string) error {
+func (s *Site) enter(w http.ResponseWriter, r *http.Request, u User, returnTo string) error {
 	memberships, err := s.books.Memberships(r.Context(), u.ID)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *server) enter(w http.ResponseWriter, r *http.Request, u User, returnTo 
 	return nil
 }
 
-func (s *server) signOut(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) signOut(w http.ResponseWriter, r *http.Request) error {
 	cookie, err := s.sessions.end(r)
 	if err != nil {
 		return err

@@ -1,11 +1,9 @@
-package main
+package books
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -16,12 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const (
-	sessionLifetime = 14 * 24 * time.Hour
-	// In development mode the clock is moved by months, and signing in again
-	// after each move would only be in the way.
-	developmentSessionLifetime = 10 * 365 * 24 * time.Hour
-)
+// sessionLifetime is how long people stay signed in by default.
+const sessionLifetime = 14 * 24 * time.Hour
 
 // sessions are the people who are signed in, with a cookie that only its digest
 // is kept of.
@@ -32,12 +26,12 @@ type sessions struct {
 	cookie   http.Cookie // all but its value
 }
 
-func newSessions(b *Books, c clock.Clock, cookie http.Cookie, dev bool) *sessions {
-	lifetime := sessionLifetime
-	if dev {
-		lifetime = developmentSessionLifetime
+func newSessions(cfg SiteConfig) *sessions {
+	lifetime := cfg.SessionLifetime
+	if lifetime == 0 {
+		lifetime = sessionLifetime
 	}
-	return &sessions{books: b, clock: c, lifetime: lifetime, cookie: cookie}
+	return &sessions{books: cfg.Books, clock: cfg.Clock, lifetime: lifetime, cookie: sessionCookie(cfg.AppURL, cfg.CookieDomain)}
 }
 
 // sessionCookie is the cookie of both hosts. It lasts as long as the browser
@@ -55,22 +49,6 @@ func sessionCookie(appURL, domain string) http.Cookie {
 		c.Name = "__Secure-" + c.Name
 	}
 	return c
-}
-
-// checkCookieDomain refuses a domain that browsers would not take from both hosts:
-// nobody could sign in, and nothing would say why.
-func checkCookieDomain(domain string, origins ...string) error {
-	for _, origin := range origins {
-		u, err := url.Parse(origin)
-		if err != nil {
-			return err
-		}
-		host := u.Hostname()
-		if domain != "" && domain != host && !strings.HasSuffix(host, "."+domain) {
-			return usage(fmt.Errorf("-cookie-domain %q is no parent domain of %s", domain, host))
-		}
-	}
-	return nil
 }
 
 // start signs a user in and returns the cookie that says so. A session that the

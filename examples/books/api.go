@@ -1,23 +1,14 @@
-package main
+package books
 
 import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 )
-
-// apiVersions are those of the API. The first one is gone, so that partner authors
-// can see what that looks like.
-var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
-	{Name: "2025-06-01", Sunset: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC)},
-	{Name: "2026-01-15"},
-	{Name: "2026-09-01"},
-}}
 
 // Routes returns what apps may call, and people with a session.
 func (b *Books) Routes() []guard.Route {

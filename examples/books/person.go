@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ type person struct {
 }
 
 // personal makes a page for people who are signed in; others sign in first.
-func (s *server) personal(h func(w http.ResponseWriter, r *http.Request, p person) error) http.Handler {
+func (s *Site) personal(h func(w http.ResponseWriter, r *http.Request, p person) error) http.Handler {
 	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, ok, err := s.person(r)
 		if err != nil {
@@ -28,14 +28,14 @@ func (s *server) personal(h func(w http.ResponseWriter, r *http.Request, p perso
 			if r.Method == http.MethodGet || r.Method == http.MethodHead {
 				returnTo = r.URL.RequestURI()
 			}
-			s.host.SignIn(w, r, returnTo)
+			s.Host().SignIn(w, r, returnTo)
 			return nil
 		}
 		return h(w, r, p)
 	})
 }
 
-func (s *server) person(r *http.Request) (p person, ok bool, err error) {
+func (s *Site) person(r *http.Request) (p person, ok bool, err error) {
 	p.session, ok, err = s.sessions.find(r)
 	if err != nil || !ok {
 		return p, false, err
@@ -44,7 +44,7 @@ func (s *server) person(r *http.Request) (p person, ok bool, err error) {
 	if p.user, err = s.books.User(ctx, p.session.UserID); err != nil {
 		return p, false, err
 	}
-	status, err := s.store.UserStatus(ctx, p.user.ID)
+	status, err := s.books.store.UserStatus(ctx, p.user.ID)
 	if err != nil {
 		return p, false, err
 	}
@@ -68,7 +68,7 @@ type businessView struct {
 	Sandbox, Selected bool
 }
 
-func (s *server) showBusinesses(w http.ResponseWriter, r *http.Request, p person) error {
+func (s *Site) showBusinesses(w http.ResponseWriter, r *http.Request, p person) error {
 	data := businessesView{ReturnTo: r.URL.Query().Get("return_to")}
 	if !isOwnPath(data.ReturnTo) {
 		data.ReturnTo = ""
@@ -82,10 +82,10 @@ func (s *server) showBusinesses(w http.ResponseWriter, r *http.Request, p person
 			ID: m.BusinessID, Name: m.Business, Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
 		})
 	}
-	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.Name, Path: "/businesses", Data: data})
+	return s.pages.show(w, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user.Name, Path: "/businesses", Data: data})
 }
 
-func (s *server) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
+func (s *Site) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
 		return err

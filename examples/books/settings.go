@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"context"
@@ -27,12 +27,12 @@ type appView struct {
 }
 
 // showApps lists what the business has connected.
-func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) error {
+func (s *Site) showApps(w http.ResponseWriter, r *http.Request, p person) error {
 	if p.place.BusinessID == "" {
 		http.Redirect(w, r, "/businesses", http.StatusSeeOther)
 		return nil
 	}
-	installations, err := s.store.BusinessInstallations(r.Context(), p.place.BusinessID)
+	installations, err := s.books.store.BusinessInstallations(r.Context(), p.place.BusinessID)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 	}
 	data := appsView{Business: p.place.Business, MayChange: p.place.may(mayInstallApps)}
 	for _, installation := range installations {
-		app, err := s.store.App(r.Context(), installation.AppID)
+		app, err := s.books.store.App(r.Context(), installation.AppID)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 		}
 		data.Apps = append(data.Apps, shown)
 	}
-	return s.pages.show(w, http.StatusOK, "apps", view{
+	return s.pages.show(w, http.StatusOK, "apps", View{
 		Title: "Connected apps", Person: p.user.Name, Path: settingsPath, Notice: disconnected[r.URL.Query().Get("done")], Data: data,
 	})
 }
@@ -86,7 +86,7 @@ var disconnected = map[string]string{
 }
 
 // disconnect makes the handler of a button that ends an installation.
-func (s *server) disconnect(action audit.Action, end func(ctx context.Context, appID, businessID, userID string) error) http.Handler {
+func (s *Site) disconnect(action audit.Action, end func(ctx context.Context, appID, businessID, userID string) error) http.Handler {
 	return s.personal(func(w http.ResponseWriter, r *http.Request, p person) error {
 		if !p.place.may(mayInstallApps) {
 			return apierror.Forbidden("You do not have permission to disconnect apps from this business")
@@ -95,7 +95,7 @@ func (s *server) disconnect(action audit.Action, end func(ctx context.Context, a
 		if err != nil {
 			return err
 		}
-		app, err := s.findApp(r, form.Get("client_id"))
+		app, err := s.App(r.Context(), form.Get("client_id"))
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// Host is what partnerkit asks about the users and businesses of the books.
+// Host is what partnerkit asks about the users and businesses of the books. Get one from
+// [Site.Host].
 type Host struct {
 	books    *Books
 	sessions *sessions
@@ -72,25 +73,4 @@ func (h Host) IsMember(ctx context.Context, businessID, userID string) (bool, er
 // Organizations returns those that the user is a member of.
 func (h Host) Organizations(ctx context.Context, userID string) ([]console.Organization, error) {
 	return h.books.organizationsOf(ctx, userID)
-}
-
-// developmentPolicies open registration, which outside development mode needs a
-// token, and give apps that belong to nobody to whoever connects them.
-func developmentPolicies(b *Books, cfg *oauthserver.Config) {
-	cfg.Registration = func(r *http.Request) (string, error) {
-		organization, err := b.FirstOrganization(r.Context())
-		if errors.Is(err, ErrAbsent) {
-			return "", nil
-		}
-		return organization, err
-	}
-	cfg.Unowned = func(ctx context.Context, _ oauthserver.App, userID string) (string, error) {
-		organization, err := b.OrganizationOf(ctx, userID)
-		if errors.Is(err, ErrAbsent) {
-			return "", nil
-		}
-		return organization, err
-	}
-	cfg.MaxApps = 10_000 // every anonymous registration is an app of the first organization
-	cfg.Documents.AllowLoopback = true
 }
