@@ -25,7 +25,7 @@ func (b *Books) HasPermission(ctx context.Context, businessID, userID string, pe
 	return m.may(string(permission)), err
 }
 
-// named is somebody or something with a name.
+// named is a user or a business in the profile.
 type named struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

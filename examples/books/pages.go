@@ -27,7 +27,7 @@ type View struct {
 	Path   string      // of the page, for the links in the header
 	Alert  string      // what went wrong
 	Notice string      // what went well
-	Side   []look.Link // where there is much to read, also for who is not signed in
+	Side   []look.Link // links to the sections of a long page
 	Data   any
 }
 

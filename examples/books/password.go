@@ -35,9 +35,9 @@ func HashPassword(password string) string {
 	return phcPrefix + encode(salt[:]) + "$" + encode(stretch(password, salt[:]))
 }
 
-// isPassword reports whether the hash was made of the password. An empty hash is
-// nobody's, and takes as long: how fast the answer comes does not tell whether
-// there is an account.
+// isPassword reports whether the hash was made of the password. An empty hash
+// has no password and takes as long to check, so the time of a response does not reveal
+// whether an account exists.
 func isPassword(hash, password string) (bool, error) {
 	var want []byte
 	salt := make([]byte, saltSize)

@@ -35,7 +35,7 @@ func Permissions() []string {
 	return []string{mayInstallApps, mayManageAccounts, mayDeletePayments, mayPostJournal}
 }
 
-// User is somebody who can sign in.
+// User is a person who can sign in.
 type User struct {
 	ID, Email, Name string
 	PasswordHash    string // by [HashPassword]

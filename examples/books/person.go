@@ -9,14 +9,14 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// person is who is signed in, and their place in the business signed into.
+// person is a user who is signed in, with the membership in the chosen business.
 type person struct {
 	session identity.Session
 	user    User
 	place   Membership // zero when no business is chosen, or they left it
 }
 
-// personal makes a page for people who are signed in; others sign in first.
+// personal makes a page for people who are signed in. It sends others to the sign-in page.
 func (s *Site) personal(h func(w http.ResponseWriter, r *http.Request, p person) error) http.Handler {
 	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, ok, err := s.person(r)

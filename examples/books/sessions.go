@@ -17,8 +17,8 @@ import (
 // sessionLifetime is how long people stay signed in by default.
 const sessionLifetime = 14 * 24 * time.Hour
 
-// sessions are the people who are signed in, with a cookie that only its digest
-// is kept of.
+// sessions is the sessions of the people who are signed in. The database has the digest of
+// a cookie, not the cookie.
 type sessions struct {
 	books    *Books
 	clock    clock.Clock
@@ -51,8 +51,8 @@ func sessionCookie(appURL, domain string) http.Cookie {
 	return c
 }
 
-// start signs a user in and returns the cookie that says so. A session that the
-// request brought ends: nobody goes on with a cookie from before.
+// start signs a user in and returns the cookie of the new session. It ends the session of
+// the request, so that a cookie from before the sign-in is worthless.
 func (s *sessions) start(r *http.Request, userID, businessID string) (*http.Cookie, error) {
 	ctx, now := r.Context(), s.clock.Now()
 	text := secret.New(secret.Session)
@@ -78,7 +78,7 @@ func (s *sessions) start(r *http.Request, userID, businessID string) (*http.Cook
 	return &cookie, nil
 }
 
-// find returns who is signed in on a request; false when nobody is.
+// find returns the session of a request, and false if there is none.
 func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 	for _, digest := range s.digests(r) {
 		var found identity.Session
@@ -99,7 +99,7 @@ func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 	return identity.Session{}, false, nil
 }
 
-// choose says which business a session is for.
+// choose sets the business of a session.
 func (s *sessions) choose(ctx context.Context, sessionID, businessID string) error {
 	_, err := s.books.exec(ctx, "UPDATE books_session SET business_id = $1 WHERE id = $2", businessID, sessionID)
 	return err
@@ -117,8 +117,8 @@ func (s *sessions) end(r *http.Request) (*http.Cookie, error) {
 	return &cookie, nil
 }
 
-// digests are those of the cookies that could be ours. A browser may send more
-// than one of a name.
+// digests returns the digests of up to four session cookies. A browser may send several
+// cookies of one name.
 func (s *sessions) digests(r *http.Request) []secret.Digest {
 	var all []secret.Digest
 	for _, cookie := range r.CookiesNamed(s.cookie.Name) {

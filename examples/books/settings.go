@@ -26,7 +26,7 @@ type appView struct {
 	Since, LastUsed    time.Time
 }
 
-// showApps lists what the business has connected.
+// showApps lists the apps that the business has connected.
 func (s *Site) showApps(w http.ResponseWriter, r *http.Request, p person) error {
 	if p.place.BusinessID == "" {
 		http.Redirect(w, r, "/businesses", http.StatusSeeOther)
@@ -78,8 +78,8 @@ func inPlainWords(scopes identity.Scopes) []string {
 
 const settingsPath = "/settings/apps"
 
-// disconnected is what the page says after something was ended, by the word in its
-// address.
+// disconnected has the notice of the page after an app was disconnected, by the value of
+// done in the query.
 var disconnected = map[string]string{
 	string(audit.AccessRevoked): "The app has no access any more.",
 	string(audit.Uninstalled):   "The app was uninstalled.",

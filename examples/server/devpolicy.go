@@ -23,8 +23,8 @@ func (s *server) relax(cfg *partnerkit.Config) {
 	developmentPolicies(s.books, &cfg.OAuth)
 }
 
-// developmentPolicies open registration, which outside development mode needs a
-// token, and give apps that belong to nobody to whoever connects them.
+// developmentPolicies opens registration, which needs a token outside development mode,
+// and gives an app without an organization to that of the first user who connects it.
 func developmentPolicies(b *books.Books, cfg *oauthserver.Config) {
 	cfg.Registration = func(r *http.Request) (string, error) {
 		organization, err := b.FirstOrganization(r.Context())
