@@ -1,14 +1,8 @@
 package main
 
 import (
-	"log/slog"
 	"net/http"
 	"testing"
-	"time"
-
-	"github.com/partnerkit/partnerkit/clock"
-	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/keyring"
 )
 
 // call makes a call of the API with a token.
@@ -67,50 +61,4 @@ func TestCallsOfAnApp(t *testing.T) {
 	get(t, http.DefaultClient, r.api+"/profile").want(t, http.StatusUnauthorized)
 	r.dev("installations/uninstall", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`).want(t, http.StatusOK)
 	r.call("GET", "/profile", token).want(t, http.StatusUnauthorized) // INST-01, API-09
-}
-
-// API-05: permissions are those of the books, a member's own before the role's.
-func TestPermissionsOfTheBooks(t *testing.T) {
-	t.Parallel()
-	store, err := openStore(t.Context(), ":memory:", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	b, err := openBooks(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := options{}.readFixtures(true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prepared := data.prepare(time.Now())
-	if prepared.webhooks.Keyring, err = keyring.Parse(developmentKey); err != nil {
-		t.Fatal(err)
-	}
-	prepared.webhooks.AllowLoopback = true
-	if prepared.appData.Records, err = openLedger(b, clock.System{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.load(t.Context(), prepared); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		business, user string
-		permission     guard.Permission
-		want           bool
-	}{
-		{"biz_bakery", "usr_ada", guard.PostJournal, true},      // owner
-		{"biz_bakery", "usr_ben", guard.DeletePayments, true},   // admin
-		{"biz_bakery", "usr_cleo", guard.DeletePayments, false}, // member
-		{"biz_cycles", "usr_cleo", guard.InstallApps, true},     // her own
-		{"biz_cycles", "usr_cleo", guard.ManageAccounts, false},
-		{"biz_cycles", "usr_ada", guard.PostJournal, false}, // not there
-		{"biz_none", "usr_ada", guard.PostJournal, false},
-	} {
-		if got, err := b.HasPermission(t.Context(), test.business, test.user, test.permission); err != nil || got != test.want {
-			t.Errorf("%s of %s in %s: %v, %v", test.permission, test.user, test.business, got, err)
-		}
-	}
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// maxVersion bounds a pinned version. What it says is not judged: that a pin may
-// name a version which does not exist is one of the things to try.
+// maxVersion bounds a pinned version. Its content is not checked: partner authors
+// can try a pin that names a version which does not exist.
 const maxVersion = 64
 
 // devApp reads the body into in and finds the app of the path.
@@ -19,18 +20,7 @@ func (s *server) devApp(r *http.Request, in any) (oauthserver.App, error) {
 	if err := apierror.DecodeJSON(r, in, apierror.JSONLimits{}); err != nil {
 		return oauthserver.App{}, err
 	}
-	return s.findApp(r, r.PathValue("clientId"))
-}
-
-func (s *server) findApp(r *http.Request, clientID string) (oauthserver.App, error) {
-	if clientID == "" {
-		return oauthserver.App{}, apierror.Invalid("clientId is missing")
-	}
-	app, err := s.store.AppByClientID(r.Context(), clientID)
-	if errors.Is(err, oauthserver.ErrNotFound) {
-		return app, apierror.NotFound("client " + clientID)
-	}
-	return app, err
+	return s.site.App(r.Context(), r.PathValue("clientId"))
 }
 
 func (s *server) devAppStatus(w http.ResponseWriter, r *http.Request) error {
@@ -96,7 +86,7 @@ func (s *server) devAppReviewed(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		Scopes *scopeList `json:"scopes"`
+		Scopes *fixtures.ScopeList `json:"scopes"`
 	}
 	app, err := s.devApp(r, &in)
 	if err != nil {
@@ -113,7 +103,7 @@ func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) devAppVersion(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		PinnedVersion optional `json:"pinnedVersion"` // null or empty: the current one
+		PinnedVersion fixtures.Optional `json:"pinnedVersion"` // null or empty: the current one
 	}
 	app, err := s.devApp(r, &in)
 	if err != nil {

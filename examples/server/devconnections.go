@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -38,7 +39,7 @@ func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
 	}
-	app, err := s.findApp(r, in.ClientID)
+	app, err := s.site.App(r.Context(), in.ClientID)
 	if err != nil {
 		return err
 	}
@@ -58,9 +59,9 @@ func notInstalled(clientID, businessID string) error {
 
 func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		ClientID   string     `json:"clientId"`
-		BusinessID string     `json:"businessId"`
-		Scopes     *scopeList `json:"scopes"`
+		ClientID   string              `json:"clientId"`
+		BusinessID string              `json:"businessId"`
+		Scopes     *fixtures.ScopeList `json:"scopes"`
 	}
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) e
 	if err := identity.DefaultScopes().CheckRequestable(in.Scopes.Scopes); err != nil {
 		return apierror.Invalid("scopes: " + err.Error())
 	}
-	app, err := s.findApp(r, in.ClientID)
+	app, err := s.site.App(r.Context(), in.ClientID)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error 
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
 	}
-	app, err := s.findApp(r, in.ClientID)
+	app, err := s.site.App(r.Context(), in.ClientID)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
 	}
-	if _, err := s.findApp(r, in.ClientID); err != nil {
+	if _, err := s.site.App(r.Context(), in.ClientID); err != nil {
 		return err
 	}
 	if err := s.checkUser(r.Context(), in.UserID); err != nil {
@@ -118,11 +119,11 @@ func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
 		return err
 	}
-	token, err := s.oauth.MintSessionToken(r.Context(), oauthserver.MintSession{
+	token, err := s.site.SessionToken(r.Context(), oauthserver.MintSession{
 		ClientID: in.ClientID, BusinessID: in.BusinessID, UserID: in.UserID,
 	})
 	if err != nil {
-		return sessionTokenRefusal(err)
+		return err
 	}
 	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"sessionToken": token})
 }
@@ -131,10 +132,10 @@ func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
 // what they tell about.
 func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		BusinessID string          `json:"businessId"`
-		Type       string          `json:"type"`
-		Data       json.RawMessage `json:"data"`
-		ClientID   optional        `json:"clientId"`
+		BusinessID string            `json:"businessId"`
+		Type       string            `json:"type"`
+		Data       json.RawMessage   `json:"data"`
+		ClientID   fixtures.Optional `json:"clientId"`
 	}
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
@@ -153,7 +154,7 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 	}
 	draft := events.Draft{Type: in.Type, BusinessID: in.BusinessID, Data: in.Data}
 	if definition.Audience == events.AudienceApp { // otherwise clientId says nothing
-		app, err := s.findApp(r, string(in.ClientID))
+		app, err := s.site.App(r.Context(), string(in.ClientID))
 		if err != nil {
 			return err
 		}

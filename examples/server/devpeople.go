@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/examples/books"
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		UserID     string   `json:"userId"`
-		BusinessID optional `json:"businessId"`
+		UserID     string            `json:"userId"`
+		BusinessID fixtures.Optional `json:"businessId"`
 	}
 	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
 		return err
@@ -22,18 +24,18 @@ func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkUser(r.Context(), in.UserID); err != nil {
 		return err
 	}
-	memberships, err := s.books.memberships(r.Context(), in.UserID)
+	memberships, err := s.books.Memberships(r.Context(), in.UserID)
 	if err != nil {
 		return err
 	}
 	business := string(in.BusinessID)
 	if business == "" && len(memberships) > 0 {
-		business = memberships[0].businessID
+		business = memberships[0].BusinessID
 	}
-	if business != "" && !slices.ContainsFunc(memberships, func(m membership) bool { return m.businessID == business }) {
+	if business != "" && !slices.ContainsFunc(memberships, func(m books.Membership) bool { return m.BusinessID == business }) {
 		return s.noMember(r.Context(), business, in.UserID)
 	}
-	cookie, err := s.sessions.start(r, in.UserID, business)
+	cookie, err := s.site.StartSession(r, in.UserID, business)
 	if err != nil {
 		return err
 	}
@@ -55,12 +57,12 @@ func (s *server) devPermissions(w http.ResponseWriter, r *http.Request) error {
 		own = append([]string{}, *in.Permissions...)
 	}
 	for _, name := range own {
-		if !slices.Contains(permissions, name) {
-			return apierror.Invalid("permissions: " + name + " is none of " + strings.Join(permissions, ", "))
+		if !slices.Contains(books.Permissions(), name) {
+			return apierror.Invalid("permissions: " + name + " is none of " + strings.Join(books.Permissions(), ", "))
 		}
 	}
-	err := s.books.setPermissions(r.Context(), in.BusinessID, in.UserID, own)
-	if errors.Is(err, errAbsent) {
+	err := s.books.SetPermissions(r.Context(), in.BusinessID, in.UserID, own)
+	if errors.Is(err, books.ErrAbsent) {
 		return s.noMember(r.Context(), in.BusinessID, in.UserID)
 	}
 	if err != nil {
@@ -96,8 +98,8 @@ func (s *server) checkUser(ctx context.Context, userID string) error {
 	if userID == "" {
 		return apierror.Invalid("userId is missing")
 	}
-	_, err := s.books.user(ctx, userID)
-	if errors.Is(err, errAbsent) {
+	_, err := s.books.User(ctx, userID)
+	if errors.Is(err, books.ErrAbsent) {
 		return apierror.NotFound("user " + userID)
 	}
 	return err
@@ -108,7 +110,7 @@ func (s *server) checkBusiness(ctx context.Context, businessID string) error {
 	if businessID == "" {
 		return apierror.Invalid("businessId is missing")
 	}
-	ok, err := s.books.hasBusiness(ctx, businessID)
+	ok, err := s.books.HasBusiness(ctx, businessID)
 	if err == nil && !ok {
 		return apierror.NotFound("business " + businessID)
 	}

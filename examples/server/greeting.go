@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -27,7 +28,7 @@ func sayReady(s *server, stdout io.Writer) error {
 
 // greet tells a person where things are and what to try first, and shows sign-ins
 // and secrets where there are some to show.
-func greet(s *server, shown *fixtures, stderr io.Writer) error {
+func greet(s *server, shown *fixtures.Data, stderr io.Writer) error {
 	var text strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	say("\n  API host  %s", s.apiURL)
@@ -46,15 +47,15 @@ func greet(s *server, shown *fixtures, stderr io.Writer) error {
 	return err
 }
 
-func greetWith(say func(string, ...any), s *server, data fixtures) {
-	if data.origin == demoOrigin {
+func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
+	if data.IsDemo() {
 		say("\n  Sign in at %s/login:", s.appURL)
 		for _, u := range data.Users {
 			say("    %-20s %-16s %s", u.Email, u.Password, u.Name)
 		}
 	}
 	say("\n  Apps:")
-	var device, web *fixtureApp
+	var device, web *fixtures.App
 	for i, a := range data.Apps {
 		review := "reviewed"
 		if !a.Reviewed {
@@ -84,7 +85,7 @@ func greetWith(say func(string, ...any), s *server, data fixtures) {
 		say("  or connect an app in the browser:")
 		say("    %s/oauth/authorize?%s", s.appURL, query.Encode())
 	}
-	if s.dev && data.origin == demoOrigin {
+	if s.dev && data.IsDemo() {
 		say("  or watch a partner's app do it all:")
 		say("    go run ./examples/partner -api %s", s.apiURL)
 	}

@@ -151,3 +151,19 @@ func (e *endpoint) addresses() string {
 	}
 	return strings.Join(all, " ")
 }
+
+// checkCookieDomain rejects a domain that browsers would not take from both hosts:
+// nobody could sign in, and nothing would say why.
+func checkCookieDomain(domain string, origins ...string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil {
+			return err
+		}
+		host := u.Hostname()
+		if domain != "" && domain != host && !strings.HasSuffix(host, "."+domain) {
+			return usage(fmt.Errorf("-cookie-domain %q is no parent domain of %s", domain, host))
+		}
+	}
+	return nil
+}

@@ -4,7 +4,8 @@
 //
 //	go run ./examples/server
 //
-// Its README says what it promises.
+// Its README says what it promises. platform.go configures the library. The backend that
+// it needs for that is package books.
 package main
 
 import (

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
-	_ "embed" // for the description
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -18,6 +20,9 @@ import (
 //
 //go:embed openapi.yaml
 var openapi string
+
+//go:embed templates
+var templateFiles embed.FS
 
 // The addresses that the description is written with.
 const (
@@ -30,15 +35,18 @@ type description struct {
 	yaml []byte
 	etag string
 	page func() ([]descriptionSection, error) // made when somebody looks
+	set  *look.Set                            // the template of the page
 }
 
-func newDescription(apiURL, appURL string) *description {
+func newDescription(apiURL, appURL string) (*description, error) {
 	addressed := strings.NewReplacer(describedAPI, apiURL, describedApp, appURL)
 	d := &description{yaml: []byte(addressed.Replace(openapi))}
 	sum := sha256.Sum256(d.yaml)
 	d.etag = `"` + hex.EncodeToString(sum[:12]) + `"`
 	d.page = sync.OnceValues(func() ([]descriptionSection, error) { return newDescriptionPage(d.yaml) })
-	return d
+	var err error
+	d.set, err = look.Parse(templateFiles, "templates", nil)
+	return d, err
 }
 
 // serve serves the description to anybody, for as long as they like to keep it: it
@@ -74,7 +82,7 @@ func (s *server) limited(h apierror.Handler) http.Handler {
 
 // showDescription is the description for people.
 func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
-	p, _, err := s.person(r)
+	person, err := s.site.PersonName(r)
 	if err != nil {
 		return err
 	}
@@ -82,12 +90,17 @@ func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("openapi.yaml: %w", err)
 	}
-	v := view{Title: "API", Person: p.user.name, Path: r.URL.Path, Data: struct {
+	v := books.View{Title: "API", Person: person, Path: r.URL.Path, Data: struct {
 		YAML     string
 		Sections []descriptionSection
 	}{s.apiURL + "/openapi.yaml", sections}}
 	for _, section := range sections {
 		v.Side = append(v.Side, look.Link{Text: section.Title, Href: "#" + section.ID})
 	}
-	return s.pages.show(w, http.StatusOK, "openapi", v)
+	var page bytes.Buffer
+	if err := s.spec.set.Render(&page, "openapi", s.site.Frame(v)); err != nil {
+		return err
+	}
+	_, _ = w.Write(page.Bytes()) // the client may have left
+	return nil
 }

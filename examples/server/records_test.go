@@ -182,7 +182,7 @@ func TestAppDataOnRecords(t *testing.T) {
 func TestPlansOfTheFixtures(t *testing.T) {
 	t.Parallel()
 	plan := func(plan string) string {
-		return strings.Replace(string(demo), `"name": "Moreau Bakery",`, `"name": "Moreau Bakery", "currency": "USD", `+plan+`,`, 1)
+		return strings.Replace(demo, `"name": "Moreau Bakery",`, `"name": "Moreau Bakery", "currency": "USD", `+plan+`,`, 1)
 	}
 	for _, test := range []struct {
 		fixtures string

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	_ "embed" // for the demo
 	"encoding/json"
 	"html"
 	"io"
@@ -19,6 +20,11 @@ import (
 
 	"go.uber.org/goleak"
 )
+
+// demo is the fixtures that are embedded.
+//
+//go:embed fixtures/demo.json
+var demo string
 
 // runAsServer is the variable that makes the test binary the server itself, for
 // tests that need a process.

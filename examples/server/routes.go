@@ -29,11 +29,10 @@ func (r *router) hasPath(path string) bool {
 	})
 }
 
-// routes are what the server serves by itself, beside the platform.
+// routes are what the server serves by itself, beside the platform and its pages.
 type routes struct {
 	api, app router // in front of the platform
 	dev      router
-	pages    router
 }
 
 // patterns are the methods and paths of the two hosts, without the pages of the
@@ -46,7 +45,7 @@ type patterns struct {
 func (s *server) patterns() patterns {
 	return patterns{
 		API: slices.Sorted(slices.Values(slices.Concat(s.platform.APIPatterns(), s.routes.api.patterns, s.routes.dev.patterns))),
-		App: slices.Sorted(slices.Values(slices.Concat(s.platform.AppPatterns(), s.routes.app.patterns, s.routes.pages.patterns))),
+		App: slices.Sorted(slices.Values(slices.Concat(s.platform.AppPatterns(), s.routes.app.patterns, s.site.Patterns()))),
 	}
 }
 

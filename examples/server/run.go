@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/ratelimit"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // run is the whole program: it serves until ctx ends, and then returns nil.
@@ -56,10 +54,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if p.clock, err = newTimekeeper(ctx, p.store, log); err != nil {
 		return err
 	}
-	if p.books, err = openBooks(ctx, p.store); err != nil {
-		return err
-	}
-	if p.ledger, err = openLedger(p.books, p.clock); err != nil {
+	if p.books, err = books.Open(ctx, p.store, p.clock); err != nil {
 		return err
 	}
 	shown, err := p.fill(ctx, data)
@@ -96,33 +91,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	return s.run(ctx, on)
-}
-
-// fill loads the fixtures into an empty database, and returns those whose sign-ins
-// and secrets may be shown: just loaded, or the demo that everybody knows.
-func (p parts) fill(ctx context.Context, data fixtures) (shown *fixtures, err error) {
-	if ahead := p.clock.Ahead(); ahead > 0 {
-		p.log.WarnContext(ctx, "the clock of this database was moved", "ahead", ahead)
-	}
-	origin, err := fixturesOf(ctx, p.store)
-	if errors.Is(err, errAbsent) {
-		prepared := data.prepare(p.clock.Now())
-		prepared.webhooks = webhooks.Config{Keyring: p.ring, AllowLoopback: p.dev, Clock: p.clock}
-		prepared.appData = appdata.Config{Records: p.ledger, Clock: p.clock}
-		loaded, loading := p.books.load(ctx, prepared)
-		if loading != nil {
-			return nil, loading
-		}
-		debug.FreeOSMemory() // hashing passwords took more than anything that follows
-		if loaded {
-			return &prepared.fixtures, nil
-		}
-		origin, err = fixturesOf(ctx, p.store) // another node was faster
-	}
-	if err == nil && p.dev && origin == demoOrigin && data.origin == demoOrigin {
-		return &data, nil
-	}
-	return nil, err
 }
 
 // run serves both hosts and the metrics, and does what no request causes. It stops in order: the

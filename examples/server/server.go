@@ -1,39 +1,25 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"strings"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/examples/server/ledger"
-	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// service is what the accounting service calls itself.
-const service = "Service"
-
-// server is the accounting service: books of its own, and the platform.
+// server is the books and the platform on two hosts.
 type server struct {
 	parts
 	errors   apierror.Writer
-	sessions *sessions
-	host     host
-	pages    *pages
-	csrf     *http.CrossOriginProtection
-	hashing  chan struct{} // bounds the passwords that are checked at a time
+	site     *books.Site
 	platform *partnerkit.Platform
 	oauth    *oauthserver.Server
 	spec     *description
@@ -50,54 +36,11 @@ type parts struct {
 	metrics        *metrics
 	ring           *keyring.Keyring
 	store          *sqlstore.Store
-	books          *books
-	ledger         *ledger.Ledger
+	books          *books.Books
 	clock          *timekeeper
 	limiter        ratelimit.Limiter
 	proxies        ratelimit.Proxies
 	functions      console.FunctionChecker
-}
-
-func newServer(ctx context.Context, p parts) (*server, error) {
-	s := &server{
-		parts:   p,
-		errors:  apierror.Writer{Logger: p.log, Service: service},
-		csrf:    http.NewCrossOriginProtection(),
-		hashing: make(chan struct{}, min(maxHashing, 2*runtime.GOMAXPROCS(0))),
-		spec:    newDescription(p.apiURL, p.appURL),
-	}
-	for _, origin := range []string{p.apiURL, p.appURL} {
-		if err := s.csrf.AddTrustedOrigin(origin); err != nil {
-			return nil, usage(fmt.Errorf("%q is not an origin like https://api.example.com: %w", origin, err))
-		}
-	}
-	if err := checkCookieDomain(p.cookieDomain, p.apiURL, p.appURL); err != nil {
-		return nil, err
-	}
-	s.sessions = newSessions(p.books, p.clock, sessionCookie(p.appURL, p.cookieDomain), p.dev)
-	s.host = host{books: p.books, sessions: s.sessions}
-	var err error
-	if s.pages, err = newPages(s.errors); err != nil {
-		return nil, err
-	}
-	oauth := oauthserver.Config{}
-	if p.dev {
-		developmentPolicies(p.books, &oauth)
-	}
-	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: p.store, Host: s.host, Developers: s.host, FunctionChecker: p.functions, Records: p.ledger, Keyring: p.ring, Pages: oauthpages.New(),
-		APIURL: p.apiURL, AppURL: p.appURL, Service: service,
-		Routes: s.apiRoutes(), Permissions: p.books, Versions: apiVersions,
-		AppRoutes: s.appRoutes(),
-		Limiter:   p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log, MeterProvider: p.metrics.library,
-		OAuth: oauth, Webhooks: webhooks.Config{AllowLoopback: p.dev},
-		ConsolePages: s.consolePages(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.oauth = s.platform.OAuth()
-	return s, nil
 }
 
 // api serves the API host. Health, the API description and /dev stand in front of the
@@ -152,35 +95,4 @@ func (s *server) monitoring() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.handler())
 	return s.errors.StandardMux(mux)
-}
-
-// appRoutes are the pages of the books.
-func (s *server) appRoutes() http.Handler {
-	mux := &s.routes.pages
-	mux.Handle("GET /login", s.pages.handle(s.showLogin))
-	mux.Handle("POST /login", s.pages.handle(s.signIn))
-	mux.Handle("POST /logout", s.pages.handle(s.signOut))
-	mux.Handle("GET /businesses", s.personal(s.showBusinesses))
-	mux.Handle("POST /businesses", s.personal(s.chooseBusiness))
-	mux.Handle("GET /settings/apps", s.personal(s.showApps))
-	mux.Handle("POST /settings/apps/revoke-access", s.disconnect(audit.AccessRevoked, func(ctx context.Context, appID, businessID, userID string) error {
-		return s.oauth.RevokeAccess(ctx, appID, businessID, userID)
-	}))
-	mux.Handle("POST /settings/apps/uninstall", s.disconnect(audit.Uninstalled, func(ctx context.Context, appID, businessID, userID string) error {
-		return s.oauth.Uninstall(ctx, appID, businessID, userID)
-	}))
-	mux.Handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
-	mux.Handle("POST /embedded/{clientId}/session-token", s.errors.Standard(s.serveSessionToken))
-	mux.Handle("GET /openapi", s.pages.handle(s.showDescription))
-	mux.Handle("GET /assets/", http.StripPrefix("/assets", s.pages.mux(look.Assets())))
-	mux.Handle("GET /assets/embedded.js", http.HandlerFunc(serveEmbeddedScript))
-	mux.Handle("GET /{$}", http.RedirectHandler("/settings/apps", http.StatusSeeOther))
-	routes := s.pages.mux(&mux.mux)
-	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := s.csrf.Check(r); err != nil {
-			return apierror.Forbidden("This request came from another site")
-		}
-		routes.ServeHTTP(w, r)
-		return nil
-	})
 }

@@ -64,7 +64,7 @@ func (r *receiver) take() []received {
 // withWebhook is the demo with the webhook of its first app at an address of ours.
 func withWebhook(t *testing.T, url string) string {
 	t.Helper()
-	return file(t, "fixtures.json", strings.Replace(string(demo), "http://localhost:9090/webhooks", url, 1))
+	return file(t, "fixtures.json", strings.Replace(demo, "http://localhost:9090/webhooks", url, 1))
 }
 
 const hookSecret = "whsec_demo_ledgerlink_sync" //nolint:gosec // that of the demo

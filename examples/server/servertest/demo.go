@@ -27,7 +27,7 @@ func fixtures(t testing.TB, partnerURL string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	demo, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(where)), "demo.json"))
+	demo, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(where)), "fixtures", "demo.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/examples/server/ledger"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testenv"

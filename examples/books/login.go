@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"context"
@@ -28,26 +28,26 @@ const maxHashing = 8
 
 type loginView struct{ Email, ReturnTo string }
 
-func (s *server) showLogin(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) showLogin(w http.ResponseWriter, r *http.Request) error {
 	returnTo := r.URL.Query().Get("return_to")
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
-	return s.pages.show(w, http.StatusOK, "login", view{Title: "Sign in", Data: loginView{ReturnTo: returnTo}})
+	return s.pages.show(w, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo}})
 }
 
 // signIn checks a password and starts a session.
-func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
 		return err
 	}
-	email, returnTo := normalEmail(form.Get("email")), form.Get("return_to")
+	email, returnTo := NormalEmail(form.Get("email")), form.Get("return_to")
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
-	found, err := s.authenticate(r.Context(), signInLocks(s.proxies.ClientIP(r), email), email, form.Get("password"))
-	again := view{Title: "Sign in", Data: loginView{Email: email, ReturnTo: returnTo}}
+	found, err := s.authenticate(r.Context(), signInLocks(s.cfg.Proxies.ClientIP(r), email), email, form.Get("password"))
+	again := View{Title: "Sign in", Data: loginView{Email: email, ReturnTo: returnTo}}
 	closed, isClosed := errors.AsType[*signInClosed](err)
 	switch {
 	case isClosed:
@@ -92,28 +92,28 @@ func closedBy(result ratelimit.Result, err error) error {
 // authenticate returns the user with that password. An attempt counts as wrong before
 // its password is hashed, so that any number at the same moment stay within the limit;
 // one that turns out not to be wrong is forgiven.
-func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (user, error) {
-	now := s.clock.Now()
-	if err := closedBy(s.limiter.Check(ctx, now, ratelimit.Request{Lockouts: locks})); err != nil {
-		return user{}, err
+func (s *Site) authenticate(ctx context.Context, locks ratelimit.Lockouts, email, password string) (User, error) {
+	now := s.cfg.Clock.Now()
+	if err := closedBy(s.cfg.Limiter.Check(ctx, now, ratelimit.Request{Lockouts: locks})); err != nil {
+		return User{}, err
 	}
 	found, err := s.books.userByEmail(ctx, email)
-	if err != nil && !errors.Is(err, errAbsent) {
-		return user{}, err
+	if err != nil && !errors.Is(err, ErrAbsent) {
+		return User{}, err
 	}
 	select { // a hash takes memory
 	case s.hashing <- struct{}{}:
 		defer func() { <-s.hashing }()
 	case <-ctx.Done():
-		return user{}, ctx.Err()
+		return User{}, ctx.Err()
 	}
-	if err := closedBy(s.limiter.Fail(ctx, now, locks)); err != nil {
-		return user{}, err
+	if err := closedBy(s.cfg.Limiter.Fail(ctx, now, locks)); err != nil {
+		return User{}, err
 	}
 	err = s.checkPassword(ctx, found, password)
 	if !errors.Is(err, errWrongPassword) {
-		if err := s.limiter.Forgive(context.WithoutCancel(ctx), now, locks); err != nil {
-			s.log.WarnContext(ctx, "forgiving a sign-in attempt failed", "error", err)
+		if err := s.cfg.Limiter.Forgive(context.WithoutCancel(ctx), now, locks); err != nil {
+			s.cfg.Logger.WarnContext(ctx, "forgiving a sign-in attempt failed", "error", err)
 		}
 	}
 	return found, err
@@ -121,18 +121,18 @@ func (s *server) authenticate(ctx context.Context, locks ratelimit.Lockouts, ema
 
 // checkPassword returns errWrongPassword unless it is the user's. A user who does not
 // exist takes as long as a wrong password.
-func (s *server) checkPassword(ctx context.Context, u user, password string) error {
-	if len(password) > maxPassword {
+func (s *Site) checkPassword(ctx context.Context, u User, password string) error {
+	if len(password) > MaxPassword {
 		return errWrongPassword
 	}
-	ok, err := isPassword(u.passwordHash, password)
+	ok, err := isPassword(u.PasswordHash, password)
 	switch {
 	case err != nil:
 		return err
 	case !ok:
 		return errWrongPassword
 	}
-	status, err := s.store.UserStatus(ctx, u.id)
+	status, err := s.books.store.UserStatus(ctx, u.ID)
 	if err != nil {
 		return err
 	}
@@ -144,16 +144,16 @@ func (s *server) checkPassword(ctx context.Context, u user, password string) err
 
 // enter starts the session, in the first of the person's businesses, and leads
 // back to where they came from.
-func (s *server) enter(w http.ResponseWriter, r *http.Request, u user, returnTo string) error {
-	memberships, err := s.books.memberships(r.Context(), u.id)
+func (s *Site) enter(w http.ResponseWriter, r *http.Request, u User, returnTo string) error {
+	memberships, err := s.books.Memberships(r.Context(), u.ID)
 	if err != nil {
 		return err
 	}
 	business := ""
 	if len(memberships) > 0 {
-		business = memberships[0].businessID
+		business = memberships[0].BusinessID
 	}
-	cookie, err := s.sessions.start(r, u.id, business)
+	cookie, err := s.sessions.start(r, u.ID, business)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (s *server) enter(w http.ResponseWriter, r *http.Request, u user, returnTo 
 	return nil
 }
 
-func (s *server) signOut(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) signOut(w http.ResponseWriter, r *http.Request) error {
 	cookie, err := s.sessions.end(r)
 	if err != nil {
 		return err

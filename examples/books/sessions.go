@@ -1,11 +1,9 @@
-package main
+package books
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -16,28 +14,24 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const (
-	sessionLifetime = 14 * 24 * time.Hour
-	// In development mode the clock is moved by months, and signing in again
-	// after each move would only be in the way.
-	developmentSessionLifetime = 10 * 365 * 24 * time.Hour
-)
+// sessionLifetime is how long people stay signed in by default.
+const sessionLifetime = 14 * 24 * time.Hour
 
-// sessions are the people who are signed in, with a cookie that only its digest
-// is kept of.
+// sessions is the sessions of the people who are signed in. The database has the digest of
+// a cookie, not the cookie.
 type sessions struct {
-	books    *books
+	books    *Books
 	clock    clock.Clock
 	lifetime time.Duration
 	cookie   http.Cookie // all but its value
 }
 
-func newSessions(b *books, c clock.Clock, cookie http.Cookie, dev bool) *sessions {
-	lifetime := sessionLifetime
-	if dev {
-		lifetime = developmentSessionLifetime
+func newSessions(cfg SiteConfig) *sessions {
+	lifetime := cfg.SessionLifetime
+	if lifetime == 0 {
+		lifetime = sessionLifetime
 	}
-	return &sessions{books: b, clock: c, lifetime: lifetime, cookie: cookie}
+	return &sessions{books: cfg.Books, clock: cfg.Clock, lifetime: lifetime, cookie: sessionCookie(cfg.AppURL, cfg.CookieDomain)}
 }
 
 // sessionCookie is the cookie of both hosts. It lasts as long as the browser
@@ -57,24 +51,8 @@ func sessionCookie(appURL, domain string) http.Cookie {
 	return c
 }
 
-// checkCookieDomain refuses a domain that browsers would not take from both hosts:
-// nobody could sign in, and nothing would say why.
-func checkCookieDomain(domain string, origins ...string) error {
-	for _, origin := range origins {
-		u, err := url.Parse(origin)
-		if err != nil {
-			return err
-		}
-		host := u.Hostname()
-		if domain != "" && domain != host && !strings.HasSuffix(host, "."+domain) {
-			return usage(fmt.Errorf("-cookie-domain %q is no parent domain of %s", domain, host))
-		}
-	}
-	return nil
-}
-
-// start signs a user in and returns the cookie that says so. A session that the
-// request brought ends: nobody goes on with a cookie from before.
+// start signs a user in and returns the cookie of the new session. It ends the session of
+// the request, so that a cookie from before the sign-in is worthless.
 func (s *sessions) start(r *http.Request, userID, businessID string) (*http.Cookie, error) {
 	ctx, now := r.Context(), s.clock.Now()
 	text := secret.New(secret.Session)
@@ -100,7 +78,7 @@ func (s *sessions) start(r *http.Request, userID, businessID string) (*http.Cook
 	return &cookie, nil
 }
 
-// find returns who is signed in on a request; false when nobody is.
+// find returns the session of a request, and false if there is none.
 func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 	for _, digest := range s.digests(r) {
 		var found identity.Session
@@ -108,7 +86,7 @@ func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 		err := one(r.Context(), s.books.store, "SELECT id, user_id, business_id, created_at, expires_at FROM books_session WHERE digest = $1",
 			[]any{digest.Bytes()}, &found.ID, &found.UserID, &found.BusinessID, &created, &expires)
 		switch {
-		case errors.Is(err, errAbsent):
+		case errors.Is(err, ErrAbsent):
 			continue
 		case err != nil:
 			return identity.Session{}, false, err
@@ -121,7 +99,7 @@ func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 	return identity.Session{}, false, nil
 }
 
-// choose says which business a session is for.
+// choose sets the business of a session.
 func (s *sessions) choose(ctx context.Context, sessionID, businessID string) error {
 	_, err := s.books.exec(ctx, "UPDATE books_session SET business_id = $1 WHERE id = $2", businessID, sessionID)
 	return err
@@ -139,8 +117,8 @@ func (s *sessions) end(r *http.Request) (*http.Cookie, error) {
 	return &cookie, nil
 }
 
-// digests are those of the cookies that could be ours. A browser may send more
-// than one of a name.
+// digests returns the digests of up to four session cookies. A browser may send several
+// cookies of one name.
 func (s *sessions) digests(r *http.Request) []secret.Digest {
 	var all []secret.Digest
 	for _, cookie := range r.CookiesNamed(s.cookie.Name) {

@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"net/url"

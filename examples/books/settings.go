@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"context"
@@ -26,13 +26,13 @@ type appView struct {
 	Since, LastUsed    time.Time
 }
 
-// showApps lists what the business has connected.
-func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) error {
-	if p.place.businessID == "" {
+// showApps lists the apps that the business has connected.
+func (s *Site) showApps(w http.ResponseWriter, r *http.Request, p person) error {
+	if p.place.BusinessID == "" {
 		http.Redirect(w, r, "/businesses", http.StatusSeeOther)
 		return nil
 	}
-	installations, err := s.store.BusinessInstallations(r.Context(), p.place.businessID)
+	installations, err := s.books.store.BusinessInstallations(r.Context(), p.place.BusinessID)
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 	if err != nil {
 		return err
 	}
-	data := appsView{Business: p.place.business, MayChange: p.place.may(mayInstallApps)}
+	data := appsView{Business: p.place.Business, MayChange: p.place.may(mayInstallApps)}
 	for _, installation := range installations {
-		app, err := s.store.App(r.Context(), installation.AppID)
+		app, err := s.books.store.App(r.Context(), installation.AppID)
 		if err != nil {
 			return err
 		}
@@ -59,8 +59,8 @@ func (s *server) showApps(w http.ResponseWriter, r *http.Request, p person) erro
 		}
 		data.Apps = append(data.Apps, shown)
 	}
-	return s.pages.show(w, http.StatusOK, "apps", view{
-		Title: "Connected apps", Person: p.user.name, Path: settingsPath, Notice: disconnected[r.URL.Query().Get("done")], Data: data,
+	return s.pages.show(w, http.StatusOK, "apps", View{
+		Title: "Connected apps", Person: p.user.Name, Path: settingsPath, Notice: disconnected[r.URL.Query().Get("done")], Data: data,
 	})
 }
 
@@ -78,15 +78,15 @@ func inPlainWords(scopes identity.Scopes) []string {
 
 const settingsPath = "/settings/apps"
 
-// disconnected is what the page says after something was ended, by the word in its
-// address.
+// disconnected has the notice of the page after an app was disconnected, by the value of
+// done in the query.
 var disconnected = map[string]string{
 	string(audit.AccessRevoked): "The app has no access any more.",
 	string(audit.Uninstalled):   "The app was uninstalled.",
 }
 
 // disconnect makes the handler of a button that ends an installation.
-func (s *server) disconnect(action audit.Action, end func(ctx context.Context, appID, businessID, userID string) error) http.Handler {
+func (s *Site) disconnect(action audit.Action, end func(ctx context.Context, appID, businessID, userID string) error) http.Handler {
 	return s.personal(func(w http.ResponseWriter, r *http.Request, p person) error {
 		if !p.place.may(mayInstallApps) {
 			return apierror.Forbidden("You do not have permission to disconnect apps from this business")
@@ -95,11 +95,11 @@ func (s *server) disconnect(action audit.Action, end func(ctx context.Context, a
 		if err != nil {
 			return err
 		}
-		app, err := s.findApp(r, form.Get("client_id"))
+		app, err := s.App(r.Context(), form.Get("client_id"))
 		if err != nil {
 			return err
 		}
-		err = end(r.Context(), app.ID, p.place.businessID, p.user.id)
+		err = end(r.Context(), app.ID, p.place.BusinessID, p.user.ID)
 		// Somebody else was faster: it is as they wanted it.
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
 			return err

@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"crypto/rand"
@@ -21,22 +21,23 @@ const (
 	saltSize     = 16
 )
 
-// maxPassword bounds the work that a stranger can ask for, in bytes.
-const maxPassword = 512
+// MaxPassword is the length of the longest password, in bytes. It bounds the work that
+// a stranger can ask for.
+const MaxPassword = 512
 
 var phcPrefix = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
 
-// hashPassword returns what is kept of a password: Argon2id in the PHC format.
-func hashPassword(password string) string {
+// HashPassword returns what is kept of a password: Argon2id in the PHC format.
+func HashPassword(password string) string {
 	var salt [saltSize]byte
 	_, _ = rand.Read(salt[:]) // never fails: Go stops the process first
 	encode := base64.RawStdEncoding.EncodeToString
 	return phcPrefix + encode(salt[:]) + "$" + encode(stretch(password, salt[:]))
 }
 
-// isPassword reports whether the hash was made of the password. An empty hash is
-// nobody's, and takes as long: how fast the answer comes does not tell whether
-// there is an account.
+// isPassword reports whether the hash was made of the password. An empty hash
+// has no password and takes as long to check, so the time of a response does not reveal
+// whether an account exists.
 func isPassword(hash, password string) (bool, error) {
 	var want []byte
 	salt := make([]byte, saltSize)

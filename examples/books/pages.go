@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	consolepages "github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/internal/look"
 )
 
@@ -15,26 +16,27 @@ var templateFiles embed.FS
 // pages renders what people see.
 type pages struct {
 	errors apierror.Writer
+	links  []consolepages.Link // in the header of every page
 	set    *look.Set
 }
 
-// view is what a page shows: its own data, and what all have.
-type view struct {
+// View is what a page shows: its own data, and what all pages have.
+type View struct {
 	Title  string
 	Person string      // who is signed in
 	Path   string      // of the page, for the links in the header
 	Alert  string      // what went wrong
 	Notice string      // what went well
-	Side   []look.Link // where there is much to read, also for who is not signed in
+	Side   []look.Link // links to the sections of a long page
 	Data   any
 }
 
-func newPages(errors apierror.Writer) (*pages, error) {
+func newPages(errors apierror.Writer, links []consolepages.Link) (*pages, error) {
 	set, err := look.Parse(templateFiles, "templates", nil)
-	return &pages{errors: errors, set: set}, err
+	return &pages{errors: errors, links: links, set: set}, err
 }
 
-// handle makes a page of a handler: its failures are shown, faults without their
+// handle makes a page of a handler: its errors are shown, internal errors without their
 // reasons.
 func (p *pages) handle(h apierror.Handler) http.Handler {
 	return withPageHeader(p.errors.Page(p.showFailure, h))
@@ -53,9 +55,9 @@ func withPageHeader(next http.Handler) http.Handler {
 }
 
 // show answers with a page.
-func (p *pages) show(w http.ResponseWriter, status int, name string, v view) error {
+func (p *pages) show(w http.ResponseWriter, status int, name string, v View) error {
 	var page bytes.Buffer
-	if err := p.set.Render(&page, name, v.page()); err != nil {
+	if err := p.set.Render(&page, name, p.frame(v)); err != nil {
 		return err
 	}
 	w.WriteHeader(status)
@@ -64,13 +66,14 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, v view) err
 }
 
 func (p *pages) showFailure(w http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
-	return p.set.Render(w, "message", view{Title: http.StatusText(f.Status), Alert: f.Message}.page())
+	return p.set.Render(w, "message", p.frame(View{Title: http.StatusText(f.Status), Alert: f.Message}))
 }
 
-// page puts the view into the frame. Who is not signed in has one thing to do.
-func (v view) page() look.Page {
+// frame puts the view into the frame of the site. A person who is not signed in has one
+// thing to do.
+func (p *pages) frame(v View) look.Page {
 	frame := look.Frame{
-		Service: service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person, Notice: v.Notice, Focus: v.Person == "" && v.Side == nil,
+		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person, Notice: v.Notice, Focus: v.Person == "" && v.Side == nil,
 		SideLabel: "Subjects", Side: v.Side,
 	}
 	if v.Alert != "" {
@@ -78,7 +81,7 @@ func (v view) page() look.Page {
 	}
 	if v.Person != "" {
 		frame.SignOut = "/logout"
-		for _, link := range mainLinks {
+		for _, link := range p.links {
 			frame.Links = append(frame.Links, look.Link{Text: link.Text, Href: link.Href, Current: link.Href == v.Path})
 		}
 		frame.Links = append(frame.Links, look.Link{Text: "Developers", Href: "/developer"})

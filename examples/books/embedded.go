@@ -1,6 +1,7 @@
-package main
+package books
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -17,36 +18,42 @@ type embeddedView struct {
 
 // showEmbedded shows an app inside of ours: its App URL in a frame, which gets
 // session tokens by message.
-func (s *server) showEmbedded(w http.ResponseWriter, r *http.Request, p person) error {
-	app, err := s.store.AppByClientID(r.Context(), r.PathValue("clientId"))
+func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) error {
+	app, err := s.books.store.AppByClientID(r.Context(), r.PathValue("clientId"))
 	if errors.Is(err, oauthserver.ErrNotFound) {
 		return apierror.NotFound("app")
 	}
 	if err != nil {
 		return err
 	}
-	_, err = s.store.ActiveInstallation(r.Context(), app.ID, p.place.businessID)
-	if errors.Is(err, oauthserver.ErrNotFound) || p.place.businessID == "" {
+	_, err = s.books.store.ActiveInstallation(r.Context(), app.ID, p.place.BusinessID)
+	if errors.Is(err, oauthserver.ErrNotFound) || p.place.BusinessID == "" {
 		return apierror.NotFound("app")
 	}
 	if err != nil {
 		return err
 	}
 	origin, isPage := oauthserver.WebOrigin(app.AppURL)
-	if !isPage || appURLRules.Check(app.AppURL) != nil || app.Type != oauthserver.Confidential || !app.IsUsable() {
+	if !isPage || CheckAppURL(app.AppURL) != nil || app.Type != oauthserver.Confidential || !app.IsUsable() {
 		return apierror.NotFound("embedded page")
 	}
-	for _, own := range []string{s.apiURL, s.appURL} {
+	for _, own := range []string{s.cfg.APIURL, s.cfg.AppURL} {
 		if ours, _ := oauthserver.WebOrigin(own); origin == ours {
 			return apierror.Forbidden("An app cannot live on our own hosts") // it would share our cookies
 		}
 	}
 	data := embeddedView{
-		Business: p.place.business, URL: app.AppURL, Origin: origin,
+		Business: p.place.Business, URL: app.AppURL, Origin: origin,
 		Tokens: "/embedded/" + url.PathEscape(app.ClientID) + "/session-token",
 	}
 	w.Header().Set("Content-Security-Policy", look.Policy+"; frame-src "+origin)
-	return s.pages.show(w, http.StatusOK, "embedded", view{Title: app.Name, Person: p.user.name, Data: data})
+	return s.pages.show(w, http.StatusOK, "embedded", View{Title: app.Name, Person: p.user.Name, Data: data})
+}
+
+// CheckAppURL returns an error unless an embedded app may be at the URL: https, or http on
+// loopback.
+func CheckAppURL(appURL string) error {
+	return oauthserver.RedirectRules{AllowQuery: true}.Check(appURL)
 }
 
 // serveEmbeddedScript serves the script of that page.
@@ -56,9 +63,9 @@ func serveEmbeddedScript(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, templateFiles, "templates/embedded.js")
 }
 
-// serveSessionToken mints a token for the app in the frame. It is for the
+// serveSessionToken issues a token for the app in the frame. It is for the
 // script of that page, so its failures are JSON.
-func (s *server) serveSessionToken(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) serveSessionToken(w http.ResponseWriter, r *http.Request) error {
 	p, ok, err := s.person(r)
 	if err != nil {
 		return err
@@ -66,20 +73,30 @@ func (s *server) serveSessionToken(w http.ResponseWriter, r *http.Request) error
 	if !ok {
 		return apierror.Unauthorized()
 	}
-	if p.place.businessID == "" {
+	if p.place.BusinessID == "" {
 		return apierror.Forbidden("no business is chosen")
 	}
-	token, err := s.oauth.MintSessionToken(r.Context(), oauthserver.MintSession{
-		ClientID: r.PathValue("clientId"), BusinessID: p.place.businessID, UserID: p.user.id, SessionID: p.session.ID,
+	token, err := s.SessionToken(r.Context(), oauthserver.MintSession{
+		ClientID: r.PathValue("clientId"), BusinessID: p.place.BusinessID, UserID: p.user.ID, SessionID: p.session.ID,
 	})
 	if err != nil {
-		return sessionTokenRefusal(err)
+		return err
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"sessionToken": token})
 }
 
-// sessionTokenRefusal says why no session token was minted; faults stay faults.
+// SessionToken issues a session token. Its errors say in the standard shape why there is
+// none; internal errors are returned as they are.
+func (s *Site) SessionToken(ctx context.Context, of oauthserver.MintSession) (string, error) {
+	token, err := s.platform.OAuth().MintSessionToken(ctx, of)
+	if err != nil {
+		return "", sessionTokenRefusal(err)
+	}
+	return token, nil
+}
+
+// sessionTokenRefusal says why no session token was issued.
 func sessionTokenRefusal(err error) error {
 	for refusal, text := range map[error]string{
 		oauthserver.ErrPublicApp:     "clientId names a PUBLIC app, which cannot exchange session tokens",

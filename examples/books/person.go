@@ -1,4 +1,4 @@
-package main
+package books
 
 import (
 	"errors"
@@ -9,15 +9,15 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// person is who is signed in, and their place in the business signed into.
+// person is a user who is signed in, with the membership in the chosen business.
 type person struct {
 	session identity.Session
-	user    user
-	place   membership // zero when no business is chosen, or they left it
+	user    User
+	place   Membership // zero when no business is chosen, or they left it
 }
 
-// personal makes a page for people who are signed in; others sign in first.
-func (s *server) personal(h func(w http.ResponseWriter, r *http.Request, p person) error) http.Handler {
+// personal makes a page for people who are signed in. It sends others to the sign-in page.
+func (s *Site) personal(h func(w http.ResponseWriter, r *http.Request, p person) error) http.Handler {
 	return s.pages.handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, ok, err := s.person(r)
 		if err != nil {
@@ -28,31 +28,31 @@ func (s *server) personal(h func(w http.ResponseWriter, r *http.Request, p perso
 			if r.Method == http.MethodGet || r.Method == http.MethodHead {
 				returnTo = r.URL.RequestURI()
 			}
-			s.host.SignIn(w, r, returnTo)
+			s.Host().SignIn(w, r, returnTo)
 			return nil
 		}
 		return h(w, r, p)
 	})
 }
 
-func (s *server) person(r *http.Request) (p person, ok bool, err error) {
+func (s *Site) person(r *http.Request) (p person, ok bool, err error) {
 	p.session, ok, err = s.sessions.find(r)
 	if err != nil || !ok {
 		return p, false, err
 	}
 	ctx := r.Context()
-	if p.user, err = s.books.user(ctx, p.session.UserID); err != nil {
+	if p.user, err = s.books.User(ctx, p.session.UserID); err != nil {
 		return p, false, err
 	}
-	status, err := s.store.UserStatus(ctx, p.user.id)
+	status, err := s.books.store.UserStatus(ctx, p.user.ID)
 	if err != nil {
 		return p, false, err
 	}
 	if status == oauthserver.UserSuspended {
 		return p, false, apierror.Forbidden("This account is suspended")
 	}
-	p.place, err = s.books.membership(ctx, p.user.id, p.session.BusinessID)
-	if err != nil && !errors.Is(err, errAbsent) {
+	p.place, err = s.books.membership(ctx, p.user.ID, p.session.BusinessID)
+	if err != nil && !errors.Is(err, ErrAbsent) {
 		return p, false, err
 	}
 	return p, true, nil
@@ -68,36 +68,36 @@ type businessView struct {
 	Sandbox, Selected bool
 }
 
-func (s *server) showBusinesses(w http.ResponseWriter, r *http.Request, p person) error {
+func (s *Site) showBusinesses(w http.ResponseWriter, r *http.Request, p person) error {
 	data := businessesView{ReturnTo: r.URL.Query().Get("return_to")}
 	if !isOwnPath(data.ReturnTo) {
 		data.ReturnTo = ""
 	}
-	memberships, err := s.books.memberships(r.Context(), p.user.id)
+	memberships, err := s.books.Memberships(r.Context(), p.user.ID)
 	if err != nil {
 		return err
 	}
 	for _, m := range memberships {
 		data.Businesses = append(data.Businesses, businessView{
-			ID: m.businessID, Name: m.business, Sandbox: m.sandboxOf != "", Selected: m.businessID == p.session.BusinessID,
+			ID: m.BusinessID, Name: m.Business, Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
 		})
 	}
-	return s.pages.show(w, http.StatusOK, "businesses", view{Title: "Businesses", Person: p.user.name, Path: "/businesses", Data: data})
+	return s.pages.show(w, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user.Name, Path: "/businesses", Data: data})
 }
 
-func (s *server) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
+func (s *Site) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
 		return err
 	}
-	chosen, err := s.books.membership(r.Context(), p.user.id, form.Get("business_id"))
-	if errors.Is(err, errAbsent) {
+	chosen, err := s.books.membership(r.Context(), p.user.ID, form.Get("business_id"))
+	if errors.Is(err, ErrAbsent) {
 		return apierror.Forbidden("You are not a member of this business")
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.sessions.choose(r.Context(), p.session.ID, chosen.businessID); err != nil {
+	if err := s.sessions.choose(r.Context(), p.session.ID, chosen.BusinessID); err != nil {
 		return err
 	}
 	returnTo := form.Get("return_to")

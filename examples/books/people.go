@@ -1,0 +1,168 @@
+package books
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Role is what a person is in a business.
+type Role string
+
+// The roles. Owners and admins have every permission, members have none.
+const (
+	RoleOwner  Role = "owner"
+	RoleAdmin  Role = "admin"
+	RoleMember Role = "member"
+)
+
+// The permissions, the second gate in front of some operations.
+const (
+	mayInstallApps    = "apps.install"
+	mayManageAccounts = "accounts.manage"
+	mayDeletePayments = "payments.delete"
+	mayPostJournal    = "journal.post"
+)
+
+// Permissions returns the names of all permissions.
+func Permissions() []string {
+	return []string{mayInstallApps, mayManageAccounts, mayDeletePayments, mayPostJournal}
+}
+
+// User is a person who can sign in.
+type User struct {
+	ID, Email, Name string
+	PasswordHash    string // by [HashPassword]
+}
+
+// Membership is a business as one of its members sees it.
+type Membership struct {
+	BusinessID, Business string // the id and the name
+	SandboxOf            string // an organization; empty for a real business
+	Role                 Role
+	Permissions          []string
+}
+
+func (m Membership) may(permission string) bool { return slices.Contains(m.Permissions, permission) }
+
+// rolePermissions are what a role gives, unless a member's own replace them.
+func rolePermissions(r Role) []string {
+	if r == RoleOwner || r == RoleAdmin {
+		return Permissions()
+	}
+	return nil
+}
+
+// NormalEmail returns the spelling under which an address is kept, looked up and
+// counted: two spellings of one account must not have two counters.
+func NormalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// User returns the user with the id. It returns ErrAbsent if there is none.
+func (b *Books) User(ctx context.Context, id string) (User, error) {
+	return b.findUser(ctx, "id", id)
+}
+
+func (b *Books) userByEmail(ctx context.Context, email string) (User, error) {
+	return b.findUser(ctx, "email", NormalEmail(email))
+}
+
+func (b *Books) findUser(ctx context.Context, column, value string) (u User, err error) {
+	err = one(ctx, b.store, "SELECT id, email, name, password_hash FROM books_user WHERE "+column+" = $1", []any{value},
+		&u.ID, &u.Email, &u.Name, &u.PasswordHash)
+	return u, err
+}
+
+// Memberships returns the businesses of a user, in the order of their positions.
+func (b *Books) Memberships(ctx context.Context, userID string) ([]Membership, error) {
+	var all []Membership
+	err := storage.Each(ctx, b.store, `SELECT b.id, b.name, b.sandbox_of, m.Role, m.Permissions
+		FROM books_member m JOIN books_business b ON b.id = m.business_id
+		WHERE m.user_id = $1 ORDER BY b.position`, []any{userID}, func(scan func(...any) error) error {
+		var m Membership
+		var own *string
+		if err := scan(&m.BusinessID, &m.Business, &m.SandboxOf, &m.Role, &own); err != nil {
+			return err
+		}
+		m.Permissions = rolePermissions(m.Role)
+		if own != nil {
+			m.Permissions = nil
+			if err := json.Unmarshal([]byte(*own), &m.Permissions); err != nil {
+				return fmt.Errorf("permissions of %s in %s: %w", userID, m.BusinessID, err)
+			}
+		}
+		all = append(all, m)
+		return nil
+	})
+	return all, err
+}
+
+// membership is that of a user in one business; ErrAbsent.
+func (b *Books) membership(ctx context.Context, userID, businessID string) (Membership, error) {
+	all, err := b.Memberships(ctx, userID)
+	if err != nil {
+		return Membership{}, err
+	}
+	i := slices.IndexFunc(all, func(m Membership) bool { return m.BusinessID == businessID })
+	if i < 0 {
+		return Membership{}, ErrAbsent
+	}
+	return all[i], nil
+}
+
+// SetPermissions replaces the permissions that the role gives; nil restores those.
+// It returns ErrAbsent when the user is no member.
+func (b *Books) SetPermissions(ctx context.Context, businessID, userID string, permissions []string) error {
+	own, err := ownPermissions(permissions)
+	if err != nil {
+		return err
+	}
+	n, err := b.exec(ctx, "UPDATE books_member SET permissions = $1 WHERE business_id = $2 AND user_id = $3", own, businessID, userID)
+	if err == nil && n == 0 {
+		return ErrAbsent
+	}
+	return err
+}
+
+// HasBusiness reports whether there is a business with the id.
+func (b *Books) HasBusiness(ctx context.Context, id string) (bool, error) {
+	var name string
+	err := one(ctx, b.store, "SELECT name FROM books_business WHERE id = $1", []any{id}, &name)
+	if errors.Is(err, ErrAbsent) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// FirstOrganization returns the id of the organization with the first position. It returns
+// ErrAbsent if there are no organizations.
+func (b *Books) FirstOrganization(ctx context.Context) (id string, err error) {
+	err = one(ctx, b.store, "SELECT id FROM books_organization ORDER BY position LIMIT 1", nil, &id)
+	return id, err
+}
+
+// organizationsOf lists those that a user is a member of.
+func (b *Books) organizationsOf(ctx context.Context, userID string) ([]console.Organization, error) {
+	var all []console.Organization
+	err := storage.Each(ctx, b.store, `SELECT o.id, o.name FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
+		WHERE m.user_id = $1 ORDER BY o.position`, []any{userID}, func(scan func(...any) error) error {
+		var one console.Organization
+		err := scan(&one.ID, &one.Name)
+		all = append(all, one)
+		return err
+	})
+	return all, err
+}
+
+// OrganizationOf returns the id of the first organization that a user is a member of. It
+// returns ErrAbsent if there is none.
+func (b *Books) OrganizationOf(ctx context.Context, userID string) (id string, err error) {
+	err = one(ctx, b.store, `SELECT o.id FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
+		WHERE m.user_id = $1 ORDER BY o.position LIMIT 1`, []any{userID}, &id)
+	return id, err
+}
