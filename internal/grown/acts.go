@@ -111,10 +111,16 @@ func (s *Service) record(ctx context.Context) ([]events.Event, error) {
 	})
 }
 
-// Plan numbers recorded events and queues their deliveries.
+// plannedTogether is how many businesses have unplanned events: enough for a database to
+// choose another plan than for one.
+const plannedTogether = 6
+
+// Plan numbers recorded events of several businesses and queues their deliveries.
 func (s *Service) Plan(ctx context.Context) error {
-	if err := s.Record(ctx); err != nil {
-		return err
+	for range plannedTogether {
+		if err := s.Record(ctx); err != nil {
+			return err
+		}
 	}
 	if _, err := s.Store.NumberRecorded(ctx, id.Floor(id.Event, time.Now().Add(-time.Minute))); err != nil {
 		return err

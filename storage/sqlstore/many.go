@@ -122,6 +122,34 @@ func flat(rows [][]any) []any {
 	return all
 }
 
+// byKey returns conditions and values of an UPDATE of n rows, each of which has width
+// arguments, the key first. SQLite finds the rows of an IN by its index; for an UPDATE FROM
+// (VALUES …) it reads the whole table.
+type byKey struct {
+	key      string // the column
+	n, width int
+}
+
+// in is "key IN ($1, $4, …)".
+func (b byKey) in() string {
+	keys := make([]string, b.n)
+	for i := range keys {
+		keys[i] = "$" + strconv.Itoa(i*b.width+1)
+	}
+	return b.key + " IN (" + strings.Join(keys, ", ") + ")"
+}
+
+// value is "CASE key WHEN $1 THEN $3 WHEN $4 THEN $6 … END" for the argument at that place.
+func (b byKey) value(place int, columnType string) string {
+	var text strings.Builder
+	text.WriteString("CASE " + b.key)
+	for i := range b.n {
+		first := i*b.width + 1
+		text.WriteString(" WHEN $" + strconv.Itoa(first) + " THEN CAST($" + strconv.Itoa(first+place) + " AS " + columnType + ")")
+	}
+	return text.String() + " END"
+}
+
 // table is "VALUES (…), (…)" with places for n rows, to be read as a table. The types
 // are those of its columns, which a database has no other way to know.
 func table(types ...string) func(n int) string {

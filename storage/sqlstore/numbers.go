@@ -100,8 +100,10 @@ func (s *Store) number(ctx context.Context, found []unnumbered) error {
 		return chunks(rows, func(part [][]any) error {
 			// COALESCE keeps PostgreSQL from finding the events by number IS NULL, among those
 			// of all businesses, instead of by their ids.
-			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event SET number = v.column2 FROM (",
-				") AS v WHERE id = v.column1 AND COALESCE(number, 0) = 0", len(part), table("TEXT", "BIGINT")), flat(part)...)
+			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event SET number = ", " AND COALESCE(number, 0) = 0", len(part), func(n int) string {
+				rows := byKey{"id", n, 2}
+				return rows.value(1, "BIGINT") + " WHERE " + rows.in()
+			}), flat(part)...)
 			if err == nil && n != int64(len(part)) {
 				err = errStop
 			}

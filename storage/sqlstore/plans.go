@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -20,7 +22,7 @@ const (
 	maxSubscribers    = 2000 // of all businesses
 	// subscribersOf is how many businesses one statement reads the webhooks of: it may
 	// read those of all before it drops what is over maxSubscribers.
-	subscribersOf = 8
+	subscribersOf = 4
 )
 
 // HasBacklog implements webhooks.PlanStore.
@@ -76,6 +78,9 @@ func (s *Store) Unplanned(ctx context.Context, after string) (webhooks.Unplanned
 	return u, wrap("subscribers of apps", err)
 }
 
+// SQLite reads the tables of a CROSS JOIN in this order. For an inner join with more than
+// two values it reads the whole table and looks each row up among the values.
+
 // readBacklogEvents reads the next events of each business, and lowers Last to the last
 // number that was looked at. Numbers have gaps only where events were purged.
 func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) error {
@@ -86,9 +91,9 @@ func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) e
 		b.Last = min(b.Last, b.From.Number+eventsOfEach)
 		ranges[i], index[b.BusinessID] = []any{b.BusinessID, b.From.Number, b.Last}, b
 	}
-	return chunks(ranges, func(part [][]any) error {
+	err := chunks(ranges, func(part [][]any) error {
 		query := s.sql.many("SELECT "+eventColumns+" FROM (",
-			") AS v JOIN partnerkit_event ON business_id = v.column1 AND number > v.column2 AND number <= v.column3 ORDER BY business_id, number",
+			") AS v CROSS JOIN partnerkit_event WHERE business_id = v.column1 AND number > v.column2 AND number <= v.column3",
 			len(part), table("TEXT", "BIGINT", "BIGINT"))
 		return storage.Each(ctx, s, query, flat(part), func(scan func(...any) error) error {
 			var row eventRow
@@ -100,6 +105,10 @@ func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) e
 			return err
 		})
 	})
+	for _, b := range all { // here, since a database would sort the data too
+		slices.SortFunc(b.Events, func(x, y events.Event) int { return cmp.Compare(x.Number, y.Number) })
+	}
+	return err
 }
 
 // readBacklogSubscribers reads webhooks of apps that are installed in the businesses, in
@@ -116,9 +125,9 @@ func (s *Store) readBacklogSubscribers(ctx context.Context, all []webhooks.Backl
 		args = append(args, left+1)
 		read, at := 0, 0
 		err := storage.Each(ctx, s, s.sql.many("SELECT i.business_id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, i.created_at, i.scopes FROM (",
-			`) AS v JOIN partnerkit_installation i ON i.business_id = v.column1
+			`) AS v CROSS JOIN partnerkit_installation i
 				JOIN partnerkit_app a ON a.id = i.app_id JOIN partnerkit_webhook w ON w.app_id = a.id
-				WHERE i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.id > v.column2
+				WHERE i.business_id = v.column1 AND i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.id > v.column2
 				ORDER BY i.business_id, w.id LIMIT `+places(2*len(some), 1), len(some), table("TEXT", "TEXT")), args,
 			eachSubscriber(func(business string, one webhooks.Subscriber) {
 				for some[at].BusinessID != business {
@@ -189,9 +198,11 @@ func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
 			return err
 		}
 		return chunks(steps, func(part [][]any) error {
-			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event_counter SET planned = v.column4, planned_webhook = v.column5 FROM (",
-				") AS v WHERE business_id = v.column1 AND planned = v.column2 AND planned_webhook = v.column3",
-				len(part), table("TEXT", "BIGINT", "TEXT", "BIGINT", "TEXT")), flat(part)...)
+			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event_counter SET ", "", len(part), func(n int) string {
+				rows := byKey{"business_id", n, 5}
+				return "planned = " + rows.value(3, "BIGINT") + ", planned_webhook = " + rows.value(4, "TEXT") +
+					" WHERE " + rows.in() + " AND planned = " + rows.value(1, "BIGINT") + " AND planned_webhook = " + rows.value(2, "TEXT")
+			}), flat(part)...)
 			if err == nil && n != int64(len(part)) {
 				err = errStop
 			}
