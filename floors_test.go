@@ -3,8 +3,12 @@ package partnerkit_test
 import (
 	"bytes"
 	"encoding/json"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +165,38 @@ func TestRefusal(t *testing.T) {
 		if got := refusal(test.from, test.to) != ""; got != test.refused {
 			t.Errorf("%s to %s: refused %v", test.from, test.to, got)
 		}
+	}
+}
+
+// No Go file of the repository, tests and other modules included, imports unsafe or the
+// inside of a dependency.
+func TestNoUnsafeImports(t *testing.T) {
+	t.Parallel()
+	files := 0
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(path) != ".go" {
+			return nil
+		}
+		files++
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, one := range file.Imports {
+			switch imported := strings.Trim(one.Path.Value, `"`); imported {
+			case "unsafe", "modernc.org/libc", "modernc.org/sqlite/lib":
+				t.Errorf("%s imports %s", path, imported)
+			}
+		}
+		return nil
+	})
+	if err != nil || files < 500 {
+		t.Errorf("%d files read: %v", files, err)
 	}
 }
