@@ -10,17 +10,17 @@ help: ## Say what there is
 .PHONY: test
 test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
 	go test -race -shuffle=on -timeout 25m ./...
-	go test ./proofs/plans
+	go test ./internal/proofs/plans
 	go test -run Allocates ./ratelimit # the race detector allocates
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in a module of its own; needs what .ci/run installs
-	cd e2e && go test -count=1 ./... # what they start is not in the cache
+	cd internal/e2e && go test -count=1 ./... # what they start is not in the cache
 
 .PHONY: openapi
 openapi: ## Lint the API description; needs npx
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes @redocly/cli@2.73.0 lint \
-	  --config e2e/openapi/redocly.yaml examples/server/openapi.yaml
+	  --config internal/e2e/openapi/redocly.yaml examples/server/openapi.yaml
 
 .PHONY: ci
 ci: ## What CI does, services included (Debian, root)
@@ -39,25 +39,25 @@ prove: ## The long forms of all proofs, in about 90 minutes on two cores, and on
 	@rm -f $(PROOFS)
 	export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
 	  go test -count=1 -timeout 90m $$(go list ./... | grep -v /proofs/) || failed=1; \
-	  go test -count=1 -timeout 90m -p 1 ./proofs/... || failed=1; \
-	  (cd e2e && go test -count=1 -timeout 90m ./linear) || failed=1; \
+	  go test -count=1 -timeout 90m -p 1 ./internal/proofs/... || failed=1; \
+	  (cd internal/e2e && go test -count=1 -timeout 90m ./linear) || failed=1; \
 	  $(MAKE) fuzz FUZZTIME=10s || failed=1; \
 	  go run ./internal/proof/table <$(PROOFS) && [ -z "$$failed" ]
 
 .PHONY: soak
 soak: ## A mixed load on the reference server for SOAK; non-zero when it grows, or answers wrongly
-	PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -timeout 24h -run '^TestSoak$$' ./proofs/hostile
+	PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -timeout 24h -run '^TestSoak$$' ./internal/proofs/hostile
 
 .PHONY: mutants
 mutants: ## Break the rules one at a time: the test of each must fail
-	cd proofs/mutants && PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m # here it prints as it goes
+	cd internal/proofs/mutants && PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m # here it prints as it goes
 
 .PHONY: bench
 bench: ## Benchmarks with their bars, and beside others; writes docs/benchmarks.md; non-zero when a bar is missed
 	PARTNERKIT_BARS=1 go test -run '^$$' -bench . -benchmem $$(grep -rl --include='*_test.go' --exclude-dir=benchmarks --exclude-dir=e2e '^func Benchmark' . | xargs -n 1 dirname | sort -u) || failed=1; \
-	  (cd benchmarks && go run . -docs ../docs) && [ -z "$$failed" ]
+	  (cd internal/benchmarks && go run . -docs ../../docs) && [ -z "$$failed" ]
 
 .PHONY: bench-check
 bench-check: ## Every benchmark once, no bars
 	go test -run '^$$' -bench . -benchtime 1x ./...
-	cd benchmarks && go run . -short
+	cd internal/benchmarks && go run . -short

@@ -1,0 +1,202 @@
+package checks_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/partnerkit/partnerkit"
+
+// floors is the house: a package imports from floors below its own, a package
+// inside another's folder may also import that one, and anything else on the
+// same floor needs an arrow.
+var floors = [][]string{
+	0: {"identity", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
+		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/look", "internal/text", "internal/testenv", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+	1: {"events", "analytics", "audit"},
+	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
+	3: {"guard", "console", "console/pages", "console/jscheck"},
+	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres", "storage/storetest", "storage/racetest"},
+	5: {"."},
+	6: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/books", "examples/books/ledger",
+		"examples/partner", "examples/partner/client",
+		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener",
+		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/plans"},
+}
+
+var arrows = map[string][]string{
+	"internal/secret":          {"internal/id"},   // a token carries the id of its record
+	"apierror":                 {"internal/text"}, // forms and paths are checked texts
+	"storage/sqlite":           {"storage/sqlstore"},
+	"storage/postgres":         {"storage/sqlstore"},
+	"storage/storetest":        {"storage/sqlstore", "storage/sqlite", "storage/postgres"}, // for tests of what stands on a store
+	"storage/racetest":         {"storage/sqlstore", "storage/storetest"},                  // its fixtures
+	"examples/server":          {"examples/books", "examples/server/fixtures"},             // the backend that it serves, and its data
+	"examples/server/fixtures": {"examples/books", "examples/books/ledger"},
+	"examples/books":           {"examples/books/ledger"},    // the records behind its API
+	"examples/listen":          {"examples/listen/listener"}, // the command over the function
+	"examples/receiver":        {"examples/receiver/inbox"},
+	"examples/partner":         {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
+	"internal/proofs/nodes":    {"examples/server/servertest"},
+	"internal/proofs/crash":    {"examples/server/servertest"},
+	"internal/proofs/hostile":  {"examples/server/servertest"},
+	"internal/proofs/plans":    {"internal/grown"},
+}
+
+// forbidden names modules that a package must not pull in, even indirectly.
+var forbidden = []struct{ pkg, dep, why string }{
+	{".", "modernc.org/sqlite", "the host chooses the store"},
+	{".", "github.com/jackc/pgx", "the host chooses the store"},
+	{".", "github.com/evanw/esbuild", "the host chooses what checks functions"},
+	{".", "github.com/tdewolff", "the host chooses what checks functions"},
+	{".", "github.com/dop251/goja", "the host chooses what checks functions"},
+	{".", "github.com/redis", "the host chooses the limiter"},
+	{".", "go.opentelemetry.io/otel/sdk", "the host chooses what measures"},
+	{".", "github.com/prometheus", "the host chooses what measures"},
+	{"storage", "github.com/jackc/pgx", "the contract knows no driver"},
+	{"storage", "modernc.org/sqlite", "the contract knows no driver"},
+	{"ratelimit", "github.com/redis", "a limiter in memory needs no Redis"},
+	{"webhooks/signature", "github.com", "receivers import the standard library only"},
+}
+
+type listed struct {
+	ImportPath, Dir           string
+	Imports, Deps             []string
+	TestGoFiles, XTestGoFiles []string
+}
+
+func list(t *testing.T) map[string]listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Dir,Imports,Deps,TestGoFiles,XTestGoFiles", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := make(map[string]listed)
+	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
+		var p listed
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages[room(p.ImportPath)] = p
+	}
+	return packages
+}
+
+// room is the path of a package inside the module.
+func room(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+func floorOf(room string) int {
+	return slices.IndexFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) })
+}
+
+// Imports only go down.
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	packages := list(t)
+	for from, p := range packages {
+		if floorOf(from) < 0 {
+			t.Errorf("%s has no floor: give it one in floors_test.go", from)
+			continue
+		}
+		for _, imported := range p.Imports {
+			to := room(imported)
+			if to == imported {
+				continue // not of this module
+			}
+			if why := refusal(from, to); why != "" {
+				t.Errorf("%s imports %s: %s", from, to, why)
+			}
+		}
+	}
+	for _, rule := range forbidden {
+		for _, dep := range packages[rule.pkg].Deps {
+			if strings.HasPrefix(dep, rule.dep) && !strings.HasPrefix(dep, module) {
+				t.Errorf("%s depends on %s: %s", rule.pkg, dep, rule.why)
+			}
+		}
+	}
+}
+
+func refusal(from, to string) string {
+	a, b := floorOf(from), floorOf(to)
+	switch {
+	case b < a, path.Dir(from) == to && to != ".", slices.Contains(arrows[from], to):
+		return ""
+	case b == a:
+		return "rooms of one floor do not see each other; move what both need down, or add an arrow with its reason"
+	}
+	return "imports only go down; let the lower package name an interface that the upper one implements"
+}
+
+// The rule itself works.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		from, to string
+		refused  bool
+	}{
+		{"oauthserver", "apierror", false},
+		{"apierror", "oauthserver", true},
+		{"oauthserver", "webhooks", true},
+		{"console", "webhooks", false},
+		{"guard", "console", true},
+		{"guard", ".", true},
+		{"oauthserver/pages", "oauthserver", false},
+		{"storage/sqlite", "storage/sqlstore", false},
+		{"storage/sqlstore", "storage/sqlite", true},
+		{"examples/server", "examples/books", false},
+		{"examples/books", "examples/server", true},
+		{"examples/embed", "examples/books/ledger", true},
+	} {
+		if got := refusal(test.from, test.to) != ""; got != test.refused {
+			t.Errorf("%s to %s: refused %v", test.from, test.to, got)
+		}
+	}
+}
+
+// No Go file of the repository, tests and other modules included, imports unsafe or the
+// inside of a dependency.
+func TestNoUnsafeImports(t *testing.T) {
+	t.Parallel()
+	files := 0
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(path) != ".go" {
+			return nil
+		}
+		files++
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, one := range file.Imports {
+			switch imported := strings.Trim(one.Path.Value, `"`); imported {
+			case "unsafe", "modernc.org/libc", "modernc.org/sqlite/lib":
+				t.Errorf("%s imports %s", path, imported)
+			}
+		}
+		return nil
+	})
+	if err != nil || files < 500 {
+		t.Errorf("%d files read: %v", files, err)
+	}
+}
