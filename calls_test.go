@@ -52,7 +52,7 @@ func connected(t *testing.T, p *partnerkit.Platform, store partnerkit.Store) (ap
 	}
 	_, err = store.ApproveDevice(t.Context(), oauthserver.Approval{
 		RequestID: device.ID, UserID: "usr_1", BusinessID: "biz_1", InstallationID: "inst_1", GrantID: "grt_1", Now: device.CreatedAt,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	})
 	if err != nil {

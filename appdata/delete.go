@@ -25,7 +25,7 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	eventID := id.New(id.Event, now)
 	err = s.cfg.Store.DeleteValue(r.Context(), Removal{
 		AppID: p.AppID, BusinessID: p.BusinessID, ValueID: valueID,
-		Judge: func(v Value) error { return s.access(p, v.ResourceType) },
+		Check: func(v Value) error { return s.access(p, v.ResourceType) },
 		Record: func(v Value) []events.Event {
 			gone := []deletedValue{{v.ID, v.ResourceType, v.ResourceID, v.Key}}
 			return updated(p, eventID, now, map[string][]deletedValue{"deleted": gone})

@@ -21,7 +21,7 @@ import (
 
 // APD-06: whatever a value is, judging it does not fail, and what is taken follows the
 // rules as the standard library understands them.
-func FuzzJudge(f *testing.F) {
+func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		`"a"`, `""`, `"\ud83d\ude00"`, `1`, `-0`, `1.50`, `1e2`, `3e-1`, `0.30000000000000001`, `1e99999999999999999999`, `0e999`, `true`, `null`, `[]`, `{"a":1}`, `"2026-02-29"`, `"2024-02-29"`,
 		`"http://a"`, `"https://a:99999"`, `"javascript:alert(1)"`, `"new"`, "\"\xff\"", `"\u0000"`, ` 1 `, `1 2`, "",
@@ -39,7 +39,7 @@ func FuzzJudge(f *testing.F) {
 	low, high, hundred := big.NewRat(-1, 2), big.NewRat(1000, 1), big.NewRat(100, 1)
 	f.Fuzz(func(t *testing.T, value []byte) {
 		for typ, field := range fields {
-			if field.Judge(value) != "" {
+			if field.Check(value) != "" {
 				continue
 			}
 			if !json.Valid(value) || !utf8.Valid(value) {
@@ -175,7 +175,7 @@ func FuzzDeclareField(f *testing.F) {
 			t.Errorf("%s: %v\n%s", body, err, diff)
 		}
 		for _, value := range []string{`"a"`, `1.5`, `true`, `"2026-09-01"`, `"https://a.example"`, `null`} {
-			_ = read.Judge(json.RawMessage(value))
+			_ = read.Check(json.RawMessage(value))
 		}
 		if err := k.data.DeleteField(t.Context(), app.ID, made.ID); err != nil {
 			t.Fatal(err)

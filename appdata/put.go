@@ -96,7 +96,7 @@ func (s *Service) judge(ctx context.Context, p identity.Principal, given []given
 	for i, v := range given {
 		field := fields[place{v.ResourceType, v.Key}]
 		drafts[i] = Draft{FieldID: field.ID, Value: Value{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Value: v.Value}}
-		if reason := field.Judge(v.Value); reason != "" {
+		if reason := field.Check(v.Value); reason != "" {
 			broken = append(broken, apierror.ValueDetail{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Reason: reason})
 		}
 	}

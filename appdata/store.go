@@ -85,11 +85,11 @@ type Draft struct {
 	Value
 }
 
-// Removal is a value to be deleted. Judge looks at it under the lock; its error is
+// Removal is a value to be deleted. Check looks at it under the lock; its error is
 // returned and nothing is deleted. Record and Answer are as in [Write].
 type Removal struct {
 	AppID, BusinessID, ValueID string
-	Judge                      func(Value) error
+	Check                      func(Value) error
 	Record                     func(deleted Value) []events.Event
 	Answer                     func(ctx context.Context, tx storage.Tx) error
 }

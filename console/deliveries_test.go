@@ -77,7 +77,7 @@ func (d *desk) connect(appID, business string) {
 	d.must(d.store.HoldRequest(d.Context(), request))
 	_, err = d.store.ApproveRequest(d.Context(), oauthserver.Approval{
 		RequestID: request.ID, UserID: "usr_owner", BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
 	d.must(err)

@@ -207,7 +207,7 @@ func TestJudge(t *testing.T) {
 			events.Visible: {both}, events.ScopeMissing: {noApp, noInstallation}, events.NotInstalled: {notInstalled},
 		} {
 			for _, viewer := range v {
-				if got := d.Judge("", viewer); got != want {
+				if got := d.Check("", viewer); got != want {
 					t.Errorf("%s before %+v: %s, want %s", d.Audience, viewer, got, want)
 				}
 			}
@@ -215,12 +215,12 @@ func TestJudge(t *testing.T) {
 	}
 	for _, v := range []events.Viewer{both, noApp, noInstallation, notInstalled} {
 		for appID, want := range map[string]events.Verdict{"app_1": events.Visible, "app_2": events.NotTheirs, "": events.NotTheirs} {
-			if got := own.Judge(appID, v); got != want {
+			if got := own.Check(appID, v); got != want {
 				t.Errorf("of %q before %+v: %s, want %s", appID, v, got, want)
 			}
 		}
 	}
-	if got := business.Judge("app_2", both); got != events.NotTheirs {
+	if got := business.Check("app_2", both); got != events.NotTheirs {
 		t.Errorf("a business's event that is for another app alone: %s", got)
 	}
 }

@@ -10,7 +10,7 @@
 //
 // A [Catalog] says which events there are, and for each one its audience, the scope
 // that gates it and a sample of its data. [DefaultCatalog] is that of an accounting
-// service; a host can have its own ([NewCatalog]). [Definition.Judge] decides which
+// service; a host can have its own ([NewCatalog]). [Definition.Check] decides which
 // app may see what, here and wherever else events are told.
 //
 // Data is recorded in the shape of the newest API version. A definition knows how

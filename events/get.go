@@ -34,7 +34,7 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	definition, ok := l.cfg.Catalog.Lookup(e.Type) // none when it was not found
-	if !ok || definition.Judge(e.AppID, viewer(p)) != Visible {
+	if !ok || definition.Check(e.AppID, viewer(p)) != Visible {
 		return apierror.New(apierror.EventNotFound, eventID)
 	}
 	shown, err := answerOf(e, definition, p.Version)

@@ -103,7 +103,7 @@ func (k *kit) connect(app oauthserver.App, businessID string, scopes identity.Sc
 	code := secret.New(secret.AuthorizationCode).Digest()
 	approved, err := k.store.ApproveRequest(k.Context(), oauthserver.Approval{
 		RequestID: request.ID, UserID: "usr_1", BusinessID: businessID, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: code, ExpiresAt: now.Add(oauthserver.CodeLifetime)})
 	if err != nil || approved.Outcome != oauthserver.ApprovalDone {
@@ -112,7 +112,7 @@ func (k *kit) connect(app oauthserver.App, businessID string, scopes identity.Sc
 	found, err := k.store.Code(k.Context(), code)
 	k.must(err)
 	access := secret.NewToken(secret.AccessToken, id.New(id.Token, now))
-	mint := oauthserver.Mint{
+	mint := oauthserver.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now), AccessID: access.TokenID(), AccessDigest: access.Digest(), AccessExpires: now.Add(365 * 24 * time.Hour),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
 	}

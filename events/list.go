@@ -86,9 +86,9 @@ func (l *Log) visible(p identity.Principal, asked []string) (ofBusiness, ofApp [
 	for _, d := range l.cfg.Catalog.definitions {
 		switch {
 		case asked != nil && !slices.Contains(asked, d.Name):
-		case d.Audience == AudienceApp && d.Judge(p.AppID, viewer(p)) == Visible:
+		case d.Audience == AudienceApp && d.Check(p.AppID, viewer(p)) == Visible:
 			ofApp = append(ofApp, d.Name)
-		case d.Audience != AudienceApp && d.Judge("", viewer(p)) == Visible:
+		case d.Audience != AudienceApp && d.Check("", viewer(p)) == Visible:
 			ofBusiness = append(ofBusiness, d.Name)
 		}
 	}

@@ -22,10 +22,10 @@ const (
 	ScopeMissing Verdict = "scope missing" // the app or the installation lacks the event's scope
 )
 
-// Judge decides who may see what, for the Events API, for the planning of
+// Check decides who may see what, for the Events API, for the planning of
 // deliveries and for the look before each send: appID is the event's only app, if
 // it has one.
-func (d Definition) Judge(appID string, v Viewer) Verdict {
+func (d Definition) Check(appID string, v Viewer) Verdict {
 	switch {
 	case (d.Audience == AudienceApp || appID != "") && appID != v.AppID:
 		return NotTheirs

@@ -146,7 +146,7 @@ func (k *apiKit) approval(requestID string) oauthserver.Approval {
 	return oauthserver.Approval{
 		RequestID: requestID, UserID: apiUser, BusinessID: apiBusiness,
 		InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}
 }

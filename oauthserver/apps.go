@@ -43,8 +43,8 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 	var created CreatedApp
 	var secrets []ClientSecret
 	if n.Type == Confidential {
-		minted, record := newClientSecret(app.ID, now)
-		created.Secret, secrets = minted.Reveal(), []ClientSecret{record}
+		issued, record := newClientSecret(app.ID, now)
+		created.Secret, secrets = issued.Reveal(), []ClientSecret{record}
 	}
 	var err error
 	created.App, err = s.cfg.Store.RegisterApp(ctx, Registration{App: app, Secrets: secrets, Now: now, MaxApps: s.cfg.MaxApps})

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ErrFault marks errors that are nobody's answer: a database or a host that
+// ErrInternal marks errors that are nobody's answer: a database or a host that
 // failed. They are 5xx.
-var ErrFault = errors.New("fault")
+var ErrInternal = errors.New("fault")
 
 // errDocument says that a metadata document could not be had just now, or was no
 // good: the client is unknown for this request, and that is no failed
@@ -47,7 +47,7 @@ func (s *Server) findClient(ctx context.Context, clientID string, ip netip.Addr,
 	case known && needsNoDocument(client, now):
 		return client, nil
 	case !known && !errors.Is(err, ErrNotFound):
-		return Client{}, fmt.Errorf("%w: find client: %w", ErrFault, err)
+		return Client{}, fmt.Errorf("%w: find client: %w", ErrInternal, err)
 	case !known && !s.documents.isClientID(clientID):
 		return Client{}, ErrNotFound
 	}

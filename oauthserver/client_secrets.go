@@ -19,9 +19,9 @@ const MaxClientSecrets = 2
 const secretPrefix = len("pk_cs_") + 4
 
 func newClientSecret(appID string, now time.Time) (secret.Secret, ClientSecret) {
-	minted := secret.New(secret.ClientSecret)
-	return minted, ClientSecret{
-		ID: id.New(id.Secret, now), AppID: appID, Digest: minted.Digest(), Prefix: minted.Reveal()[:secretPrefix], CreatedAt: now,
+	issued := secret.New(secret.ClientSecret)
+	return issued, ClientSecret{
+		ID: id.New(id.Secret, now), AppID: appID, Digest: issued.Digest(), Prefix: issued.Reveal()[:secretPrefix], CreatedAt: now,
 	}
 }
 
@@ -37,14 +37,14 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, Cli
 	if app.Type != Confidential {
 		return "", ClientSecret{}, apierror.New(apierror.PublicAppHasNoSecrets)
 	}
-	minted, record := newClientSecret(appID, s.cfg.Clock.Now())
+	issued, record := newClientSecret(appID, s.cfg.Clock.Now())
 	switch err := s.cfg.Store.AddClientSecret(ctx, record, MaxClientSecrets); {
 	case errors.Is(err, ErrTooManySecrets):
 		return "", ClientSecret{}, apierror.New(apierror.SecretLimitReached, MaxClientSecrets).WithCause(err)
 	case err != nil:
 		return "", ClientSecret{}, err
 	}
-	return minted.Reveal(), record, nil
+	return issued.Reveal(), record, nil
 }
 
 // EndClientSecret ends a secret at once; [ErrNotFound] when it is not the app's

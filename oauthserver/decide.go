@@ -135,7 +135,7 @@ func (s *Server) approval(ctx context.Context, app App, d posted, what asked) (A
 	return Approval{
 		UserID: d.session.UserID, BusinessID: businessID, Now: d.now,
 		InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
-		Judge:  func(app App) ApprovalOutcome { return s.judge(app, what) },
+		Check:  func(app App) ApprovalOutcome { return s.judge(app, what) },
 		Record: approvalEvents(d.now),
 	}, what.business, nil
 }

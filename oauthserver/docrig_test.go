@@ -104,7 +104,7 @@ func (r *docRig) install(t testing.TB, app oauthserver.App, businessID, userID s
 	approved, err := r.env.ApproveRequest(t.Context(), oauthserver.Approval{
 		RequestID: request.ID, UserID: userID, BusinessID: businessID, Now: now,
 		InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now),
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New("x_").Digest(), ExpiresAt: now.Add(time.Minute)})
 	if err != nil || approved.Outcome != oauthserver.ApprovalDone {
@@ -165,8 +165,8 @@ func rigGet(t testing.TB, url string) *http.Response {
 func sha256Of(text string) [32]byte { return sha256.Sum256([]byte(text)) }
 
 // rigMint is an access token about to be made.
-func rigMint(now time.Time) oauthserver.Mint {
-	return oauthserver.Mint{
+func rigMint(now time.Time) oauthserver.NewTokens {
+	return oauthserver.NewTokens{
 		Now: now, AccessID: id.New(id.Token, now), AccessDigest: secret.New("x_").Digest(), AccessExpires: now.Add(time.Hour),
 	}
 }

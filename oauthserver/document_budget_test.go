@@ -252,7 +252,7 @@ func TestDocumentBudgetFault(t *testing.T) {
 		c.Limiter = lostLimiter{}
 	})
 	_, err := r.consent(t, site.URL)
-	if !errors.Is(err, oauthserver.ErrFault) || !errors.Is(err, ratelimit.ErrUnavailable) || errors.Is(err, oauthserver.ErrLookupDocument) {
+	if !errors.Is(err, oauthserver.ErrInternal) || !errors.Is(err, ratelimit.ErrUnavailable) || errors.Is(err, oauthserver.ErrLookupDocument) {
 		t.Errorf("%v", err)
 	}
 	if n := site.hits.Load(); n != 0 {

@@ -86,7 +86,7 @@ func (d *documents) take(ctx context.Context, now time.Time, key ratelimit.Key, 
 		Counters: ratelimit.Counters{{Key: key, Limit: ratelimit.PerMinute(perMinute)}},
 	})
 	if err != nil {
-		return false, fmt.Errorf("%w: document budget: %w", ErrFault, err)
+		return false, fmt.Errorf("%w: document budget: %w", ErrInternal, err)
 	}
 	return result.Allowed, nil
 }

@@ -68,7 +68,7 @@ func (d *documents) client(ctx context.Context, l lookup) (Client, error) {
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			return Client{}, fmt.Errorf("%w: wait for document: %w", ErrFault, ctx.Err())
+			return Client{}, fmt.Errorf("%w: wait for document: %w", ErrInternal, ctx.Err())
 		}
 		// The one who came first had no budget left. That is not ours: try again.
 		if !first && errors.Is(f.err, errBudget) {
@@ -97,7 +97,7 @@ func (d *documents) fly(ctx context.Context, l lookup, f *flight) {
 	defer func() {
 		// Here no server catches what a hostile document might set off.
 		if p := recover(); p != nil {
-			f.err = fmt.Errorf("%w: document of a client: panic: %v", ErrFault, p)
+			f.err = fmt.Errorf("%w: document of a client: panic: %v", ErrInternal, p)
 		}
 		d.mu.Lock()
 		delete(d.flights, l.clientID)
@@ -117,7 +117,7 @@ func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
 	case known && needsNoDocument(client, l.now):
 		return client, nil
 	case !known && !errors.Is(err, ErrNotFound):
-		return Client{}, fmt.Errorf("%w: find client: %w", ErrFault, err)
+		return Client{}, fmt.Errorf("%w: find client: %w", ErrInternal, err)
 	}
 	if err := d.charge(ctx, l, known); err != nil {
 		return Client{}, err
@@ -130,14 +130,14 @@ func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
 	saved, err := d.store.SaveDocumentApp(ctx, app)
 	switch {
 	case err != nil:
-		return Client{}, fmt.Errorf("%w: save document: %w", ErrFault, err)
+		return Client{}, fmt.Errorf("%w: save document: %w", ErrInternal, err)
 	case saved.Origin == OriginDocument:
 		return saved.client(), nil
 	}
 	// Somebody registered the client_id meanwhile, and registered clients come
 	// first.
 	if client, err = d.store.Client(ctx, l.clientID); err != nil {
-		return Client{}, fmt.Errorf("%w: find client: %w", ErrFault, err)
+		return Client{}, fmt.Errorf("%w: find client: %w", ErrInternal, err)
 	}
 	return client, nil
 }

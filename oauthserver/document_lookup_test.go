@@ -46,7 +46,7 @@ func (r *docRig) saved(t testing.TB, client oauthserver.Client) oauthserver.App 
 func wantDocument(t testing.TB, what string, err error) {
 	t.Helper()
 	var answer *apierror.Error
-	if !errors.Is(err, oauthserver.ErrLookupDocument) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrFault) || errors.As(err, &answer) {
+	if !errors.Is(err, oauthserver.ErrLookupDocument) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrInternal) || errors.As(err, &answer) {
 		t.Errorf("%s: %v, want errDocument", what, err)
 	}
 }
@@ -268,7 +268,7 @@ func TestDocumentLookupFaults(t *testing.T) {
 					}
 					return
 				}
-				if !errors.Is(err, oauthserver.ErrFault) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
+				if !errors.Is(err, oauthserver.ErrInternal) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
 					t.Errorf("statement %d: %v", n, err)
 				}
 			}

@@ -39,14 +39,14 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 		return tokenAnswer{}, err
 	}
 	tokens := newPair(c.now)
-	minted, err := s.cfg.Store.RedeemCode(ctx, code, tokens.mint(c.now))
+	issued, err := s.cfg.Store.RedeemCode(ctx, code, tokens.issue(c.now))
 	if err != nil {
 		return tokenAnswer{}, apierror.Failed("redeem code", err)
 	}
-	if err := s.settle(ctx, c, minted.Outcome, reasons{lost: apierror.GrantCodeUsed}); err != nil {
+	if err := s.settle(ctx, c, issued.Outcome, reasons{lost: apierror.GrantCodeUsed}); err != nil {
 		return tokenAnswer{}, err
 	}
-	return tokens.answer(minted.Scopes), nil
+	return tokens.answer(issued.Scopes), nil
 }
 
 // ownCode finds a code of this client. A code of another client is as unknown as one

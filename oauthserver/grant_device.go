@@ -84,12 +84,12 @@ func (s *Server) collectDevice(ctx context.Context, c call, device DeviceCode) (
 		return tokenAnswer{}, err
 	}
 	tokens := newPair(c.now)
-	minted, err := s.cfg.Store.CollectDevice(ctx, device, tokens.mint(c.now))
+	issued, err := s.cfg.Store.CollectDevice(ctx, device, tokens.issue(c.now))
 	if err != nil {
 		return tokenAnswer{}, apierror.Failed("collect device code", err)
 	}
-	if err := s.settle(ctx, c, minted.Outcome, reasons{}); err != nil {
+	if err := s.settle(ctx, c, issued.Outcome, reasons{}); err != nil {
 		return tokenAnswer{}, err
 	}
-	return tokens.answer(minted.Scopes), nil
+	return tokens.answer(issued.Scopes), nil
 }

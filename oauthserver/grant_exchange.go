@@ -37,17 +37,17 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 	if !s.cfg.ExchangeRefresh {
 		tokens.refresh = secret.Secret{} // the app gets a new session token instead
 	}
-	minted, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
+	issued, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
 		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.ID,
 		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
-	}, tokens.mint(c.now))
+	}, tokens.issue(c.now))
 	if err != nil {
 		return tokenAnswer{}, apierror.Failed("exchange session token", err)
 	}
-	if err := s.settle(ctx, c, minted.Outcome, reasons{}); err != nil {
+	if err := s.settle(ctx, c, issued.Outcome, reasons{}); err != nil {
 		return tokenAnswer{}, err
 	}
-	answer := tokens.answer(minted.Scopes)
+	answer := tokens.answer(issued.Scopes)
 	answer.IssuedTokenType = tokenTypeAccessToken
 	return answer, nil
 }
@@ -76,7 +76,7 @@ func (s *Server) verifySubject(ctx context.Context, c call, client authenticated
 	}
 	session, err := s.sessionVerifier().VerifySessionToken(ctx, app, subject, c.now)
 	switch {
-	case errors.Is(err, ErrFault):
+	case errors.Is(err, ErrInternal):
 		return SessionToken{}, apierror.Failed("verify session token", err)
 	case err != nil, !c.now.Before(session.ExpiresAt):
 		return SessionToken{}, apierror.GrantError(apierror.GrantUnexplained)

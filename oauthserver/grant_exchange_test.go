@@ -23,7 +23,7 @@ func (apiSessions) VerifySessionToken(_ context.Context, app oauthserver.App, to
 	parts := strings.Split(token, "/")
 	switch {
 	case token == "fault":
-		return oauthserver.SessionToken{}, fmt.Errorf("%w: keys are not to be had", oauthserver.ErrFault)
+		return oauthserver.SessionToken{}, fmt.Errorf("%w: keys are not to be had", oauthserver.ErrInternal)
 	case len(parts) != 5 || parts[0] != app.ClientID:
 		return oauthserver.SessionToken{}, errors.New("not good")
 	}
@@ -153,7 +153,7 @@ func TestExchangeDead(t *testing.T) {
 	k.exchange(sessionToken("1")).ok("access_token expires_in issued_token_type scope token_type")
 }
 
-// TX-04: minted under an installation that ended, though there is a new one.
+// TX-04: issued under an installation that ended, though there is a new one.
 func TestExchangeOldInstallation(t *testing.T) {
 	t.Parallel()
 	k := newAPIKit(t)

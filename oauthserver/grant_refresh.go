@@ -91,21 +91,21 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 		}
 		r.Answer, r.Retry = sealed, s.cfg.RefreshRetry
 	}
-	minted, err := s.cfg.Store.RotateRefresh(ctx, r, tokens.mint(c.now))
+	issued, err := s.cfg.Store.RotateRefresh(ctx, r, tokens.issue(c.now))
 	if err != nil {
 		return tokenAnswer{}, apierror.Failed("rotate refresh token", err)
 	}
-	if minted.Outcome == Repeated {
-		if tokens, err = unseal(token.text, r.Token.ID, minted.Answer); err != nil {
+	if issued.Outcome == Repeated {
+		if tokens, err = unseal(token.text, r.Token.ID, issued.Answer); err != nil {
 			return tokenAnswer{}, apierror.Failed("open kept answer", err)
 		}
-		return tokens.answer(minted.Scopes), nil
+		return tokens.answer(issued.Scopes), nil
 	}
 	why := reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked}
-	if err := s.settle(ctx, c, minted.Outcome, why); err != nil {
+	if err := s.settle(ctx, c, issued.Outcome, why); err != nil {
 		return tokenAnswer{}, err
 	}
-	return tokens.answer(minted.Scopes), nil
+	return tokens.answer(issued.Scopes), nil
 }
 
 // narrowed reads the scope parameter of a refresh, which may cut the access

@@ -60,7 +60,7 @@ func (k *signingKeys) published(ctx context.Context, now time.Time, maxAge time.
 	}
 	keys := list.at(now)
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("%w: every signing key of the store has retired", ErrFault)
+		return nil, fmt.Errorf("%w: every signing key of the store has retired", ErrInternal)
 	}
 	return keys, nil
 }
@@ -136,11 +136,11 @@ func (l *keyList) at(now time.Time) []keyPair {
 func (k *signingKeys) open(row SigningKey) (keyPair, error) {
 	raw, err := k.ring.Open(signingKeyPlace(row.ID), row.Sealed)
 	if err != nil {
-		return keyPair{}, fmt.Errorf("%w: signing key %s: %w", ErrFault, row.ID, err)
+		return keyPair{}, fmt.Errorf("%w: signing key %s: %w", ErrInternal, row.ID, err)
 	}
 	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), raw)
 	if err != nil {
-		return keyPair{}, fmt.Errorf("%w: signing key %s is no P-256 key", ErrFault, row.ID)
+		return keyPair{}, fmt.Errorf("%w: signing key %s is no P-256 key", ErrInternal, row.ID)
 	}
 	return keyPair{SigningKey: row, private: private}, nil
 }

@@ -45,10 +45,10 @@ func kids(set jose.JSONWebKeySet) []string {
 	return list
 }
 
-// signedBy is the kid of a token that was minted now.
+// signedBy is the kid of a token that was issued now.
 func (r *docRig) signedBy(t testing.TB, s *oauthserver.Server, m oauthserver.MintSession) string {
 	t.Helper()
-	token := r.mint(t, s, m)
+	token := r.issue(t, s, m)
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func (r *docRig) signedBy(t testing.TB, s *oauthserver.Server, m oauthserver.Min
 	return signed.Signatures[0].Header.KeyID
 }
 
-func (r *docRig) mint(t testing.TB, s *oauthserver.Server, m oauthserver.MintSession) string {
+func (r *docRig) issue(t testing.TB, s *oauthserver.Server, m oauthserver.MintSession) string {
 	t.Helper()
 	token, err := s.MintSessionToken(t.Context(), m)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestKeySet_META03(t *testing.T) {
 	t.Parallel()
 	r := newDocRig(t, nil)
 	_, m := r.embedded(t)
-	token := r.mint(t, r.Server, m)
+	token := r.issue(t, r.Server, m)
 
 	web := httptest.NewServer(r.KeySetHandler())
 	defer web.Close()
@@ -197,7 +197,7 @@ func TestRotation_META04(t *testing.T) {
 			t.Errorf("before its lead time is over %s signs", got)
 		}
 	}
-	old := r.mint(t, r.Server, m)
+	old := r.issue(t, r.Server, m)
 	r.clock.Advance(time.Second)
 	for _, node := range []*oauthserver.Server{r.Server, other} {
 		if got := r.signedBy(t, node, m); got != second {
@@ -262,7 +262,7 @@ func TestRotations_META04(t *testing.T) {
 	for range 200 { // in steps across all changes, and then by days
 		r.clock.Advance(37 * time.Second)
 		for _, pair := range [][2]*oauthserver.Server{{r.Server, other}, {other, r.Server}} {
-			token := r.mint(t, pair[0], m)
+			token := r.issue(t, pair[0], m)
 			if _, err := pair[1].SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
 				t.Fatalf("at %v: %v", r.clock.Now().Sub(rigStart), err)
 			}
@@ -353,7 +353,7 @@ func TestKeyFaults(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, oauthserver.ErrFault) || !errors.Is(err, storetest.ErrInjected) {
+		if !errors.Is(err, oauthserver.ErrInternal) || !errors.Is(err, storetest.ErrInjected) {
 			t.Errorf("statement %d: %v", n, err)
 		}
 		if got := kids(keySet(t, r.Server)); len(got) != 1 {
@@ -368,7 +368,7 @@ func TestKeyReadings(t *testing.T) {
 	t.Parallel()
 	r := newDocRig(t, nil)
 	app, m := r.embedded(t)
-	token := r.mint(t, r.Server, m)
+	token := r.issue(t, r.Server, m)
 	verifier := r.SessionVerifier()
 	count := func(token string) int {
 		r.env.Tap.Reset()

@@ -158,9 +158,9 @@ func TestOneWinnerOverHTTP(t *testing.T) {
 	}
 }
 
-// minted finds what must never be in a log: everything that we make with a
+// issued finds what must never be in a log: everything that we make with a
 // prefix of its kind, and session tokens.
-var minted = regexp.MustCompile(`(pk_[a-z]+_|whsec_)[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
+var issued = regexp.MustCompile(`(pk_[a-z]+_|whsec_)[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
 
 // TOK-09: no secret, code or token is in a line of the log at its most talkative,
 // whether requests succeed, are refused or meet a fault.
@@ -206,13 +206,13 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if found := minted.FindString(log.String()); found != "" || strings.Contains(log.String(), apiSecret) {
+	if found := issued.FindString(log.String()); found != "" || strings.Contains(log.String(), apiSecret) {
 		t.Errorf("the log has %q", found)
 	}
 	if !strings.Contains(log.String(), storetest.ErrInjected.Error()) {
 		t.Error("no fault was logged: the test looked at nothing")
 	}
-	if sample := fmt.Sprint(added); !minted.MatchString(sample) {
+	if sample := fmt.Sprint(added); !issued.MatchString(sample) {
 		t.Errorf("the pattern does not find a client secret")
 	}
 }

@@ -13,17 +13,17 @@ type SessionToken struct {
 	UserID         string
 	BusinessID     string
 	SessionID      string
-	InstallationID string // that it was minted under; empty when the format has none
+	InstallationID string // that it was issued under; empty when the format has none
 	ExpiresAt      time.Time
 }
 
 // SessionTokenVerifier verifies subject tokens. An error means that the token is
-// not good, except one that wraps [ErrFault], which is a fault.
+// not good, except one that wraps [ErrInternal], which is a fault.
 type SessionTokenVerifier interface {
 	VerifySessionToken(ctx context.Context, app App, token string, now time.Time) (SessionToken, error)
 }
 
-// Why no session token is minted; match with errors.Is.
+// Why no session token is issued; match with errors.Is.
 var (
 	// ErrPublicApp: a PUBLIC app cannot exchange session tokens.
 	ErrPublicApp = errors.New("a PUBLIC app gets no session tokens")
@@ -63,7 +63,7 @@ type sessionClaims struct {
 	Expires    *int64 `json:"exp"`
 }
 
-// sessionTokenID binds a token to the installation that it was minted under: one
+// sessionTokenID binds a token to the installation that it was issued under: one
 // that ends takes its tokens with it, also when the app is installed again before
 // they expire.
 func sessionTokenID(installationID, random string) string { return installationID + "." + random }

@@ -22,7 +22,7 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 	t.Parallel()
 	r := newDocRig(t, nil)
 	app, m := r.embedded(t)
-	token := r.mint(t, r.Server, m)
+	token := r.issue(t, r.Server, m)
 	private, kid := r.privateKey(t)
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	mustDo(t, err)
@@ -117,7 +117,7 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 	verifier := r.SessionVerifier()
 	for name, forged := range tests {
 		got, err := verifier.VerifySessionToken(t.Context(), app, forged, r.clock.Now())
-		if err == nil || errors.Is(err, oauthserver.ErrFault) || got != (oauthserver.SessionToken{}) {
+		if err == nil || errors.Is(err, oauthserver.ErrInternal) || got != (oauthserver.SessionToken{}) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}
@@ -156,7 +156,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 	t.Parallel()
 	r := newDocRig(t, nil)
 	app, m := r.embedded(t)
-	token := r.mint(t, r.Server, m)
+	token := r.issue(t, r.Server, m)
 	private, _ := r.privateKey(t)
 	parts := strings.Split(token, ".")
 	header, good := unb64(t, parts[0]), unb64(t, parts[1])
@@ -167,7 +167,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 		change claims // nil removes
 		fine   bool
 	}{
-		{"as minted", nil, true},
+		{"as issued", nil, true},
 		{"a claim of tomorrow", claims{"amr": []string{"pwd"}}, true},
 		{"another issuer", claims{"iss": "https://evil.example"}, false},
 		{"issuer with a slash", claims{"iss": "https://api.example.com/"}, false},
@@ -221,7 +221,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 		raw, err := json.Marshal(c)
 		mustDo(t, err)
 		_, err = r.SessionVerifier().VerifySessionToken(t.Context(), app, signRaw(t, private, header, string(raw)), r.clock.Now())
-		if (err == nil) != test.fine || errors.Is(err, oauthserver.ErrFault) {
+		if (err == nil) != test.fine || errors.Is(err, oauthserver.ErrInternal) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}

@@ -86,7 +86,7 @@ func TestMintSessionToken_TX02_TX07(t *testing.T) {
 	r := newDocRig(t, nil)
 	app, m := r.embedded(t)
 	r.clock.Advance(700 * time.Millisecond) // times are whole seconds, rounded down
-	token := r.mint(t, r.Server, m)
+	token := r.issue(t, r.Server, m)
 	parts := strings.Split(token, ".")
 	header := unb64(t, parts[0])
 	if diff := cmp.Diff(map[string]any{"alg": "ES256", "typ": "JWT", "kid": header["kid"]}, header); diff != "" {
@@ -115,18 +115,18 @@ func TestMintSessionToken_TX02_TX07(t *testing.T) {
 	if diff := cmp.Diff(wantToken, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if again := r.mint(t, r.Server, m); again == token || unb64(t, strings.Split(again, ".")[1])["jti"] == jti {
+	if again := r.issue(t, r.Server, m); again == token || unb64(t, strings.Split(again, ".")[1])["jti"] == jti {
 		t.Error("two tokens share their jti")
 	}
 	byClient := m
 	byClient.AppID, byClient.ClientID, byClient.SessionID = "", app.ClientID, ""
-	got, err = r.SessionVerifier().VerifySessionToken(t.Context(), app, r.mint(t, r.Server, byClient), r.clock.Now())
+	got, err = r.SessionVerifier().VerifySessionToken(t.Context(), app, r.issue(t, r.Server, byClient), r.clock.Now())
 	if err != nil || !strings.HasPrefix(got.SessionID, "ses_") {
 		t.Errorf("by client_id, without a session: %+v, %v", got, err)
 	}
 }
 
-// TX-01, TX-05, TX-07: for whom none is minted.
+// TX-01, TX-05, TX-07: for whom none is issued.
 func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -166,7 +166,7 @@ func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
 		{"no member", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.UserID = "usr_2" }, oauthserver.ErrNotMember},
 		{"the host fails", func(_ *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
 			r.host.set(errors.New("host is down"))
-		}, oauthserver.ErrFault},
+		}, oauthserver.ErrInternal},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
 			if !errors.Is(err, test.want) || token != "" {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
-			if test.want != oauthserver.ErrFault && errors.Is(err, oauthserver.ErrFault) {
+			if test.want != oauthserver.ErrInternal && errors.Is(err, oauthserver.ErrInternal) {
 				t.Errorf("a refusal that is a fault: %v", err)
 			}
 		})
@@ -191,7 +191,7 @@ func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
 	}
 	m.UserID = ""
 	if _, err := r.MintSessionToken(t.Context(), m); err == nil {
-		t.Error("minted for nobody")
+		t.Error("issued for nobody")
 	}
 }
 
@@ -207,7 +207,7 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 	t.Parallel()
 	r := newDocRig(t, nil)
 	app, m := r.embedded(t)
-	token := r.mint(t, r.Server, m)
+	token := r.issue(t, r.Server, m)
 	for n := 1; ; n++ {
 		node := r.node(t, nil)
 		r.env.Tap.Arm(storetest.FaultError, n)
@@ -218,13 +218,13 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 			}
 			break
 		}
-		if !errors.Is(err, oauthserver.ErrFault) {
+		if !errors.Is(err, oauthserver.ErrInternal) {
 			t.Errorf("mint, statement %d: %v", n, err)
 		}
 	}
 	node := r.node(t, nil)
 	r.env.Tap.Arm(storetest.FaultError, 1)
-	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); !errors.Is(err, oauthserver.ErrFault) {
+	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); !errors.Is(err, oauthserver.ErrInternal) {
 		t.Errorf("verify: %v", err)
 	}
 	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
@@ -232,7 +232,7 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 	}
 }
 
-// TX-04: a token minted under an installation that ended is refused, also when the
+// TX-04: a token issued under an installation that ended is refused, also when the
 // app is installed again before it expires; and one is used once.
 func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 	t.Parallel()
@@ -242,14 +242,14 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 		t.Helper()
 		verified, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
 		mustDo(t, err)
-		minted, err := r.env.ExchangeSession(t.Context(), oauthserver.Exchange{
+		issued, err := r.env.ExchangeSession(t.Context(), oauthserver.Exchange{
 			TokenID: verified.ID, ExpiresAt: verified.ExpiresAt, AppID: app.ID, BusinessID: verified.BusinessID,
 			UserID: verified.UserID, InstallationID: verified.InstallationID,
 		}, rigMint(r.clock.Now()))
 		mustDo(t, err)
-		return minted.Outcome
+		return issued.Outcome
 	}
-	kept, old := r.mint(t, r.Server, m), r.mint(t, r.Server, m)
+	kept, old := r.issue(t, r.Server, m), r.issue(t, r.Server, m)
 	if got := exchange(kept); got != oauthserver.Issued {
 		t.Errorf("first use: %s", got)
 	}
@@ -262,10 +262,10 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 	}
 	r.clock.Advance(time.Second)
 	r.install(t, app, "biz_1", "usr_1")
-	if got := exchange(r.mint(t, r.Server, m)); got != oauthserver.Issued {
-		t.Errorf("minted under the new one: %s", got)
+	if got := exchange(r.issue(t, r.Server, m)); got != oauthserver.Issued {
+		t.Errorf("issued under the new one: %s", got)
 	}
 	if got := exchange(old); got == oauthserver.Issued {
-		t.Errorf("minted under the old one: %s", got)
+		t.Errorf("issued under the old one: %s", got)
 	}
 }

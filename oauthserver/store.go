@@ -139,9 +139,9 @@ type Approval struct {
 	InstallationID string // for a new one
 	GrantID        string // for a new one
 	Now            time.Time
-	// Judge looks at the app as it stands under the lock and returns
+	// Check looks at the app as it stands under the lock and returns
 	// ApprovalDone, or why not: status, redirect URI, scopes, review.
-	Judge func(App) ApprovalOutcome
+	Check func(App) ApprovalOutcome
 	// Record returns the events of what happened.
 	Record func(Approved) []events.Event
 	// Audit is recorded in the same transaction, if the approval is done; the zero
@@ -201,9 +201,9 @@ const (
 	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
 )
 
-// Mint is the tokens to be made, before anybody knows whether they will be.
+// NewTokens is the tokens to be made, before anybody knows whether they will be.
 // Random values are made outside of the act, which may run more than once.
-type Mint struct {
+type NewTokens struct {
 	Now            time.Time
 	FamilyID       string
 	AccessID       string
@@ -214,8 +214,8 @@ type Mint struct {
 	RefreshExpires time.Time
 }
 
-// Minted is how it ended and, after Issued and Repeated, with which scopes.
-type Minted struct {
+// IssueResult is how it ended and, after Issued and Repeated, with which scopes.
+type IssueResult struct {
 	Outcome Outcome
 	Scopes  identity.Scopes
 	Answer  []byte // after Repeated: what was kept
@@ -240,7 +240,7 @@ type CodeStore interface {
 	// RedeemCode marks an unused code used and makes a family with its first
 	// tokens. When somebody else was first it ends what they got, and says Lost.
 	// Of the code, as it was looked up, only what never changes counts.
-	RedeemCode(ctx context.Context, code Code, m Mint) (Minted, error)
+	RedeemCode(ctx context.Context, code Code, m NewTokens) (IssueResult, error)
 	// SpendCode marks an unused code used without making anything, and reports whether
 	// it did: false when the code was used before. It is for a redemption that fails
 	// for good. Of a redemption at the same time exactly one of the two succeeds.
@@ -261,7 +261,7 @@ type TokenStore interface {
 	// RotateRefresh marks an unused token used and makes its successors, which
 	// also ends the access tokens before. When somebody else was first it ends
 	// the family and says Lost, unless a retry is allowed.
-	RotateRefresh(ctx context.Context, r Rotation, m Mint) (Minted, error)
+	RotateRefresh(ctx context.Context, r Rotation, m NewTokens) (IssueResult, error)
 	// EndFamily ends a family; one that has ended stays as it is.
 	EndFamily(ctx context.Context, familyID string, now time.Time) error
 	// RevokeAccessToken ends one token.
@@ -284,7 +284,7 @@ type DeviceStore interface {
 	DenyDevice(ctx context.Context, d Denial) error
 	// CollectDevice gives the tokens of an approved code, as it was looked up,
 	// once.
-	CollectDevice(ctx context.Context, device DeviceCode, m Mint) (Minted, error)
+	CollectDevice(ctx context.Context, device DeviceCode, m NewTokens) (IssueResult, error)
 }
 
 // SessionTokenStore exchanges session tokens.
@@ -292,7 +292,7 @@ type SessionTokenStore interface {
 	// ExchangeSession uses up a session token and makes an access token, and a
 	// family with a refresh token if the mint has one. The installation must be
 	// ACTIVE, and the one named when one is named.
-	ExchangeSession(ctx context.Context, x Exchange, m Mint) (Minted, error)
+	ExchangeSession(ctx context.Context, x Exchange, m NewTokens) (IssueResult, error)
 }
 
 // Exchange is a session token that was verified.
@@ -302,7 +302,7 @@ type Exchange struct {
 	AppID          string
 	BusinessID     string
 	UserID         string
-	InstallationID string // that it was minted under; empty: whatever is ACTIVE
+	InstallationID string // that it was issued under; empty: whatever is ACTIVE
 }
 
 // RegistrationStore keeps registration tokens.

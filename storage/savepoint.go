@@ -10,7 +10,7 @@ import (
 // whatever becomes of tx afterwards: when the act fails, only its own
 // statements are undone. Its error comes back unchanged, or, when they could not be
 // undone, as the text of another: whatever the act said, it did not end so.
-func Savepoint(ctx context.Context, tx Tx, act Act) (err error) {
+func Savepoint(ctx context.Context, tx Tx, act Operation) (err error) {
 	if _, err := tx.Exec(ctx, "SAVEPOINT partnerkit_act"); err != nil {
 		return fmt.Errorf("open savepoint: %w", err)
 	}

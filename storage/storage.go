@@ -31,10 +31,10 @@ type OpenTx interface {
 	Rollback() error
 }
 
-// Act is one business act, see the package comment. The context it is given is
-// the one to pass to its statements. An error that it returns rolls it back and
-// reaches the caller unchanged.
-type Act func(ctx context.Context, tx Tx) error
+// Operation is the part of a [DB.Write] that runs in the transaction, see the package
+// comment. It passes the context that it is given to its statements. An error that it
+// returns rolls the transaction back and reaches the caller unchanged.
+type Operation func(ctx context.Context, tx Tx) error
 
 // DB is one database. All methods are safe for concurrent use; after Close they
 // return [ErrClosed].
@@ -42,7 +42,7 @@ type DB interface {
 	// Dialect says what differs between databases.
 	Dialect() Dialect
 	// Write runs the act in a transaction and returns after its commit.
-	Write(ctx context.Context, act Act) error
+	Write(ctx context.Context, act Operation) error
 	// Exec runs one statement as an act of its own.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 	// Query reads, outside any transaction.
@@ -50,7 +50,7 @@ type DB interface {
 	// BeginTx opens a transaction that the caller ends.
 	BeginTx(ctx context.Context) (OpenTx, error)
 	// Migrate runs the act like Write, as the only migrator of this database.
-	Migrate(ctx context.Context, act Act) error
+	Migrate(ctx context.Context, act Operation) error
 	// Announce tells other processes on this database that a topic has news.
 	// It is a hint and may be lost. On a database of one process it does nothing.
 	Announce(ctx context.Context, topic string) error

@@ -115,7 +115,7 @@ func (k *consoleKit) install(granted identity.Scopes) {
 	k.must(k.store.HoldRequest(k.Context(), request))
 	_, err := k.store.ApproveRequest(k.Context(), oauthserver.Approval{
 		RequestID: request.ID, UserID: "usr_1", BusinessID: hookBusiness, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(oauthserver.CodeLifetime)})
 	k.must(err)

@@ -45,7 +45,7 @@ func (s *Service) gate(d Delivery, now Standing) gate {
 	if !ok {
 		return gateUnknownEvent
 	}
-	switch definition.Judge(d.AppID, now.Viewer) {
+	switch definition.Check(d.AppID, now.Viewer) {
 	case events.Visible:
 		return gateOpen
 	case events.NotInstalled:

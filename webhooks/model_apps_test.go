@@ -54,7 +54,7 @@ func (m *model) install() string {
 	m.must(m.HoldRequest(m.t.Context(), request))
 	approved, err := m.ApproveRequest(m.t.Context(), oauthserver.Approval{
 		RequestID: request.ID, UserID: "usr_1", BusinessID: business(b), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return []events.Event{e} },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
 	m.must(err)

@@ -48,7 +48,7 @@ type mortal struct {
 // test, lives on.
 type ofDispatcher struct{}
 
-func (d mortal) Write(ctx context.Context, act storage.Act) error {
+func (d mortal) Write(ctx context.Context, act storage.Operation) error {
 	return d.p.call(ctx, func() error { return d.DB.Write(ctx, act) })
 }
 

@@ -120,7 +120,7 @@ func (p *planning) deliver(to Subscriber, e events.Event) int {
 func (to Subscriber) hears(definition events.Definition, e events.Event) bool {
 	return slices.Contains(to.Events, e.Type) &&
 		!to.CreatedAt.After(e.CreatedAt) && !to.InstalledAt.After(e.CreatedAt) &&
-		definition.Judge(e.AppID, events.Viewer{
+		definition.Check(e.AppID, events.Viewer{
 			AppID: to.AppID, AppScopes: to.AppScopes, IsInstalled: !to.InstalledAt.IsZero(), InstallationScopes: to.InstallationScopes,
 		}) == events.Visible
 }

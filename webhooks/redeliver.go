@@ -18,7 +18,7 @@ func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID st
 	now := s.now()
 	queued, err := s.cfg.Store.Redeliver(ctx, Redelivery{
 		AppID: appID, WebhookID: webhookID, DeliveryID: deliveryID, Now: now,
-		Judge: func(d Delivery, standing Standing) error { return s.mayRedeliver(d, standing, now) },
+		Check: func(d Delivery, standing Standing) error { return s.mayRedeliver(d, standing, now) },
 	})
 	if errors.Is(err, ErrNotFound) {
 		return queued, s.missing(ctx, appID, webhookID, deliveryID, now)

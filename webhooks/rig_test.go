@@ -171,7 +171,7 @@ func (r *rig) connect(a app, business string, granted identity.Scopes) {
 	r.must(r.HoldRequest(r.t.Context(), request))
 	approved, err := r.ApproveRequest(r.t.Context(), oauthserver.Approval{
 		RequestID: request.ID, UserID: "usr_1", BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
 	r.must(err)

@@ -76,7 +76,7 @@ type DeliveryStore interface {
 	// and nothing is added. It may be called more than once. [ErrNotFound].
 	QueueTest(ctx context.Context, appID, webhookID string, fire func(Target) (Delivery, error)) (Delivery, error)
 	// Redeliver queues a failed delivery again, due at once, with no attempts, no
-	// response code and no last error. Judge looks at it and its standing under
+	// response code and no last error. Check looks at it and its standing under
 	// the locks, also when it has not failed; its error is returned and nothing is
 	// changed. It may be called more than once. Of several at once one wins; the
 	// others see it queued. [ErrNotFound].
@@ -94,7 +94,7 @@ type Target struct {
 type Redelivery struct {
 	AppID, WebhookID, DeliveryID string
 	Now                          time.Time
-	Judge                        func(Delivery, Standing) error
+	Check                        func(Delivery, Standing) error
 }
 
 // PlanStore turns events into deliveries, for one planner at a time.

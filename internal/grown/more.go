@@ -26,7 +26,7 @@ const (
 func (s *Service) approval(request string, now time.Time) oauthserver.Approval {
 	return oauthserver.Approval{
 		RequestID: request, UserID: fmt.Sprint("new_", s.turn()), BusinessID: s.business(), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}
 }
@@ -81,7 +81,7 @@ func (s *Service) Device(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	minted, err := s.Store.CollectDevice(ctx, found, oauthserver.Mint{
+	minted, err := s.Store.CollectDevice(ctx, found, oauthserver.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now), AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(time.Hour),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(time.Hour),
 	})
@@ -242,7 +242,7 @@ func (s *Service) Delivery(ctx context.Context) error {
 	}
 	_, err := s.Store.Redeliver(ctx, webhooks.Redelivery{
 		AppID: hook.AppID, WebhookID: hook.ID, DeliveryID: s.id(id.Delivery, row), Now: time.Now(),
-		Judge: func(webhooks.Delivery, webhooks.Standing) error { return nil },
+		Check: func(webhooks.Delivery, webhooks.Standing) error { return nil },
 	})
 	return err
 }

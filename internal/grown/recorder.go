@@ -64,7 +64,7 @@ func (r *Recorder) Query(ctx context.Context, text string, args ...any) (storage
 }
 
 // Write implements storage.DB.
-func (r *Recorder) Write(ctx context.Context, act storage.Act) error {
+func (r *Recorder) Write(ctx context.Context, act storage.Operation) error {
 	return r.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error { return act(ctx, recordedTx{tx, r}) })
 }
 

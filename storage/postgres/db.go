@@ -46,13 +46,13 @@ func (db *DB) Dialect() storage.Dialect {
 }
 
 // Write implements [storage.DB], at READ COMMITTED: acts lock what they rely on.
-func (db *DB) Write(ctx context.Context, act storage.Act) error {
+func (db *DB) Write(ctx context.Context, act storage.Operation) error {
 	return db.repeat(ctx, func() error { return db.once(ctx, act) })
 }
 
 // once runs the act in one transaction: as a pipeline on a connection of pgx, and
 // statement by statement on any other, such as that of a driver wrapped around it.
-func (db *DB) once(ctx context.Context, act storage.Act) error {
+func (db *DB) once(ctx context.Context, act storage.Operation) error {
 	isPgx, err := db.piped(ctx, act)
 	if err != nil || isPgx {
 		return err
@@ -61,7 +61,7 @@ func (db *DB) once(ctx context.Context, act storage.Act) error {
 }
 
 // piped reports whether it had a connection of pgx to run the act on.
-func (db *DB) piped(ctx context.Context, act storage.Act) (isPgx bool, err error) {
+func (db *DB) piped(ctx context.Context, act storage.Operation) (isPgx bool, err error) {
 	conn, err := db.sql.Conn(ctx)
 	if err != nil {
 		return false, err
@@ -79,7 +79,7 @@ func (db *DB) piped(ctx context.Context, act storage.Act) (isPgx bool, err error
 }
 
 // plainly runs the act statement by statement.
-func plainly(ctx context.Context, on *sql.DB, act storage.Act) error {
+func plainly(ctx context.Context, on *sql.DB, act storage.Operation) error {
 	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 // Migrate implements [storage.DB]: it creates the schema when it is absent and
 // holds an advisory lock, so that of several nodes that start together one
 // migrates and the others find it done.
-func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
+func (db *DB) Migrate(ctx context.Context, act storage.Operation) error {
 	migrate := func(ctx context.Context, tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "partnerkit migrations "+db.cfg.Schema); err != nil {
 			return err

@@ -29,7 +29,7 @@ type pipeline struct {
 }
 
 // runPipeline runs the act in one transaction.
-func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Act) (err error) {
+func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Operation) (err error) {
 	p := &pipeline{conn: conn, waits: &pgx.Batch{}}
 	p.waits.Queue("begin isolation level read committed")
 	committed := false

@@ -124,7 +124,7 @@ const (
 )
 
 // told translates the outcome of a mint as the server does.
-func told(m oauthserver.Minted, err error, lost, ended answer) (answer, error) {
+func told(m oauthserver.IssueResult, err error, lost, ended answer) (answer, error) {
 	if err != nil {
 		return fault, err
 	}
@@ -188,7 +188,7 @@ func spendCode(ctx context.Context, c call) (answer, error) {
 	return done, nil
 }
 
-func (c call) refresh(ctx context.Context, m oauthserver.Mint) (answer, error) {
+func (c call) refresh(ctx context.Context, m oauthserver.NewTokens) (answer, error) {
 	token, err := c.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 	if err != nil {
 		return fault, err

@@ -30,7 +30,7 @@ func (b *bug) of(query string) []string {
 	return []string{query}
 }
 
-func (r rewriter) Write(ctx context.Context, act storage.Act) error {
+func (r rewriter) Write(ctx context.Context, act storage.Operation) error {
 	return r.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
 		return act(ctx, rewriterTx{tx, r.bug})
 	})

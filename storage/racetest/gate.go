@@ -25,7 +25,7 @@ func (g *gate) stop(at laneState) {
 }
 
 // Write implements [storage.DB].
-func (g *gate) Write(ctx context.Context, act storage.Act) error {
+func (g *gate) Write(ctx context.Context, act storage.Operation) error {
 	alone := g.Dialect().IsOneProcess
 	if alone {
 		g.stop(outside)

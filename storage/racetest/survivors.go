@@ -40,8 +40,8 @@ func (w *world) liveTokens(ctx context.Context, s *sqlstore.Store, v *verdict, r
 	return live, nil
 }
 
-func (w *world) mints() []oauthserver.Mint {
-	all := []oauthserver.Mint{w.old}
+func (w *world) mints() []oauthserver.NewTokens {
+	all := []oauthserver.NewTokens{w.old}
 	if w.current.AccessID != w.old.AccessID {
 		all = append(all, w.current)
 	}

@@ -41,7 +41,7 @@ type world struct {
 	connected      oauthserver.Approved
 
 	usedCode, freshCode artifact
-	old, current        oauthserver.Mint // of the family; the same when it was not rotated
+	old, current        oauthserver.NewTokens // of the family; the same when it was not rotated
 	pending, approved   artifact
 	userCode            string
 	session             string // the id of a session token
@@ -57,7 +57,7 @@ type artifact struct {
 
 // laneValues is what a contender has made before its act.
 type laneValues struct {
-	mint                       oauthserver.Mint
+	mint                       oauthserver.NewTokens
 	installation, grant, event string
 }
 
@@ -126,7 +126,7 @@ func (w *world) furnish(ctx context.Context, s *sqlstore.Store, needs map[need]b
 func (w *world) newLane(of string) laneValues {
 	l := laneValues{
 		installation: id.New(id.Installation, noon), grant: id.New(id.Grant, noon), event: id.New(id.Event, noon),
-		mint: oauthserver.Mint{
+		mint: oauthserver.NewTokens{
 			Now: noon, FamilyID: id.New(id.Family, noon),
 			AccessID: id.New(id.Token, noon), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: noon.Add(oauthserver.AccessTokenLifetime),
 			RefreshID: id.New(id.Token, noon), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: noon.Add(oauthserver.RefreshTokenLifetime),
@@ -168,7 +168,7 @@ func (w *world) device(ctx context.Context, s *sqlstore.Store, name string) (art
 func (w *world) approval(request string, l laneValues) oauthserver.Approval {
 	return oauthserver.Approval{
 		RequestID: request, UserID: w.user, BusinessID: w.business, InstallationID: l.installation, GrantID: l.grant, Now: noon,
-		Judge: func(a oauthserver.App) oauthserver.ApprovalOutcome {
+		Check: func(a oauthserver.App) oauthserver.ApprovalOutcome {
 			if !a.IsUsable() {
 				return oauthserver.ApprovalAppDead
 			}
@@ -187,7 +187,7 @@ func (w *world) event(name string, l laneValues) []events.Event {
 	return []events.Event{{ID: l.event, Type: name, BusinessID: w.business, AppID: w.app.ID, Data: []byte("{}"), CreatedAt: noon}}
 }
 
-func issued(m oauthserver.Minted, err error) error {
+func issued(m oauthserver.IssueResult, err error) error {
 	if err == nil && m.Outcome != oauthserver.Issued {
 		err = fmt.Errorf("racetest: the world's mint ended with %q", m.Outcome)
 	}

@@ -20,7 +20,7 @@ import (
 // batched runs the acts in one batch for certain: they queue up behind an open
 // transaction, in a bubble that knows when all of them wait. Each act inserts
 // three rows under its number; it returns the error of each.
-func batched(t *testing.T, db *sqlite.DB, acts []storage.Act) []error {
+func batched(t *testing.T, db *sqlite.DB, acts []storage.Operation) []error {
 	t.Helper()
 	gate, err := db.BeginTx(context.Background())
 	if err != nil {
@@ -61,7 +61,7 @@ func insertStep(ctx context.Context, tx storage.Tx, act, step int) error {
 }
 
 // threeSteps is an act of three rows; meddle may break it before a step.
-func threeSteps(act int, meddle func(ctx context.Context, tx storage.Tx, step int) error) storage.Act {
+func threeSteps(act int, meddle func(ctx context.Context, tx storage.Tx, step int) error) storage.Operation {
 	return func(ctx context.Context, tx storage.Tx) error {
 		for step := range 3 {
 			if meddle != nil {
@@ -114,7 +114,7 @@ func TestFaultsInABatch(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, act %d, step %d", name, victim, at), func(t *testing.T) {
 					t.Parallel()
 					bubble(t, func(t *testing.T, db *sqlite.DB) {
-						batch := make([]storage.Act, acts)
+						batch := make([]storage.Operation, acts)
 						for i := range batch {
 							batch[i] = threeSteps(i, nil)
 						}
@@ -145,7 +145,7 @@ func TestCancelledInABatch(t *testing.T) {
 		bubble(t, func(t *testing.T, db *sqlite.DB) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			batch := []storage.Act{
+			batch := []storage.Operation{
 				threeSteps(0, nil),
 				threeSteps(1, func(_ context.Context, tx storage.Tx, step int) error {
 					if step == at {
@@ -182,7 +182,7 @@ func TestFullInABatch(t *testing.T) {
 			if _, err := db.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages+2)); err != nil {
 				t.Fatal(err)
 			}
-			batch := make([]storage.Act, 4)
+			batch := make([]storage.Operation, 4)
 			for i := range batch {
 				batch[i] = threeSteps(i, nil)
 			}
@@ -271,7 +271,7 @@ func TestLostCommit(t *testing.T) {
 			d.now.Store(true)
 			return errMeddled
 		}
-		for i, err := range batched(t, db, []storage.Act{threeSteps(0, nil), refusal}) {
+		for i, err := range batched(t, db, []storage.Operation{threeSteps(0, nil), refusal}) {
 			if !errors.Is(err, errCommit) || errors.Is(err, errMeddled) {
 				t.Errorf("act %d: %v", i, err)
 			}

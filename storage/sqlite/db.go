@@ -129,12 +129,12 @@ func (db *DB) Dialect() storage.Dialect {
 
 // Write implements [storage.DB]: the act shares its commit with those that wait
 // at the same time. The context is looked at until the act begins, not after.
-func (db *DB) Write(ctx context.Context, act storage.Act) error {
+func (db *DB) Write(ctx context.Context, act storage.Operation) error {
 	return db.writer.write(&job{ctx: ctx, act: act})
 }
 
 // Migrate implements [storage.DB]. The file's lock keeps other migrators away.
-func (db *DB) Migrate(ctx context.Context, act storage.Act) error {
+func (db *DB) Migrate(ctx context.Context, act storage.Operation) error {
 	if err := db.Write(ctx, act); err != nil {
 		return fmt.Errorf("migrate %s: %w%s", db.path, err, hint(err))
 	}

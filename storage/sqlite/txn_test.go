@@ -50,7 +50,7 @@ func TestRowsEndWithTheirTransaction(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T, db *sqlite.DB) {
 				left := end(t, db)
-				for i, err := range batched(t, db, []storage.Act{threeSteps(1, nil), threeSteps(2, nil), threeSteps(3, nil)}) {
+				for i, err := range batched(t, db, []storage.Operation{threeSteps(1, nil), threeSteps(2, nil), threeSteps(3, nil)}) {
 					if err != nil {
 						t.Errorf("act %d afterwards: %v", i, err)
 					}
@@ -137,7 +137,7 @@ func TestCommitRefusedByOneAct(t *testing.T) {
 			_, err := tx.Exec(ctx, "INSERT INTO child VALUES (7)")
 			return err
 		}
-		for i, err := range batched(t, db, []storage.Act{threeSteps(0, nil), orphan, threeSteps(2, nil)}) {
+		for i, err := range batched(t, db, []storage.Operation{threeSteps(0, nil), orphan, threeSteps(2, nil)}) {
 			if (err != nil) != (i == 1) {
 				t.Errorf("act %d: %v", i, err)
 			}

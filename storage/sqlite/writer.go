@@ -39,7 +39,7 @@ type writer struct {
 // job is one act waiting for the connection, one statement, or one BeginTx.
 type job struct {
 	ctx   context.Context
-	act   storage.Act
+	act   storage.Operation
 	query string // without an act: one statement, atomic by itself
 	args  []any
 	lend  bool // wants the connection, brings no act

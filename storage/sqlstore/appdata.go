@@ -176,7 +176,7 @@ func (s *Store) DeleteValue(ctx context.Context, r appdata.Removal) error {
 			return noAppData(err)
 		}
 		gone := row.decoded()
-		if err := r.Judge(gone); err != nil {
+		if err := r.Check(gone); err != nil {
 			return err
 		}
 		n, err := tx.exec(ctx, "DELETE FROM partnerkit_app_data_value WHERE id = $1", r.ValueID)

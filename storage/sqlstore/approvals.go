@@ -152,7 +152,7 @@ func (t *tx) connect(ctx context.Context, a oauthserver.Approval, appID string, 
 	if err != nil {
 		return oauthserver.Approved{}, err
 	}
-	done := oauthserver.Approved{App: app, Outcome: a.Judge(app)}
+	done := oauthserver.Approved{App: app, Outcome: a.Check(app)}
 	if done.Outcome != oauthserver.ApprovalDone {
 		return done, nil
 	}

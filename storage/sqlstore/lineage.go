@@ -154,15 +154,15 @@ func (l locked) isAlive() bool {
 
 // verdict is what the state means for a mint of these scopes: Issued so far with
 // those that are left, or why not.
-func (l locked) verdict(scopes identity.Scopes) oauthserver.Minted {
+func (l locked) verdict(scopes identity.Scopes) oauthserver.IssueResult {
 	left := scopes.Intersect(l.appScopes).Intersect(l.granted)
 	switch {
 	case l.app != oauthserver.AppActive:
-		return oauthserver.Minted{Outcome: oauthserver.ClientDead}
+		return oauthserver.IssueResult{Outcome: oauthserver.ClientDead}
 	case l.installation == oauthserver.InstallationRevoked:
-		return oauthserver.Minted{Outcome: oauthserver.Revoked}
+		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}
 	case !l.isAlive(), left.IsEmpty():
-		return oauthserver.Minted{Outcome: oauthserver.Dead}
+		return oauthserver.IssueResult{Outcome: oauthserver.Dead}
 	}
-	return oauthserver.Minted{Outcome: oauthserver.Issued, Scopes: left}
+	return oauthserver.IssueResult{Outcome: oauthserver.Issued, Scopes: left}
 }

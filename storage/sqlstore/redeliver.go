@@ -25,7 +25,7 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) (webhooks.
 		if err != nil {
 			return err
 		}
-		if err := r.Judge(delivery, standing); err != nil {
+		if err := r.Check(delivery, standing); err != nil {
 			return err
 		}
 		queued = delivery

@@ -75,40 +75,40 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthse
 // RotateRefresh implements oauthserver.TokenStore: 4 statements, or 5 with a response to
 // keep. The generation that the family has left is dead by that: its refresh token is
 // used, and its access token replaced.
-func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.Mint) (oauthserver.Minted, error) {
-	return s.mint(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return s.issue(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
 		line, family := lineageOf(r.Token.Standing), r.Token.FamilyID
 		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
 			family, r.Token.Generation)
 		if err != nil {
-			return oauthserver.Minted{}, err
+			return oauthserver.IssueResult{}, err
 		}
 		if !won {
 			return tx.reused(ctx, r, state, m.Now)
 		}
-		minted := state.rotation(r)
-		if minted.Outcome != oauthserver.Issued {
-			return minted, errStop
+		issued := state.rotation(r)
+		if issued.Outcome != oauthserver.Issued {
+			return issued, errStop
 		}
 		if r.Retry > 0 {
-			if err := tx.keepAnswer(ctx, family, r.Answer, minted.Scopes, m.Now); err != nil {
-				return minted, err
+			if err := tx.keepAnswer(ctx, family, r.Answer, issued.Scopes, m.Now); err != nil {
+				return issued, err
 			}
 		}
-		return minted, tx.insertTokens(ctx, line.owners(), family, r.Token.Generation+1, scopeList(minted.Scopes), m)
+		return issued, tx.insertTokens(ctx, line.owners(), family, r.Token.Generation+1, scopeList(issued.Scopes), m)
 	})
 }
 
 // rotation is what the state means for one.
-func (l locked) rotation(r oauthserver.Rotation) oauthserver.Minted {
-	minted := l.verdict(r.Token.FamilyScopes)
+func (l locked) rotation(r oauthserver.Rotation) oauthserver.IssueResult {
+	issued := l.verdict(r.Token.FamilyScopes)
 	if !r.Narrow.IsEmpty() {
-		minted.Scopes = minted.Scopes.Intersect(r.Narrow)
+		issued.Scopes = issued.Scopes.Intersect(r.Narrow)
 	}
-	if minted.Outcome == oauthserver.Issued && minted.Scopes.IsEmpty() {
-		minted.Outcome = oauthserver.Dead
+	if issued.Outcome == oauthserver.Issued && issued.Scopes.IsEmpty() {
+		issued.Outcome = oauthserver.Dead
 	}
-	return minted
+	return issued
 }
 
 // keepAnswer keeps what a retry of the rotation gets back.
@@ -120,7 +120,7 @@ func (t *tx) keepAnswer(ctx context.Context, family string, answer []byte, scope
 // reused is for a token of a family that has ended or gone on. The latter ends it,
 // unless this is a retry that is allowed: soon enough, and with the successor still
 // unused. What has died since is not repeated.
-func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, now time.Time) (oauthserver.Minted, error) {
+func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, now time.Time) (oauthserver.IssueResult, error) {
 	var generation int64
 	var answer []byte
 	var scopes sql.NullString
@@ -129,16 +129,16 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, n
 		[]any{r.Token.FamilyID}, &generation, &ended, &answer, &scopes, &answered)
 	switch {
 	case err != nil:
-		return oauthserver.Minted{}, notFound(err)
+		return oauthserver.IssueResult{}, notFound(err)
 	case ended.Valid, state.installation == oauthserver.InstallationRevoked:
-		return oauthserver.Minted{Outcome: oauthserver.Revoked}, nil
+		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}, nil
 	case answer == nil || generation != r.Token.Generation+1 || !now.Before(fromNullMS(answered).Add(r.Retry)):
-		return oauthserver.Minted{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
+		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
 	case !state.isAlive():
-		return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+		return oauthserver.IssueResult{Outcome: oauthserver.Dead}, nil
 	}
 	kept, err := parseScopes(scopes.String)
-	return oauthserver.Minted{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
+	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
 }
 
 // EndFamily implements oauthserver.TokenStore.

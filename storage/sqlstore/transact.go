@@ -63,7 +63,7 @@ func (s *Store) from(ctx context.Context) (storage.Querier, error) {
 }
 
 // run runs an operation in a savepoint and passes its hints on.
-func (j *joined) run(ctx context.Context, act storage.Act, of *tx) error {
+func (j *joined) run(ctx context.Context, act storage.Operation, of *tx) error {
 	if j.ended.Load() {
 		return storage.ErrTxDone
 	}

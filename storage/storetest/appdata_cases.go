@@ -211,7 +211,7 @@ var dataCases = []testCase[*Env]{
 		f := newData(t, e)
 		v := f.put(t, "inv_1", `"a"`)
 		refused := f.removal(v.ID)
-		refused.Judge = func(got appdata.Value) error {
+		refused.Check = func(got appdata.Value) error {
 			if diff := cmp.Diff(v, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -226,7 +226,7 @@ func (l *statementLog) Exec(ctx context.Context, query string, args ...any) (int
 	return l.DB.Exec(ctx, query, args...)
 }
 
-func (l *statementLog) Write(ctx context.Context, act storage.Act) error {
+func (l *statementLog) Write(ctx context.Context, act storage.Operation) error {
 	return l.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error { return act(ctx, loggedTx{tx, l}) })
 }
 

@@ -90,7 +90,7 @@ func (f *dataFixture) seen(t *testing.T, resources ...string) []appdata.Value {
 func (f *dataFixture) removal(valueID string) appdata.Removal {
 	return appdata.Removal{
 		AppID: f.app.ID, BusinessID: f.business, ValueID: valueID,
-		Judge:  func(appdata.Value) error { return nil },
+		Check:  func(appdata.Value) error { return nil },
 		Record: func(appdata.Value) []events.Event { return f.event(events.AppDataUpdated, noon) },
 		Answer: func(context.Context, storage.Tx) error { return nil },
 	}

@@ -126,7 +126,7 @@ func (f *webhookFixture) queuedAt(t *testing.T, deliveryID string, due time.Time
 func (f *webhookFixture) again(d webhooks.Delivery, now time.Time) webhooks.Redelivery {
 	return webhooks.Redelivery{
 		AppID: f.app.ID, WebhookID: f.webhook.ID, DeliveryID: d.ID, Now: now,
-		Judge: func(d webhooks.Delivery, s webhooks.Standing) error {
+		Check: func(d webhooks.Delivery, s webhooks.Standing) error {
 			scope := "invoices:read"
 			if d.Status != webhooks.Failed || s.IsDeleted || !s.IsEnabled || !s.IsAppUsable ||
 				!s.Viewer.IsInstalled || !s.Viewer.AppScopes.Has(scope) || !s.Viewer.InstallationScopes.Has(scope) {

@@ -95,8 +95,8 @@ var deliveryCases = []testCase[*Env]{
 		defer stop()
 		later := noon.Add(time.Hour)
 		again := f.again(d, later)
-		judge := again.Judge
-		again.Judge = func(seen webhooks.Delivery, standing webhooks.Standing) error {
+		judge := again.Check
+		again.Check = func(seen webhooks.Delivery, standing webhooks.Standing) error {
 			want := webhooks.Standing{IsEnabled: true, IsAppUsable: true, Viewer: events.Viewer{
 				AppID: f.app.ID, AppScopes: allScopes, IsInstalled: true, InstallationScopes: allScopes,
 			}}
@@ -128,7 +128,7 @@ var deliveryCases = []testCase[*Env]{
 		// Whatever the judge says, only a failed one is queued.
 		d := f.waiting(t, noon)
 		again := f.again(d, noon.Add(time.Hour))
-		again.Judge = func(webhooks.Delivery, webhooks.Standing) error { return nil }
+		again.Check = func(webhooks.Delivery, webhooks.Standing) error { return nil }
 		if _, err := e.Redeliver(t.Context(), again); err == nil || f.queuedAt(t, d.ID, again.Now) != 0 {
 			t.Errorf("a judge that lets a retrying one pass: %v", err)
 		}

@@ -305,7 +305,7 @@ func (p *orderProof) expected(order []events.Event, got reading) []string {
 	for _, e := range order[from:] {
 		definition, _ := p.log.Catalog().Lookup(e.Type)
 		viewer := events.Viewer{AppID: got.app, AppScopes: p.apps[got.app], IsInstalled: true, InstallationScopes: p.apps[got.app]}
-		if definition.Judge(e.AppID, viewer) == events.Visible {
+		if definition.Check(e.AppID, viewer) == events.Visible {
 			want = append(want, e.ID)
 		}
 	}

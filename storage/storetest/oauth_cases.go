@@ -150,7 +150,7 @@ var oauthCases = []testCase[*Env]{
 		tests := map[oauthserver.ApprovalOutcome]func(a *oauthserver.Approval){
 			oauthserver.ApprovalNotOpen: func(a *oauthserver.Approval) { a.Now = request.ExpiresAt },
 			oauthserver.ApprovalUnreviewed: func(a *oauthserver.Approval) {
-				a.Judge = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
+				a.Check = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
 			},
 			oauthserver.ApprovalUserDead: func(a *oauthserver.Approval) {
 				a.UserID = "usr_suspended"
@@ -188,10 +188,10 @@ var oauthCases = []testCase[*Env]{
 		fresh := f.issued(t)
 		f.wantLive(t, old, false)
 		f.wantLive(t, fresh, true)
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Dead {
 			t.Errorf("an old code: %q", got.Outcome)
 		}
-		if got := get[oauthserver.Minted](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Dead {
 			t.Errorf("an old device code: %q", got.Outcome)
 		}
 		if n := f.recorded(t, events.AppUninstalled); n != 1 {
@@ -370,7 +370,7 @@ var oauthCases = []testCase[*Env]{
 		m := f.issued(t)
 		f.device(t, false)
 		x := f.exchange()
-		get[oauthserver.Minted](t)(e.ExchangeSession(t.Context(), x, mint(noon)))
+		get[oauthserver.IssueResult](t)(e.ExchangeSession(t.Context(), x, mint(noon)))
 		const day = 24 * time.Hour
 		for _, step := range []struct {
 			after time.Duration

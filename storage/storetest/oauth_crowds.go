@@ -16,7 +16,7 @@ var crowdCases = []testCase[*Env]{
 	{"A crowd redeems and refreshes", func(t *testing.T, e *Env) {
 		one, other := newOAuth(t, e), newOAuth(t, e)
 		for range max(1, rounds()/10) {
-			tries, before := make([]try, crowd), make([]oauthserver.Mint, crowd)
+			tries, before := make([]try, crowd), make([]oauthserver.NewTokens, crowd)
 			for i := range tries {
 				f := []*oauthFixture{one, other}[i%2]
 				switch i % 3 {
@@ -74,7 +74,7 @@ var crowdCases = []testCase[*Env]{
 		f, gone := newOAuth(t, e), newOAuth(t, e)
 		for range max(1, rounds()/10) {
 			used, ended, removed := f.refreshToken(t, f.issued(t)), f.refreshToken(t, f.issued(t)), gone.code(t)
-			get[oauthserver.Minted](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: used}, mint(noon)))
+			get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: used}, mint(noon)))
 			must(t, f.EndFamily(t.Context(), ended.FamilyID, noon))
 			must(t, gone.end(t, oauthserver.InstallationRemoved))
 			tries := []try{f.rotation(t, oauthserver.Rotation{Token: used}), f.rotation(t, oauthserver.Rotation{Token: ended}), gone.redemption(t, removed)}
@@ -115,25 +115,25 @@ var crowdCases = []testCase[*Env]{
 // try is a mint that is about to be tried.
 type try struct {
 	of   string // what it uses up
-	mint oauthserver.Mint
+	mint oauthserver.NewTokens
 	ctx  context.Context
-	do   func(ctx context.Context) (oauthserver.Minted, error)
+	do   func(ctx context.Context) (oauthserver.IssueResult, error)
 }
 
 func (f *oauthFixture) redemption(t *testing.T, code oauthserver.Code) try {
 	m := mint(noon)
-	return try{code.ID, m, t.Context(), func(ctx context.Context) (oauthserver.Minted, error) { return f.RedeemCode(ctx, code, m) }}
+	return try{code.ID, m, t.Context(), func(ctx context.Context) (oauthserver.IssueResult, error) { return f.RedeemCode(ctx, code, m) }}
 }
 
 func (f *oauthFixture) rotation(t *testing.T, r oauthserver.Rotation) try {
 	m := mint(noon)
-	return try{r.Token.ID, m, t.Context(), func(ctx context.Context) (oauthserver.Minted, error) { return f.RotateRefresh(ctx, r, m) }}
+	return try{r.Token.ID, m, t.Context(), func(ctx context.Context) (oauthserver.IssueResult, error) { return f.RotateRefresh(ctx, r, m) }}
 }
 
 // mintAtOnce wants no fault.
-func mintAtOnce(t *testing.T, tries []try) []oauthserver.Minted {
+func mintAtOnce(t *testing.T, tries []try) []oauthserver.IssueResult {
 	t.Helper()
-	got := make([]oauthserver.Minted, len(tries))
+	got := make([]oauthserver.IssueResult, len(tries))
 	Race(len(tries), func(i int) {
 		minted, err := tries[i].do(tries[i].ctx)
 		if err != nil {

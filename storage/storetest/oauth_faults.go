@@ -35,7 +35,7 @@ var faultCases = []testCase[*Env]{
 	{"Redeem under faults", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		var code oauthserver.Code
-		var m oauthserver.Mint
+		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { code, m = f.code(t), mint(noon) },
 			Act: func(ctx context.Context) error {
@@ -64,7 +64,7 @@ var faultCases = []testCase[*Env]{
 	// REF-07: never a half-rotated family.
 	{"Refresh under faults", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
-		var before, after oauthserver.Mint
+		var before, after oauthserver.NewTokens
 		var token oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
@@ -80,13 +80,13 @@ var faultCases = []testCase[*Env]{
 	}},
 	{"Burn under faults", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
-		var live oauthserver.Mint
+		var live oauthserver.NewTokens
 		var used oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				first := f.issued(t)
 				live = mint(noon)
-				get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, live))
+				get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, live))
 				used = f.refreshToken(t, first)
 			},
 			Act: func(ctx context.Context) error {
@@ -99,7 +99,7 @@ var faultCases = []testCase[*Env]{
 	{"Collect under faults", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		var device oauthserver.DeviceCode
-		var m oauthserver.Mint
+		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { device, m = f.device(t, true), mint(noon) },
 			Act: func(ctx context.Context) error {
@@ -113,7 +113,7 @@ var faultCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		f.code(t)
 		var x oauthserver.Exchange
-		var m oauthserver.Mint
+		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(*testing.T) { x, m = f.exchange(), mint(noon) },
 			Act: func(ctx context.Context) error {
@@ -125,7 +125,7 @@ var faultCases = []testCase[*Env]{
 	}},
 	{"Uninstall under faults", func(t *testing.T, e *Env) {
 		var f *oauthFixture
-		var m oauthserver.Mint
+		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newOAuth(t, e); m = f.issued(t) },
 			Act: func(ctx context.Context) error {

@@ -78,7 +78,7 @@ func (f *oauthFixture) hold(t *testing.T, scopes identity.Scopes) oauthserver.Au
 func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.Approval {
 	return oauthserver.Approval{
 		RequestID: requestID, UserID: f.user, BusinessID: f.business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge: func(a oauthserver.App) oauthserver.ApprovalOutcome {
+		Check: func(a oauthserver.App) oauthserver.ApprovalOutcome {
 			if !a.IsUsable() {
 				return oauthserver.ApprovalAppDead
 			}
@@ -150,8 +150,8 @@ func (f *oauthFixture) device(t *testing.T, approved bool) oauthserver.DeviceCod
 }
 
 // mint makes the values of a mint.
-func mint(now time.Time) oauthserver.Mint {
-	return oauthserver.Mint{
+func mint(now time.Time) oauthserver.NewTokens {
+	return oauthserver.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now),
 		AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
@@ -159,22 +159,22 @@ func mint(now time.Time) oauthserver.Mint {
 }
 
 // issued redeems a new code.
-func (f *oauthFixture) issued(t *testing.T) oauthserver.Mint {
+func (f *oauthFixture) issued(t *testing.T) oauthserver.NewTokens {
 	t.Helper()
 	m := mint(noon)
-	if got := get[oauthserver.Minted](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthserver.Issued {
+	if got := get[oauthserver.IssueResult](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthserver.Issued {
 		t.Fatalf("redemption ended with %q", got.Outcome)
 	}
 	return m
 }
 
-func (f *oauthFixture) refreshToken(t *testing.T, m oauthserver.Mint) oauthserver.RefreshToken {
+func (f *oauthFixture) refreshToken(t *testing.T, m oauthserver.NewTokens) oauthserver.RefreshToken {
 	t.Helper()
 	return get[oauthserver.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest))
 }
 
 // isLive reports whether an access token exists and would be taken at noon.
-func (f *oauthFixture) isLive(t *testing.T, m oauthserver.Mint) bool {
+func (f *oauthFixture) isLive(t *testing.T, m oauthserver.NewTokens) bool {
 	t.Helper()
 	token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)
 	if errors.Is(err, oauthserver.ErrNotFound) {
@@ -185,7 +185,7 @@ func (f *oauthFixture) isLive(t *testing.T, m oauthserver.Mint) bool {
 }
 
 // canRefresh reports whether a refresh token exists, is unused and alive.
-func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.Mint) bool {
+func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.NewTokens) bool {
 	t.Helper()
 	token, err := f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest)
 	if errors.Is(err, oauthserver.ErrNotFound) {
@@ -195,7 +195,7 @@ func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.Mint) bool {
 	return !token.Used && token.IsAlive()
 }
 
-func (f *oauthFixture) wantLive(t *testing.T, m oauthserver.Mint, want bool) {
+func (f *oauthFixture) wantLive(t *testing.T, m oauthserver.NewTokens, want bool) {
 	t.Helper()
 	if access, refresh := f.isLive(t, m), f.canRefresh(t, m); access != want || refresh != want {
 		t.Errorf("access token live: %v, refresh token usable: %v; want %v", access, refresh, want)

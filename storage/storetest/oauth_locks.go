@@ -95,7 +95,7 @@ func (e *Env) killWaits(t *testing.T, kill func(*oauthFixture, oauthserver.Refre
 	tx, err := e.BeginTx(t.Context())
 	must(t, err)
 	defer tx.Rollback()
-	if got := get[oauthserver.Minted](t)(e.WithTx(tx).RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)); got.Outcome != oauthserver.Issued {
+	if got := get[oauthserver.IssueResult](t)(e.WithTx(tx).RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)); got.Outcome != oauthserver.Issued {
 		t.Fatalf("rotation: %q", got.Outcome)
 	}
 	killed := inBackground(func() error { return kill(f, token) })

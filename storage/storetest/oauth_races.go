@@ -32,7 +32,7 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			code := f.code(t)
-			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) { return f.RedeemCode(t.Context(), code, m) })
+			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) { return f.RedeemCode(t.Context(), code, m) })
 			f.wantLive(t, winner, false)
 		}
 	}},
@@ -42,7 +42,7 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			code, m := f.code(t), mint(noon)
-			var minted oauthserver.Minted
+			var minted oauthserver.IssueResult
 			var spent atomic.Int64
 			Race(8, func(i int) {
 				if i == 0 {
@@ -72,7 +72,7 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			token := f.refreshToken(t, f.issued(t))
-			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) {
+			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, m)
 			})
 			f.wantLive(t, winner, false)
@@ -83,7 +83,7 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, true)
-			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) { return f.CollectDevice(t.Context(), device, m) })
+			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) { return f.CollectDevice(t.Context(), device, m) })
 			f.wantLive(t, winner, true)
 		}
 	}},
@@ -93,7 +93,7 @@ var raceCases = []testCase[*Env]{
 		f.code(t) // installs
 		for range rounds() {
 			x := f.exchange()
-			winner := f.race(t, func(m oauthserver.Mint) (oauthserver.Minted, error) {
+			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 				m.RefreshID = ""
 				return f.ExchangeSession(t.Context(), x, m)
 			})
@@ -154,7 +154,7 @@ var raceCases = []testCase[*Env]{
 }
 
 // race lets contenders mint at once and wants one winner and no fault.
-func (f *oauthFixture) race(t *testing.T, try func(oauthserver.Mint) (oauthserver.Minted, error)) (winner oauthserver.Mint) {
+func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauthserver.IssueResult, error)) (winner oauthserver.NewTokens) {
 	t.Helper()
 	var mu sync.Mutex
 	outcomes := map[oauthserver.Outcome]int{}
@@ -262,7 +262,7 @@ func (e *Env) killAgainstMints(t *testing.T, kill func(t *testing.T, f *oauthFix
 		f := newOAuth(t, e)
 		old := f.issued(t)
 		token, code, device := f.refreshToken(t, old), f.code(t), f.device(t, true)
-		mints := []oauthserver.Mint{mint(noon), mint(noon), mint(noon)}
+		mints := []oauthserver.NewTokens{mint(noon), mint(noon), mint(noon)}
 		Race(4, func(i int) {
 			var err error
 			switch i {

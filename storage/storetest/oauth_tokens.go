@@ -18,7 +18,7 @@ var tokenCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		first, second := f.issued(t), mint(noon)
 		token := f.refreshToken(t, first)
-		minted := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
+		minted := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
 		if minted.Outcome != oauthserver.Issued || !minted.Scopes.Equal(identity.MustScopes("events:read")) {
 			t.Errorf("rotation: %+v", minted)
 		}
@@ -28,11 +28,11 @@ var tokenCases = []testCase[*Env]{
 			t.Errorf("the family has %v", next.FamilyScopes)
 		}
 		token = f.refreshToken(t, first) // used by now
-		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != oauthserver.Lost {
+		if minted = get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != oauthserver.Lost {
 			t.Errorf("a replay: %q", minted.Outcome)
 		}
 		f.wantLive(t, second, false)
-		if minted = get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, mint(noon))); minted.Outcome != oauthserver.Revoked {
+		if minted = get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, mint(noon))); minted.Outcome != oauthserver.Revoked {
 			t.Errorf("after the burn: %q", minted.Outcome)
 		}
 	}},
@@ -40,12 +40,12 @@ var tokenCases = []testCase[*Env]{
 	{"A retry of a refresh", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		first, second := f.issued(t), mint(noon)
-		rotate := func(now time.Time) oauthserver.Minted {
+		rotate := func(now time.Time) oauthserver.IssueResult {
 			m := mint(now)
 			if now.Equal(noon) {
 				m = second
 			}
-			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+			return get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
 				Token: f.refreshToken(t, first), Answer: []byte("sealed"), Retry: 10 * time.Second,
 			}, m))
 		}
@@ -65,11 +65,11 @@ var tokenCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		first, second, third := f.issued(t), mint(noon), mint(noon)
 		for _, step := range []struct {
-			from oauthserver.Mint
-			to   oauthserver.Mint
+			from oauthserver.NewTokens
+			to   oauthserver.NewTokens
 			want oauthserver.Outcome
 		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, mint(noon), oauthserver.Lost}} {
-			got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+			got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
 				Token: f.refreshToken(t, step.from), Answer: []byte("sealed"), Retry: 10 * time.Second,
 			}, step.to))
 			if got.Outcome != step.want {
@@ -81,8 +81,8 @@ var tokenCases = []testCase[*Env]{
 	{"A rotation without a retry forgets the answer before", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		first, second := f.issued(t), mint(noon)
-		rotate := func(from, to oauthserver.Mint, retry time.Duration) oauthserver.Outcome {
-			return get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
+		rotate := func(from, to oauthserver.NewTokens, retry time.Duration) oauthserver.Outcome {
+			return get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
 				Token: f.refreshToken(t, from), Answer: []byte("sealed"), Retry: retry,
 			}, to)).Outcome
 		}
@@ -95,7 +95,7 @@ var tokenCases = []testCase[*Env]{
 	{"Another token's id, or digest", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		one, other := f.issued(t), f.issued(t)
-		for name, m := range map[string]oauthserver.Mint{
+		for name, m := range map[string]oauthserver.NewTokens{
 			"its own id, another's digest": {AccessID: one.AccessID, AccessDigest: other.AccessDigest, RefreshID: one.RefreshID, RefreshDigest: other.RefreshDigest},
 			"no id":                        {AccessDigest: one.AccessDigest, RefreshDigest: one.RefreshDigest},
 			"no digest":                    {AccessID: one.AccessID, RefreshID: one.RefreshID},
@@ -116,28 +116,28 @@ var tokenCases = []testCase[*Env]{
 	{"Used and ended since the look", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		code, device, first, second := f.code(t), f.device(t, true), mint(noon), mint(noon)
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, first)); got.Outcome != oauthserver.Issued {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, first)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
-		if got := get[oauthserver.Minted](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Issued {
+		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Issued {
 			t.Fatalf("collection: %q", got.Outcome)
 		}
 		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a code that was used, of a user who was suspended: %q", got.Outcome)
 		}
-		if got := get[oauthserver.Minted](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Lost {
+		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a device code that was collected, of a user who was suspended: %q", got.Outcome)
 		}
 		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
 		f.wantLive(t, first, false)
 
 		token := f.refreshToken(t, f.issued(t))
-		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, second)); got.Outcome != oauthserver.Issued {
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, second)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("rotation: %q", got.Outcome)
 		}
 		must(t, f.end(t, oauthserver.InstallationRevoked))
-		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); got.Outcome != oauthserver.Revoked {
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); got.Outcome != oauthserver.Revoked {
 			t.Errorf("a token that was used, of an installation that was revoked: %q", got.Outcome)
 		}
 	}},
@@ -147,11 +147,11 @@ var tokenCases = []testCase[*Env]{
 		code, device := f.code(t), f.device(t, true)
 		refresh := f.refreshToken(t, f.issued(t))
 		session := oauthserver.Exchange{TokenID: fmt.Sprintf("session_%d", serial.Add(1)), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user}
-		mints := map[string]func() (oauthserver.Minted, error){
-			"redeem":   func() (oauthserver.Minted, error) { return f.RedeemCode(t.Context(), code, mint(noon)) },
-			"collect":  func() (oauthserver.Minted, error) { return f.CollectDevice(t.Context(), device, mint(noon)) },
-			"exchange": func() (oauthserver.Minted, error) { return f.ExchangeSession(t.Context(), session, mint(noon)) },
-			"refresh": func() (oauthserver.Minted, error) {
+		mints := map[string]func() (oauthserver.IssueResult, error){
+			"redeem":   func() (oauthserver.IssueResult, error) { return f.RedeemCode(t.Context(), code, mint(noon)) },
+			"collect":  func() (oauthserver.IssueResult, error) { return f.CollectDevice(t.Context(), device, mint(noon)) },
+			"exchange": func() (oauthserver.IssueResult, error) { return f.ExchangeSession(t.Context(), session, mint(noon)) },
+			"refresh": func() (oauthserver.IssueResult, error) {
 				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: refresh}, mint(noon))
 			},
 		}
@@ -161,7 +161,7 @@ var tokenCases = []testCase[*Env]{
 				want oauthserver.Outcome
 			}{{oauthserver.UserSuspended, oauthserver.Dead}, {oauthserver.UserActive, oauthserver.Issued}} {
 				must(t, f.SetUserStatus(t.Context(), f.user, step.user, noon))
-				if got := get[oauthserver.Minted](t)(act()); got.Outcome != step.want {
+				if got := get[oauthserver.IssueResult](t)(act()); got.Outcome != step.want {
 					t.Errorf("%s with a user that is %s ended with %q, want %q", name, step.user, got.Outcome, step.want)
 				}
 			}
@@ -172,7 +172,7 @@ var tokenCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		code, m := f.code(t), mint(noon)
 		must(t, e.ReplayCode(t.Context(), code.ID, noon)) // it gave nothing yet
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); got.Outcome != oauthserver.Issued {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, m)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
 		f.wantLive(t, m, true)
@@ -189,14 +189,14 @@ var tokenCases = []testCase[*Env]{
 		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); spent {
 			t.Error("a used code was used up again")
 		}
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("redemption: %q", got.Outcome)
 		}
 		must(t, e.ReplayCode(t.Context(), code.ID, noon))
 		f.wantLive(t, other, true)
 
 		redeemed, m := f.code(t), mint(noon)
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), redeemed, m)); got.Outcome != oauthserver.Issued {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), redeemed, m)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
 		if spent := get[bool](t)(e.SpendCode(t.Context(), redeemed.ID, noon)); spent {
@@ -216,12 +216,12 @@ var tokenCases = []testCase[*Env]{
 			func(before, after oauthserver.Installation) []events.Event {
 				return f.event(events.AppScopesUpdated, noon)
 			}))
-		if got := get[oauthserver.Minted](t)(e.RedeemCode(t.Context(), code, m)); !got.Scopes.Equal(identity.MustScopes("invoices:read")) {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, m)); !got.Scopes.Equal(identity.MustScopes("invoices:read")) {
 			t.Errorf("issued %v", got.Scopes)
 		}
 		none := func(before, after oauthserver.Installation) []events.Event { return nil }
 		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
-		if got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, mint(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, mint(noon))); got.Outcome != oauthserver.Dead {
 			t.Errorf("with no scope left: %q", got.Outcome)
 		}
 	}},

@@ -38,12 +38,12 @@ func purgeAll(t *testing.T, e *Env, now time.Time, batch int) (total int) {
 
 // refreshed issues tokens at noon and refreshes them so many times, refreshEvery apart. It
 // returns the mints, oldest first.
-func (f *oauthFixture) refreshed(t *testing.T, times int) []oauthserver.Mint {
+func (f *oauthFixture) refreshed(t *testing.T, times int) []oauthserver.NewTokens {
 	t.Helper()
-	mints := []oauthserver.Mint{f.issued(t)}
+	mints := []oauthserver.NewTokens{f.issued(t)}
 	for i := range times {
 		next := mint(noon.Add(time.Duration(i+1) * refreshEvery))
-		got := get[oauthserver.Minted](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, mints[i])}, next))
+		got := get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, mints[i])}, next))
 		if got.Outcome != oauthserver.Issued {
 			t.Fatalf("refresh %d ended with %q", i, got.Outcome)
 		}
@@ -53,7 +53,7 @@ func (f *oauthFixture) refreshed(t *testing.T, times int) []oauthserver.Mint {
 }
 
 // replay presents a refresh token as the server does.
-func (f *oauthFixture) replay(ctx context.Context, m oauthserver.Mint, next oauthserver.Mint) (oauthserver.Outcome, error) {
+func (f *oauthFixture) replay(ctx context.Context, m oauthserver.NewTokens, next oauthserver.NewTokens) (oauthserver.Outcome, error) {
 	token, err := f.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func (f *oauthFixture) replay(ctx context.Context, m oauthserver.Mint, next oaut
 	return got.Outcome, err
 }
 
-func last(mints []oauthserver.Mint) oauthserver.Mint { return mints[len(mints)-1] }
+func last(mints []oauthserver.NewTokens) oauthserver.NewTokens { return mints[len(mints)-1] }
 
 // refreshPurgeCases are what remains of used refresh tokens (TOK-11), so that a replay
 // revokes the family however late it comes (REF-02).
@@ -97,7 +97,7 @@ var refreshPurgeCases = []testCase[*Env]{
 		purgeAll(t, e, now, 10)
 		token, err := e.RefreshToken(t.Context(), mints[0].RefreshID, mints[0].RefreshDigest)
 		must(t, err)
-		got := get[oauthserver.Minted](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Answer: []byte("sealed"), Retry: time.Hour}, mint(now)))
+		got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Answer: []byte("sealed"), Retry: time.Hour}, mint(now)))
 		if got.Outcome != oauthserver.Lost {
 			t.Errorf("outcome %q", got.Outcome)
 		}
@@ -121,20 +121,20 @@ var refreshPurgeCases = []testCase[*Env]{
 		}
 	}},
 	{"TOK-11 refresh tokens of an ended family leave no digest", func(t *testing.T, e *Env) {
-		for name, end := range map[string]func(t *testing.T, f *oauthFixture, m oauthserver.Mint) error{
-			"revoked": func(t *testing.T, f *oauthFixture, m oauthserver.Mint) error {
+		for name, end := range map[string]func(t *testing.T, f *oauthFixture, m oauthserver.NewTokens) error{
+			"revoked": func(t *testing.T, f *oauthFixture, m oauthserver.NewTokens) error {
 				return f.EndFamily(t.Context(), m.FamilyID, noon)
 			},
-			"consent revoked": func(t *testing.T, f *oauthFixture, _ oauthserver.Mint) error {
+			"consent revoked": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
 				return f.EndGrant(t.Context(), f.endGrant())
 			},
-			"uninstalled": func(t *testing.T, f *oauthFixture, _ oauthserver.Mint) error {
+			"uninstalled": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
 				return f.end(t, oauthserver.InstallationRemoved)
 			},
-			"access revoked": func(t *testing.T, f *oauthFixture, _ oauthserver.Mint) error {
+			"access revoked": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
 				return f.end(t, oauthserver.InstallationRevoked)
 			},
-			"app deactivated": func(t *testing.T, f *oauthFixture, _ oauthserver.Mint) error {
+			"app deactivated": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
 				return f.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated)
 			},
 		} {
@@ -170,7 +170,7 @@ var refreshPurgeCases = []testCase[*Env]{
 	// A purge that stops anywhere forgets nothing.
 	{"TOK-11 purge under faults", func(t *testing.T, e *Env) {
 		var f *oauthFixture
-		var mints []oauthserver.Mint
+		var mints []oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newOAuth(t, e); mints = f.refreshed(t, 7) },
 			Act: func(ctx context.Context) error {

@@ -113,7 +113,7 @@ func (t *Tap) commit() error {
 }
 
 // Write implements [storage.DB].
-func (t *Tap) Write(ctx context.Context, act storage.Act) error {
+func (t *Tap) Write(ctx context.Context, act storage.Operation) error {
 	err := t.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
 		return act(ctx, tapTx{tx, t})
 	})

@@ -85,7 +85,7 @@ var transactCases = []testCase[*Env]{
 			}
 			// One that ends without an error has undone what it did.
 			refused := f.approval(request.ID, noon)
-			refused.Judge = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
+			refused.Check = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
 			if got, err := e.ApproveRequest(ctx, refused, newCode()); err != nil || got.Outcome != oauthserver.ApprovalUnreviewed {
 				t.Errorf("%q, %v", got.Outcome, err)
 			}

@@ -104,7 +104,7 @@ func approve(store *sqlstore.Store, app oauthserver.App, business string, scopes
 	code := secret.New(secret.AuthorizationCode)
 	approved, err := store.ApproveRequest(ctx, oauthserver.Approval{
 		RequestID: request.ID, UserID: user, BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: code.Digest(), ExpiresAt: now.Add(time.Hour)})
 	switch {

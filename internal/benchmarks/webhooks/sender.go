@@ -108,7 +108,7 @@ func (s *sender) install(app oauthserver.App, business string) error {
 	}
 	approved, err := s.ApproveRequest(ctx, oauthserver.Approval{
 		RequestID: request.ID, UserID: "usr_1", BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
 	if err == nil && approved.Outcome != oauthserver.ApprovalDone {

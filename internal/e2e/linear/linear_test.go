@@ -113,7 +113,7 @@ func inOrder(history []porcupine.Operation) []porcupine.Operation {
 }
 
 // mints makes what each client may get.
-func mints() (all [clients + 1]oauthserver.Mint) {
+func mints() (all [clients + 1]oauthserver.NewTokens) {
 	for i := range all {
 		all[i] = newMint()
 	}
@@ -139,7 +139,7 @@ func beginFamily(t testing.TB, w world) client {
 		t.Fatal(answer, err)
 	}
 	var mu sync.Mutex
-	known := []oauthserver.Mint{1: first} // by generation
+	known := []oauthserver.NewTokens{1: first} // by generation
 	return func(ctx context.Context, who int) (call, string, error) {
 		mu.Lock()
 		newest := len(known) - 1

@@ -56,7 +56,7 @@ func must(t testing.TB, err error) {
 func (w world) approval(request string) oauthserver.Approval {
 	return oauthserver.Approval{
 		RequestID: request, UserID: w.user, BusinessID: w.business, InstallationID: name(), GrantID: name(), Now: noon,
-		Judge:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
+		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
 	}
 }
@@ -76,15 +76,15 @@ func (w world) code(t testing.TB) string {
 	return code
 }
 
-func newMint() oauthserver.Mint {
-	return oauthserver.Mint{
+func newMint() oauthserver.NewTokens {
+	return oauthserver.NewTokens{
 		Now: noon, FamilyID: name(), AccessID: name(), AccessDigest: digest(name()), AccessExpires: noon.Add(time.Hour),
 		RefreshID: name(), RefreshDigest: digest(name()), RefreshExpires: noon.Add(time.Hour),
 	}
 }
 
 // present redeems a code, or replays it.
-func (w world) present(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.Mint) (string, error) {
+func (w world) present(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.NewTokens) (string, error) {
 	code, err := s.Code(ctx, digest(text))
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (w world) present(ctx context.Context, s *sqlstore.Store, text string, m oa
 	return string(minted.Outcome), err
 }
 
-func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthserver.Mint) (string, error) {
+func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthserver.NewTokens) (string, error) {
 	token, err := s.RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
 	if err != nil {
 		return "", err
@@ -106,7 +106,7 @@ func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthserver.Mi
 }
 
 // poll is a device's, as the token endpoint answers it.
-func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.Mint) (string, error) {
+func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.NewTokens) (string, error) {
 	device, err := s.DeviceByDigest(ctx, digest(text))
 	if err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.Min
 	return string(minted.Outcome), err
 }
 
-func exchange(ctx context.Context, s *sqlstore.Store, w world, token string, m oauthserver.Mint) (string, error) {
+func exchange(ctx context.Context, s *sqlstore.Store, w world, token string, m oauthserver.NewTokens) (string, error) {
 	m.FamilyID, m.RefreshID = "", ""
 	minted, err := s.ExchangeSession(ctx, oauthserver.Exchange{TokenID: token, ExpiresAt: noon.Add(time.Minute), AppID: w.app, BusinessID: w.business, UserID: w.user}, m)
 	if minted.Outcome == oauthserver.Lost {
@@ -144,7 +144,7 @@ func exchange(ctx context.Context, s *sqlstore.Store, w world, token string, m o
 	return string(minted.Outcome), err
 }
 
-func verify(ctx context.Context, s *sqlstore.Store, m oauthserver.Mint) (string, error) {
+func verify(ctx context.Context, s *sqlstore.Store, m oauthserver.NewTokens) (string, error) {
 	token, err := s.AccessToken(ctx, m.AccessID, m.AccessDigest)
 	switch {
 	case errors.Is(err, oauthserver.ErrNotFound):

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// MintSession says for whom a session token is minted. The caller has
+// MintSession says for whom a session token is issued. The caller has
 // authenticated the user.
 type MintSession struct {
 	// AppID or ClientID names the app; AppID counts when both are given.
@@ -30,7 +30,7 @@ type MintSession struct {
 // verifies with the published keys and exchanges, once and within a minute, for
 // an access token. It refuses with [ErrNotFound] (no such app), [ErrPublicApp],
 // [ErrAppNotUsable], [ErrNotInstalled], [ErrUserNotActive] or [ErrNotMember];
-// faults wrap [ErrFault].
+// faults wrap [ErrInternal].
 func (s *Server) MintSessionToken(ctx context.Context, m MintSession) (string, error) {
 	if m.BusinessID == "" || m.UserID == "" {
 		return "", errors.New("mint session token: a business and a user are needed")
@@ -45,7 +45,7 @@ func (s *Server) MintSessionToken(ctx context.Context, m MintSession) (string, e
 		return "", ErrNotInstalled
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: mint session token: %w", ErrFault, err)
+		return "", fmt.Errorf("%w: mint session token: %w", ErrInternal, err)
 	}
 	if err := s.checkSessionUser(ctx, m); err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func (s *Server) sessionApp(ctx context.Context, m MintSession) (App, error) {
 	case errors.Is(err, ErrNotFound):
 		return App{}, ErrNotFound
 	case err != nil:
-		return App{}, fmt.Errorf("%w: mint session token: %w", ErrFault, err)
+		return App{}, fmt.Errorf("%w: mint session token: %w", ErrInternal, err)
 	case app.Type != Confidential:
 		return App{}, ErrPublicApp
 	case !app.IsUsable():
@@ -86,14 +86,14 @@ func (s *Server) sessionApp(ctx context.Context, m MintSession) (App, error) {
 func (s *Server) checkSessionUser(ctx context.Context, m MintSession) error {
 	status, err := s.cfg.Store.UserStatus(ctx, m.UserID)
 	if err != nil {
-		return fmt.Errorf("%w: mint session token: %w", ErrFault, err)
+		return fmt.Errorf("%w: mint session token: %w", ErrInternal, err)
 	}
 	if status != UserActive {
 		return ErrUserNotActive
 	}
 	member, err := s.cfg.Host.IsMember(ctx, m.BusinessID, m.UserID)
 	if err != nil {
-		return fmt.Errorf("%w: mint session token: %w", ErrFault, err)
+		return fmt.Errorf("%w: mint session token: %w", ErrInternal, err)
 	}
 	if !member {
 		return ErrNotMember
@@ -111,19 +111,19 @@ func (k *signingKeys) sign(ctx context.Context, now time.Time, claims sessionCla
 		jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key.private, KeyID: key.ID}},
 		new(jose.SignerOptions).WithType(sessionTokenType))
 	if err != nil {
-		return "", fmt.Errorf("%w: session token signer: %w", ErrFault, err)
+		return "", fmt.Errorf("%w: session token signer: %w", ErrInternal, err)
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
-		return "", fmt.Errorf("%w: encode session token: %w", ErrFault, err)
+		return "", fmt.Errorf("%w: encode session token: %w", ErrInternal, err)
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
-		return "", fmt.Errorf("%w: sign session token: %w", ErrFault, err)
+		return "", fmt.Errorf("%w: sign session token: %w", ErrInternal, err)
 	}
 	token, err := signed.CompactSerialize()
 	if err != nil {
-		return "", fmt.Errorf("%w: serialize session token: %w", ErrFault, err)
+		return "", fmt.Errorf("%w: serialize session token: %w", ErrInternal, err)
 	}
 	if len(token) > MaxSessionToken {
 		return "", fmt.Errorf("mint session token: the ids of user, business and session are too long for a token of %d bytes", MaxSessionToken)

@@ -34,21 +34,21 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 }
 
 // RedeemCode implements oauthserver.CodeStore: 5 statements.
-func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.Mint) (oauthserver.Minted, error) {
-	return s.mint(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return s.issue(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
 		line := lineageOf(code.Standing)
 		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
 		if err != nil {
-			return oauthserver.Minted{}, err
+			return oauthserver.IssueResult{}, err
 		}
 		if !won { // that it was used stands, whatever else has ended
-			return oauthserver.Minted{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
+			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
 		}
-		minted := state.verdict(code.Scopes)
-		if minted.Outcome != oauthserver.Issued {
-			return minted, errStop
+		issued := state.verdict(code.Scopes)
+		if issued.Outcome != oauthserver.Issued {
+			return issued, errStop
 		}
-		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
+		return issued, tx.startFamily(ctx, line, issued.Scopes, m)
 	})
 }
 
@@ -72,71 +72,71 @@ func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) 
 }
 
 // CollectDevice implements oauthserver.DeviceStore: 5 statements.
-func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode, m oauthserver.Mint) (oauthserver.Minted, error) {
-	return s.mint(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return s.issue(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
 		line := lineageOf(device.Standing)
 		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
 		if err != nil {
-			return oauthserver.Minted{}, err
+			return oauthserver.IssueResult{}, err
 		}
 		if !won {
-			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
+			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
 		}
-		minted := state.verdict(device.Scopes)
-		if minted.Outcome != oauthserver.Issued {
-			return minted, errStop
+		issued := state.verdict(device.Scopes)
+		if issued.Outcome != oauthserver.Issued {
+			return issued, errStop
 		}
-		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
+		return issued, tx.startFamily(ctx, line, issued.Scopes, m)
 	})
 }
 
 // ExchangeSession implements oauthserver.SessionTokenStore: 4 statements, 6 with
 // a refresh token.
-func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.Mint) (oauthserver.Minted, error) {
-	return s.mint(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthserver.Minted, error) {
+func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return s.issue(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
 		var row installationRow
 		if err := tx.one(ctx, activeInstallation, []any{x.AppID, x.BusinessID}, row.dest()...); err != nil {
-			return oauthserver.Minted{}, notFound(err)
+			return oauthserver.IssueResult{}, notFound(err)
 		}
 		installed, err := row.value()
 		if err != nil {
-			return oauthserver.Minted{}, err
+			return oauthserver.IssueResult{}, err
 		}
 		if x.InstallationID != "" && x.InstallationID != installed.ID {
-			return oauthserver.Minted{Outcome: oauthserver.Dead}, nil
+			return oauthserver.IssueResult{Outcome: oauthserver.Dead}, nil
 		}
 		line := lineage{app: x.AppID, installation: installed.ID, user: x.UserID}
 		state, won, err := tx.use(ctx, line, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
 		if err != nil {
-			return oauthserver.Minted{}, err
+			return oauthserver.IssueResult{}, err
 		}
-		minted := state.verdict(state.granted)
+		issued := state.verdict(state.granted)
 		switch {
-		case minted.Outcome != oauthserver.Issued:
-			return minted, errStop
+		case issued.Outcome != oauthserver.Issued:
+			return issued, errStop
 		case !won:
-			return oauthserver.Minted{Outcome: oauthserver.Lost}, nil
+			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
 		case m.RefreshID == "":
-			return minted, tx.insertAccess(ctx, line.owners(), nil, 0, scopeList(minted.Scopes), m)
+			return issued, tx.insertAccess(ctx, line.owners(), nil, 0, scopeList(issued.Scopes), m)
 		}
-		return minted, tx.startFamily(ctx, line, minted.Scopes, m)
+		return issued, tx.startFamily(ctx, line, issued.Scopes, m)
 	})
 }
 
 // mint runs an act that makes tokens, or says with errStop that it made none and nothing
 // of it must stay. A lineage that is gone is dead.
-func (s *Store) mint(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthserver.Minted, error)) (oauthserver.Minted, error) {
-	var minted oauthserver.Minted
+func (s *Store) issue(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error)) (oauthserver.IssueResult, error) {
+	var issued oauthserver.IssueResult
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
-		if minted, err = act(ctx, tx); errors.Is(err, oauthserver.ErrNotFound) {
-			minted, err = oauthserver.Minted{Outcome: oauthserver.Dead}, errStop
+		if issued, err = act(ctx, tx); errors.Is(err, oauthserver.ErrNotFound) {
+			issued, err = oauthserver.IssueResult{Outcome: oauthserver.Dead}, errStop
 		}
 		return err
 	})
 	if err != nil && !errors.Is(err, errStop) {
-		return oauthserver.Minted{}, wrap(name, err)
+		return oauthserver.IssueResult{}, wrap(name, err)
 	}
-	return minted, nil
+	return issued, nil
 }
 
 // The statements that make a family and its tokens, for a row or for many.
@@ -151,16 +151,16 @@ func familyRow(of owners, id, scopes string) []any {
 }
 
 // accessRow is of an access token; one without a family, which is nil, is of generation 0.
-func accessRow(of owners, family any, generation int64, scopes string, m oauthserver.Mint) []any {
+func accessRow(of owners, family any, generation int64, scopes string, m oauthserver.NewTokens) []any {
 	return []any{m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation}
 }
 
-func refreshRow(family any, generation int64, m oauthserver.Mint) []any {
+func refreshRow(family any, generation int64, m oauthserver.NewTokens) []any {
 	return []any{m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.RefreshExpires)}
 }
 
 // startFamily makes a family with its first tokens: 3 statements.
-func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.Mint) error {
+func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.NewTokens) error {
 	of, scopes := l.owners(), scopeList(granted)
 	if err := t.later(ctx, insertFamily+" ($1, $2, $3, $4, $5, $6, $7)", familyRow(of, m.FamilyID, scopes)...); err != nil {
 		return err
@@ -169,13 +169,13 @@ func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes
 }
 
 // insertTokens makes the tokens of a generation of the family: 2 statements.
-func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.Mint) error {
+func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.NewTokens) error {
 	if err := t.insertAccess(ctx, of, family, generation, scopes, m); err != nil {
 		return err
 	}
 	return t.later(ctx, insertRefresh+" ($1, $2, $3, $4, $5)", refreshRow(family, generation, m)...)
 }
 
-func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.Mint) error {
+func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.NewTokens) error {
 	return t.later(ctx, insertAccess+" ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", accessRow(of, family, generation, scopes, m)...)
 }

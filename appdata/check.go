@@ -17,9 +17,9 @@ import (
 // defaultMaxURL is how long a URL may be when its field does not say.
 const defaultMaxURL = 2048
 
-// Judge says why a value, in JSON, is not one for the field; empty when it is. Texts
+// Check says why a value, in JSON, is not one for the field; empty when it is. Texts
 // are taken as they are: nothing is trimmed or converted.
-func (f Field) Judge(value json.RawMessage) (reason string) {
+func (f Field) Check(value json.RawMessage) (reason string) {
 	switch f.Type {
 	case Number:
 		return f.judgeNumber(string(value))

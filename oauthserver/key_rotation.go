@@ -31,7 +31,7 @@ const (
 // RotateSigningKey makes a new key for session tokens. It is published at once,
 // signs after an hour, and the keys before it stay published until every token
 // that they signed has expired. When several nodes rotate at the same time one of
-// them does, and all return nil. Errors wrap [ErrFault].
+// them does, and all return nil. Errors wrap [ErrInternal].
 func (s *Server) RotateSigningKey(ctx context.Context) error {
 	return s.keys.rotate(ctx, s.cfg.Clock.Now())
 }
@@ -39,7 +39,7 @@ func (s *Server) RotateSigningKey(ctx context.Context) error {
 func (k *signingKeys) rotate(ctx context.Context, now time.Time) error {
 	rows, err := k.store.SigningKeys(ctx, now)
 	if err != nil {
-		return fmt.Errorf("%w: signing keys: %w", ErrFault, err)
+		return fmt.Errorf("%w: signing keys: %w", ErrInternal, err)
 	}
 	if len(rows) == 0 {
 		_, err := k.rows(ctx, now)
@@ -55,7 +55,7 @@ func (k *signingKeys) rotate(ctx context.Context, now time.Time) error {
 func (k *signingKeys) tend(ctx context.Context, now time.Time, age time.Duration) error {
 	rows, err := k.store.SigningKeys(ctx, now)
 	if err != nil {
-		return fmt.Errorf("%w: signing keys: %w", ErrFault, err)
+		return fmt.Errorf("%w: signing keys: %w", ErrInternal, err)
 	}
 	for _, row := range rows {
 		err = errors.Join(err, k.reseal(ctx, row))
@@ -72,14 +72,14 @@ func (k *signingKeys) reseal(ctx context.Context, row SigningKey) error {
 	}
 	raw, err := k.ring.Open(signingKeyPlace(row.ID), row.Sealed)
 	if err != nil {
-		return fmt.Errorf("%w: signing key %s: %w", ErrFault, row.ID, err)
+		return fmt.Errorf("%w: signing key %s: %w", ErrInternal, row.ID, err)
 	}
 	sealed, err := k.ring.Seal(signingKeyPlace(row.ID), raw)
 	if err != nil {
-		return fmt.Errorf("%w: seal signing key: %w", ErrFault, err)
+		return fmt.Errorf("%w: seal signing key: %w", ErrInternal, err)
 	}
 	if err := k.store.ResealSigningKey(ctx, row.ID, row.Sealed, sealed); err != nil {
-		return fmt.Errorf("%w: reseal signing key: %w", ErrFault, err)
+		return fmt.Errorf("%w: reseal signing key: %w", ErrInternal, err)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (k *signingKeys) rows(ctx context.Context, now time.Time) ([]SigningKey, er
 	for range keyAttempts {
 		rows, err := k.store.SigningKeys(ctx, now)
 		if err != nil {
-			return nil, fmt.Errorf("%w: signing keys: %w", ErrFault, err)
+			return nil, fmt.Errorf("%w: signing keys: %w", ErrInternal, err)
 		}
 		if len(rows) > 0 {
 			return rows, nil
@@ -113,7 +113,7 @@ func (k *signingKeys) rows(ctx context.Context, now time.Time) ([]SigningKey, er
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w: the store keeps no signing key", ErrFault)
+	return nil, fmt.Errorf("%w: the store keeps no signing key", ErrInternal)
 }
 
 // add makes a key pair and adds it after the youngest known key. That another
@@ -121,19 +121,19 @@ func (k *signingKeys) rows(ctx context.Context, now time.Time) ([]SigningKey, er
 func (k *signingKeys) add(ctx context.Context, after string, created, activeAt time.Time) error {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("%w: generate signing key: %w", ErrFault, err)
+		return fmt.Errorf("%w: generate signing key: %w", ErrInternal, err)
 	}
 	raw, err := private.Bytes()
 	if err != nil {
-		return fmt.Errorf("%w: encode signing key: %w", ErrFault, err)
+		return fmt.Errorf("%w: encode signing key: %w", ErrInternal, err)
 	}
 	key := SigningKey{ID: id.New(id.SigningKey, created), CreatedAt: created, ActiveAt: activeAt}
 	if key.Sealed, err = k.ring.Seal(signingKeyPlace(key.ID), raw); err != nil {
-		return fmt.Errorf("%w: seal signing key: %w", ErrFault, err)
+		return fmt.Errorf("%w: seal signing key: %w", ErrInternal, err)
 	}
 	err = k.store.AddSigningKey(ctx, key, after, activeAt.Add(keyAfterlife))
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("%w: add signing key: %w", ErrFault, err)
+		return fmt.Errorf("%w: add signing key: %w", ErrInternal, err)
 	}
 	return nil
 }

@@ -39,8 +39,8 @@ func newPair(now time.Time) pair {
 }
 
 // mint is what the store needs to know of the pair.
-func (p pair) mint(now time.Time) Mint {
-	m := Mint{
+func (p pair) issue(now time.Time) NewTokens {
+	m := NewTokens{
 		Now:           now,
 		AccessID:      p.access.TokenID(),
 		AccessDigest:  p.access.Digest(),

@@ -74,7 +74,7 @@ func TestRotationForYears_META04(t *testing.T) {
 			if !slices.Contains(published, kid) {
 				t.Fatalf("%s signs and was not published an hour before: %v", kid, published)
 			}
-			token := r.mint(t, r.Server, m)
+			token := r.issue(t, r.Server, m)
 			if _, err := other.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestResealKeys(t *testing.T) {
 		}
 		return all
 	}
-	token := r.mint(t, r.Server, m) // by the ring of the rig, whose key is zeroes
+	token := r.issue(t, r.Server, m) // by the ring of the rig, whose key is zeroes
 	if err := r.RotateSigningKey(t.Context()); err != nil {
 		t.Fatal(err)
 	}

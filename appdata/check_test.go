@@ -161,7 +161,7 @@ func TestFieldDeleted(t *testing.T) {
 // A field of a type that this code does not know, from a newer node, takes nothing.
 func TestUnknownType(t *testing.T) {
 	t.Parallel()
-	if got := (appdata.Field{Type: "COLOUR"}).Judge([]byte(`"red"`)); got == "" {
+	if got := (appdata.Field{Type: "COLOUR"}).Check([]byte(`"red"`)); got == "" {
 		t.Error("a value of an unknown type is taken")
 	}
 }
