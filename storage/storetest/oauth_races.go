@@ -32,7 +32,9 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			code := f.code(t)
-			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) { return f.RedeemCode(t.Context(), code, m) })
+			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+				return f.RedeemCode(t.Context(), code, m)
+			})
 			f.wantLive(t, winner, false)
 		}
 	}},
@@ -83,7 +85,9 @@ var raceCases = []testCase[*Env]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, true)
-			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) { return f.CollectDevice(t.Context(), device, m) })
+			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+				return f.CollectDevice(t.Context(), device, m)
+			})
 			f.wantLive(t, winner, true)
 		}
 	}},

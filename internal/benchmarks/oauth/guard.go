@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/internal/benchmarks/bench"
 	"github.com/partnerkit/partnerkit/internal/benchmarks/report"
-	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
