@@ -30,7 +30,7 @@ var floors = [][]string{
 	6: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/listen", "examples/listen/listener",
-		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/plans"},
+		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/plans", "internal/proofs/powerloss"},
 }
 
 var arrows = map[string][]string{
