@@ -6,6 +6,7 @@
 //   - crash: kill -9, databases that restart, a full disk
 //   - hostile: what clients may send to do harm
 //   - mutants: rules broken on purpose, and the tests that notice
+//   - powerloss: what a power loss leaves of an SQLite file
 //   - plans: the plans of statements on a database that has grown, and no process
 //
 // The races of single acts are explored in storage/racetest, statement by statement.
