@@ -130,7 +130,7 @@ func (l load) createTables(ctx context.Context, tx storage.Tx) error {
 	return nil
 }
 
-func (l load) operation(writer, number int) storage.Act {
+func (l load) operation(writer, number int) storage.Operation {
 	return func(ctx context.Context, tx storage.Tx) error {
 		for part := range rowsPerOperation {
 			if _, err := tx.Exec(ctx, "INSERT INTO parts (writer, number, part, filler) VALUES ($1, $2, $3, $4)",
