@@ -2,11 +2,11 @@ package partnerkit
 
 import "context"
 
-// Part is a loop, for tests of the order in which they stop.
-type Part = part
+// Loop is a loop, for tests of the order in which they stop.
+type Loop = loop
 
-// NewPart makes one.
-func NewPart(name string, run func(context.Context) error) Part { return part{name, run} }
+// NewLoop makes one.
+func NewLoop(name string, run func(context.Context) error) Loop { return loop{name, run} }
 
-// RunInOrder is what Run does with the platform's parts.
+// RunInOrder is what Run does with the platform's loops.
 var RunInOrder = runInOrder

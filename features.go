@@ -1,6 +1,10 @@
 package partnerkit
 
 import (
+	"context"
+	"net/http"
+	"time"
+
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
@@ -8,36 +12,58 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
+	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-func (p *Platform) newOAuth() (err error) {
+func (p *Platform) newNotifications() (err error) {
 	c := p.cfg
-	oauth := c.OAuth
-	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = c.Store, c.Host, c.Keyring, c.Pages
-	oauth.APIURL, oauth.AppURL, oauth.Service, oauth.Scopes = c.APIURL, c.AppURL, c.Service, c.Scopes
-	oauth.Limiter, oauth.Proxies, oauth.Clock, oauth.Logger, oauth.MeterProvider = c.Limiter, c.Proxies, c.Clock, c.Logger, c.MeterProvider
-	if oauth.Documents.Dial == nil {
-		oauth.Documents.Dial = c.Dial
-	}
-	p.oauth, err = oauthserver.New(oauth)
+	p.told, err = events.NewNotifications(events.NotificationsConfig{Notifier: c.Notifier, Logger: c.Logger, MeterProvider: c.MeterProvider})
 	return err
 }
 
-// newEvents makes the log and the webhooks that tell of it.
+func (p *Platform) newOAuth() (err error) {
+	c := p.cfg
+	oauth := oauthserver.Config{
+		Store: c.Store, Host: c.Host, Keyring: c.Keyring, Pages: c.Pages,
+		APIURL: c.APIURL, AppURL: c.AppURL, Service: c.Service, Scopes: c.Scopes, Resources: c.Resources,
+		Theme: c.Theme, ThemeFor: c.ThemeFor, Languages: c.Languages,
+		Limiter: c.Limiter, Limits: c.Limits, Lifetimes: c.Lifetimes, AuditRetention: c.Retention.Audit, Proxies: c.Proxies,
+		Dial: c.Dial, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
+		ErrorShape: c.ErrorShape, Notifications: p.told, Options: c.OAuth,
+	}
+	if c.Operators != nil {
+		oauth.Documents.Policy = operator.DocumentPolicy(c.Store, oauth.Documents.Policy)
+	}
+	if c.Developers != nil && oauth.Listings == nil {
+		p.listings = console.NewLiveListings(c.Store, iconPath)
+		oauth.Listings = p.listings
+	}
+	if oauth.ConnectedApps.LastUses == nil {
+		oauth.ConnectedApps.LastUses = func(ctx context.Context, installationIDs ...string) (map[string]time.Time, error) {
+			return p.calls.LastUses(ctx, installationIDs...) // it is made after the OAuth server
+		}
+	}
+	oauth.SecretUsed = func(useID string, at time.Time) { p.calls.Use(useID, at) }
+	if p.oauth, err = oauthserver.New(oauth); err != nil {
+		return err
+	}
+	p.cfg.APIURL, p.cfg.AppURL = p.oauth.Origins()
+	return nil
+}
+
+// newEvents creates the event log and the webhooks that deliver its events.
 func (p *Platform) newEvents() (err error) {
 	c := p.cfg
-	p.events, err = events.New(events.Config{Store: c.Store, Catalog: c.Events, Clock: c.Clock, Logger: c.Logger})
+	p.events, err = events.New(events.Config{Store: c.Store, Catalog: c.Events, Retention: c.Retention.Events, Clock: c.Clock, Logger: c.Logger})
 	if err != nil {
 		return err
 	}
-	hooks := c.Webhooks
-	hooks.Store, hooks.Keyring, hooks.Catalog, hooks.CurrentVersion = c.Store, c.Keyring, c.Events, c.Versions.OfApp("")
-	hooks.Clock, hooks.Logger, hooks.MeterProvider = c.Clock, c.Logger, c.MeterProvider
-	if hooks.Dial == nil {
-		hooks.Dial = c.Dial
-	}
-	p.hooks, err = webhooks.New(hooks)
+	p.hooks, err = webhooks.New(webhooks.Config{
+		Store: c.Store, Keyring: c.Keyring, Catalog: c.Events, CurrentVersion: c.Versions.OfApp(""), Retention: c.Retention.Deliveries,
+		Dial: c.Dial, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider, Notifications: p.told, Options: c.Webhooks,
+	})
 	return err
 }
 
@@ -54,25 +80,32 @@ func (p *Platform) newAppData() (err error) {
 func (p *Platform) newSurface() (err error) {
 	c := p.cfg
 	p.keys, err = guard.NewIdempotency(guard.IdempotencyConfig{
-		Store: c.Store, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
+		Store: c.Store, Lifetime: c.Retention.IdempotencyKeys, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
 		VersionHeader: oauthserver.VersionHeader(c.Service),
 	})
 	if err != nil {
 		return err
 	}
-	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
+	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Retention: c.Retention.Calls, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
 	if err != nil {
 		return err
 	}
+	sessionOrigin := ""
+	if c.SessionCORS {
+		sessionOrigin = c.AppURL
+	}
 	p.guard, err = guard.New(guard.Config{
-		Tokens: p.oauth, Sessions: c.Host, Users: c.Store, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
-		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL},
+		Tokens: p.oauth, Sessions: c.Host, ForeignTokens: c.ForeignTokens, Users: c.Store, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
+		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL}, SessionOrigin: sessionOrigin,
 		Idempotency: p.keys.Wrap, Analytics: p.calls,
-		Service: c.Service, ResourceMetadata: c.APIURL + "/.well-known/oauth-protected-resource",
-		Limiter: c.Limiter, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,
+		ErrorShape: c.ErrorShape, Service: c.Service, ResourceMetadata: p.oauth.ResourceMetadataURL,
+		Limiter: c.Limiter, Limits: c.Limits, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,
 		MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
 	})
 	if err != nil {
+		return err
+	}
+	if err := p.checkReachable(c.Routes); err != nil {
 		return err
 	}
 	return p.guard.Handle(append(p.ownRoutes(), c.Routes...)...)
@@ -87,17 +120,52 @@ func (p *Platform) newConsole() (err error) {
 	for i, version := range c.Versions.All {
 		versions[i] = version.Name
 	}
-	p.desk, err = console.New(console.Config{
-		Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
+	p.console, err = console.New(console.Config{
+		UserName: c.userName(), Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
 		Events: c.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
-		MaxFunctions: c.MaxFunctions, FunctionChecker: c.FunctionChecker, Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger,
+		MaxFunctions: c.MaxFunctions, FunctionChecker: c.FunctionChecker, Limiter: c.Limiter, Limits: c.Limits,
+		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, ErrorShape: c.ErrorShape, Notifications: p.told,
 	})
 	if err != nil {
 		return err
 	}
-	shown := c.ConsolePages
-	shown.Console, shown.SignIn, shown.Service, shown.Prefix = p.desk, c.Host.SignIn, c.Service, consolePath
-	shown.Origins, shown.Clock, shown.Logger = []string{c.APIURL, c.AppURL}, c.Clock, c.Logger
-	p.office, err = pages.New(shown)
+	p.consolePages, err = pages.New(pages.Config{
+		Console: p.console, SignIn: c.Host.SignIn, Service: c.Service, Prefix: consolePath, Origins: []string{c.APIURL, c.AppURL},
+		Theme: c.Theme, ThemeFor: c.ThemeFor, MoveClock: c.MoveClock, Clock: c.Clock, Logger: c.Logger,
+	})
+	return err
+}
+
+// userName is the source of names for the audit log of the console; nil if the host names no
+// users.
+func (c Config) userName() func(ctx context.Context, userID string) (string, error) {
+	if c.Operators == nil {
+		return nil
+	}
+	return func(ctx context.Context, userID string) (string, error) {
+		user, _, err := c.Operators.User(ctx, userID)
+		return user.Name, err
+	}
+}
+
+// newOperator serves users who are not operators as an unknown path is served: by the guard
+// on the API host, and by Config.AppRoutes on the app host.
+func (p *Platform) newOperator() (err error) {
+	c := p.cfg
+	if c.Operators == nil {
+		return nil
+	}
+	p.operator, err = operator.New(operator.Config{
+		Store: c.Store, Host: c.Operators, OAuth: p.oauth, Console: p.console, Analytics: p.calls, Otherwise: p.guard,
+		Limited: func(next http.Handler) http.Handler { return p.limited(c.Limits.DefaultAPI, next) },
+		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, Notifications: p.told, ErrorShape: c.ErrorShape,
+	})
+	if err != nil {
+		return err
+	}
+	p.operatorPages, err = operatorpages.New(operatorpages.Config{
+		Operator: p.operator, Otherwise: p.orNotFound(c.AppRoutes), Service: c.Service, Prefix: operatorPath, Origins: []string{c.APIURL, c.AppURL},
+		Theme: c.Theme, ThemeFor: c.ThemeFor, Logger: c.Logger,
+	})
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // What Patterns lists is served, each by its method, and nothing is missing of what
@@ -15,7 +16,7 @@ import (
 func TestPatternsAreServed(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	cfg.Host, cfg.Developers = somebody{}, somebody{}
+	cfg.Host, cfg.Developers = somebody{partnertest.NewHost()}, somebody{partnertest.NewHost()}
 	cfg.Routes = []guard.Route{{Pattern: "GET /invoices", Scope: guard.AnyScope, SessionsAllowed: true, Handler: guard.HTTP(http.HandlerFunc(teapot))}}
 	p := platform(t, cfg)
 	for _, want := range []string{"POST /oauth/token", "GET /.well-known/jwks.json", "GET /invoices", "GET /events/{id}", "GET /developer/apps/{appId}"} {
@@ -23,8 +24,8 @@ func TestPatternsAreServed(t *testing.T) {
 			t.Errorf("APIPatterns has no %s: %q", want, p.APIPatterns())
 		}
 	}
-	if got := len(p.AppPatterns()); got != 4 {
-		t.Errorf("AppPatterns = %q, want 4", p.AppPatterns())
+	if got := len(p.AppPatterns()); got != 9 {
+		t.Errorf("AppPatterns = %q, want 9", p.AppPatterns())
 	}
 	for name, host := range map[string]struct {
 		handler  http.Handler

@@ -2,11 +2,13 @@ package partnerkit
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -21,13 +23,18 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
+	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/theme"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Store is all that the features keep. storage/sqlite and storage/postgres open
-// one that satisfies it.
+// one that satisfies it. docs/store.md states the contract for stores of your own, which
+// storage/storetest certifies. A store may also implement webhooks.Watcher.
 type Store interface {
 	oauthserver.Store
 	guard.KeyStore
@@ -36,6 +43,7 @@ type Store interface {
 	webhooks.Store
 	appdata.Store
 	console.Store
+	operator.Store
 }
 
 // Config of a [Platform]. Store, Host, Keyring, Pages and the two URLs are
@@ -47,7 +55,8 @@ type Config struct {
 	Pages   oauthserver.Pages // see oauthserver/pages
 
 	// APIURL and AppURL are the public origins of the two hosts, such as
-	// https://api.example.com. Nothing that a request says changes them.
+	// https://api.example.com. They must differ. Nothing that a request says changes
+	// them.
 	APIURL, AppURL string
 	// Service names the service in challenges and on pages; empty means
 	// "Service".
@@ -56,19 +65,54 @@ type Config struct {
 	// identity.DefaultScopes.
 	Scopes identity.ScopeCatalog
 
-	// Routes are what apps may call on the API host, each with what they need
-	// for it. Whatever is not among them stays shut to them.
+	// Theme is the brand on all pages: consent, devices, connected apps and the console.
+	// The zero value is the default look.
+	Theme theme.Theme
+	// ThemeFor returns the theme of a request, for hosts with several brands; nil means Theme.
+	// If it panics, takes longer than a second or returns a wrong theme, Theme is used and the
+	// reason is logged.
+	ThemeFor func(r *http.Request) theme.Theme
+	// Languages of the pages that a business's people see; the zero value means English
+	// alone. The console is in English.
+	Languages locale.Languages
+
+	// Routes are the routes of the API host that apps may call, each with its
+	// requirements. Apps cannot call any other route. Paths below /oauth/ and
+	// /.well-known/ belong to the OAuth server, and those below /developer to the
+	// console where there is one; a route there is refused.
 	Routes []guard.Route
+	// Resources are the parts of the API host that have metadata of their own (RFC 9728),
+	// such as an MCP endpoint at /mcp: some clients discard metadata whose resource is not
+	// the URL that they called. What is served there are Routes. The API host as a whole
+	// has metadata in any case.
+	Resources []oauthserver.Resource
+	// ForeignTokens accepts bearer tokens of the host's own clients on the API host, such
+	// as its mobile app and internal services; nil: there are none. Their calls are
+	// treated like those of a person with a session: Routes with SessionsAllowed, else
+	// APIRoutes. The console takes cookies only.
+	ForeignTokens guard.ForeignTokens
+	// SessionCORS lets pages of AppURL call Routes with SessionsAllowed with the session
+	// cookie: their responses name that origin and allow credentials. Pages of other
+	// origins can call the API host without credentials, as they can when it is false.
+	SessionCORS bool
+	// Schemas are JSON Schemas by name, to which the descriptions of Routes refer as
+	// "#/components/schemas/Name"; see [Platform.OpenAPI].
+	Schemas map[string]json.RawMessage
 	// Events are what apps get to know of; the zero value means
 	// events.DefaultCatalog. The Events API is served when Scopes has
 	// [EventsScope].
 	Events events.Catalog
-	// Records says which records there are, for app data; nil: apps cannot attach
-	// any.
+	// Records knows the host's records, for app data; nil means that apps cannot attach
+	// values.
 	Records appdata.Records
 	// Developers says who makes apps; nil: there is no console. Its JSON is served
 	// below /developer on the API host, its pages below /developer on the app host.
 	Developers console.Host
+	// Operators says who the platform's own staff are; nil: there is no operator's side. It
+	// needs Developers, whose listings are reviewed there. Its JSON is served below
+	// /operator on the API host, its pages below /operator on the app host. For other
+	// users these paths do not exist.
+	Operators operator.Host
 	// MaxFunctions is how many functions an app may have in the console; 0 means 20.
 	// OAuth.MaxApps, OAuth.MaxRedirectURIs and Webhooks.MaxWebhooks are the other bounds
 	// of what developers may have.
@@ -76,39 +120,62 @@ type Config struct {
 	// FunctionChecker checks the sources of functions; nil: a function is any text that
 	// is not blank, in any language. console/jscheck checks JavaScript.
 	FunctionChecker console.FunctionChecker
-	// ConsolePages holds what only the console's pages have a choice about: the
-	// header, and moving the clock in development. The rest is taken from here.
-	ConsolePages pages.Config
+	// MoveClock moves the clock forward and returns once what is then due has happened. For
+	// development only: it adds a control to the console's pages. Nil means none.
+	MoveClock func(ctx context.Context, by time.Duration) error
 	// Permissions is the second gate of routes that declare one; nil: none may.
 	Permissions guard.Permissions
 	// Versions of the API; zero: it has none.
 	Versions guard.Versions
 
-	// APIRoutes and AppRoutes are the host's own on each of the two hosts: they
-	// get what no feature takes, on the API host from people with a session
-	// alone. Nil means that there are none. What anybody may reach on the API
-	// host, such as a health check, stands in front of [Platform.API].
+	// ErrorShape replaces the standard shape of errors, wherever the API host, the
+	// console or the app host responds with one; nil means apierror.StandardShape.
+	// apierror.ProblemDetails is one for RFC 9457. OAuth endpoints keep the OAuth shape.
+	ErrorShape apierror.ShapeFunc
+
+	// APIRoutes and AppRoutes are the host's own handlers on each of the two hosts. They get
+	// requests that no feature handles; on the API host only requests with a session. Nil
+	// means none. A route of the API host without credentials, such as a health check, must be
+	// handled in front of [Platform.API].
 	APIRoutes, AppRoutes http.Handler
 
 	Limiter ratelimit.Limiter // nil: in memory
-	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
-	Clock   clock.Movable     // nil: the real time
-	Logger  *slog.Logger      // nil: discards
+	// Limits holds the numbers of all limits, and exceptions by app, business and route.
+	// Zero fields mean their defaults.
+	Limits ratelimit.Limits
+	// Lifetimes of codes and tokens. Zero fields mean their defaults.
+	Lifetimes oauthserver.Lifetimes
+	// Retention is how long records are kept. Zero fields mean their defaults. See
+	// Webhooks.RetryDelays for the attempts of deliveries.
+	Retention Retention
+	Proxies   ratelimit.Proxies // whose X-Forwarded-For is believed
+	Clock     clock.Clock       // nil: the real time
+	Logger    *slog.Logger      // nil: discards
 
 	// Dial opens the connections of webhooks and client metadata documents, for networks
 	// that can be left through an egress proxy only; see webhooks.Config.Dial for what is
-	// checked before it is called. Nil means direct connections. Webhooks.Dial and
-	// OAuth.Documents.Dial come first where they are set.
+	// checked before it is called. Nil means direct connections.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Notifier receives the notifications for the host's staff: an app was connected, a
+	// refresh token was reused, a webhook is failing. It is called after the change has
+	// committed, outside of requests. Nil means that notifications are logged.
+	Notifier events.Notifier
 
 	MeterProvider  metric.MeterProvider // nil: no metrics
 	TracerProvider trace.TracerProvider // nil: no spans
 
-	// OAuth holds what only the OAuth server has a choice about. The fields
-	// that stand above as well are taken from there.
-	OAuth oauthserver.Config
-	// Webhooks holds what only the webhooks have a choice about, likewise.
-	Webhooks webhooks.Config
+	OAuth    oauthserver.Options // the settings that only the OAuth server has
+	Webhooks webhooks.Options    // the settings that only webhooks have
+}
+
+// Retention is how long records are kept. A zero field means its default.
+type Retention struct {
+	Events          time.Duration // and shown by the Events API; 30 days
+	Deliveries      time.Duration // and can be sent again; 30 days
+	Calls           time.Duration // counts of analytics; 400 days, which is the most
+	Audit           time.Duration // 365 days
+	IdempotencyKeys time.Duration // 24 hours
 }
 
 // EventsScope is what apps need to read the events of a business.
@@ -116,39 +183,47 @@ const EventsScope = "events:read"
 
 // Platform is the features, put together. It is safe for concurrent use.
 type Platform struct {
-	cfg    Config
-	errors apierror.Writer
-	oauth  *oauthserver.Server
-	keys   *guard.Idempotency
-	calls  *analytics.Counter
-	events *events.Log
-	hooks  *webhooks.Service
-	data   *appdata.Service // nil without Config.Records
-	desk   *console.Console // nil without Config.Developers
-	office *pages.Pages     // the console's; nil likewise
-	guard  *guard.Surface
-	api    http.Handler
-	app    http.Handler
+	cfg           Config
+	errors        apierror.Writer
+	told          *events.Notifications
+	oauth         *oauthserver.Server
+	keys          *guard.Idempotency
+	calls         *analytics.Counter
+	events        *events.Log
+	hooks         *webhooks.Service
+	data          *appdata.Service     // nil without Config.Records
+	console       *console.Console     // nil without Config.Developers
+	consolePages  *pages.Pages         // nil likewise
+	operator      *operator.Operator   // nil without Config.Operators
+	operatorPages *operatorpages.Pages // nil likewise
+
+	listings *console.LiveListings // nil likewise
+	guard    *guard.Surface
+	api      http.Handler
+	app      http.Handler
+
+	describe func() []byte // generates the API description once
 }
 
 // New puts the features together and starts nothing: [Platform.Run] does the
-// work that no request causes. The errors say which field is wrong.
+// work that no request causes. The error names every field that is wrong, with the reason.
 func New(_ context.Context, cfg Config) (*Platform, error) {
-	if cfg.Store == nil {
-		return nil, errors.New("partnerkit: Config.Store is nil; storage/sqlite and storage/postgres open one")
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("partnerkit: %w", err)
 	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service}}
-	for _, build := range []func() error{p.newOAuth, p.newEvents, p.newAppData, p.newSurface, p.newConsole} {
+	p := &Platform{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, Shape: cfg.ErrorShape}}
+	for _, build := range []func() error{p.newNotifications, p.newOAuth, p.newEvents, p.newAppData, p.newSurface, p.newConsole, p.newOperator, p.checkSchemas} {
 		if err := build(); err != nil {
 			return nil, fmt.Errorf("partnerkit: %w", err)
 		}
 	}
 	p.api = p.newAPI()
 	p.app = p.newApp()
+	p.describe = sync.OnceValue(p.description)
 	return p, nil
 }
 
@@ -159,9 +234,8 @@ func (c Config) withDefaults() (Config, error) {
 	if len(c.Scopes.All()) == 0 {
 		c.Scopes = identity.DefaultScopes()
 	}
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Limits = c.Limits.WithDefaults()
+	c.Clock = clock.From(c.Clock)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -182,8 +256,8 @@ func (p *Platform) API() http.Handler { return p.api }
 // App serves the app host, where people are.
 func (p *Platform) App() http.Handler { return p.app }
 
-// OAuth is the OAuth server, for what the host does by itself: suspend an app,
-// uninstall it, mint a session token.
+// OAuth returns the OAuth server, for the host's own operations: suspend an app, uninstall
+// it, issue a session token.
 func (p *Platform) OAuth() *oauthserver.Server { return p.oauth }
 
 // Events records what happened in a business; see events.Log.Record.
@@ -196,7 +270,18 @@ func (p *Platform) Webhooks() *webhooks.Service { return p.hooks }
 func (p *Platform) AppData() *appdata.Service { return p.data }
 
 // Console is the developer console; nil without Config.Developers.
-func (p *Platform) Console() *console.Console { return p.desk }
+func (p *Platform) Console() *console.Console { return p.console }
+
+// Operator is the platform staff's side; nil without Config.Operators.
+func (p *Platform) Operator() *operator.Operator { return p.operator }
+
+// Wake tells the platform that the host has committed a transaction of its own in which it
+// recorded events. They are delivered at once; without Wake within one second. A
+// transaction of the store's BeginTx needs no Wake.
+func (p *Platform) Wake() { p.hooks.Wake() }
+
+// Notifications is the queue in front of Config.Notifier.
+func (p *Platform) Notifications() *events.Notifications { return p.told }
 
 // Analytics tells how apps use the API.
 func (p *Platform) Analytics() *analytics.Counter { return p.calls }

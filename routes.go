@@ -1,18 +1,25 @@
 package partnerkit
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// consolePath is where the console lies, on both hosts.
-const consolePath = "/developer"
+const (
+	consolePath  = "/developer" // where the console lies, on both hosts
+	operatorPath = "/operator"  // where the operator's side lies, on both hosts
+	iconPath     = "/app-icons" // where the icons of live listings lie, on the app host
+)
 
 // isBelow reports whether a path is another one, or below it.
 func isBelow(path, other string) bool {
@@ -26,6 +33,7 @@ func pathsOf(patterns []string) func(path string) bool {
 	var prefixes []string
 	for _, pattern := range patterns {
 		_, path, _ := strings.Cut(pattern, " ")
+		path = strings.TrimSuffix(path, "{$}")
 		if before, _, ok := strings.Cut(path, "{"); ok {
 			prefixes = append(prefixes, before)
 			continue
@@ -37,21 +45,59 @@ func pathsOf(patterns []string) func(path string) bool {
 	}
 }
 
+// checkReachable refuses routes on paths that the API host keeps for its features.
+func (p *Platform) checkReachable(routes []guard.Route) error {
+	var wrong []error
+	for _, route := range routes {
+		if owner := p.ownerOf(route.Pattern); owner != "" {
+			wrong = append(wrong, fmt.Errorf("Config.Routes: %q cannot be served: its path belongs to %s; choose another path", route.Pattern, owner))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// ownerOf names the feature to which all paths of a pattern belong; empty if there is none.
+func (p *Platform) ownerOf(pattern string) string {
+	_, path, _ := strings.Cut(pattern, "/") // behind the method and the host
+	first, below, _ := strings.Cut(path, "/")
+	if plain, err := url.PathUnescape(first); err == nil {
+		first = plain // the mux reads it so
+	}
+	switch "/" + first {
+	case "/oauth", "/.well-known":
+		if below != "" {
+			return "the OAuth server, which has everything below /oauth/ and /.well-known/"
+		}
+	case consolePath:
+		if p.cfg.Developers != nil {
+			return "the developer console, which has everything below " + consolePath + " because Config.Developers is set"
+		}
+	case operatorPath:
+		if p.cfg.Operators != nil {
+			return "the operator's side, which has everything below " + operatorPath + " because Config.Operators is set"
+		}
+	}
+	return ""
+}
+
 // newAPI routes the API host. The surface stands in front of everything that is not
 // a feature's own, and counts it: unknown paths below /oauth/ and /.well-known/ too. The
-// console is for people: to apps it is one more path that they may not call.
+// console is for people and their console tokens: to apps it is one more path that they
+// may not call.
 func (p *Platform) newAPI() http.Handler {
 	oauth, isOAuth := p.oauth.APIHandler(), pathsOf(p.oauth.APIPatterns())
-	var desk http.Handler
-	if p.desk != nil {
-		desk = p.limited(ratelimit.DefaultAPI, p.desk)
+	var developer http.Handler
+	if p.console != nil {
+		developer = p.limited(p.cfg.Limits.DefaultAPI, p.console)
 	}
 	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case isOAuth(path):
 			oauth.ServeHTTP(w, r)
-		case desk != nil && isBelow(path, consolePath) && !guard.HasToken(r):
-			desk.ServeHTTP(w, r)
+		case developer != nil && isBelow(path, consolePath) && (!guard.HasToken(r) || console.HasToken(r)):
+			developer.ServeHTTP(w, r)
+		case p.operator != nil && isBelow(path, operatorPath) && !guard.HasToken(r):
+			p.operator.ServeHTTP(w, r)
 		default:
 			p.guard.ServeHTTP(w, r)
 		}
@@ -63,15 +109,26 @@ func (p *Platform) newAPI() http.Handler {
 // among them.
 func (p *Platform) APIPatterns() []string {
 	patterns := append(p.oauth.APIPatterns(), p.guard.Patterns()...)
-	if p.desk != nil {
-		patterns = append(patterns, p.desk.Patterns()...)
+	if p.console != nil {
+		patterns = append(patterns, p.console.Patterns()...)
+	}
+	if p.operator != nil {
+		patterns = append(patterns, p.operator.Patterns()...)
 	}
 	return patterns
 }
 
-// AppPatterns are the same for [Platform.App], without Config.AppRoutes and the pages
-// of the console.
-func (p *Platform) AppPatterns() []string { return p.oauth.AppPatterns() }
+// AppPatterns are the same for [Platform.App], without Config.AppRoutes, the pages of the
+// console and those of the operator's side.
+func (p *Platform) AppPatterns() []string {
+	patterns := p.oauth.AppPatterns()
+	if p.listings != nil {
+		patterns = append(patterns, iconPattern)
+	}
+	return patterns
+}
+
+const iconPattern = "GET " + iconPath + "/{appId}/{assetId}"
 
 // ownRoutes are what apps may call of ours. App data asks for the scope of the
 // record by itself.
@@ -93,24 +150,36 @@ func (p *Platform) ownRoutes() []guard.Route {
 
 // newApp routes the app host.
 func (p *Platform) newApp() http.Handler {
-	oauth := p.oauth.AppHandler()
-	rest := p.limited(ratelimit.DefaultApp, p.orNotFound(p.cfg.AppRoutes))
-	var office http.Handler
-	if p.office != nil {
-		office = p.limited(ratelimit.DefaultApp, p.office)
+	oauth, isOAuth := p.oauth.AppHandler(), pathsOf(p.oauth.AppPatterns())
+	rest := p.limited(p.cfg.Limits.DefaultApp, p.orNotFound(p.cfg.AppRoutes))
+	var developer, staff, icons http.Handler
+	if p.listings != nil {
+		mux := http.NewServeMux()
+		mux.Handle(iconPattern, p.errors.Standard(p.listings.ServeIcon))
+		icons = p.limited(p.cfg.Limits.DefaultApp, p.errors.StandardMux(mux))
+	}
+	if p.consolePages != nil {
+		developer = p.limited(p.cfg.Limits.DefaultApp, p.consolePages)
+	}
+	if p.operatorPages != nil {
+		staff = p.limited(p.cfg.Limits.DefaultApp, p.operatorPages)
 	}
 	routes := p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
-		case path == "/oauth/authorize", path == "/device", strings.HasPrefix(path, "/device/"):
+		case isOAuth(path), strings.HasPrefix(path, "/device/"):
 			oauth.ServeHTTP(w, r)
-		case office != nil && isBelow(path, consolePath):
-			office.ServeHTTP(w, r)
+		case icons != nil && isBelow(path, iconPath):
+			icons.ServeHTTP(w, r)
+		case developer != nil && isBelow(path, consolePath):
+			developer.ServeHTTP(w, r)
+		case staff != nil && isBelow(path, operatorPath):
+			staff.ServeHTTP(w, r)
 		default:
 			rest.ServeHTTP(w, r)
 		}
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !apierror.IsValidPath(r.URL.Path) { // the answer is no page, and framed by nobody either
+		if !apierror.IsValidPath(r.URL.Path) { // the response is not a page, and must not be framed either
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 			w.Header().Set("X-Frame-Options", "DENY")
 		}

@@ -7,65 +7,73 @@ import (
 	"time"
 )
 
-// part is a loop of a feature. It blocks until its context ends, and then leaves
-// nothing half-done.
-type part struct {
+// loop is the background work of a feature. It blocks until its context ends.
+type loop struct {
 	name string
 	run  func(ctx context.Context) error
 }
 
-// parts are the loops in the order in which they stop. What comes later serves
-// what comes earlier: who records is stopped before who counts.
-func (p *Platform) parts() []part {
-	parts := []part{
+// loops returns the loops in the order in which they stop. A loop stops before the loops
+// that it uses.
+func (p *Platform) loops() []loop {
+	loops := []loop{
 		{"oauth server", p.oauth.Run},
 		{"idempotency keys", p.keys.Run},
 		{"events", p.events.Run},
 	}
 	if p.data != nil {
-		parts = append(parts, part{"app data", p.data.Run})
+		loops = append(loops, loop{"app data", p.data.Run})
 	}
-	return append(parts, part{"webhooks", p.hooks.Run}, part{"analytics", p.calls.Run})
+	return append(loops, loop{"webhooks", p.hooks.Run}, loop{"analytics", p.calls.Run}, loop{"notifications", p.told.Run})
 }
 
-// Run does the work that no request causes, and blocks. It returns nil after ctx
-// has ended and everything has stopped, one part after the other in a fixed
-// order; when a part fails it stops the others too and returns that error.
+// Run does the work that no request causes, and blocks. It returns nil after ctx has ended
+// and every loop has stopped, one after the other in a fixed order. If a loop fails, Run
+// stops the others and returns the error.
 //
 // End ctx after the HTTP servers have shut down, so that requests which are under
 // way find everything running. The database is the host's: close it after Run
 // has returned.
 func (p *Platform) Run(ctx context.Context) error {
-	return runInOrder(ctx, p.parts())
+	return runInOrder(ctx, p.loops())
 }
 
-// answersWithin is how long Settle waits for receivers.
-const answersWithin = time.Second
+// How long Settle waits for receivers and for the Notifier.
+const (
+	answersWithin  = time.Second
+	notifiedWithin = time.Second
+)
 
 // Settle waits until what is due now has happened: events are planned, and every
-// delivery that is due has been attempted or is being sent; for those it waits a
-// second at most. It is for tests and for moving the clock in development, while Run
-// runs.
+// delivery that is due has been attempted or is being sent, and the Notifier has been
+// told. It waits up to one second for receivers and for the Notifier. It is for tests and
+// for moving the clock in development, while Run runs.
 func (p *Platform) Settle(ctx context.Context) error {
 	p.oauth.Tidy(ctx)
 	if err := p.hooks.Settle(ctx); err != nil {
 		return err
 	}
-	return p.hooks.AwaitAnswers(ctx, answersWithin)
+	if err := p.hooks.AwaitAnswers(ctx, answersWithin); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifiedWithin)
+	defer cancel()
+	_ = p.told.Settle(ctx) // a Notifier that takes longer delays nothing
+	return nil
 }
 
-func runInOrder(ctx context.Context, parts []part) error {
+func runInOrder(ctx context.Context, loops []loop) error {
 	type running struct {
-		part
+		loop
 		stop context.CancelFunc
 		done chan error
 	}
-	failed := make(chan struct{}, len(parts))
-	all := make([]running, 0, len(parts))
-	for _, one := range parts {
-		// Without ctx's end: each part ends when it is its turn.
+	failed := make(chan struct{}, len(loops))
+	all := make([]running, 0, len(loops))
+	for _, one := range loops {
+		// Without the end of ctx: each loop is stopped in its turn.
 		own, stop := context.WithCancel(context.WithoutCancel(ctx))
-		started := running{part: one, stop: stop, done: make(chan error, 1)}
+		started := running{loop: one, stop: stop, done: make(chan error, 1)}
 		go func() {
 			err := one.run(own)
 			if own.Err() == nil {

@@ -23,9 +23,9 @@ func (l *log) note(line string) {
 	l.lines = append(l.lines, line)
 }
 
-// until is a part that ends with its context.
-func (l *log) until(name string, started *sync.WaitGroup) partnerkit.Part {
-	return partnerkit.NewPart(name, func(ctx context.Context) error {
+// until is a loop that ends with its context.
+func (l *log) until(name string, started *sync.WaitGroup) partnerkit.Loop {
+	return partnerkit.NewLoop(name, func(ctx context.Context) error {
 		started.Done()
 		<-ctx.Done()
 		l.note(name)
@@ -41,7 +41,7 @@ func TestPartsStopInOrder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- partnerkit.RunInOrder(ctx, []partnerkit.Part{l.until("first", &started), l.until("second", &started), l.until("third", &started)})
+		done <- partnerkit.RunInOrder(ctx, []partnerkit.Loop{l.until("first", &started), l.until("second", &started), l.until("third", &started)})
 	}()
 	started.Wait()
 	cancel()
@@ -60,9 +60,9 @@ func TestPartThatFailsStopsTheOthers(t *testing.T) {
 		var l log
 		var started sync.WaitGroup
 		started.Add(1)
-		err := partnerkit.RunInOrder(t.Context(), []partnerkit.Part{
+		err := partnerkit.RunInOrder(t.Context(), []partnerkit.Loop{
 			l.until("other", &started),
-			partnerkit.NewPart("loop", func(context.Context) error { started.Wait(); return end }),
+			partnerkit.NewLoop("loop", func(context.Context) error { started.Wait(); return end }),
 		})
 		if err == nil || !strings.Contains(err.Error(), "loop") || end != nil && !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)

@@ -10,9 +10,9 @@ import (
 
 // Counting a call in a bucket that is there allocates nothing.
 func TestCountAllocatesNothing(t *testing.T) {
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.call("app_1")
-	if got := testing.AllocsPerRun(1000, func() { r.Count("app_1", noon, 200, false, time.Millisecond) }); got != 0 {
+	if got := testing.AllocsPerRun(1000, func() { r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: time.Millisecond}) }); got != 0 {
 		t.Errorf("%v allocations a call, want 0", got)
 	}
 }
@@ -21,7 +21,7 @@ func TestCountAllocatesNothing(t *testing.T) {
 func BenchmarkCount(b *testing.B) {
 	for _, apps := range []int{1, 1000} {
 		b.Run(fmt.Sprint(apps, " apps"), func(b *testing.B) {
-			r := newRig(b, analytics.Config{})
+			r := newHarness(b, analytics.Config{})
 			ids := make([]string, apps)
 			for i := range ids {
 				ids[i] = fmt.Sprintf("app_%026d", i)
@@ -30,7 +30,7 @@ func BenchmarkCount(b *testing.B) {
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for i := 0; pb.Next(); i++ {
-					r.Count(ids[i%apps], noon, 200, false, 3*time.Millisecond)
+					r.Count(analytics.Call{AppID: ids[i%apps], At: noon, Status: 200, Took: 3 * time.Millisecond})
 				}
 			})
 		})
@@ -39,7 +39,7 @@ func BenchmarkCount(b *testing.B) {
 
 // BenchmarkFlush is a thousand apps on SQLite.
 func BenchmarkFlush(b *testing.B) {
-	r := newRig(b, analytics.Config{})
+	r := newHarness(b, analytics.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 1000 {

@@ -51,13 +51,13 @@ type Bucket struct {
 	Latency Latency
 }
 
-func (b *Bucket) count(status int, rateLimited bool, took time.Duration) {
-	b.Calls++
+// count adds one call.
+func (c *Counts) count(status int, rateLimited bool) {
+	c.Calls++
 	if status >= 400 || rateLimited {
-		b.Errors++
+		c.Errors++
 	}
 	if rateLimited {
-		b.RateLimited++
+		c.RateLimited++
 	}
-	b.Latency.count(took)
 }

@@ -22,12 +22,14 @@ const (
 type Config struct {
 	Store Store
 
-	// Clock says what today is in reports, when to flush and what is old enough
-	// to be purged; nil means the real time.
-	Clock clock.Movable
-	// Logger hears of flushes that failed and of dropped calls; nil discards.
+	// Clock determines the current day in reports, the time of flushes and the age of purged
+	// records; nil means real time.
+	Clock clock.Clock
+	// Logger receives failed flushes and dropped calls; nil discards them.
 	Logger *slog.Logger
 
+	// Retention is how long counts are kept; 0 means [Retention], which is the most.
+	Retention time.Duration
 	// FlushEvery is how long counts stay in memory; 0 means 10 seconds.
 	FlushEvery time.Duration
 	// MaxBuckets is how many apps and hours may wait in memory, some 250 bytes
@@ -42,11 +44,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Clock = clock.From(c.Clock)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Retention == 0 {
+		c.Retention = Retention
 	}
 	if c.FlushEvery == 0 {
 		c.FlushEvery = defaultFlushEvery
@@ -66,6 +69,8 @@ func (c Config) validate() error {
 		return errors.New("analytics: Config.Store is nil")
 	case c.FlushEvery < 0:
 		return fmt.Errorf("analytics: Config.FlushEvery is negative, %v", c.FlushEvery)
+	case c.Retention < 0 || c.Retention > Retention:
+		return fmt.Errorf("analytics: Config.Retention is %v; it must be at most %v", c.Retention, Retention)
 	case c.MaxBuckets < 0:
 		return fmt.Errorf("analytics: Config.MaxBuckets is negative, %d", c.MaxBuckets)
 	}

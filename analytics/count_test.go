@@ -32,8 +32,8 @@ func TestAN01Counts(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.status, test.rateLimited), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, analytics.Config{})
-			r.Count("app_1", noon, test.status, test.rateLimited, 0)
+			r := newHarness(t, analytics.Config{})
+			r.Count(analytics.Call{AppID: "app_1", At: noon, Status: test.status, RateLimited: test.rateLimited})
 			report, err := r.Report(t.Context(), "app_1", 1)
 			if err != nil {
 				t.Fatal(err)
@@ -48,7 +48,7 @@ func TestAN01Counts(t *testing.T) {
 // AN-01: each app has its own counts, and calls of no app have none.
 func TestAN01CountsForItsApp(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.call("app_1")
 	r.call("app_1")
 	r.call("app_2")
@@ -59,10 +59,10 @@ func TestAN01CountsForItsApp(t *testing.T) {
 	}
 }
 
-// AN-02: the bucket is the UTC hour in which the call came, wherever it is told.
+// AN-02: the bucket is the UTC hour in which the call arrived, in any time zone.
 func TestAN02KeptPerHour(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	for _, at := range []time.Time{
 		noon.Add(-time.Nanosecond),
 		noon,
@@ -71,7 +71,7 @@ func TestAN02KeptPerHour(t *testing.T) {
 		noon.Add(12*time.Hour - 1), // the last of the day
 		noon.Add(12 * time.Hour),
 	} {
-		r.Count("app_1", at, 200, false, 0)
+		r.Count(analytics.Call{AppID: "app_1", At: at, Status: 200})
 	}
 	r.flush(t)
 	got := map[string]int64{}
@@ -90,12 +90,12 @@ func TestAN02KeptPerHour(t *testing.T) {
 // AN-02: a latency bound belongs to its own element, a nanosecond more to the next.
 func TestAN02Latency(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
-	r.Count("app_1", noon, 200, false, -time.Second) // a clock that was set back
+	r := newHarness(t, analytics.Config{})
+	r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: -time.Second}) // a clock that was set back
 	want := analytics.Latency{1}
 	for i, bound := range analytics.LatencyBounds() {
-		r.Count("app_1", noon, 200, false, bound)
-		r.Count("app_1", noon, 200, false, bound+1)
+		r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: bound})
+		r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: bound + 1})
 		want[i]++
 		want[i+1]++
 	}
@@ -109,7 +109,7 @@ func TestAN02Latency(t *testing.T) {
 func TestAN02ConcurrentSumsAreExact(t *testing.T) {
 	t.Parallel()
 	const callers, calls, apps = 8, 3000, 5
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	done := make(chan struct{})
 	var readers, counting sync.WaitGroup
 	for i := range 3 {
@@ -135,7 +135,7 @@ func TestAN02ConcurrentSumsAreExact(t *testing.T) {
 				if refused {
 					status = 429
 				}
-				r.Count(fmt.Sprint("app_", n%apps), noon, status, refused, time.Duration(n)*time.Millisecond)
+				r.Count(analytics.Call{AppID: fmt.Sprint("app_", n%apps), At: noon, Status: status, RateLimited: refused, Took: time.Duration(n) * time.Millisecond})
 			}
 		})
 	}
@@ -165,7 +165,7 @@ func TestAN02ConcurrentSumsAreExact(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	store := newRig(t, analytics.Config{}).env
+	store := newHarness(t, analytics.Config{}).env
 	for name, cfg := range map[string]analytics.Config{
 		"no store":            {},
 		"negative FlushEvery": {Store: store, FlushEvery: -1},

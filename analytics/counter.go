@@ -15,7 +15,15 @@ import (
 // addition and never while anything is written.
 const shards = 16
 
-const secondsPerHour = 3600
+const (
+	secondsPerHour = 3600
+	secondsPerDay  = 24 * secondsPerHour
+
+	// maxWaitingRequests is how many entries of the request log may wait in memory.
+	maxWaitingRequests = 10_000
+	// maxGroupsPerBucket is how many groups may wait in memory for each bucket that may.
+	maxGroupsPerBucket = 4
+)
 
 // Counter counts calls and reads what was counted. It is safe for concurrent
 // use.
@@ -26,20 +34,29 @@ type Counter struct {
 	shards [shards]shard
 	uses   uses
 
-	waiting atomic.Int64  // buckets in memory: in the shards and in unsent
-	dropped atomic.Int64  // calls
-	full    chan struct{} // has a value when half of the room is taken
+	waiting atomic.Int64 // buckets in memory: in the shards and in unsent
+	dropped atomic.Int64 // calls
 
-	flushing chan struct{} // holds a value while somebody flushes; it guards the rest
+	grouped  atomic.Int64  // groups in memory
+	logged   atomic.Int64  // entries of the request log in memory
+	unlogged atomic.Int64  // calls for which the request log had no room
+	full     chan struct{} // has a value when half of the room is taken
+
+	flushing chan struct{} // holds a value while a flush runs; it guards the fields below
 	unsent   []Batch       // taken from the shards and not known to be stored
 	number   int64         // of the last batch
 	told     int64         // how many dropped calls the log knows of
+
+	toldUnlogged int64          // likewise, of the request log
+	written      map[string]int // entries of the request log, by app, since it was trimmed
 }
 
 type shard struct {
 	mu      sync.Mutex
 	buckets map[key]*Bucket
-	_       [48]byte // a cache line for each lock
+	groups  map[groupKey]*Counts
+	calls   []Call   // for the request log
+	_       [16]byte // a cache line for each lock
 }
 
 type key struct {
@@ -55,7 +72,7 @@ func New(cfg Config) (*Counter, error) {
 	}
 	c := &Counter{
 		cfg: cfg.withDefaults(), writer: rand.Text(), seed: maphash.MakeSeed(),
-		full: make(chan struct{}, 1), flushing: make(chan struct{}, 1),
+		full: make(chan struct{}, 1), flushing: make(chan struct{}, 1), written: make(map[string]int),
 	}
 	if err := c.observe(); err != nil {
 		return nil, err
@@ -63,19 +80,28 @@ func New(cfg Config) (*Counter, error) {
 	return c, nil
 }
 
-// Count counts one call of an app: when it came, the status of its answer,
-// whether a rate limit refused it, and how long it took. It only adds to memory,
-// so that it neither waits for anything nor fails. Calls of no app, those with a
-// session, are not counted.
-func (c *Counter) Count(appID string, at time.Time, status int, rateLimited bool, took time.Duration) {
-	if appID == "" {
+// Count counts one call of an app and notes it for the request log. It only adds to
+// memory, so that it neither waits for anything nor fails. Calls of no app, those with a
+// session, are not counted; nor are calls with a dead token, which are in the log alone.
+func (c *Counter) Count(call Call) {
+	if call.AppID == "" {
 		return
 	}
-	s := &c.shards[maphash.String(c.seed, appID)%shards]
-	k := key{appID: appID, hour: hourOf(at)}
-
+	if !call.HasDeadToken {
+		c.Use(call.InstallationID, call.At)
+	}
+	s := &c.shards[maphash.String(c.seed, call.AppID)%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if text.IsStorable(call.AppID) && c.reserve(&c.logged, maxWaitingRequests) {
+		s.calls = append(s.calls, call)
+	} else {
+		c.unlogged.Add(1)
+	}
+	if call.HasDeadToken {
+		return
+	}
+	k := key{appID: call.AppID, hour: hourOf(call.At)}
 	b := s.buckets[k]
 	if b == nil {
 		if b = c.open(s, k); b == nil {
@@ -83,12 +109,14 @@ func (c *Counter) Count(appID string, at time.Time, status int, rateLimited bool
 			return
 		}
 	}
-	b.count(status, rateLimited, took)
+	b.count(call.Status, call.RateLimited)
+	b.Latency.count(call.Took)
+	c.group(s, &call)
 }
 
-// open adds a bucket to a locked shard; nil when there is no room for it.
+// open adds a bucket to a locked shard. It returns nil when the bucket does not fit.
 func (c *Counter) open(s *shard, k key) *Bucket {
-	if !text.IsStorable(k.appID) || !c.reserve() {
+	if !text.IsStorable(k.appID) || !c.reserve(&c.waiting, c.cfg.MaxBuckets) {
 		return nil
 	}
 	k.appID = strings.Clone(k.appID) // it may be a piece of something larger
@@ -100,16 +128,15 @@ func (c *Counter) open(s *shard, k key) *Bucket {
 	return b
 }
 
-// reserve takes room for one bucket. Whoever takes the last of one half wakes
-// Run: a store that works then empties memory before the other half is taken.
-func (c *Counter) reserve() bool {
-	room := int64(c.cfg.MaxBuckets)
-	taken := c.waiting.Add(1)
-	if taken > room {
-		c.waiting.Add(-1)
+// reserve takes room for one more of most. Taking the last of one half wakes Run: a store
+// that works then empties memory before the other half is taken.
+func (c *Counter) reserve(used *atomic.Int64, most int) bool {
+	now := used.Add(1)
+	if now > int64(most) {
+		used.Add(-1)
 		return false
 	}
-	if taken == (room+1)/2 {
+	if now == int64(most+1)/2 {
 		select {
 		case c.full <- struct{}{}:
 		default:
@@ -124,33 +151,66 @@ func hourOf(t time.Time) int64 {
 	return second - (second%secondsPerHour+secondsPerHour)%secondsPerHour
 }
 
-// take removes the buckets of all apps from the shards.
-func (c *Counter) take() []Bucket {
-	var taken []Bucket
+// taken is what was taken from memory to be written.
+type taken struct {
+	buckets  []Bucket
+	groups   []Group
+	requests []Request
+	uses     map[string]time.Time
+}
+
+func (t *taken) addCalls(calls []Call) {
+	for _, call := range calls {
+		t.requests = append(t.requests, call.request())
+	}
+}
+
+// take removes what all apps have from the shards, and adds what was used.
+func (c *Counter) take() (all taken) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		buckets := s.buckets
-		s.buckets = nil
+		buckets, groups, calls := s.buckets, s.groups, s.calls
+		s.buckets, s.groups, s.calls = nil, nil, nil
 		s.mu.Unlock()
 		for _, b := range buckets {
-			taken = append(taken, *b)
+			all.buckets = append(all.buckets, *b)
 		}
+		for k, counts := range groups {
+			all.groups = append(all.groups, k.group(*counts))
+		}
+		all.addCalls(calls)
 	}
-	return taken
+	all.uses = c.unsentUses()
+	return all
 }
 
-// takeOf removes the buckets of one app.
-func (c *Counter) takeOf(appID string) []Bucket {
+// takeOf removes what one app has.
+func (c *Counter) takeOf(appID string) (own taken) {
 	s := &c.shards[maphash.String(c.seed, appID)%shards]
+	var calls, others []Call
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	var taken []Bucket
 	for k, b := range s.buckets {
 		if k.appID == appID {
-			taken = append(taken, *b)
+			own.buckets = append(own.buckets, *b)
 			delete(s.buckets, k)
 		}
 	}
-	return taken
+	for k, counts := range s.groups {
+		if k.appID == appID {
+			own.groups = append(own.groups, k.group(*counts))
+			delete(s.groups, k)
+		}
+	}
+	for _, call := range s.calls {
+		if call.AppID == appID {
+			calls = append(calls, call)
+		} else {
+			others = append(others, call)
+		}
+	}
+	s.calls = others
+	s.mu.Unlock()
+	own.addCalls(calls)
+	return own
 }

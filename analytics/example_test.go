@@ -28,8 +28,8 @@ func Example() {
 	done := make(chan error)
 	go func() { done <- counter.Run(ctx) }()
 
-	counter.Count("app_1", time.Now(), http.StatusOK, false, 12*time.Millisecond)
-	counter.Count("app_1", time.Now(), http.StatusTooManyRequests, true, time.Millisecond)
+	counter.Count(analytics.Call{AppID: "app_1", At: time.Now(), Status: http.StatusOK, Took: 12 * time.Millisecond})
+	counter.Count(analytics.Call{AppID: "app_1", At: time.Now(), Status: http.StatusTooManyRequests, RateLimited: true, Took: time.Millisecond})
 
 	stop() // after the last request
 	if err := <-done; !errors.Is(err, context.Canceled) {

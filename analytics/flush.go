@@ -2,29 +2,28 @@ package analytics
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
 const (
-	// batchSize keeps transactions short: on SQLite nobody else writes meanwhile.
+	// batchSize is the number of rows of a kind in a batch. It keeps transactions short: on
+	// SQLite other writers wait.
 	batchSize = 200
 	// batchTimeout ends an attempt to write a batch, in real time.
 	batchTimeout = 10 * time.Second
 )
 
-// Flush writes everything that was counted before the call. After an error the
-// counts that were not written are still there for the next flush; none is
-// counted twice, also when it is not known whether a batch was written.
+// Flush writes everything that was counted before the call. After an error the counts that
+// were not written are still there for the next flush; none is counted twice, even if it is
+// unknown whether a batch was written.
 func (c *Counter) Flush(ctx context.Context) error {
-	return errors.Join(c.flush(ctx, c.take), c.sendUses(ctx))
+	return c.flush(ctx, c.take)
 }
 
 // flush writes what an earlier flush could not, and then what take takes. There
 // is one at a time, since batches go in the order of their numbers.
-func (c *Counter) flush(ctx context.Context, take func() []Bucket) error {
+func (c *Counter) flush(ctx context.Context, take func() taken) error {
 	select {
 	case c.flushing <- struct{}{}:
 	case <-ctx.Done():
@@ -35,12 +34,29 @@ func (c *Counter) flush(ctx context.Context, take func() []Bucket) error {
 	if err := c.send(ctx); err != nil {
 		return err
 	}
-	at := c.cfg.Clock.Now()
-	for buckets := range slices.Chunk(take(), batchSize) {
-		c.number++
-		c.unsent = append(c.unsent, Batch{Writer: c.writer, Number: c.number, At: at, Buckets: buckets})
+	found := take()
+	for len(found.buckets)+len(found.groups)+len(found.requests) > 0 {
+		c.batch(Batch{Buckets: cut(&found.buckets), Groups: cut(&found.groups), Requests: cut(&found.requests)})
+	}
+	if len(found.uses) > 0 {
+		c.batch(Batch{Uses: found.uses})
 	}
 	return c.send(ctx)
+}
+
+// batch adds the next batch to the unsent ones.
+func (c *Counter) batch(b Batch) {
+	c.number++
+	b.Writer, b.Number, b.At = c.writer, c.number, c.cfg.Clock.Now()
+	c.unsent = append(c.unsent, b)
+}
+
+// cut takes as many from the front of a list as a batch may have.
+func cut[T any](all *[]T) []T {
+	n := min(len(*all), batchSize)
+	part := (*all)[:n:n]
+	*all = (*all)[n:]
+	return part
 }
 
 // send writes the unsent batches, up to the first that fails. That one stays as
@@ -51,6 +67,12 @@ func (c *Counter) send(ctx context.Context) error {
 			return fmt.Errorf("analytics: flush: %w", err)
 		}
 		c.waiting.Add(-int64(len(c.unsent[0].Buckets)))
+		c.forgetUses(c.unsent[0].Uses)
+		c.grouped.Add(-int64(len(c.unsent[0].Groups)))
+		c.logged.Add(-int64(len(c.unsent[0].Requests)))
+		for _, r := range c.unsent[0].Requests {
+			c.written[r.AppID]++
+		}
 		c.unsent[0] = Batch{} // the slice behind keeps nothing alive
 		c.unsent = c.unsent[1:]
 	}
@@ -64,9 +86,13 @@ func (c *Counter) add(ctx context.Context, batch Batch) error {
 	return c.cfg.Store.AddCalls(ctx, batch)
 }
 
-// tellDropped logs here and not where calls are dropped: once a flush instead of
-// once a call, and by nobody who has a request to answer.
+// tellDropped logs how many calls were dropped. It runs once per flush instead of once
+// per dropped call, so that counting a call never waits for the logger.
 func (c *Counter) tellDropped(ctx context.Context) {
+	if unlogged := c.unlogged.Load(); unlogged != c.toldUnlogged {
+		c.cfg.Logger.WarnContext(ctx, "analytics: the request log is full in memory, calls are missing in it", "calls", unlogged-c.toldUnlogged)
+		c.toldUnlogged = unlogged
+	}
 	dropped := c.dropped.Load()
 	if dropped == c.told {
 		return

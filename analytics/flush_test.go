@@ -15,7 +15,7 @@ import (
 // A store that is down loses no count, and counts none twice when it is back.
 func TestFailedFlushKeepsCounts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.down.Store(true)
 	for range 3 {
 		r.call("app_1")
@@ -42,7 +42,7 @@ func TestFailedFlushKeepsCounts(t *testing.T) {
 // A commit whose answer was lost is not repeated: what the store has counts once.
 func TestLostAnswerCountsOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.call("app_1")
 	r.env.Tap.Arm(storetest.FaultLostCommit, 1)
 	if err := r.Flush(t.Context()); !errors.Is(err, storetest.ErrInjected) {
@@ -55,16 +55,16 @@ func TestLostAnswerCountsOnce(t *testing.T) {
 	}
 }
 
-// Many buckets go in several transactions, and a fault in the middle keeps the
-// rest.
+// Many buckets are written in several transactions. After an error in one of them, the
+// buckets that were not written are kept.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	const apps = 450
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	for i := range apps {
 		r.call(fmt.Sprint("app_", i))
 	}
-	r.env.Tap.Arm(storetest.FaultError, 300)
+	r.env.Tap.Arm(storetest.FaultError, 600) // in the second batch
 	if err := r.Flush(t.Context()); !errors.Is(err, storetest.ErrInjected) {
 		t.Fatalf("Flush = %v", err)
 	}
@@ -73,7 +73,7 @@ func TestBatches(t *testing.T) {
 	}
 	r.env.Tap.Reset()
 	r.flush(t)
-	if _, commits := r.env.Tap.Counts(); commits != 2 {
+	if _, commits := r.env.Tap.Counts(); commits != 6 { // as many as the groups, three of each app, need
 		t.Errorf("%d commits for the rest", commits)
 	}
 	for i := range apps {
@@ -85,7 +85,7 @@ func TestBatches(t *testing.T) {
 
 func TestFlushOfNothingWritesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.env.Tap.Reset()
 	r.flush(t)
 	if statements, _ := r.env.Tap.Counts(); statements != 0 {
@@ -93,12 +93,12 @@ func TestFlushOfNothingWritesNothing(t *testing.T) {
 	}
 }
 
-// Memory has a limit: beyond it calls without a bucket are dropped and told,
-// those with one go on.
+// Memory has a limit: beyond it, calls without a bucket are dropped and reported, and
+// calls with a bucket are still counted.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	const room, apps = 10, 25
-	r := newRig(t, analytics.Config{MaxBuckets: room})
+	r := newHarness(t, analytics.Config{MaxBuckets: room})
 	r.down.Store(true)
 	for range 2 { // the second time what was taken for a flush counts too
 		for i := range apps {
@@ -141,10 +141,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// An id that a database refuses holds up nobody else.
+// An id that the database rejects does not delay the counts of other apps.
 func TestUnstorableApp(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.call("app_\x00")
 	r.call("app_\xff")
 	r.call("app_1")
@@ -157,9 +157,9 @@ func TestUnstorableApp(t *testing.T) {
 // A flush waits neither for another one nor for the database beyond its context.
 func TestFlushHonoursItsContext(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.call("app_1")
-	tx, err := r.env.BeginTx(t.Context()) // nobody else writes
+	tx, err := r.env.BeginTx(t.Context()) // blocks all other writes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,10 +184,10 @@ func TestFlushHonoursItsContext(t *testing.T) {
 	}
 }
 
-// Counting goes on while a flush hangs.
+// Counting continues while a flush hangs.
 func TestCountDoesNotWaitForAFlush(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.call("app_1")
 	tx, err := r.env.BeginTx(t.Context())
 	if err != nil {
@@ -196,7 +196,7 @@ func TestCountDoesNotWaitForAFlush(t *testing.T) {
 	flushed := make(chan error, 1)
 	go func() { flushed <- r.Flush(t.Context()) }()
 	for range 1000 {
-		r.Count("app_1", noon, 200, false, time.Millisecond)
+		r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: time.Millisecond})
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // days are kept.
 const MaxDays = int(Retention / day)
 
-// ErrPeriod says that a report was asked for no time at all, or for more than
+// ErrPeriod means that a report was requested for an empty period or for more than
 // [MaxDays].
 var ErrPeriod = fmt.Errorf("analytics: a report covers 1 to %d days", MaxDays)
 
@@ -84,13 +84,13 @@ func (c *Counter) Hours(ctx context.Context, appID string, from, to time.Time) (
 	return hours, nil
 }
 
-// read flushes first, so that a developer sees the call just made: only the
-// app's own buckets, lest whoever reads often makes the node write all the time.
+// read flushes first, so that a developer sees the call just made. It flushes only the
+// app's own buckets, so that frequent reads do not make the node write all counters.
 func (c *Counter) read(ctx context.Context, appID string, from, to time.Time) ([]Bucket, error) {
 	if appID == "" {
 		return nil, errors.New("analytics: a report is about an app")
 	}
-	if err := c.flush(ctx, func() []Bucket { return c.takeOf(appID) }); err != nil {
+	if err := c.flush(ctx, func() taken { return c.takeOf(appID) }); err != nil {
 		return nil, err
 	}
 	buckets, err := c.cfg.Store.Calls(ctx, appID, from, to)

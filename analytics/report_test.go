@@ -15,15 +15,15 @@ import (
 // and today last; what lies before the first day is not in the totals.
 func TestAN02Report(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	first := noon.AddDate(0, 0, -3).Add(-12 * time.Hour) // May 29, midnight
-	r.Count("app_1", first.Add(-time.Second), 200, false, 0)
-	r.Count("app_1", first, 404, false, 0)
-	r.Count("app_1", noon.AddDate(0, 0, -1), 200, false, 0)
-	r.Count("app_1", noon, 429, true, 0)
-	r.Count("app_1", noon.Add(12*time.Hour-1), 200, false, 0)
-	r.Count("app_1", noon.Add(12*time.Hour), 200, false, 0) // another node's clock is ahead
-	r.Count("app_2", noon, 200, false, 0)
+	r.Count(analytics.Call{AppID: "app_1", At: first.Add(-time.Second), Status: 200})
+	r.Count(analytics.Call{AppID: "app_1", At: first, Status: 404})
+	r.Count(analytics.Call{AppID: "app_1", At: noon.AddDate(0, 0, -1), Status: 200})
+	r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 429, RateLimited: true})
+	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(12*time.Hour - 1), Status: 200})
+	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(12 * time.Hour), Status: 200}) // another node's clock is ahead
+	r.Count(analytics.Call{AppID: "app_2", At: noon, Status: 200})
 
 	report, err := r.Report(t.Context(), "app_1", 4)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestAN02Report(t *testing.T) {
 // A day ends at midnight UTC: the second before is still yesterday's today.
 func TestReportFollowsTheClock(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	for _, step := range []struct {
 		by   time.Duration
 		want string
@@ -89,7 +89,7 @@ func TestReportFollowsTheClock(t *testing.T) {
 
 func TestReportDays(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	for _, days := range []int{-1, 0, analytics.MaxDays + 1} {
 		if _, err := r.Report(t.Context(), "app_1", days); !errors.Is(err, analytics.ErrPeriod) {
 			t.Errorf("%d days: %v", days, err)
@@ -104,10 +104,10 @@ func TestReportDays(t *testing.T) {
 	}
 }
 
-// A reader makes the node write that reader's counts and nobody else's.
+// A report makes the node write the counts of the reported app only.
 func TestReportFlushesItsAppOnly(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	for range 2 {
 		r.call("app_1")
 		r.call("app_2")
@@ -127,11 +127,11 @@ func TestReportFlushesItsAppOnly(t *testing.T) {
 // AN-02: for a chart, every hour that has a part in the time.
 func TestAN02Hours(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
-	r.Count("app_1", noon.Add(-time.Second), 200, false, 0)
-	r.Count("app_1", noon, 500, false, 30*time.Millisecond)
-	r.Count("app_1", noon.Add(2*time.Hour), 200, false, time.Minute)
-	r.Count("app_1", noon.Add(3*time.Hour), 200, false, 0)
+	r := newHarness(t, analytics.Config{})
+	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(-time.Second), Status: 200})
+	r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 500, Took: 30 * time.Millisecond})
+	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(2 * time.Hour), Status: 200, Took: time.Minute})
+	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(3 * time.Hour), Status: 200})
 	want := []analytics.Hour{
 		{Start: noon, Counts: analytics.Counts{Calls: 1, Errors: 1}, Latency: analytics.Latency{3: 1}},
 		{Start: noon.Add(time.Hour)},

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Retention is how long buckets are kept: a year that can be compared with the
-// one before it, for more than a month.
+// Retention is the default of Config.Retention: a year that can be compared with the year
+// before it, for more than a month.
 const Retention = 400 * day
 
 const (
@@ -21,7 +24,7 @@ const (
 )
 
 // Run writes what was counted, every [Config.FlushEvery] and once more when ctx
-// has ended, and purges what is older than [Retention]. Any number of nodes may
+// has ended, and purges what is older than Config.Retention. Any number of nodes may
 // run it. A flush that fails is logged and tried again at the next turn.
 //
 // End ctx after the last call was counted. Run then returns the error of ctx, or
@@ -34,6 +37,7 @@ func (c *Counter) Run(ctx context.Context) error {
 		if err := c.Flush(ctx); err != nil && ctx.Err() == nil {
 			c.cfg.Logger.ErrorContext(ctx, "analytics: counts stay in memory", "buckets", c.waiting.Load(), "err", err)
 		}
+		c.trimWritten(ctx)
 		if !now.Before(purgeAt) {
 			c.purge(ctx, now)
 			purgeAt = now.Add(purgeEvery)
@@ -46,7 +50,7 @@ func (c *Counter) Run(ctx context.Context) error {
 // wait returns when the clock shows due, memory fills up, or ctx ends.
 func (c *Counter) wait(ctx context.Context, due time.Time) {
 	for {
-		changed := c.cfg.Clock.Changed()
+		changed := clock.Changed(c.cfg.Clock)
 		left := due.Sub(c.cfg.Clock.Now())
 		if left <= 0 {
 			return
@@ -76,18 +80,23 @@ func (c *Counter) finish(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// purge goes on as long as batches come back full. A fault is logged and left
-// for the next hour. It takes whole days, so that no report begins with a piece
-// of one.
+// purge continues until a batch is not full. After an error, which is logged, the next
+// hour's purge tries again. It deletes whole days of counts, so that no report begins with
+// part of a day.
 func (c *Counter) purge(ctx context.Context, now time.Time) {
-	before := startOfDay(now).Add(-Retention)
-	for ctx.Err() == nil {
-		n, err := c.cfg.Store.PurgeCalls(ctx, before, purgeBatch)
-		if err != nil && ctx.Err() == nil {
-			c.cfg.Logger.ErrorContext(ctx, "analytics: purge", "err", err)
-		}
-		if err != nil || n < purgeBatch {
-			return
+	for kind, before := range map[storage.PurgeKind]time.Time{
+		storage.PurgeCalls:      startOfDay(now).Add(-c.cfg.Retention),
+		storage.PurgeCallGroups: startOfDay(now).Add(-GroupRetention),
+		storage.PurgeRequests:   now.Add(-RequestRetention),
+	} {
+		for ctx.Err() == nil {
+			n, err := c.cfg.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Limit: purgeBatch})
+			if err != nil && ctx.Err() == nil {
+				c.cfg.Logger.ErrorContext(ctx, "analytics: purge", "err", err)
+			}
+			if err != nil || n < purgeBatch {
+				break
+			}
 		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 // inBubble runs a counter whose Run has begun, inside a bubble. stop ends it and
 // returns what Run returned.
-func inBubble(t *testing.T, cfg analytics.Config, run func(t *testing.T, r *rig, stop func() error)) {
+func inBubble(t *testing.T, cfg analytics.Config, run func(t *testing.T, r *harness, stop func() error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, cfg)
+		r := newHarness(t, cfg)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
@@ -32,7 +32,7 @@ func inBubble(t *testing.T, cfg analytics.Config, run func(t *testing.T, r *rig,
 	})
 }
 
-func wantStored(t *testing.T, r *rig, want int64) {
+func wantStored(t *testing.T, r *harness, want int64) {
 	t.Helper()
 	synctest.Wait()
 	if n := r.storedCalls(t, "app_1"); n != want {
@@ -43,7 +43,7 @@ func wantStored(t *testing.T, r *rig, want int64) {
 // AN-02: in batches, off the request path: ten seconds later and not before.
 func TestAN02RunFlushes(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{Clock: clock.System{}}, func(t *testing.T, r *rig, stop func() error) {
+	inBubble(t, analytics.Config{Clock: clock.System{}}, func(t *testing.T, r *harness, stop func() error) {
 		r.call("app_1")
 		r.call("app_1")
 		time.Sleep(10*time.Second - 1)
@@ -62,7 +62,7 @@ func TestAN02RunFlushes(t *testing.T) {
 // AN-02: flushed at shutdown.
 func TestAN02RunFlushesAtShutdown(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{}, func(t *testing.T, r *rig, stop func() error) {
+	inBubble(t, analytics.Config{}, func(t *testing.T, r *harness, stop func() error) {
 		r.call("app_1")
 		if err := stop(); !errors.Is(err, context.Canceled) {
 			t.Errorf("Run = %v", err)
@@ -75,7 +75,7 @@ func TestAN02RunFlushesAtShutdown(t *testing.T) {
 // that was ended on purpose.
 func TestRunTellsOfALostShutdown(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{}, func(t *testing.T, r *rig, stop func() error) {
+	inBubble(t, analytics.Config{}, func(t *testing.T, r *harness, stop func() error) {
 		r.call("app_1")
 		r.down.Store(true)
 		if err := stop(); !errors.Is(err, errDown) || errors.Is(err, context.Canceled) {
@@ -94,7 +94,7 @@ func TestShutdownIsBounded(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		counter.Count("app_1", noon, 200, false, 0)
+		counter.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200})
 		begun := time.Now()
 		if err := counter.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Run = %v", err)
@@ -115,7 +115,7 @@ func (stuck) AddCalls(ctx context.Context, _ analytics.Batch) error {
 // A failed flush is logged and tried again at the next turn.
 func TestRunTriesAgain(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{Clock: clock.System{}, FlushEvery: time.Minute}, func(t *testing.T, r *rig, _ func() error) {
+	inBubble(t, analytics.Config{Clock: clock.System{}, FlushEvery: time.Minute}, func(t *testing.T, r *harness, _ func() error) {
 		r.call("app_1")
 		r.down.Store(true)
 		time.Sleep(3*time.Minute + time.Second)
@@ -132,7 +132,7 @@ func TestRunTriesAgain(t *testing.T) {
 // Moving the clock wakes the loop.
 func TestRunWakesWhenTheClockMoves(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{}, func(t *testing.T, r *rig, _ func() error) {
+	inBubble(t, analytics.Config{}, func(t *testing.T, r *harness, _ func() error) {
 		r.call("app_1")
 		r.clock.Advance(10*time.Second - 1)
 		wantStored(t, r, 0)
@@ -145,7 +145,7 @@ func TestRunWakesWhenTheClockMoves(t *testing.T) {
 // store that is down is not asked again with every call.
 func TestRunWakesWhenMemoryFills(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{MaxBuckets: 10}, func(t *testing.T, r *rig, _ func() error) {
+	inBubble(t, analytics.Config{MaxBuckets: 10}, func(t *testing.T, r *harness, _ func() error) {
 		fill := func(n int) {
 			for i := range n {
 				r.call(fmt.Sprint("app_", i+1))
@@ -170,10 +170,10 @@ func TestRunWakesWhenMemoryFills(t *testing.T) {
 // Retention: whole days, the first that is too old and not the next.
 func TestRunPurges(t *testing.T) {
 	t.Parallel()
-	inBubble(t, analytics.Config{}, func(t *testing.T, r *rig, _ func() error) {
+	inBubble(t, analytics.Config{}, func(t *testing.T, r *harness, _ func() error) {
 		oldest := noon.Add(12 * time.Hour) // midnight
-		r.Count("app_1", oldest.Add(-time.Second), 200, false, 0)
-		r.Count("app_1", oldest, 200, false, 0)
+		r.Count(analytics.Call{AppID: "app_1", At: oldest.Add(-time.Second), Status: 200})
+		r.Count(analytics.Call{AppID: "app_1", At: oldest, Status: 200})
 		r.clock.Advance(analytics.Retention + 12*time.Hour - time.Second)
 		wantStored(t, r, 2)
 		r.clock.Advance(time.Hour) // the next day, and the next look

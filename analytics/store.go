@@ -3,23 +3,29 @@ package analytics
 import (
 	"context"
 	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Store keeps buckets. storage/sqlite and storage/postgres open one.
+// Store keeps buckets, and when each installation, client secret and console token was used
+// last. storage/sqlite and storage/postgres open one.
 type Store interface {
-	// AddCalls adds the buckets of a batch to what is stored, all or none of
-	// them. A batch that was added before, by its writer and number, changes
-	// nothing and is no error.
+	// AddCalls adds the buckets, groups and requests of a batch to what is stored, and keeps
+	// the later of what is stored and what the batch has as the last use of each id: all of
+	// it, or nothing. A batch that was added before, by its writer and number, changes
+	// nothing and is not an error.
 	AddCalls(ctx context.Context, batch Batch) error
 	// Calls returns the buckets of an app whose hours begin at from or later
 	// and before to, oldest first. Hours without calls have none.
 	Calls(ctx context.Context, appID string, from, to time.Time) ([]Bucket, error)
-	// PurgeCalls deletes buckets, of any app, whose hours begin before a time,
-	// and what is known of writers that added nothing since; at most limit of
-	// each. It returns how many it deleted.
-	PurgeCalls(ctx context.Context, before time.Time, limit int) (int, error)
+	// Purge deletes a batch of records of the kinds [storage.PurgeCalls],
+	// storage.PurgeCallGroups and storage.PurgeRequests, and returns how many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
+	// LastUses returns when each was used last; what was never used is not in it.
+	LastUses(ctx context.Context, ids []string) (map[string]time.Time, error)
 
-	UseStore
+	GroupStore
+	RequestStore
 }
 
 // Batch is buckets that are written together.
@@ -32,4 +38,10 @@ type Batch struct {
 	At time.Time
 	// Buckets in any order. Those of one app and hour add up.
 	Buckets []Bucket
+	// Uses is when installations, client secrets and console tokens were used, by their ids.
+	Uses map[string]time.Time
+	// Groups in any order. Those of one app, day and key add up.
+	Groups []Group
+	// Requests are entries of the request log.
+	Requests []Request
 }

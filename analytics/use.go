@@ -10,81 +10,66 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
-// UseStore keeps when each installation was used last.
-type UseStore interface {
-	// MarkUsed keeps the later of what is stored and what is given, for each
-	// installation by its id, all or none of them.
-	MarkUsed(ctx context.Context, at map[string]time.Time) error
-	// LastUses returns when installations were used last; those that never were are
-	// not in it.
-	LastUses(ctx context.Context, installationIDs []string) (map[string]time.Time, error)
-}
-
-// uses is what was not written yet.
+// uses is what is not known to be stored.
 type uses struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
 
-// Use notes that an installation was used. Like Count it only adds to memory. Where
-// memory is full of installations that were not written yet, it forgets.
-func (c *Counter) Use(installationID string, at time.Time) {
-	if installationID == "" || !text.IsStorable(installationID) {
+// Use notes that an installation, a client secret or a console token was used, by its id.
+// Like Count it only adds to memory. Where memory is full of uses that were not written
+// yet, it forgets.
+func (c *Counter) Use(id string, at time.Time) {
+	if id == "" || !text.IsStorable(id) {
 		return
 	}
 	c.uses.mu.Lock()
 	defer c.uses.mu.Unlock()
-	c.uses.note(installationID, at, c.cfg.MaxBuckets)
+	c.uses.note(id, at, c.cfg.MaxBuckets)
 }
 
 // note keeps the later time.
-func (u *uses) note(installationID string, at time.Time, room int) {
-	before, known := u.at[installationID]
+func (u *uses) note(id string, at time.Time, room int) {
+	before, known := u.at[id]
 	if !known && len(u.at) >= room || !at.After(before) {
 		return
 	}
 	if u.at == nil {
 		u.at = make(map[string]time.Time)
 	}
-	u.at[installationID] = at
+	u.at[id] = at
 }
 
-// LastUses returns when installations were last used, to the present moment on this
-// node, and on others to their last flush. Those that never were are not in it.
-func (c *Counter) LastUses(ctx context.Context, installationIDs ...string) (map[string]time.Time, error) {
-	stored, err := c.cfg.Store.LastUses(ctx, installationIDs)
+// LastUses returns when each was last used, to the present moment on this
+// node, and on others to their last flush. What was never used is not in it.
+func (c *Counter) LastUses(ctx context.Context, ids ...string) (map[string]time.Time, error) {
+	stored, err := c.cfg.Store.LastUses(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("analytics: %w", err)
 	}
 	latest := uses{at: stored}
 	c.uses.mu.Lock()
 	defer c.uses.mu.Unlock()
-	for _, id := range installationIDs {
-		latest.note(id, c.uses.at[id], len(installationIDs))
+	for _, id := range ids {
+		latest.note(id, c.uses.at[id], len(ids))
 	}
 	return latest.at, nil
 }
 
-// sendUses writes what was noted. What cannot be written is noted again, so that the
-// next flush takes it along: writing it twice changes nothing.
-func (c *Counter) sendUses(ctx context.Context) error {
-	c.uses.mu.Lock()
-	taken := c.uses.at
-	c.uses.at = nil
-	c.uses.mu.Unlock()
-	if len(taken) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
-	defer cancel()
-	err := c.cfg.Store.MarkUsed(ctx, taken)
-	if err == nil {
-		return nil
-	}
+// unsentUses returns what was noted. It stays noted until it is stored.
+func (c *Counter) unsentUses() map[string]time.Time {
 	c.uses.mu.Lock()
 	defer c.uses.mu.Unlock()
-	for id, at := range maps.All(taken) {
-		c.uses.note(id, at, c.cfg.MaxBuckets)
+	return maps.Clone(c.uses.at)
+}
+
+// forgetUses forgets what was stored, unless an installation was used again since.
+func (c *Counter) forgetUses(stored map[string]time.Time) {
+	c.uses.mu.Lock()
+	defer c.uses.mu.Unlock()
+	for id, at := range stored {
+		if c.uses.at[id].Equal(at) {
+			delete(c.uses.at, id)
+		}
 	}
-	return fmt.Errorf("analytics: flush: %w", err)
 }

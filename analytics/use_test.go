@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 )
 
-func (r *rig) wantUses(t *testing.T, want map[string]time.Time) {
+func (r *harness) wantUses(t *testing.T, want map[string]time.Time) {
 	t.Helper()
 	got, err := r.LastUses(t.Context(), "inst_1", "inst_2", "inst_3")
 	if err != nil {
@@ -25,7 +25,7 @@ func (r *rig) wantUses(t *testing.T, want map[string]time.Time) {
 // was down.
 func TestLastUses(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{})
+	r := newHarness(t, analytics.Config{})
 	r.Use("inst_1", noon.Add(time.Minute))
 	r.Use("inst_1", noon)
 	r.Use("", noon)
@@ -48,11 +48,11 @@ func TestLastUses(t *testing.T) {
 	r.wantUses(t, want)
 }
 
-// Memory is bounded: what there is no room for is forgotten, what is known is kept up
-// to date.
+// Memory is bounded: uses that do not fit are dropped, and those already held are kept
+// up to date.
 func TestUsesAreBounded(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, analytics.Config{MaxBuckets: 2})
+	r := newHarness(t, analytics.Config{MaxBuckets: 2})
 	for _, id := range []string{"inst_1", "inst_2", "inst_3"} {
 		r.Use(id, noon)
 	}

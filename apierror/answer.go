@@ -10,7 +10,7 @@ import (
 
 // WriteJSON answers with value as JSON. It encodes before it writes: when
 // encoding fails nothing has been sent, and a [Handler] that returns the error
-// still gets its 500. A client that leaves while it is being answered is no
+// still gets its 500. A client that disconnects during the response is not an
 // error.
 func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	e := encoders.Get().(*encoder)

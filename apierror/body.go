@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/internal/header"
 )
 
 // Sizes of bodies, in bytes, where limits do not say otherwise.
@@ -28,11 +28,7 @@ const (
 // parameters; empty when there is none or it cannot be read. It is for endpoints
 // that take both JSON and forms.
 func MediaType(r *http.Request) string {
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil {
-		return ""
-	}
-	return media
+	return header.MediaType(r.Header)
 }
 
 // readBody returns the body of a request that must have the media type want. An
@@ -40,7 +36,7 @@ func MediaType(r *http.Request) string {
 // they arrive; reading stops at its first error. A nil see sees nothing.
 func readBody(r *http.Request, want string, limit int64, see func([]byte) error) ([]byte, error) {
 	hasType := len(r.Header.Values("Content-Type")) > 0
-	if hasType && !isUTF8Body(r, want) {
+	if hasType && header.UTF8Type(r.Header) != want {
 		return nil, UnsupportedMediaType(want)
 	}
 	body, err := readBytes(r, limit, see)
@@ -146,23 +142,4 @@ type bufferedBody struct {
 	*bytes.Reader
 	io.Closer
 	data []byte
-}
-
-// isUTF8Body refuses what two readers could understand differently: two types,
-// another charset, a content encoding.
-func isUTF8Body(r *http.Request, want string) bool {
-	if len(r.Header.Values("Content-Type")) != 1 {
-		return false
-	}
-	if sent := r.Header.Get("Content-Type"); sent != want {
-		media, params, err := mime.ParseMediaType(sent)
-		if err != nil || media != want {
-			return false
-		}
-		if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-			return false
-		}
-	}
-	encoding := strings.Join(r.Header.Values("Content-Encoding"), ",")
-	return encoding == "" || strings.EqualFold(strings.TrimSpace(encoding), "identity")
 }

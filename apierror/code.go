@@ -39,12 +39,13 @@ const (
 
 // Redelivery and test delivery of webhooks.
 const (
-	DeliveryNotFailed Code = "DELIVERY_NOT_FAILED"
-	DeliveryTooOld    Code = "DELIVERY_TOO_OLD"
-	AppNotActive      Code = "APP_NOT_ACTIVE"
-	AppNotInstalled   Code = "APP_NOT_INSTALLED"
-	EventScopeMissing Code = "EVENT_SCOPE_MISSING"
-	WebhookNotActive  Code = "WEBHOOK_NOT_ACTIVE"
+	DeliveryNotFailed   Code = "DELIVERY_NOT_FAILED"
+	DeliveryNotRetrying Code = "DELIVERY_NOT_RETRYING"
+	DeliveryTooOld      Code = "DELIVERY_TOO_OLD"
+	AppNotActive        Code = "APP_NOT_ACTIVE"
+	AppNotInstalled     Code = "APP_NOT_INSTALLED"
+	EventScopeMissing   Code = "EVENT_SCOPE_MISSING"
+	WebhookNotActive    Code = "WEBHOOK_NOT_ACTIVE"
 )
 
 // Developer console.
@@ -56,6 +57,7 @@ const (
 	ListingExists           Code = "LISTING_EXISTS"
 	ListingStateInvalid     Code = "LISTING_STATE_INVALID"
 	ListingIncomplete       Code = "LISTING_INCOMPLETE"
+	ReviewConflict          Code = "REVIEW_CONFLICT"
 	SlugTaken               Code = "SLUG_TAKEN"
 	AssetInUse              Code = "ASSET_IN_USE"
 	ExtensionScopeRequired  Code = "EXTENSION_SCOPE_REQUIRED"

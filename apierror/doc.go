@@ -1,5 +1,5 @@
 // Package apierror answers requests that cannot be served, in one of two
-// shapes, and reads request bodies strictly enough that the answer can say what
+// shapes, and reads request bodies strictly enough that the response can name what
 // was wrong with them.
 //
 // # Two shapes
@@ -8,6 +8,8 @@
 //
 //	{"statusCode": 400, "message": "...", "error": "Bad Request",
 //	 "code": "UNKNOWN_CURSOR", "params": {"p0": "evt_1"}}
+//
+// A host can replace it with a [ShapeFunc], such as [ProblemDetails].
 //
 // The OAuth endpoints use the shape of RFC 6749 section 5.2:
 //
@@ -21,13 +23,13 @@
 // Everything that must be the same on every failure is decided there: headers,
 // challenges, request ids, logging, recovery from panics. A handler can
 // therefore neither forget the no-store headers of an OAuth error nor show the
-// text of a database fault.
+// text of a database error.
 //
 // An [Error] returned by an OAuth handler is translated, and so is an
 // [OAuthError] returned by a standard one; the readers of bodies need to know
-// nothing about the shape that their caller speaks. Any other error is a fault:
-// the client gets a 5xx with a request id, the log gets the same id and the
-// cause.
+// nothing about the shape that their caller uses. Any other error is an internal
+// error: the client gets a 5xx with a request id, the log gets the same id and
+// the cause.
 //
 // # One table
 //

@@ -17,12 +17,13 @@ type Error struct {
 	status     int
 	code       Code
 	messages   []string
-	isList     bool // messages are a list also when there is one only
+	isList     bool // messages are a list even if there is only one
 	more       int  // problems that are counted and not in messages
 	params     []string
 	details    any
 	allow      []string
-	retryAfter int // seconds; 0 means none
+	retryAfter int    // seconds; 0 means none
+	scope      string // of the Bearer challenge; empty means none
 	cause      error
 	misuse     string // a programming error in making this value, for the log
 }
@@ -79,8 +80,8 @@ func (e *Error) Status() int { return e.status }
 // Code returns the code, empty for a failure that has none.
 func (e *Error) Code() Code { return e.code }
 
-// Messages returns what the client is told, one text for each problem and, after the
-// first 50, how many more there are. For a 5xx the client is told less: see [Writer].
+// Messages returns the messages for the client, one for each problem and, after the
+// first 50, the number of those left out. A 5xx response contains less: see [Writer].
 func (e *Error) Messages() []string {
 	messages := slices.Clone(e.messages)
 	if e.more > 0 {
@@ -129,6 +130,15 @@ func (e *Error) WithCause(cause error) *Error {
 func (e *Error) WithRetryAfter(wait time.Duration) *Error {
 	changed := *e
 	changed.retryAfter = wholeSeconds(wait)
+	return &changed
+}
+
+// WithScope returns a copy whose Bearer challenge asks for a scope, or for several that are
+// separated by spaces (RFC 6750 section 3). Only a 401 and [InsufficientScope] have a
+// challenge; without WithScope that of InsufficientScope asks for its value.
+func (e *Error) WithScope(scope string) *Error {
+	changed := *e
+	changed.scope = scope
 	return &changed
 }
 

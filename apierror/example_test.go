@@ -86,3 +86,17 @@ func ExampleWriter_OAuth() {
 	// 400 {"error":"unsupported_grant_type"}
 	// 400 {"error":"invalid_grant","error_description":"expired"}
 }
+
+// A host's own shape, in place of the standard one.
+func ExampleShapeFunc() {
+	shape := func(v apierror.View) (contentType string, body any) {
+		return "application/vnd.acme.error+json", map[string]any{"status": v.Status, "reason": v.Messages[0]}
+	}
+	handler := apierror.Writer{Shape: shape}.Standard(func(http.ResponseWriter, *http.Request) error {
+		return apierror.NotFound("invoice")
+	})
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/invoices/7", nil))
+	fmt.Println(w.Header().Get("Content-Type"), w.Body)
+	// Output: application/vnd.acme.error+json {"reason":"invoice not found","status":404}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ const requestIDPrefix = "req_"
 
 // requestID returns the id of this request and puts it into the header of the
 // answer. An id that an outer handler of ours has put there already is kept.
-// One that the client sent is never used: it could be somebody else's, or
+// An id that the client sent is never used: it could belong to another request, or
 // anything at all.
 func requestID(w http.ResponseWriter) string {
 	id := w.Header().Get("X-Request-Id")
@@ -66,6 +67,11 @@ func (c Writer) logMisuse(r *http.Request, err error) {
 	c.logger().LogAttrs(r.Context(), slog.LevelError, "error made in the wrong way",
 		slog.String("method", r.Method), slog.String("route", r.Pattern), slog.String("error", e.misuse))
 }
+
+// Panicked returns the error for a recovered panic, for code that goes on after a panic of
+// a host's function. The text has the type of value, and value itself only if the Go
+// runtime made it; the log of the error has the stack. Call it in the deferred function.
+func Panicked(value any) error { return newPanicError(value, debug.Stack()) }
 
 // A panicError is a recovered panic.
 //

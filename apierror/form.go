@@ -29,7 +29,7 @@ func (f Form) Get(name string) string { return url.Values(f).Get(name) }
 // Has reports whether a parameter was sent, possibly empty.
 func (f Form) Has(name string) bool { return url.Values(f).Has(name) }
 
-// IsRepeated reports whether a parameter was sent more than once, also with the
+// IsRepeated reports whether a parameter was sent more than once, even with the
 // same value.
 func (f Form) IsRepeated(name string) bool { return len(f[name]) > 1 }
 
@@ -47,7 +47,7 @@ func (f Form) Repeated() []string {
 }
 
 // DecodeForm reads an application/x-www-form-urlencoded body. The query of the
-// URL is not looked at: credentials do not belong there, and a parameter must
+// URL is ignored: credentials must not be sent in the URL, and a parameter must
 // not come from two places. An empty body is an empty form.
 //
 // The error is an [Error]: 413, 415, or a 400 that lists every problem. It

@@ -41,7 +41,7 @@ func TestDecodeForm(t *testing.T) {
 	}
 }
 
-// The query is no part of the form: TOK-01 refuses credentials there.
+// The query is not part of the form: TOK-01 rejects credentials in the query.
 func TestFormLeavesTheQueryAlone_TOK01(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/?client_secret=s&a=2", strings.NewReader("a=1"))
@@ -67,7 +67,7 @@ func TestFormRepeated_TOK03(t *testing.T) {
 	}
 }
 
-// OERR-03: a form that cannot be read says why, without repeating values.
+// OERR-03: the error for a malformed form gives the reason and does not repeat values.
 func TestDecodeFormProblems_OERR03(t *testing.T) {
 	t.Parallel()
 	const name = "the form has a parameter whose name is not valid percent-encoded UTF-8 without NUL"

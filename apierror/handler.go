@@ -44,7 +44,7 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 
 func (c Writer) answerPanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
 	if value == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-		panic(value) // somebody wants the connection cut; net/http knows this value
+		panic(value) // the handler wants the connection closed; net/http knows this value
 	}
 	err := newPanicError(value, debug.Stack())
 	if w.begun {

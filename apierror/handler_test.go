@@ -230,8 +230,8 @@ func TestControllerReachesTheConnection(t *testing.T) {
 	}
 }
 
-// ERR-04: a client that has gone is no server error, in any shape; a cancellation of our own
-// is.
+// ERR-04: a disconnected client is not a server error, in any shape; a cancellation by the
+// server is.
 func TestGoneClientIsNoError(t *testing.T) {
 	t.Parallel()
 	gone, leave := context.WithCancel(context.Background())

@@ -36,8 +36,8 @@ func (in *inspector) inspect(t reflect.Type) error {
 
 func (in *inspector) problem(at *path, what string) { in.problems.Add("%v %s", at, what) }
 
-// value walks one value. When it does not fit t, the walk goes on without a
-// type: names that are given twice inside it are reported all the same.
+// value walks one value. If the value does not fit t, the walk continues without a
+// type, so that duplicate names inside the value are still reported.
 func (in *inspector) value(t reflect.Type, at *path) {
 	in.space()
 	want := shapeOf(t)

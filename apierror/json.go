@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -52,8 +53,8 @@ type List struct {
 //
 // The error is an [Error]: 413, 415, or a 400 that lists the problems by the path
 // of the member; or the Refusal of a List. A dst that is not such a pointer is a 500.
-// Types that implement json.Unmarshaler or encoding.TextUnmarshaler are asked twice,
-// once to judge and once to decode, so their methods must depend on the input alone.
+// The methods of types that implement json.Unmarshaler or encoding.TextUnmarshaler are called
+// twice, to check the value and to decode it, and must depend on the input alone.
 func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -78,6 +79,14 @@ func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
 	return nil
 }
 
+// UnmarshalJSON decodes JSON that is not the body of a request, by the rules of
+// [DecodeJSON].
+func UnmarshalJSON(data []byte, dst any, limits JSONLimits) error {
+	return DecodeJSON(&http.Request{
+		Header: http.Header{"Content-Type": {jsonType}}, Body: io.NopCloser(bytes.NewReader(data)), ContentLength: int64(len(data)),
+	}, dst, limits)
+}
+
 func (l JSONLimits) withDefaults() JSONLimits {
 	if l.MaxBytes <= 0 {
 		l.MaxBytes = DefaultBodyLimit
@@ -91,7 +100,7 @@ func (l JSONLimits) withDefaults() JSONLimits {
 	return l
 }
 
-// checkSyntax says where the body stops being JSON. After it, the inspector can
+// checkSyntax reports where the body stops being JSON. After it, the inspector can
 // walk the bytes without looking for mistakes of grammar.
 func checkSyntax(body []byte) error {
 	if len(bytes.Trim(body, " \t\r\n")) == 0 {

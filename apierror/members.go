@@ -41,7 +41,7 @@ func membersOf(t reflect.Type) map[string]reflect.Type {
 
 type member struct {
 	name   string
-	typ    reflect.Type // nil when only encoding/json can judge it
+	typ    reflect.Type // nil if only encoding/json can check it
 	tagged bool
 }
 

@@ -16,8 +16,8 @@ func shapedMux(mux *http.ServeMux, write errorWriter) http.Handler {
 			mux.ServeHTTP(w, r)
 			return
 		}
-		// No route: the mux's own handler says whether it is a 404, a 405 with
-		// the methods that would do, or a redirect to the clean path.
+		// No route: the mux's own handler responds with a 404, a 405 with the
+		// allowed methods, or a redirect to the clean path.
 		refusal := statusOnly{header: http.Header{}}
 		own.ServeHTTP(&refusal, r)
 		switch refusal.status {

@@ -182,7 +182,7 @@ func TestTranslation_OERR03(t *testing.T) {
 	wantGolden(t, "translated", all.String())
 }
 
-// OERR-04: no text of a fault makes it a refusal of the client.
+// OERR-04: an internal error is a server error, regardless of its text.
 func TestFaultsAreServerErrors_OERR04(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{errors.New("invalid_grant"), fmt.Errorf("%w", http.ErrHandlerTimeout), (*apierror.OAuthError)(nil), &apierror.OAuthError{}} {

@@ -5,12 +5,12 @@ import (
 	"reflect"
 )
 
-// An Optional is a member of a body of which it matters whether it was sent, as in
-// a PATCH. The zero value was not. [DecodeJSON] judges the value as it judges a T.
+// An Optional is a member of a body that is absent, null or a value, as in a PATCH. The
+// zero value is absent. [DecodeJSON] checks the value as it checks a T.
 type Optional[T any] struct {
-	// IsSent reports that the member was there, as null too.
+	// IsSent reports that the member was present, null included.
 	IsSent bool
-	// Value is nil for null.
+	// Value is nil for null and for an absent member.
 	Value *T
 }
 

@@ -14,7 +14,7 @@ type change struct {
 	Enabled apierror.Optional[bool]     `json:"enabled"`
 }
 
-// A PATCH tells what was not sent from null, and from a zero value.
+// A PATCH distinguishes an absent member from null and from a zero value.
 func TestOptional(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -35,7 +35,7 @@ func TestOptional(t *testing.T) {
 			t.Errorf("%s: %v (-want +got)\n%s", test.body, err, diff)
 		}
 	}
-	// Its value is judged like any other.
+	// The value is checked like that of any other member.
 	err := apierror.DecodeJSON(postJSON(`{"name": 1, "tags": ["a", null], "enabled": "yes"}`), &change{}, apierror.JSONLimits{})
 	wantProblems(t, err, "name must be a string", "tags[1] must be a string", "enabled must be a boolean")
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Failure is what a page tells a person. Message holds no internals; Err is
-// the error as the handler returned it, for pages that look for a cause of their
-// own in it.
+// A Failure is the content of an error page. Message holds no internals; Err is
+// the error as the handler returned it, for pages that check it for their own
+// causes.
 type Failure struct {
 	Status  int
 	Message string
@@ -28,7 +28,7 @@ func (c Writer) PageMux(show ShowFailure, mux *http.ServeMux) http.Handler {
 }
 
 // pageWriter answers like WriteStandard, without challenges: a person who is not
-// signed in gets a sign-in page, which is no failure.
+// signed in gets a sign-in page, which is not a failure.
 func (c Writer) pageWriter(show ShowFailure) errorWriter {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
 		err = c.answered(w, r, err)

@@ -20,7 +20,7 @@ func showText(w http.ResponseWriter, _ *http.Request, f apierror.Failure) error 
 }
 
 // A failure becomes a page with its status, its texts and the headers of any other
-// error; a fault tells its id and nothing else.
+// error; the page of an internal error shows the request id and nothing else.
 func TestPage_ERR02(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

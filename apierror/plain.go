@@ -81,7 +81,7 @@ func Internal(cause error) *Error {
 	return plain(http.StatusInternalServerError, "internal error").WithCause(cause)
 }
 
-// Failed is [Internal] with a cause that says what failed: "doing: cause".
+// Failed is [Internal] with a cause that names what failed: "doing: cause".
 func Failed(doing string, cause error) *Error {
 	return Internal(fmt.Errorf("%s: %w", doing, cause))
 }
@@ -96,7 +96,7 @@ func Wrap(doing string, err error) error {
 }
 
 // Limited turns the decision of a rate limiter into an error: nil if the request is
-// allowed, a 429 that says how long to wait if not, and a 5xx if the limiter failed.
+// allowed, a 429 with the time to wait if not, and a 5xx if the limiter failed.
 func Limited(allowed bool, wait time.Duration, err error) error { //nolint:revive // a decision, not a switch
 	switch {
 	case err != nil:
@@ -107,8 +107,8 @@ func Limited(allowed bool, wait time.Duration, err error) error { //nolint:reviv
 	return nil
 }
 
-// Unavailable is a 503: a fault that is expected to pass, such as a database
-// that is too busy. The cause goes to the log.
+// Unavailable returns a 503 for a temporary internal error, such as a busy
+// database. The cause is logged.
 func Unavailable(cause error) *Error {
 	return plain(http.StatusServiceUnavailable, "temporarily unavailable").WithCause(cause)
 }

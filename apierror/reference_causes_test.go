@@ -33,7 +33,7 @@ const referenceOAuth = `
 ## The OAuth endpoints
 
 ` + "`/oauth/token`, `/oauth/revoke`, `/oauth/introspect`, `/oauth/device/authorize`" + ` and
-` + "`/oauth/register`" + ` answer in the shape of RFC 6749, also for bodies that cannot be read:
+` + "`/oauth/register`" + ` answer in the shape of RFC 6749. Bodies that cannot be read get it too:
 
 ` + "```json" + `
 {"error": "invalid_grant", "error_description": "expired", "message": "expired"}
@@ -63,7 +63,7 @@ var areas = []struct {
 	{"Calls with an access token", []cause{
 		{apierror.AppRateLimited, "the app's limit in this business, or its limit over all businesses, is used up; `Retry-After` is from the one that refused"},
 		{apierror.UnsupportedAPIVersion, "the version of the request (its header, else the app's pin, else the current one) does not exist or is past its sunset"},
-		{apierror.InsufficientScope, "the token lacks the scope of the route: ask for a new authorization with it"},
+		{apierror.InsufficientScope, "the token lacks the scope of the route: ask for a new authorization with it. `WWW-Authenticate` names the scope"},
 		{apierror.EndpointNotExposed, "the route is not open to apps, whether it exists or not"},
 		{apierror.PermissionRequired, "the person in whose name the token acts lacks a permission in the business"},
 		{apierror.IdempotencyConflict, "the first request with this key has not been answered yet; try again after `Retry-After`"},
@@ -89,6 +89,7 @@ var areas = []struct {
 	}},
 	{"Redelivery and test delivery", []cause{
 		{apierror.DeliveryNotFailed, "the delivery is queued, waits for its next attempt, or has arrived"},
+		{apierror.DeliveryNotRetrying, "the delivery is queued already, has arrived or has failed"},
 		{apierror.DeliveryTooOld, "it was created over 30 days ago"},
 		{apierror.AppNotActive, "nothing is sent for an app that is suspended or deactivated"},
 		{apierror.AppNotInstalled, "the business has uninstalled the app since"},
@@ -100,8 +101,9 @@ var areas = []struct {
 		{apierror.PublicAppHasNoSecrets, "a secret was asked for"},
 		{apierror.SecretLimitReached, "a third secret beside two valid ones"},
 		{apierror.LastSecret, "the end of the only valid secret"},
-		{apierror.ListingExists, "a first save of a listing that is there, also when two first saves race"},
+		{apierror.ListingExists, "a first save of a listing that exists; of two concurrent first saves, one gets this error"},
 		{apierror.ListingStateInvalid, "a step that the revision's state does not allow"},
+		{apierror.ReviewConflict, "an operator's step on a revision that another operator has taken or decided; `params.p0` is their name"},
 		{apierror.ListingIncomplete, "a submission that lacks something; `details` has field and reason of each"},
 		{apierror.SlugTaken, "another app's listing has the slug"},
 		{apierror.AssetInUse, "the deletion of an image that a live listing or an open revision shows"},
@@ -127,7 +129,7 @@ var oauthCauses = []struct {
 	{apierror.InvalidScope, "a scope that the app did not register (device flow), or more than the grant has (refresh)"},
 	{apierror.InvalidTarget, "resource is not one absolute URI on the API's origin"},
 	{apierror.UnsupportedGrantType, "grant_type is none of those in the metadata"},
-	{apierror.AuthorizationPending, "device flow: nobody has decided yet; go on polling"},
+	{apierror.AuthorizationPending, "device flow: the user has not decided yet; keep polling"},
 	{apierror.SlowDown, "device flow: polled faster than the interval"},
 	{apierror.AccessDenied, "device flow: the person said no"},
 	{apierror.ExpiredToken, "device flow: the 10 minutes are over"},

@@ -43,7 +43,7 @@ var (
 	textType        = reflect.TypeFor[encoding.TextUnmarshaler]()
 	optionalType    = reflect.TypeFor[optional]()
 
-	// anything is the shape of places that nobody decodes.
+	// anything is the shape of places that are not decoded.
 	anything = &shape{kind: kindAny, mayBeNull: true, length: -1}
 
 	// shapes caches by reflect.Type, as encoding/json does; its size is bounded

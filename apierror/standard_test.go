@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -42,11 +43,11 @@ func TestCodesAndStatuses_ERR03(t *testing.T) {
 		"APP_DEACTIVATED": 400, "PUBLIC_APP_HAS_NO_SECRETS": 400, "SECRET_LIMIT_REACHED": 400, "LAST_SECRET": 400,
 		"LISTING_EXISTS": 409, "SLUG_TAKEN": 400, "ASSET_IN_USE": 400, "EXTENSION_SCOPE_REQUIRED": 400,
 		"EXTENSION_PATH_INVALID": 400, "INVALID_CHOICES": 400, "FUNCTION_SOURCE_NO_HANDLER": 400,
-		"LISTING_STATE_INVALID": 400, "LISTING_INCOMPLETE": 400,
+		"LISTING_STATE_INVALID": 400, "REVIEW_CONFLICT": 409, "LISTING_INCOMPLETE": 400,
 		"INSUFFICIENT_SCOPE": 403, "ENDPOINT_NOT_EXPOSED": 403, "PERMISSION_REQUIRED": 403,
 		"IDEMPOTENCY_CONFLICT": 409, "IDEMPOTENCY_MISMATCH": 422,
 		"IDEMPOTENCY_ANSWER_NOT_KEPT": 409, "INVOICE_LIMIT_REACHED": 403,
-		"DELIVERY_NOT_FAILED": 400, "APP_NOT_ACTIVE": 400, "APP_NOT_INSTALLED": 400,
+		"DELIVERY_NOT_FAILED": 400, "DELIVERY_NOT_RETRYING": 400, "APP_NOT_ACTIVE": 400, "APP_NOT_INSTALLED": 400,
 		"EVENT_SCOPE_MISSING": 400, "DELIVERY_TOO_OLD": 400, "WEBHOOK_NOT_ACTIVE": 400,
 	}
 	got := map[apierror.Code]int{}
@@ -76,8 +77,7 @@ func TestPlaceholders_ERR01(t *testing.T) {
 	}
 }
 
-// API-03, API-04, API-05: the three kinds of 403 can be told apart by their
-// first words.
+// API-03, API-04, API-05: the first words of a 403 distinguish its three kinds.
 func TestForbiddenTexts(t *testing.T) {
 	t.Parallel()
 	const prefix = "Insufficient scope"
@@ -152,6 +152,7 @@ func TestPlainErrors_ERR01_ERR02(t *testing.T) {
 func TestBearerChallenge_API01(t *testing.T) {
 	t.Parallel()
 	const metadata = "https://api.example.com/.well-known/oauth-protected-resource"
+	pointing := apierror.Writer{ResourceMetadata: func(string) string { return metadata }}
 	tests := []struct {
 		name, authorization string
 		writer              apierror.Writer
@@ -159,12 +160,12 @@ func TestBearerChallenge_API01(t *testing.T) {
 	}{
 		{"nothing sent", "", apierror.Writer{}, `Bearer realm="partnerkit"`},
 		{"nothing sent, named service", "", apierror.Writer{Service: `Acme "Books"`}, `Bearer realm="Acme \"Books\""`},
-		{"nothing sent, metadata", "", apierror.Writer{ResourceMetadata: metadata}, `Bearer resource_metadata="` + metadata + `"`},
+		{"nothing sent, metadata", "", pointing, `Bearer resource_metadata="` + metadata + `"`},
 		{"token", "Bearer abc", apierror.Writer{}, `Bearer error="invalid_token"`},
 		{"token, other case", "bEARER abc", apierror.Writer{}, `Bearer error="invalid_token"`},
 		{"no value", "Bearer", apierror.Writer{}, `Bearer error="invalid_token"`},
 		{"other scheme", "Basic abc", apierror.Writer{}, `Bearer realm="partnerkit"`},
-		{"token, metadata", "Bearer abc", apierror.Writer{ResourceMetadata: metadata}, `Bearer error="invalid_token", resource_metadata="` + metadata + `"`},
+		{"token, metadata", "Bearer abc", pointing, `Bearer error="invalid_token", resource_metadata="` + metadata + `"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -176,6 +177,37 @@ func TestBearerChallenge_API01(t *testing.T) {
 			got := standard(test.writer, r, apierror.Unauthorized())
 			if diff := cmp.Diff([]string{test.want}, got.Header.Values("WWW-Authenticate")); diff != "" {
 				t.Errorf("challenge (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// API-10: the challenge names the scope to ask for, and the metadata of the resource that
+// the path belongs to.
+func TestScopeChallenge_API10(t *testing.T) {
+	t.Parallel()
+	pointing := apierror.Writer{ResourceMetadata: func(path string) string { return "https://api.example.com/metadata" + path }}
+	long := strings.TrimSpace(strings.Repeat("scope:read ", 100))
+	insufficient := apierror.New(apierror.InsufficientScope, "invoices:write")
+	for _, test := range []struct {
+		name   string
+		err    error
+		writer apierror.Writer
+		want   string
+	}{
+		{"a 403", insufficient, pointing, `Bearer error="insufficient_scope", scope="invoices:write", resource_metadata="https://api.example.com/metadata/x"`},
+		{"a 403, wrapped", fmt.Errorf("tool: %w", insufficient), pointing, `Bearer error="insufficient_scope", scope="invoices:write", resource_metadata="https://api.example.com/metadata/x"`},
+		{"a 403 without metadata", insufficient, apierror.Writer{}, `Bearer error="insufficient_scope", scope="invoices:write"`},
+		{"a 403 with more scopes", insufficient.WithScope("invoices:read invoices:write"), apierror.Writer{}, `Bearer error="insufficient_scope", scope="invoices:read invoices:write"`},
+		{"scopes are not clipped", insufficient.WithScope(long), apierror.Writer{}, `Bearer error="insufficient_scope", scope="` + long + `"`},
+		{"a 401", apierror.Unauthorized().WithScope("invoices:read"), pointing, `Bearer scope="invoices:read", resource_metadata="https://api.example.com/metadata/x"`},
+		{"a header cannot be split", apierror.Unauthorized().WithScope("a\r\nSet-Cookie: b=c\""), apierror.Writer{}, `Bearer scope="aSet-Cookie: b=c\""`},
+		{"another 403", apierror.New(apierror.PermissionRequired, "journal.post").WithScope("invoices:read"), pointing, ""},
+	} {
+		t.Run("API-10 "+test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := standard(test.writer, httptest.NewRequest(http.MethodGet, "/x?y", http.NoBody), test.err).Header.Get("WWW-Authenticate"); got != test.want {
+				t.Errorf("challenge %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ type Entry struct {
 	Message string
 	// Params is the number of those values.
 	Params int
-	// HasDetails says that the answer carries a details array, empty or not.
+	// HasDetails reports whether the response has a details array, empty or not.
 	HasDetails bool
 }
 
@@ -61,6 +61,7 @@ var table = []Entry{
 	{Code: EventNotFound, Status: http.StatusNotFound, Params: 1, Message: "there is no event {p0} that the app can see"},
 
 	{Code: DeliveryNotFailed, Status: http.StatusBadRequest, Params: 1, Message: "only a failed delivery can be sent again; this one is {p0}"},
+	{Code: DeliveryNotRetrying, Status: http.StatusBadRequest, Params: 1, Message: "only a retrying delivery can be sent now; this one is {p0}"},
 	{Code: DeliveryTooOld, Status: http.StatusBadRequest, Message: "the delivery is older than 30 days"},
 	{Code: AppNotActive, Status: http.StatusBadRequest, Message: "the app is suspended or deactivated"},
 	{Code: AppNotInstalled, Status: http.StatusBadRequest, Message: "the app is not installed in the business of this event"},
@@ -73,6 +74,7 @@ var table = []Entry{
 	{Code: LastSecret, Status: http.StatusBadRequest, Message: "this is the app's only valid secret; add another one first"},
 	{Code: ListingExists, Status: http.StatusConflict, Message: "the app already has a listing; update it instead"},
 	{Code: ListingStateInvalid, Status: http.StatusBadRequest, Params: 2, Message: "a revision that is {p0} cannot become {p1}"},
+	{Code: ReviewConflict, Status: http.StatusConflict, Params: 1, Message: "{p0} has taken this revision or decided about it"},
 	{Code: ListingIncomplete, Status: http.StatusBadRequest, HasDetails: true, Message: "the listing cannot be submitted yet; details lists what it lacks"},
 	{Code: SlugTaken, Status: http.StatusBadRequest, Params: 1, Message: "the slug {p0} belongs to another app"},
 	{Code: AssetInUse, Status: http.StatusBadRequest, Params: 1, Message: "the asset {p0} is shown by the live listing or an open revision"},

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// trackedWriter remembers whether an answer has begun, by whatever way leads
+// trackedWriter records whether a response has begun, by any of the ways that lead
 // there. Everything else reaches the writer below through Unwrap, which is how
 // http.ResponseController finds it.
 type trackedWriter struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // standardFrom finds the standard error in err, or makes one. What is not an
-// error of this package is a fault, whatever its text says.
+// error of this package is an internal error, regardless of its text.
 func standardFrom(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok && e != nil && e.status != 0 {
 		return e
@@ -43,7 +43,7 @@ func (e *Error) oauth() *OAuthError {
 	}
 	made := NewOAuth(InvalidRequest, strings.Join(e.Messages(), "; "))
 	if e.status == http.StatusMethodNotAllowed {
-		// HTTP's own status: whoever used the wrong method has not sent an
+		// HTTP's own status: a client that used the wrong method has not sent an
 		// OAuth request that a 400 could be about.
 		made.status, made.allow = e.status, e.allow
 	}
@@ -77,9 +77,9 @@ func isGoneClient(r *http.Request, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(r.Context()), context.Canceled)
 }
 
-// answered returns the error that the client is told. A client that has gone is no internal
-// error: it gets a 400, in case it only closed its side of the connection, and the log line
-// is for debugging.
+// answered returns the error that is sent to the client. A disconnected client is not an
+// internal error: the response is a 400, in case the client only closed its side of the
+// connection, and the log line is for debugging.
 func (c Writer) answered(w http.ResponseWriter, r *http.Request, err error) error {
 	if !isGoneClient(r, err) || standardFrom(err).status < http.StatusInternalServerError {
 		return err

@@ -29,8 +29,8 @@ func (v *Validation) Add(format string, args ...any) {
 	v.problems = append(v.problems, clip(fmt.Sprintf(format, args...), maxProblem))
 }
 
-// Include notes the problems of another validation, so that they are told together.
-// Any other error is returned as it is.
+// Include adds the problems of another validation, so that one error reports them all.
+// Any other error is returned unchanged.
 func (v *Validation) Include(err error) error {
 	invalid, ok := errors.AsType[*Error](err)
 	if !ok || !invalid.isList {

@@ -5,29 +5,34 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/internal/header"
 )
 
 // A Writer answers failures. The zero value works: it logs nothing and calls
 // the service "partnerkit". It is safe for concurrent use as long as its fields
 // stay as they are.
 //
-// A 5xx, in either shape, tells the client nothing but a request id. The id is
-// in the X-Request-Id header, in the text, and in the log line with the cause.
-// The log line names method and route pattern only: paths, queries, headers and
-// bodies can hold credentials. What a cause says is up to whoever made it.
+// A 5xx, in either shape, tells the client nothing but a request id. The id is in the
+// X-Request-Id header, in the text, and in the log line with the cause. The log line names
+// method and route pattern only: paths, queries, headers and bodies can hold credentials.
+// The cause is logged as it is, so errors must not contain credentials.
 //
 // An error that wraps [context.Canceled] while the request's context is canceled says that
 // the client has gone. It is a 400, not a 5xx, and is logged for debugging only.
 type Writer struct {
-	// Logger receives faults; nil discards them. Failures of the client are
-	// not logged.
+	// Logger receives internal errors; nil discards them. Errors of the client
+	// are not logged.
 	Logger *slog.Logger
 	// Service names the realm of challenges; empty means "partnerkit".
 	Service string
-	// ResourceMetadata is the URL of the protected resource metadata
-	// (RFC 9728) that the Bearer challenge of a standard 401 points to; empty
-	// leaves the attribute out.
-	ResourceMetadata string
+	// ResourceMetadata returns the URL of the protected resource metadata (RFC 9728) of
+	// the resource that a path belongs to. Bearer challenges point to it. Nil or an empty
+	// URL leaves the attribute out.
+	ResourceMetadata func(path string) string
+	// Shape replaces the standard shape, such as by [ProblemDetails]; nil means
+	// [StandardShape]. The OAuth shape stays: its RFCs define it.
+	Shape ShapeFunc
 	// OmitDeprecatedMessage drops the message member of OAuth errors.
 	OmitDeprecatedMessage bool
 }
@@ -45,13 +50,15 @@ type standardBody struct {
 // has no [Handler] to return from; nothing may have been written to w.
 //
 // A 401 carries a Bearer challenge (RFC 6750 section 3), with
-// error="invalid_token" when, and only when, the request sent a bearer token.
+// error="invalid_token" when, and only when, the request sent a bearer token. An
+// [InsufficientScope] carries one with error="insufficient_scope" and the scope to ask for.
 // A 429 always carries Retry-After.
 func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error) {
 	err = c.answered(w, r, err)
 	e := standardFrom(err)
+	var id string
 	if e.status >= 500 {
-		id := requestID(w)
+		id = requestID(w)
 		c.logFault(r, id, err)
 		shown := Entry{Code: e.code, Status: e.status, Message: faultMessage, Params: 1}.New(id)
 		shown.retryAfter = e.retryAfter
@@ -60,8 +67,8 @@ func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error)
 	c.logMisuse(r, err)
 
 	prepareHeader(w.Header(), e.allow)
-	if e.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", c.bearerChallenge(r))
+	if e.status == http.StatusUnauthorized || e.code == InsufficientScope {
+		w.Header().Set("WWW-Authenticate", c.bearerChallenge(r, e))
 	}
 	retryAfter := e.retryAfter
 	if e.status == http.StatusTooManyRequests {
@@ -70,27 +77,7 @@ func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error)
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	c.send(w, r, e.status, e.body())
-}
-
-func (e *Error) body() standardBody {
-	body := standardBody{
-		StatusCode: e.status,
-		Message:    e.messages[0],
-		Error:      statusName(e.status),
-		Code:       e.code,
-		Details:    e.details,
-	}
-	if e.isList {
-		body.Message = e.Messages()
-	}
-	if len(e.params) > 0 {
-		body.Params = make(map[string]string, len(e.params))
-		for i, value := range e.params {
-			body.Params["p"+strconv.Itoa(i)] = value
-		}
-	}
-	return body
+	c.sendStandard(w, r, e.view(id))
 }
 
 type oauthBody struct {
@@ -116,7 +103,7 @@ func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	c.logMisuse(r, err)
 
 	prepareHeader(w.Header(), e.allow)
-	if e.status == http.StatusUnauthorized && usesScheme(r, "Basic") {
+	if _, basic := header.Authorization(r.Header, "Basic"); basic && e.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Basic realm="+quoted(c.service()))
 	}
 	if e.retryAfter > 0 {
@@ -132,7 +119,7 @@ func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	c.send(w, r, e.status, body)
 }
 
-// faultMessage is all that a client learns about a fault.
+// faultMessage is the only message that a client gets about an internal error.
 const faultMessage = "something went wrong on our side; the request id is {p0}"
 
 func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body any) {
@@ -167,31 +154,31 @@ func (c Writer) service() string {
 	return c.Service
 }
 
-func (c Writer) bearerChallenge(r *http.Request) string {
+// bearerChallenge is the challenge of a 401 or of an InsufficientScope.
+func (c Writer) bearerChallenge(r *http.Request, e *Error) string {
 	var attributes []string
-	if usesScheme(r, "Bearer") {
-		attributes = append(attributes, `error="invalid_token"`)
-	}
-	if c.ResourceMetadata != "" {
-		attributes = append(attributes, "resource_metadata="+quoted(c.ResourceMetadata))
-	}
-	if len(attributes) == 0 {
-		// RFC 6750 section 3 asks for at least one attribute.
-		attributes = append(attributes, "realm="+quoted(c.service()))
-	}
-	return "Bearer " + strings.Join(attributes, ", ")
-}
-
-// usesScheme looks at the request itself, so that no handler can forget to say
-// how its client signed in.
-func usesScheme(r *http.Request, scheme string) bool {
-	for _, value := range r.Header.Values("Authorization") {
-		got, _, _ := strings.Cut(strings.TrimSpace(value), " ")
-		if strings.EqualFold(got, scheme) {
-			return true
+	add := func(name, value string) {
+		if value != "" {
+			attributes = append(attributes, name+"="+quoted(value))
 		}
 	}
-	return false
+	scope := e.scope
+	if _, sent := header.Authorization(r.Header, "Bearer"); e.code == InsufficientScope {
+		add("error", "insufficient_scope")
+		if scope == "" && len(e.params) > 0 {
+			scope = e.params[0]
+		}
+	} else if sent {
+		add("error", "invalid_token")
+	}
+	add("scope", scope)
+	if c.ResourceMetadata != nil {
+		add("resource_metadata", c.ResourceMetadata(r.URL.Path))
+	}
+	if len(attributes) == 0 {
+		add("realm", c.service()) // RFC 6750 section 3 asks for at least one attribute
+	}
+	return "Bearer " + strings.Join(attributes, ", ")
 }
 
 func statusName(status int) string {

@@ -17,12 +17,12 @@ import (
 // defaultMaxURL is how long a URL may be when its field does not say.
 const defaultMaxURL = 2048
 
-// Check says why a value, in JSON, is not one for the field; empty when it is. Texts
+// Check returns why a value, in JSON, is not valid for the field, or "" if it is. Texts
 // are taken as they are: nothing is trimmed or converted.
 func (f Field) Check(value json.RawMessage) (reason string) {
 	switch f.Type {
 	case Number:
-		return f.judgeNumber(string(value))
+		return f.checkNumber(string(value))
 	case Boolean:
 		if text := string(value); text != "true" && text != "false" {
 			return "must be true or false"
@@ -35,9 +35,9 @@ func (f Field) Check(value json.RawMessage) (reason string) {
 	}
 	switch f.Type {
 	case Text:
-		return f.judgeLength(text, f.MaxLength)
+		return f.checkLength(text, f.MaxLength)
 	case Date:
-		return f.judgeDate(text)
+		return f.checkDate(text)
 	case URL:
 		if !isURL(text) {
 			return "must be an absolute URL of http or https"
@@ -46,7 +46,7 @@ func (f Field) Check(value json.RawMessage) (reason string) {
 		if f.MaxLength != nil {
 			longest = *f.MaxLength
 		}
-		return f.judgeLength(text, &longest)
+		return f.checkLength(text, &longest)
 	case Choice:
 		if !slices.Contains(f.Choices, text) {
 			return "must be one of the choices"
@@ -56,7 +56,7 @@ func (f Field) Check(value json.RawMessage) (reason string) {
 	return "has a field of an unknown type"
 }
 
-func (f Field) judgeLength(text string, longest *int) string {
+func (f Field) checkLength(text string, longest *int) string {
 	switch n := utf8.RuneCountInString(text); {
 	case f.MinLength != nil && n < *f.MinLength:
 		return fmt.Sprintf("must have at least %d characters", *f.MinLength)
@@ -66,7 +66,7 @@ func (f Field) judgeLength(text string, longest *int) string {
 	return ""
 }
 
-func (f Field) judgeNumber(text string) string {
+func (f Field) checkNumber(text string) string {
 	if !jsonNumber.MatchString(text) {
 		return "must be a number"
 	}
@@ -84,7 +84,7 @@ func (f Field) judgeNumber(text string) string {
 	return ""
 }
 
-func (f Field) judgeDate(text string) string {
+func (f Field) checkDate(text string) string {
 	switch {
 	case !isDay(text):
 		return "must be a date such as 2026-09-01"

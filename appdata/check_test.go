@@ -89,7 +89,7 @@ func TestValues(t *testing.T) {
 	} {
 		t.Run(rules, func(t *testing.T) {
 			t.Parallel()
-			p := newKit(t).partner()
+			p := newHarness(t).partner()
 			p.declare(p.app, `{"resourceType":"invoice","key":"k",`+rules+`}`)
 			n := 0
 			for value, reason := range values {
@@ -130,20 +130,20 @@ func plain(t *testing.T, value string) string {
 // Changing rules leaves values alone until they are written again.
 func TestRulesChange(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"state","type":"CHOICE","choices":["a","b"]}`)
 	p.put(on("inv_1", "state", `"a"`)).values()
-	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: appdata.Given([]string{"b", "c"})})
+	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: apierror.Sent(appdata.Choices{"b", "c"})})
 	p.must(err)
 	p.list("resourceId=inv_1").shows(`inv_1 state "a"`)
 	p.put(on("inv_1", "state", `"a"`)).refused(http.StatusBadRequest, apierror.InvalidAppDataValue)
 	p.put(on("inv_1", "state", `"c"`)).shows(`inv_1 state "c"`)
 }
 
-// A deleted field takes its values along; one that is declared anew has none.
+// A deleted field loses its values; a new field of the same name has none.
 func TestFieldDeleted(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	value := p.put(on("inv_1", "note", `"a"`)).values()[0]
 	p.must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))

@@ -29,8 +29,8 @@ type Config struct {
 	// nil: the handlers answer after the commit.
 	Answer func(ctx context.Context, tx storage.Tx, status int, body any) error
 
-	Clock  clock.Movable // nil: the real time
-	Logger *slog.Logger  // nil: discards
+	Clock  clock.Clock  // nil: the real time
+	Logger *slog.Logger // nil: discards
 }
 
 // DefaultTypes are the records of an accounting service, with their read scopes.
@@ -49,13 +49,13 @@ type Service struct {
 }
 
 // New checks the configuration and returns a service. It starts nothing: [Service.Run]
-// takes away what has ended.
+// deletes the values that have ended.
 func New(cfg Config) (*Service, error) {
 	switch {
 	case cfg.Store == nil:
 		return nil, errors.New("appdata: Config.Store is nil")
 	case cfg.Records == nil:
-		return nil, errors.New("appdata: Config.Records is nil; it says which records there are")
+		return nil, errors.New("appdata: Config.Records is nil; it finds the host's records")
 	}
 	if cfg.Types == nil {
 		cfg.Types = DefaultTypes()
@@ -66,9 +66,7 @@ func New(cfg Config) (*Service, error) {
 			return nil, fmt.Errorf("appdata: Config.Types: %q: %w", name, err)
 		}
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System{}
-	}
+	cfg.Clock = clock.From(cfg.Clock)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

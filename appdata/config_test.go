@@ -23,13 +23,13 @@ func TestNewRefuses(t *testing.T) {
 		`Config.Types: "invoice": it needs`:  withTypes(map[string]string{"invoice": ""}),
 		`Config.Types: "customer": it needs`: withTypes(map[string]string{"customer": "a:read b:read"}),
 	} {
-		cfg := appdata.Config{Store: store, Records: &books{}}
+		cfg := appdata.Config{Store: store, Records: &records{}}
 		change(&cfg)
 		if _, err := appdata.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := appdata.New(appdata.Config{Store: store, Records: &books{}}); err != nil {
+	if _, err := appdata.New(appdata.Config{Store: store, Records: &records{}}); err != nil {
 		t.Error(err)
 	}
 }

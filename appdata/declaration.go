@@ -22,29 +22,29 @@ const (
 	MaxChoice  = 60
 )
 
-// Declaration is what a developer says about a field, to declare or to change it. It
-// decodes from JSON, with apierror.DecodeJSON. In a change, absent members stay as
-// they are and null takes a rule or the label away.
+// Declaration declares or changes a field. It decodes from JSON, with
+// [apierror.DecodeJSON]. In a change, absent members stay as they are and null removes a
+// rule or the label.
 type Declaration struct {
-	ResourceType Member[string]      `json:"resourceType"`
-	Key          Member[string]      `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
-	Type         Member[Type]        `json:"type"`
-	Label        Member[string]      `json:"label"` // see MaxLabel
-	MinLength    Member[int]         `json:"minLength"`
-	MaxLength    Member[int]         `json:"maxLength"`
-	Min          Member[json.Number] `json:"min"`
-	Max          Member[json.Number] `json:"max"`
-	Decimals     Member[int]         `json:"decimals"`
-	From         Member[string]      `json:"from"`
-	To           Member[string]      `json:"to"`
-	Choices      Member[[]string]    `json:"choices"` // trimmed before they are judged and kept
+	ResourceType apierror.Optional[string]      `json:"resourceType"`
+	Key          apierror.Optional[string]      `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
+	Type         apierror.Optional[Type]        `json:"type"`
+	Label        apierror.Optional[string]      `json:"label"` // see MaxLabel
+	MinLength    apierror.Optional[int]         `json:"minLength"`
+	MaxLength    apierror.Optional[int]         `json:"maxLength"`
+	Min          apierror.Optional[json.Number] `json:"min"`
+	Max          apierror.Optional[json.Number] `json:"max"`
+	Decimals     apierror.Optional[int]         `json:"decimals"`
+	From         apierror.Optional[string]      `json:"from"`
+	To           apierror.Optional[string]      `json:"to"`
+	Choices      apierror.Optional[Choices]     `json:"choices"`
 }
 
 var validKey = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$`)
 
 // newField is the field that d declares.
 func (s *Service) newField(d Declaration) (Field, error) {
-	f := Field{ResourceType: d.ResourceType.value, Key: d.Key.value, Type: d.Type.value}
+	f := Field{ResourceType: valueOf(d.ResourceType), Key: valueOf(d.Key), Type: valueOf(d.Type)}
 	var v apierror.Validation
 	if _, ok := s.cfg.Types[f.ResourceType]; !ok {
 		v.Add("resourceType must be one of %s", s.typeNames)
@@ -67,9 +67,17 @@ func (d Declaration) changed(f Field) (Field, error) {
 	return d.applyTo(f, &v)
 }
 
-// fixed lets a member repeat what it is.
-func fixed[T comparable](v *apierror.Validation, name string, m Member[T], is T) {
-	if m.state != isAbsent && (m.state != isGiven || m.value != is) {
+// valueOf is the zero value for a member that is absent or null.
+func valueOf[T any](m apierror.Optional[T]) (value T) {
+	if m.Value != nil {
+		value = *m.Value
+	}
+	return value
+}
+
+// fixed allows a member that repeats the current value.
+func fixed[T comparable](v *apierror.Validation, name string, m apierror.Optional[T], is T) {
+	if m.IsSent && (m.Value == nil || *m.Value != is) {
 		v.Add("%s cannot be changed; declare another field", name)
 	}
 }

@@ -9,7 +9,7 @@
 // for good; label and rules may change ([Service.ChangeField]). Values that were
 // written before stay as they are, and are shown, until they are written again.
 // Deleting a field takes its values away, everywhere and at once; a field that is
-// declared anew under the same key begins without any.
+// declared again under the same key starts without any.
 //
 // # Values
 //
@@ -22,8 +22,8 @@
 //	guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: only, Handler: data.PutValues}
 //	guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, AppsOnly: only, Handler: data.DeleteValue}
 //
-// A PUT writes all of its values or none. A request is judged in this order: its
-// form, access to the types, the fields, the values, the records. Numbers are judged
+// A PUT writes all of its values or none. A request is checked in this order: its
+// form, access to the types, the fields, the values, the records. Numbers are checked
 // and kept exactly as they were sent.
 //
 // A change records app_data.updated in the transaction of the change: {"values": […]}
@@ -33,9 +33,9 @@
 //
 // # The end of values
 //
-// Values stay when the app is removed, and are there again if it comes back soon.
-// They end in the transaction that records business.redact: from then on nobody sees
-// them, whoever installs the app. [Service.Run] takes away the rows, in small
+// Values stay when the app is removed, and can be read again if it is reinstalled soon.
+// They end in the transaction that records business.redact. From then on they cannot be
+// read, even if the app is installed again. [Service.Run] deletes the rows, in small
 // batches, and those of deleted fields. A host that deletes a record deletes no
 // values: they can be read, and no longer written.
 package appdata

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// deletedValue is what an event tells of a value that is gone.
+// deletedValue is a deleted value in the data of an event.
 type deletedValue struct {
 	ID           string `json:"id"`
 	ResourceType string `json:"resourceType"`

@@ -42,11 +42,11 @@ func Example() {
 		log.Print(err)
 		return
 	}
-	_ = store.CreateApp(ctx, oauthserver.App{ID: "app_1", ClientID: "cli_1", CreatedAt: time.Now()}, nil)
+	_, _ = store.RegisterApp(ctx, oauthserver.Registration{App: oauthserver.App{ID: "app_1", ClientID: "cli_1", CreatedAt: time.Now()}})
 
 	// What a console does for the app's developer.
 	field, err := data.DeclareField(ctx, "app_1", appdata.Declaration{
-		ResourceType: appdata.Given("invoice"), Key: appdata.Given("weight"), Type: appdata.Given(appdata.Number), Decimals: appdata.Given(1),
+		ResourceType: apierror.Sent("invoice"), Key: apierror.Sent("weight"), Type: apierror.Sent(appdata.Number), Decimals: apierror.Sent(1),
 	})
 	if err != nil {
 		log.Print(err)

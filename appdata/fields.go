@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -19,7 +20,13 @@ func (s *Service) DeclareField(ctx context.Context, appID string, d Declaration)
 	}
 	now := s.now()
 	f.ID, f.AppID, f.CreatedAt, f.UpdatedAt = id.New(id.AppDataField, now), appID, now, now
-	switch err := s.cfg.Store.CreateField(ctx, f, MaxFields); {
+	err = s.cfg.Store.ChangeFields(ctx, appID, now, func(all []Field) ([]Field, error) {
+		if len(all) >= MaxFields {
+			return nil, ErrTooMany
+		}
+		return append(all, f), nil
+	})
+	switch {
 	case errors.Is(err, ErrTaken):
 		return Field{}, apierror.Invalid(fmt.Sprintf("key %s is declared for %s already", f.Key, f.ResourceType)).WithCause(err)
 	case errors.Is(err, ErrTooMany):
@@ -37,7 +44,24 @@ func (s *Service) Fields(ctx context.Context, appID string) ([]Field, error) {
 
 // Field returns a field of an app; [ErrNotFound].
 func (s *Service) Field(ctx context.Context, appID, fieldID string) (Field, error) {
-	return s.cfg.Store.Field(ctx, appID, fieldID)
+	all, err := s.cfg.Store.Fields(ctx, appID)
+	if err != nil {
+		return Field{}, err
+	}
+	i, err := indexOf(all, fieldID)
+	if err != nil {
+		return Field{}, err
+	}
+	return all[i], nil
+}
+
+// indexOf is where a field is; [ErrNotFound].
+func indexOf(all []Field, fieldID string) (int, error) {
+	i := slices.IndexFunc(all, func(f Field) bool { return f.ID == fieldID })
+	if i < 0 {
+		return 0, ErrNotFound
+	}
+	return i, nil
 }
 
 // ChangeField changes the label and the rules of a field. Values that are there stay as
@@ -45,13 +69,29 @@ func (s *Service) Field(ctx context.Context, appID, fieldID string) (Field, erro
 // are. [ErrNotFound], or an error of apierror as with [Service.DeclareField].
 func (s *Service) ChangeField(ctx context.Context, appID, fieldID string, d Declaration) (Field, error) {
 	now := s.now()
-	return s.cfg.Store.UpdateField(ctx, appID, fieldID, func(f Field) (Field, error) {
-		f.UpdatedAt = now
-		return d.changed(f)
+	var changed Field
+	err := s.cfg.Store.ChangeFields(ctx, appID, now, func(all []Field) ([]Field, error) {
+		i, err := indexOf(all, fieldID)
+		if err != nil {
+			return nil, err
+		}
+		all[i].UpdatedAt = now
+		if changed, err = d.changed(all[i]); err != nil {
+			return nil, err
+		}
+		all[i] = changed
+		return all, nil
 	})
+	return changed, err
 }
 
 // DeleteField deletes a field and, in every business, its values; [ErrNotFound].
 func (s *Service) DeleteField(ctx context.Context, appID, fieldID string) error {
-	return s.cfg.Store.DeleteField(ctx, appID, fieldID, s.now())
+	return s.cfg.Store.ChangeFields(ctx, appID, s.now(), func(all []Field) ([]Field, error) {
+		i, err := indexOf(all, fieldID)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Delete(all, i, i+1), nil
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 func ids(n int) string {
@@ -24,7 +25,7 @@ func ids(n int) string {
 // APD-01: by one id or many, in any mixture; by type of record and key.
 func TestList(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"invoice","key":"b","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"a","type":"NUMBER"}`)
@@ -62,7 +63,7 @@ func TestList(t *testing.T) {
 // APD-01, ERR-03: neither id, too many, and what is wrong with the rest.
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	for _, query := range []string{"", "resourceId=", "resourceIds=", "resourceIds=,,", "resourceid=r1", "resourceType=invoice", "key=a&resourceId="} {
 		p.list(query).refused(http.StatusBadRequest, apierror.ProvideResourceIDs)
 	}
@@ -104,7 +105,7 @@ func TestListRefuses(t *testing.T) {
 // APD-01, API-02, API-08: only the app's own values in the token's business.
 func TestValuesBelongToAppAndBusiness(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	p, other := k.partner(), k.partner()
 	elsewhere := partner{k, p.app, k.connect(p.app, "biz_2", allScopes)}
 	for _, who := range []partner{p, other} {
@@ -120,8 +121,8 @@ func TestValuesBelongToAppAndBusiness(t *testing.T) {
 		t.Log(name)
 		p.call("DELETE /app-data/"+valueID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)
 	}
-	if a := p.call("DELETE /app-data/"+mine.ID, ""); a.status != http.StatusNoContent {
-		t.Errorf("%d %s", a.status, a.raw)
+	if a := p.call("DELETE /app-data/"+mine.ID, ""); a.Status != http.StatusNoContent {
+		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	p.call("DELETE /app-data/"+mine.ID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)
 	p.list("resourceId=r1").shows()
@@ -132,7 +133,7 @@ func TestValuesBelongToAppAndBusiness(t *testing.T) {
 // APD-04: the read scope counts, of the token, of the installation and of the app.
 func TestAccess(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	app := k.app(allScopes)
 	all := partner{k, app, k.connect(app, "biz_1", allScopes)}
 	narrow := partner{k, app, k.connect(app, "biz_1", identity.MustScopes("invoices:read"))} // the installation has more
@@ -167,12 +168,12 @@ func TestAccess(t *testing.T) {
 // API-06, ERR-03: people have no app data; nor where a host lets them in.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
-	nobody := partner{kit: k}
+	k := newHarness(t)
+	nobody := partner{harness: k}
 	for _, call := range []string{"GET /app-data?resourceId=r1", "PUT /app-data", "DELETE /app-data/adv_1", "GET /open?resourceId=r1", "PUT /open", "DELETE /open/adv_1"} {
-		nobody.call(call, "", "Cookie", "session=1").refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
-		if a := nobody.call(call, ""); a.status != http.StatusUnauthorized {
-			t.Errorf("%s without credentials: %d", call, a.status)
+		nobody.call(call, "", "Cookie", k.host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
+		if a := nobody.call(call, ""); a.Status != http.StatusUnauthorized {
+			t.Errorf("%s without credentials: %d", call, a.Status)
 		}
 	}
 }
@@ -181,8 +182,8 @@ func TestSessions(t *testing.T) {
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	types := map[string]string{"parcel": "invoices:read", "fleet": "fleet:read"}
-	p := newKit(t, withTypes(types)).partner()
-	types["invoice"] = "invoices:read" // no longer anybody's
+	p := newHarness(t, withTypes(types)).partner()
+	types["invoice"] = "invoices:read" // has no effect: the configuration was copied
 	p.declare(p.app, `{"resourceType":"parcel","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"fleet","key":"a","type":"NUMBER"}`)
 	p.put(`{"resourceType":"parcel","resourceId":"p1","key":"a","value":1}`).shows("p1 a 1")

@@ -34,7 +34,7 @@ func parseExact(text string) (exact, bool) {
 	digits := strings.TrimLeft(parts[2]+fraction, "0")
 	significant := strings.TrimRight(digits, "0")
 	if significant == "" {
-		return exact{}, true // whatever its exponent
+		return exact{}, true // for every exponent
 	}
 	power := len(digits) - len(significant) - len(fraction) // of the last significant digit
 	if exponent != "" {

@@ -17,8 +17,8 @@ type givenValue struct {
 	Value        json.RawMessage `json:"value"`
 }
 
-// parsePut reads the body of a PUT and says everything that is wrong with its form.
-// Values come back in the bytes that they will be kept in.
+// parsePut reads the body of a PUT. Its error reports all problems of the body's form.
+// Values are returned in the encoding in which they are stored.
 func (s *Service) parsePut(r *http.Request) ([]givenValue, error) {
 	var body struct {
 		Values []givenValue `json:"values"`

@@ -28,7 +28,7 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	drafts, err := s.judge(r.Context(), p, given)
+	drafts, err := s.check(r.Context(), p, given)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (s *Service) answer(ctx context.Context, tx storage.Tx, status int, body an
 // place is what an app declares one field for.
 type place struct{ resourceType, key string }
 
-// judge finds the fields of the values and has the call, and each value, judged.
-func (s *Service) judge(ctx context.Context, p identity.Principal, given []givenValue) ([]Draft, error) {
+// check finds the fields of the values, and checks the call and each value.
+func (s *Service) check(ctx context.Context, p identity.Principal, given []givenValue) ([]Draft, error) {
 	for _, v := range given {
 		if err := s.access(p, v.ResourceType); err != nil {
 			return nil, err
@@ -108,8 +108,8 @@ func (s *Service) judge(ctx context.Context, p identity.Principal, given []given
 
 // fieldGone answers a write that lost its field on the way: as if it had come later.
 func (s *Service) fieldGone(ctx context.Context, p identity.Principal, given []givenValue, cause error) error {
-	if _, err := s.judge(ctx, p, given); err != nil {
+	if _, err := s.check(ctx, p, given); err != nil {
 		return err
 	}
-	return apierror.Unavailable(cause) // declared anew meanwhile
+	return apierror.Unavailable(cause) // declared again meanwhile
 }

@@ -18,20 +18,20 @@ import (
 // APD-02: the shape of a PUT and of a GET, to the letter; an upsert.
 func TestPutShape(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"rate","type":"NUMBER"}`)
-	if got := p.list("resourceId=inv_1").raw; got != `{"data":[]}` {
+	if got := p.list("resourceId=inv_1").Body; got != `{"data":[]}` {
 		t.Errorf("nothing: %s", got)
 	}
 	first := p.put(on("inv_1", "note", `"Mill & Sons <ü>"`), `{"resourceType":"customer","resourceId":"cus_1","key":"rate","value": 1.50 }`)
 	values := first.values()
 	want := fmt.Sprintf(`{"id":%q,"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"Mill & Sons <ü>","createdAt":"2026-09-01T12:00:00Z","updatedAt":"2026-09-01T12:00:00Z"},`+
 		`{"id":%q,"resourceType":"customer","resourceId":"cus_1","key":"rate","value":1.50,"createdAt":"2026-09-01T12:00:00Z","updatedAt":"2026-09-01T12:00:00Z"}`, values[0].ID, values[1].ID)
-	if first.raw != `{"values":[`+want+`]}` {
-		t.Errorf("PUT: %s\nwant %s", first.raw, want)
+	if first.Body != `{"values":[`+want+`]}` {
+		t.Errorf("PUT: %s\nwant %s", first.Body, want)
 	}
-	if got := p.list("resourceIds=cus_1,inv_1").raw; got != `{"data":[`+want+`]}` {
+	if got := p.list("resourceIds=cus_1,inv_1").Body; got != `{"data":[`+want+`]}` {
 		t.Errorf("GET: %s\nwant %s", got, want)
 	}
 	for _, v := range values {
@@ -50,10 +50,10 @@ func TestPutShape(t *testing.T) {
 	}
 }
 
-// APD-08: a change is told to the app, with what has changed and nothing else.
+// APD-08: the app receives an event with the values that changed and no others.
 func TestPutTellsWhatChanged(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	p, other := k.partner(), k.partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	first := p.put(on("inv_1", "note", `"a"`), on("inv_2", "note", `"b"`))
@@ -63,11 +63,11 @@ func TestPutTellsWhatChanged(t *testing.T) {
 	p.put(on("inv_1", "note", `"\u0061"`), on("inv_2", "note", `"c"`)).values() // the same text
 	p.clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"x"`), on("absent", "note", `"x"`)).refused(http.StatusNotFound, apierror.RecordNotFound)
-	if a := p.call("DELETE /app-data/"+second[1].ID, ""); a.status != http.StatusNoContent || a.raw != "" {
-		t.Errorf("DELETE: %d %q", a.status, a.raw)
+	if a := p.call("DELETE /app-data/"+second[1].ID, ""); a.Status != http.StatusNoContent || a.Body != "" {
+		t.Errorf("DELETE: %d %q", a.Status, a.Body)
 	}
 	want := []string{
-		first.raw,
+		first.Body,
 		fmt.Sprintf(`{"values":[{"id":%q,"resourceType":"invoice","resourceId":"inv_2","key":"note","value":"c","createdAt":"2026-09-01T12:00:00Z","updatedAt":"2026-09-01T12:00:01Z"}]}`, second[1].ID),
 		fmt.Sprintf(`{"deleted":[{"id":%q,"resourceType":"invoice","resourceId":"inv_2","key":"note"}]}`, second[1].ID),
 	}
@@ -82,7 +82,7 @@ func TestPutTellsWhatChanged(t *testing.T) {
 // APD-02: what is wrong with the form is said, all of it, and has no code.
 func TestPutForm(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	const types = "must be one of account, customer, invoice, journal_entry, payment, supplier"
 	many := func(n int) string {
@@ -138,8 +138,8 @@ func TestPutForm(t *testing.T) {
 		"the largest in other characters":       `"` + strings.Repeat("ü", 2047) + `"`,
 		"escapes of what needs none in our way": `"` + strings.Repeat(`\/`, 2047) + `"`,
 	} {
-		if a := p.put(on("inv_1", "note", value)); a.status != http.StatusOK {
-			t.Errorf("%s: %d %.200s", name, a.status, a.raw)
+		if a := p.put(on("inv_1", "note", value)); a.Status != http.StatusOK {
+			t.Errorf("%s: %d %.200s", name, a.Status, a.Body)
 		}
 	}
 	if n := len(p.call("PUT /app-data", many(25)).values()); n != 25 {
@@ -148,11 +148,11 @@ func TestPutForm(t *testing.T) {
 	p.put(on(strings.Repeat("ü", 256), "note", `"x"`)).values()
 }
 
-// APD-04: validation, access, field, value, record: the first that fails is told, for
-// whichever value.
+// APD-04: the checks run in the order validation, access, field, value, record. The error
+// is that of the first check that fails for any value.
 func TestPutOrder(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	app := k.app(allScopes)
 	p := partner{k, app, k.connect(app, "biz_1", identity.MustScopes("invoices:read"))}
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
@@ -182,10 +182,10 @@ func TestPutOrder(t *testing.T) {
 	p.list("resourceIds=inv_2").shows() // APD-02: nothing of any of them was written
 }
 
-// APD-03: every broken value is told, with its reason.
+// APD-03: the error reports every invalid value with its reason.
 func TestPutTellsEveryBrokenValue(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","minLength":2,"maxLength":3}`)
 	p.declare(p.app, `{"resourceType":"invoice","key":"paid","type":"BOOLEAN"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"note","type":"NUMBER","max":5}`)
@@ -209,7 +209,7 @@ func TestPutTellsEveryBrokenValue(t *testing.T) {
 // APD-04: the host is asked once, about each record once, in the token's business.
 func TestPutAsksForRecordsOnce(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	for _, key := range []string{"a", "b"} {
 		p.declare(p.app, `{"resourceType":"invoice","key":"`+key+`","type":"NUMBER"}`)
 	}
@@ -223,11 +223,11 @@ func TestPutAsksForRecordsOnce(t *testing.T) {
 	p.put(on("of biz_2", "a", "1")).refused(http.StatusNotFound, apierror.RecordNotFound)
 }
 
-// A field that is deleted while a PUT is under way: as if the PUT had come later. One
-// that is declared anew meanwhile may be tried again.
+// A field that is deleted during a PUT is treated as if the PUT had come later. If the
+// field is declared again meanwhile, the PUT may be retried.
 func TestPutLosesItsField(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	const declaration = `{"resourceType":"invoice","key":"note","type":"TEXT"}`
 	field := p.declare(p.app, declaration)
 	p.books.onAsk = func() { p.must(p.data.DeleteField(t.Context(), p.app.ID, field.ID)) }

@@ -29,7 +29,7 @@ func aWholeNumber(low, high int) demand[int] {
 	return demand[int]{fmt.Sprintf("a whole number from %d to %d", low, high), func(n int) bool { return n >= low && n <= high }}
 }
 
-// applyRules sets the rules of a field of a known type. Choices are judged later.
+// applyRules sets the rules of a field of a known type. Choices are checked later.
 func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
 	d.refuseForeign(f.Type, v)
 	switch f.Type {
@@ -55,8 +55,8 @@ func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
 	case URL:
 		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
 	case Choice:
-		if d.Choices.state != isAbsent {
-			f.Choices = trimmed(d.Choices.value)
+		if d.Choices.IsSent {
+			f.Choices = valueOf(d.Choices).trimmed()
 		}
 	}
 }
@@ -64,27 +64,26 @@ func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
 // refuseForeign names the rules that are given and that the type does not have.
 func (d Declaration) refuseForeign(of Type, v *apierror.Validation) {
 	for _, member := range []struct {
-		name  string
-		state memberState
+		name    string
+		isGiven bool
 	}{
-		{"minLength", d.MinLength.state}, {"maxLength", d.MaxLength.state}, {"min", d.Min.state}, {"max", d.Max.state}, {"decimals", d.Decimals.state},
-		{"from", d.From.state}, {"to", d.To.state}, {"choices", d.Choices.state},
+		{"minLength", d.MinLength.Value != nil}, {"maxLength", d.MaxLength.Value != nil},
+		{"min", d.Min.Value != nil}, {"max", d.Max.Value != nil}, {"decimals", d.Decimals.Value != nil},
+		{"from", d.From.Value != nil}, {"to", d.To.Value != nil}, {"choices", d.Choices.Value != nil},
 	} {
-		if member.state != isAbsent && member.state != isNull && !slices.Contains(rulesOf[of], member.name) {
+		if member.isGiven && !slices.Contains(rulesOf[of], member.name) {
 			v.Add("%s is not a rule of %s", member.name, of)
 		}
 	}
 }
 
-// set sets a member, or says what it must be.
-func set[T any](v *apierror.Validation, name string, m Member[T], must demand[T], to **T) {
+// set sets a member, or returns what it must be.
+func set[T any](v *apierror.Validation, name string, m apierror.Optional[T], must demand[T], to **T) {
 	switch {
-	case m.state == isAbsent:
-	case m.state == isNull:
-		*to = nil
-	case m.state == isUnlikely || !must.fits(m.value):
+	case !m.IsSent:
+	case m.Value != nil && !must.fits(*m.Value):
 		v.Add("%s must be %s", name, must.text)
 	default:
-		*to = &m.value
+		*to = m.Value
 	}
 }

@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// What has ended is looked for once an hour and taken away a few rows at a time, so
-// that nobody waits for it. Nobody sees it in the meantime.
+// Ended values are deleted once an hour in small batches, so that requests do not wait.
+// They are invisible before that.
 const (
 	purgeEvery = time.Hour
 	purgeBatch = 200
 )
 
-// Run takes away the values of deleted fields and of apps whose business.redact was
-// recorded, until ctx ends, and returns its error. Any number of nodes may run it. A
-// fault is logged and left for the next hour.
+// Run deletes the values of deleted fields and of apps whose business.redact was
+// recorded, until ctx ends, and returns its error. Any number of nodes may run it. After
+// an error, which is logged, Run tries again in the next hour.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		now := s.cfg.Clock.Now()
@@ -29,7 +30,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (s *Service) purge(ctx context.Context) {
 	for ctx.Err() == nil {
-		n, err := s.cfg.Store.PurgeAppData(ctx, purgeBatch)
+		n, err := s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAppData, Limit: purgeBatch})
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.ErrorContext(ctx, "appdata: what has ended is not removed", "err", err)
 		}

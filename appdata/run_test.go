@@ -13,15 +13,16 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// APD-08, INST-05: values outlive the installation, end with business.redact and are
-// nobody's afterwards.
+// APD-08, INST-05: values outlive the installation, are deleted with business.redact and
+// cannot be read afterwards.
 func TestRedaction(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	p, other := k.partner(), k.partner()
 	for _, who := range []partner{p, other} {
 		who.declare(who.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
@@ -29,13 +30,14 @@ func TestRedaction(t *testing.T) {
 	}
 	redacted := func() int {
 		k.oauth.Tidy(t.Context())
-		k.must(k.store.NumberEvents(t.Context(), "biz_1"))
+		_, err := k.store.NumberEvents(t.Context(), events.Numbering{BusinessID: "biz_1"})
+		k.must(err)
 		found, err := k.store.Events(t.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
 		k.must(err)
 		return len(found)
 	}
 	// Removed, and back in time.
-	k.must(k.oauth.Uninstall(t.Context(), p.app.ID, "biz_1", "usr_1"))
+	k.must(k.oauth.Uninstall(t.Context(), p.app.ID, "biz_1", partnertest.User))
 	k.clock.Advance(oauthserver.RedactDelay - time.Hour)
 	back := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
@@ -45,7 +47,7 @@ func TestRedaction(t *testing.T) {
 	}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 	// Removed for good, and back too late.
-	k.must(k.oauth.RevokeAccess(t.Context(), p.app.ID, "biz_1", "usr_1"))
+	k.must(k.oauth.RevokeAccess(t.Context(), p.app.ID, "biz_1", partnertest.User))
 	k.clock.Advance(oauthserver.RedactDelay)
 	if n := redacted(); n != 1 {
 		t.Errorf("%d notices", n)
@@ -57,13 +59,13 @@ func TestRedaction(t *testing.T) {
 	again.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 }
 
-// What has ended goes once an hour, in batches. A fault is logged and left for the next
-// hour.
+// Ended values are deleted once an hour, in batches. An error is logged, and the next
+// hour's run tries again.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		text := &strings.Builder{}
-		k := newKit(t, func(c *appdata.Config) { c.Logger = slog.New(slog.NewTextHandler(text, nil)) })
+		k := newHarness(t, func(c *appdata.Config) { c.Logger = slog.New(slog.NewTextHandler(text, nil)) })
 		p := k.partner()
 		field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 		p.declare(p.app, `{"resourceType":"invoice","key":"stays","type":"TEXT"}`)

@@ -10,16 +10,17 @@ import (
 )
 
 var (
-	// ErrNotFound says that the app has no such field or value, or that there is
+	// ErrNotFound means that the app has no such field or value, or that there is
 	// no such app.
 	ErrNotFound = errors.New("not found")
-	// ErrTooMany says that the app has as many fields as it may have.
+	// ErrTooMany means that the app has as many fields as it may have.
 	ErrTooMany = errors.New("too many fields")
-	// ErrTaken says that the app has a field with this key for the type of record.
+	// ErrTaken means that the app has a field with this key for the type of record.
 	ErrTaken = errors.New("the key is taken")
 )
 
-// Store keeps fields and values. Every method that changes something is one act.
+// Store keeps fields and values. Every method that changes something is one
+// operation in one transaction.
 //
 // The values of an app in a business are one space. A value is there while its field
 // is not deleted and its space has not ended, which happens when the app's
@@ -32,30 +33,25 @@ type Store interface {
 	// WriteValues adds values or replaces them; see [Write]. [ErrNotFound] when
 	// one of their fields is not there any more; nothing is written then.
 	WriteValues(ctx context.Context, w Write) ([]Value, error)
-	// DeleteValue deletes one; see [Removal]. Of several at once one finds it.
-	// [ErrNotFound].
+	// DeleteValue deletes a value; see [Removal]. Exactly one of several concurrent
+	// calls finds the value; the others return [ErrNotFound].
 	DeleteValue(ctx context.Context, r Removal) error
-	// PurgeAppData deletes at most limit rows of what nobody can see any more, and
-	// returns how many; 0 when there is nothing left to do.
-	PurgeAppData(ctx context.Context, limit int) (int, error)
+	// Purge deletes a batch of records of the kind [storage.PurgeAppData], and returns how
+	// many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
 }
 
 // FieldStore keeps fields. Deleted ones are not found.
 type FieldStore interface {
-	// CreateField adds one, unless the app has limit of them. Of several at once
-	// no more than fit are added, and one of those with the same key and type of
-	// record. [ErrNotFound] when there is no such app, [ErrTooMany], [ErrTaken].
-	CreateField(ctx context.Context, f Field, limit int) error
-	// Field returns one of an app; [ErrNotFound].
-	Field(ctx context.Context, appID, fieldID string) (Field, error)
 	// Fields lists those of an app, oldest first.
 	Fields(ctx context.Context, appID string) ([]Field, error)
-	// UpdateField changes label and rules in one transaction: change gets the
-	// field as it stands, locked, and returns it as it should be; its error is
-	// returned and nothing is changed. [ErrNotFound].
-	UpdateField(ctx context.Context, appID, fieldID string, change func(Field) (Field, error)) (Field, error)
-	// DeleteField deletes one; [ErrNotFound].
-	DeleteField(ctx context.Context, appID, fieldID string, now time.Time) error
+	// ChangeFields changes the fields of an app in one transaction: change gets them as they
+	// stand, locked, and returns them as they should be; its error is returned and nothing
+	// is changed. It may be called more than once. A field with a new id is added, and one
+	// that is missing is deleted as of now. Only Label, Rules and UpdatedAt of an existing
+	// field change. [ErrNotFound] when there is no such app, [ErrTaken] when two
+	// fields would have the same key for a type of record.
+	ChangeFields(ctx context.Context, appID string, now time.Time, change func([]Field) ([]Field, error)) error
 }
 
 // Query asks for values.
@@ -85,7 +81,7 @@ type Draft struct {
 	Value
 }
 
-// Removal is a value to be deleted. Check looks at it under the lock; its error is
+// Removal is a value to be deleted. Check validates it under the lock; its error is
 // returned and nothing is deleted. Record and Answer are as in [Write].
 type Removal struct {
 	AppID, BusinessID, ValueID string

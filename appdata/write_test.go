@@ -18,10 +18,10 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// IDEM-01, IDEM-02: the answer of a write is recorded with it, and comes again.
+// IDEM-01, IDEM-02: the response of a write is recorded with it, and replayed.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
 	const body, broken = `{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"a"}]}`,
 		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"long"}]}`
@@ -30,15 +30,15 @@ func TestIdempotency(t *testing.T) {
 	p.clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"b"`)).values()
 	again := p.call("PUT /app-data", body, "Idempotency-Key", "1")
-	if first.status != http.StatusOK || again.status != http.StatusOK || again.raw != first.raw || again.header.Get(guard.ReplayedHeader) != "true" {
-		t.Errorf("%d %s, then %d %s", first.status, first.raw, again.status, again.raw)
+	if first.Status != http.StatusOK || again.Status != http.StatusOK || again.Body != first.Body || again.Header.Get(guard.ReplayedHeader) != "true" {
+		t.Errorf("%d %s, then %d %s", first.Status, first.Body, again.Status, again.Body)
 	}
 	p.list("resourceId=inv_1").shows(`inv_1 note "b"`)
 
 	path := "DELETE /app-data/" + first.values()[0].ID
 	for _, replayed := range []string{"", "true"} {
-		if a := p.call(path, "", "Idempotency-Key", "2"); a.status != http.StatusNoContent || a.raw != "" || a.header.Get(guard.ReplayedHeader) != replayed {
-			t.Errorf("%d %s %v", a.status, a.raw, a.header)
+		if a := p.call(path, "", "Idempotency-Key", "2"); a.Status != http.StatusNoContent || a.Body != "" || a.Header.Get(guard.ReplayedHeader) != replayed {
+			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 		}
 	}
 	if told := p.told(); len(told) != 3 {
@@ -49,14 +49,14 @@ func TestIdempotency(t *testing.T) {
 // Without the hook of a guard the handlers answer themselves.
 func TestWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	p := newKit(t, func(c *appdata.Config) { c.Answer = nil }).partner()
+	p := newHarness(t, func(c *appdata.Config) { c.Answer = nil }).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	written := p.put(on("inv_1", "note", `"a"`))
 	if diff := cmp.Diff(p.list("resourceId=inv_1").values(), written.values()); diff != "" {
 		t.Errorf("(-listed +written)\n%s", diff)
 	}
-	if a := p.call("DELETE /app-data/"+written.values()[0].ID, ""); a.status != http.StatusNoContent || a.raw != "" {
-		t.Errorf("%d %s", a.status, a.raw)
+	if a := p.call("DELETE /app-data/"+written.values()[0].ID, ""); a.Status != http.StatusNoContent || a.Body != "" {
+		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestAnswerFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no answer")
 	failing := false
-	p := newKit(t, func(c *appdata.Config) {
+	p := newHarness(t, func(c *appdata.Config) {
 		c.Answer = func(ctx context.Context, tx storage.Tx, status int, body any) error {
 			if failing {
 				return broken
@@ -87,15 +87,15 @@ func TestAnswerFails(t *testing.T) {
 // APD-02: any number at once succeed; one value is left, that of one of them.
 func TestPutRace(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
 	const contenders = 32
 	written := make([]string, contenders)
 	storetest.Race(contenders, func(i int) {
-		if a := p.put(on("inv_1", "n", fmt.Sprint(i)), on("inv_2", "n", fmt.Sprint(i))); a.status == http.StatusOK {
+		if a := p.put(on("inv_1", "n", fmt.Sprint(i)), on("inv_2", "n", fmt.Sprint(i))); a.Status == http.StatusOK {
 			written[i] = a.values()[0].ID
 		} else {
-			t.Errorf("%d %s", a.status, a.raw)
+			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})
 	left := p.list("resourceIds=inv_1,inv_2").values()
@@ -112,11 +112,11 @@ func TestPutRace(t *testing.T) {
 	}
 }
 
-// A fault of the store, or of the host, is a 5xx wherever it strikes; nothing is
-// half-done, and the next call works.
+// An error of the store or of the host is a 5xx at any statement. Nothing is half done,
+// and the next call works.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	p.put(on("inv_1", "note", `"a"`)).values()
 	deleted := p.put(on("inv_9", "note", `"a"`)).values()[0].ID
@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 // A store that is too busy is a 503.
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
-	p := newKitOn(t, func(t testing.TB) storage.DB {
+	p := newHarnessOn(t, func(t testing.TB) storage.DB {
 		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
@@ -171,7 +171,7 @@ func TestBusyStore(t *testing.T) {
 // the space, what is there, four statements for 25 values, the event.
 func TestStatements(t *testing.T) {
 	t.Parallel()
-	p := newKit(t).partner()
+	p := newHarness(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	values := make([]string, appdata.MaxValues)
 	for i := range values {

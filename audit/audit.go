@@ -1,11 +1,13 @@
 // Package audit is the audit log of apps: who did what to an app, and when.
 //
-// An [Entry] tells of one change. The operation that makes the change writes the entry in
+// An [Entry] records one change. The operation that makes the change writes the entry in
 // the same transaction, so that neither exists without the other. Entries are kept for
 // [Retention].
 package audit
 
-import "time"
+import (
+	"time"
+)
 
 // Retention is how long entries are kept.
 const Retention = 365 * 24 * time.Hour
@@ -15,13 +17,35 @@ type Entry struct {
 	ID     string // aud_…, sorted by time
 	AppID  string // empty when it is about no app
 	UserID string // empty when the service itself made it
-	// ByDeveloper says that it was made in the developer console. The app's developers
+	// ByDeveloper reports whether it was made in the developer console. The app's developers
 	// do not see the UserID of any other entry.
 	ByDeveloper bool
-	Action      Action
+	// Token is the name of the console token with which it was made; empty: the user was
+	// signed in.
+	Token  string
+	Action Action
 	// Target is the id of what was changed, if that is not the app.
 	Target string
+	// Detail describes the change; may be empty.
+	Detail string
+	// Reason is what the operator gave as the reason; empty in entries of others.
+	Reason string
 	At     time.Time
+}
+
+// Query asks for entries: those of an app, all of them, or those about no app that
+// developers made for one of some organizations.
+type Query struct {
+	AppID           string   // empty: All or OrganizationIDs are asked for
+	All             bool     // ignored when AppID is set
+	OrganizationIDs []string // ignored when AppID or All is set
+
+	UserID       string    // only entries of this user; empty: of any user
+	Action       Action    // only entries of this kind; empty: of any kind
+	Since, Until time.Time // only entries from Since on and before Until; zero: at any time
+
+	Before string // only entries with a smaller id; empty: from the newest on
+	Limit  int
 }
 
 // Action is the kind of a change.
@@ -53,6 +77,9 @@ const (
 	WebhookSecretRotated Action = "webhook.secret_rotated"
 	WebhookTested        Action = "webhook.tested"
 	DeliveryRedelivered  Action = "delivery.redelivered"
+	DeliveryAttemptedNow Action = "delivery.attempted_now"
+	// WebhookRedelivered is about many deliveries; its target is the webhook.
+	WebhookRedelivered Action = "webhook.redelivered"
 
 	FieldCreated Action = "app_data_field.created"
 	FieldUpdated Action = "app_data_field.updated"
@@ -71,7 +98,16 @@ const (
 
 	// RegistrationTokenCreated is about no app; its target is the organization.
 	RegistrationTokenCreated Action = "registration_token.created"
+
+	// What is done with console tokens is about no app either; the target is the
+	// organization.
+	ConsoleTokenCreated Action = "console_token.created"
+	ConsoleTokenRevoked Action = "console_token.revoked"
 )
+
+// WebhookDisabled is what the service itself does with a webhook that has failed for too
+// long. The target is the webhook.
+const WebhookDisabled Action = "webhook.disabled"
 
 // What a reviewer does with a listing.
 const (
@@ -79,4 +115,21 @@ const (
 	ListingChangesRequested Action = "listing.changes_requested"
 	ListingRejected         Action = "listing.rejected"
 	ListingApproved         Action = "listing.approved"
+)
+
+// What the operator does. Status changes of an app are about it; the target of those of a
+// user is the user, and that of trust is the host of the documents.
+const (
+	AppSuspended   Action = "app.suspended"
+	AppReactivated Action = "app.reactivated"
+	AppDeactivated Action = "app.deactivated"
+
+	UserSuspended   Action = "user.suspended"
+	UserRestricted  Action = "user.restricted"
+	UserReactivated Action = "user.reactivated"
+	// UserErased has the target oauthserver.ErasedUser: the id is not kept.
+	UserErased Action = "user.erased"
+
+	DocumentTrustAdded   Action = "document_trust.added"
+	DocumentTrustRemoved Action = "document_trust.removed"
 )

@@ -174,3 +174,36 @@ func closed(ch <-chan struct{}) bool {
 		return false
 	}
 }
+
+// onlyNow is a host's clock: in its own zone, and without Changed.
+type onlyNow struct{ clock.Clock }
+
+func (c onlyNow) Now() time.Time { return c.Clock.Now().In(time.FixedZone("elsewhere", 3600)) }
+
+func TestClockOfAHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		manual := clock.NewManual(start)
+		c := clock.From(onlyNow{manual})
+		if c.Now() != start || clock.Changed(c) != nil {
+			t.Errorf("%#v is not %#v in UTC, or reports jumps", c.Now(), start)
+		}
+		if again := clock.From(c); again != c {
+			t.Errorf("From wraps a clock twice: %#v", again)
+		}
+		if _, ok := clock.From(nil).(clock.System); !ok {
+			t.Error("nil is not the system's clock")
+		}
+		go func() {
+			time.Sleep(10 * time.Second)
+			manual.Advance(time.Hour)
+		}()
+		begun := time.Now()
+		if err := clock.Wait(t.Context(), c, start.Add(time.Minute)); err != nil || time.Since(begun) > 12*time.Second {
+			t.Errorf("a jump that is not reported wakes after %v: %v", time.Since(begun), err)
+		}
+		if changed := clock.Changed(clock.From(struct{ clock.Movable }{manual})); changed == nil {
+			t.Error("a host's clock that reports jumps is not asked")
+		}
+	})
+}

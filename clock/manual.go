@@ -24,8 +24,8 @@ func (m *Manual) Now() time.Time {
 	return m.now
 }
 
-// Advance moves the clock forward and wakes whoever waits. A negative duration
-// panics: time does not run backwards, and a test that wants it to is wrong.
+// Advance moves the clock forward and wakes all waiting goroutines. It panics if the
+// duration is negative.
 func (m *Manual) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("clock: Advance(%v): time only moves forward", d))
@@ -43,7 +43,7 @@ func (m *Manual) Changed() <-chan struct{} {
 	return m.moved.next()
 }
 
-// A jump announces moves to all who hold its channel. The owner's lock guards it.
+// A jump announces moves to all holders of its channel. The owner's lock guards it.
 type jump struct{ ch chan struct{} }
 
 func (j *jump) next() <-chan struct{} {

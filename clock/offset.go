@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrBackwards says that a move would take time back, or beyond what a duration holds.
+// ErrBackwards means that a move would set the clock back, or overflow a duration.
 var ErrBackwards = errors.New("clock: time only moves forward")
 
 // Offset is real time plus an offset that can grow, for development: time travel on
@@ -38,8 +38,8 @@ func (o *Offset) Ahead() time.Duration {
 	return o.offset
 }
 
-// Advance adds d to the offset and wakes whoever waits; [ErrBackwards] if d is
-// negative or the sum overflows.
+// Advance adds d to the offset and wakes all waiting goroutines. It returns
+// [ErrBackwards] if d is negative or the sum overflows.
 func (o *Offset) Advance(d time.Duration) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,30 +16,34 @@ import (
 // bodies has the body of each call that takes one. Every write of the console is here:
 // the tests below are about all of them.
 var bodies = map[string]string{
-	"POST /developer/apps":                                                                confidentialApp,
-	"PATCH /developer/apps/{appId}":                                                       `{"name": "New name"}`,
-	"POST /developer/apps/{appId}/secrets":                                                "",
-	"DELETE /developer/apps/{appId}/secrets/{secretId}":                                   "",
-	"POST /developer/apps/{appId}/webhooks":                                               `{"url": "https://partner.example/hook", "events": ["invoice.paid"]}`,
-	"PATCH /developer/apps/{appId}/webhooks/{webhookId}":                                  `{"enabled": true}`,
-	"DELETE /developer/apps/{appId}/webhooks/{webhookId}":                                 "",
-	"POST /developer/apps/{appId}/webhooks/{webhookId}/rotate-secret":                     "",
-	"POST /developer/apps/{appId}/webhooks/{webhookId}/test":                              "",
-	"POST /developer/apps/{appId}/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver": "",
-	"POST /developer/apps/{appId}/app-data-fields":                                        `{"resourceType": "invoice", "key": "another", "type": "TEXT"}`,
-	"PATCH /developer/apps/{appId}/app-data-fields/{fieldId}":                             `{"label": "Carrier"}`,
-	"DELETE /developer/apps/{appId}/app-data-fields/{fieldId}":                            "",
-	"POST /developer/registration-tokens":                                                 `{}`,
-	"POST /developer/apps/{appId}/listing":                                                `{"slug": "first-save"}`,
-	"PUT /developer/apps/{appId}/listing":                                                 `{"slug": "second-save"}`,
-	"POST /developer/apps/{appId}/listing/submit":                                         "",
-	"POST /developer/apps/{appId}/assets":                                                 "", // see uploads
-	"DELETE /developer/apps/{appId}/assets/{assetId}":                                     "",
-	"POST /developer/apps/{appId}/extensions":                                             `{"resourceType": "invoice", "path": "/page", "label": "Page"}`,
-	"PATCH /developer/apps/{appId}/extensions/{extensionId}":                              `{"label": "New label"}`,
-	"DELETE /developer/apps/{appId}/extensions/{extensionId}":                             "",
-	"POST /developer/apps/{appId}/functions":                                              `{"name": "tax", "source": "export default 1"}`,
-	"DELETE /developer/apps/{appId}/functions/{functionId}":                               "",
+	"POST /developer/apps":                                                                  confidentialApp,
+	"PATCH /developer/apps/{appId}":                                                         `{"name": "New name"}`,
+	"POST /developer/apps/{appId}/secrets":                                                  "",
+	"DELETE /developer/apps/{appId}/secrets/{secretId}":                                     "",
+	"POST /developer/apps/{appId}/webhooks":                                                 `{"url": "https://partner.example/hook", "events": ["invoice.paid"]}`,
+	"PATCH /developer/apps/{appId}/webhooks/{webhookId}":                                    `{"enabled": true}`,
+	"DELETE /developer/apps/{appId}/webhooks/{webhookId}":                                   "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/rotate-secret":                       "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/test":                                "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver":   "",
+	"POST /developer/apps/{appId}/app-data-fields":                                          `{"resourceType": "invoice", "key": "another", "type": "TEXT"}`,
+	"PATCH /developer/apps/{appId}/app-data-fields/{fieldId}":                               `{"label": "Carrier"}`,
+	"DELETE /developer/apps/{appId}/app-data-fields/{fieldId}":                              "",
+	"POST /developer/tokens":                                                                `{"name": "ci"}`,
+	"DELETE /developer/tokens/{tokenId}":                                                    "",
+	"POST /developer/registration-tokens":                                                   `{}`,
+	"POST /developer/apps/{appId}/listing":                                                  `{"slug": "first-save"}`,
+	"PUT /developer/apps/{appId}/listing":                                                   `{"slug": "second-save"}`,
+	"POST /developer/apps/{appId}/listing/submit":                                           "",
+	"POST /developer/apps/{appId}/assets":                                                   "", // see uploads
+	"DELETE /developer/apps/{appId}/assets/{assetId}":                                       "",
+	"POST /developer/apps/{appId}/extensions":                                               `{"resourceType": "invoice", "path": "/page", "label": "Page"}`,
+	"PATCH /developer/apps/{appId}/extensions/{extensionId}":                                `{"label": "New label"}`,
+	"DELETE /developer/apps/{appId}/extensions/{extensionId}":                               "",
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/redeliver":                           `{"since": "2020-01-01T00:00:00Z"}`,
+	"POST /developer/apps/{appId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempt-now": "",
+	"POST /developer/apps/{appId}/functions":                                                `{"name": "tax", "source": "export default f"}`,
+	"DELETE /developer/apps/{appId}/functions/{functionId}":                                 "",
 }
 
 // uploads are the calls whose body is no JSON.
@@ -49,7 +53,7 @@ var uploads = map[string]upload{
 
 // world makes an app of Ann's with something in every place, and returns how to fill
 // in the path of a call.
-func (d *desk) world(pattern string) func(pattern string) string {
+func (d *harness) world(pattern string) func(pattern string) string {
 	d.Helper()
 	path, appID := d.newApp(confidentialApp)
 	secretID := d.ann("GET " + path + "/secrets").data()[0]["id"].(string)
@@ -58,9 +62,16 @@ func (d *desk) world(pattern string) func(pattern string) string {
 	}
 	hook := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook"}`).want(http.StatusCreated).text("id")
 	delivery := d.ann("POST " + path + "/webhooks/" + hook + "/test").want(http.StatusAccepted).text("id")
-	for _, statement := range []string{
+	statements := []string{
 		"UPDATE partnerkit_delivery SET status = 'failed', next_attempt_at = NULL WHERE id = $1", "DELETE FROM partnerkit_delivery_queue WHERE delivery_id = $1",
-	} {
+	}
+	if strings.HasSuffix(pattern, "/attempt-now") {
+		statements = []string{
+			"UPDATE partnerkit_delivery SET status = 'retrying', attempts = 1, next_attempt_at = next_attempt_at + 3600000 WHERE id = $1",
+			"UPDATE partnerkit_delivery_queue SET due_at = due_at + 3600000 WHERE delivery_id = $1",
+		}
+	}
+	for _, statement := range statements {
 		_, err := d.store.Tap.Exec(d.Context(), d.store.Qualified(statement), delivery)
 		d.must(err)
 	}
@@ -72,14 +83,18 @@ func (d *desk) world(pattern string) func(pattern string) string {
 	extension := d.ann("POST "+path+"/extensions", bodies["POST /developer/apps/{appId}/extensions"]).want(http.StatusCreated).text("id")
 	function := d.ann("POST "+path+"/functions", bodies["POST /developer/apps/{appId}/functions"]).want(http.StatusCreated).text("id")
 	field := d.ann("POST "+path+"/app-data-fields", carrierField).want(http.StatusCreated).text("id")
-	return strings.NewReplacer("{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery,
+	token := ""
+	if strings.Contains(pattern, "{tokenId}") { // an organization has no room for one a call
+		_, token = d.newToken(ann, `{"name": "deploy"}`)
+	}
+	return strings.NewReplacer("{tokenId}", token, "{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery,
 		"{assetId}", asset, "{extensionId}", extension, "{functionId}", function).Replace
 }
 
 func isWrite(pattern string) bool { return !strings.HasPrefix(pattern, "GET ") }
 
 // callOf is a call with an app of its own.
-func (d *desk) callOf(pattern string) call {
+func (d *harness) callOf(pattern string) call {
 	d.Helper()
 	body, isKnown := bodies[pattern]
 	what := d.world(pattern)(pattern)
@@ -94,8 +109,8 @@ func (d *desk) callOf(pattern string) call {
 }
 
 // eachCall runs a test on every call of the console, with an app of its own.
-func eachCall(t *testing.T, test func(d *desk, pattern string, c call)) {
-	d := newDesk(t)
+func eachCall(t *testing.T, test func(d *harness, pattern string, c call)) {
+	d := newHarness(t)
 	patterns := d.console.Patterns()
 	for _, pattern := range patterns {
 		test(d, pattern, d.callOf(pattern))
@@ -111,10 +126,10 @@ func eachCall(t *testing.T, test func(d *desk, pattern string, c call)) {
 func TestWithoutSession_CON01(t *testing.T) {
 	t.Parallel()
 	token := "Bearer " + secret.New(secret.AccessToken).Reveal()
-	eachCall(t, func(d *desk, _ string, c call) {
+	eachCall(t, func(d *harness, _ string, c call) {
 		got := d.send(c).want(http.StatusUnauthorized)
-		if got.body["statusCode"] != 401.0 || got.header.Get("WWW-Authenticate") == "" {
-			t.Errorf("%s: %s", c.what, got.raw)
+		if got.body["statusCode"] != 401.0 || got.Header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s: %s", c.what, got.Body)
 		}
 		c.set = http.Header{"Authorization": {token}}
 		d.send(c).want(http.StatusUnauthorized)
@@ -123,10 +138,10 @@ func TestWithoutSession_CON01(t *testing.T) {
 	})
 }
 
-// CON-01: whoever is suspended is out, at once.
+// CON-01: a suspended user loses access immediately.
 func TestSuspended_CON01(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.ann("GET /developer/apps", "").want(http.StatusOK)
 	d.must(d.oauth.SetUserStatus(t.Context(), ann, oauthserver.UserSuspended))
 	d.ann("GET /developer/apps", "").want(http.StatusForbidden)
@@ -138,7 +153,7 @@ func TestSuspended_CON01(t *testing.T) {
 // that is not there.
 func TestAnotherOrganization_CON01(t *testing.T) {
 	t.Parallel()
-	eachCall(t, func(d *desk, pattern string, c call) {
+	eachCall(t, func(d *harness, pattern string, c call) {
 		if !strings.Contains(pattern, "{appId}") {
 			return // it is about the actor's own
 		}
@@ -149,8 +164,8 @@ func TestAnotherOrganization_CON01(t *testing.T) {
 			foreign := d.send(c).want(http.StatusNotFound)
 			absent := c
 			absent.what = strings.Replace(c.what, appID, "app_absent", 1)
-			if got := d.send(absent).want(http.StatusNotFound); got.raw != foreign.raw {
-				t.Errorf("%s: %s for one that exists, %s for one that does not", pattern, foreign.raw, got.raw)
+			if got := d.send(absent).want(http.StatusNotFound); got.Body != foreign.Body {
+				t.Errorf("%s: %s for one that exists, %s for one that does not", pattern, foreign.Body, got.Body)
 			}
 		}
 		if d.audited() != before {
@@ -163,7 +178,7 @@ func TestAnotherOrganization_CON01(t *testing.T) {
 // the browser, which lets that page see nothing.
 func TestForeignOrigin_CON07(t *testing.T) {
 	t.Parallel()
-	eachCall(t, func(d *desk, pattern string, c call) {
+	eachCall(t, func(d *harness, pattern string, c call) {
 		c.by, c.set = ann, http.Header{"Origin": {"https://evil.example"}}
 		before := d.audited()
 		got := d.send(c)
@@ -172,8 +187,8 @@ func TestForeignOrigin_CON07(t *testing.T) {
 		} else {
 			got.want(http.StatusOK)
 		}
-		if got.header.Get("Access-Control-Allow-Origin") != "" || d.audited() != before {
-			t.Errorf("%s: %v, %d entries", pattern, got.header, d.audited()-before)
+		if got.Header.Get("Access-Control-Allow-Origin") != "" || d.audited() != before {
+			t.Errorf("%s: %v, %d entries", pattern, got.Header, d.audited()-before)
 		}
 	})
 }
@@ -181,12 +196,12 @@ func TestForeignOrigin_CON07(t *testing.T) {
 // CON-07: each write leaves one entry, reading none.
 func TestEveryWriteIsAudited_CON07(t *testing.T) {
 	t.Parallel()
-	eachCall(t, func(d *desk, pattern string, c call) {
+	eachCall(t, func(d *harness, pattern string, c call) {
 		c.by = ann
 		before := d.audited()
 		got := d.send(c)
-		if got.status >= 300 {
-			t.Fatalf("%s: %d %s", pattern, got.status, got.raw)
+		if got.Status >= 300 {
+			t.Fatalf("%s: %d %s", pattern, got.Status, got.Body)
 		}
 		want := 0
 		if isWrite(pattern) {
@@ -209,7 +224,7 @@ func TestEveryWriteIsAudited_CON07(t *testing.T) {
 }
 
 // audited counts the entries of the audit log.
-func (d *desk) audited() int {
+func (d *harness) audited() int {
 	d.Helper()
 	var n int
 	d.must(storage.One(d.Context(), d.store, "SELECT COUNT(*) FROM partnerkit_audit", nil, &n))
@@ -220,26 +235,27 @@ func (d *desk) audited() int {
 // alone.
 func TestMembership_CON01(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
-	sessions, memberships := d.people.sessions, d.people.memberships
+	sessions, memberships := d.people.sessions.Load(), d.people.memberships.Load()
 	d.send(call{what: "PATCH " + path, by: ben, body: `{"name": "By a colleague"}`}).want(http.StatusOK)
-	if d.people.sessions != sessions+1 || d.people.memberships != memberships+1 {
-		t.Errorf("asked %d times for the session, %d times for memberships", d.people.sessions-sessions, d.people.memberships-memberships)
+	sessions, memberships = d.people.sessions.Load()-sessions, d.people.memberships.Load()-memberships
+	if sessions != 1 || memberships != 1 {
+		t.Errorf("asked %d times for the session, %d times for memberships", sessions, memberships)
 	}
-	delete(d.people.organizations, ben)
+	d.people.RemoveOrganization(ben, "org_1")
 	d.send(call{what: "GET " + path, by: ben}).want(http.StatusNotFound)
 	d.send(call{what: "PATCH " + path, by: ben, body: `{"name": "Too late"}`}).want(http.StatusNotFound)
 }
 
-// CON-01: an app that belongs to nobody is nobody's.
+// CON-01: no user has access to an app without an organization.
 func TestUnownedApp_CON01(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
 	_, err := d.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET organization_id = '' WHERE id = $1", appID)
 	d.must(err)
-	d.people.organizations[zoe] = []console.Organization{{}} // a host that does not look
+	d.people.AddOrganization(zoe, console.Organization{}) // a host that does not look
 	for _, by := range []string{ann, zoe} {
 		d.send(call{what: "GET " + path, by: by}).want(http.StatusNotFound)
 		if apps := d.send(call{what: "GET /developer/apps", by: by}).data(); len(apps) != 0 {
@@ -249,19 +265,19 @@ func TestUnownedApp_CON01(t *testing.T) {
 	d.send(call{what: "POST /developer/apps", by: zoe, body: confidentialApp}).wantInvalid("organizationId must be an organization that you are a member of")
 }
 
-// ERR-02: unknown paths and methods in the standard shape. API-04: nobody who is not
-// signed in learns which ones there are.
+// ERR-02: errors for unknown paths and methods have the standard shape. API-04: a client
+// that is not signed in cannot find out which paths exist.
 func TestUnknownCalls_ERR02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	d.ann("GET /developer/nothing").want(http.StatusNotFound)
 	d.ann("GET " + path + "/").want(http.StatusNotFound)
 	for _, what := range []string{"GET /developer/nothing", "PUT " + path, "GET " + path + "/", "GET /developer/apps"} {
 		d.send(call{what: what}).want(http.StatusUnauthorized)
 	}
-	if got := d.ann("PUT " + path).want(http.StatusMethodNotAllowed); got.header.Get("Allow") != "GET, HEAD, PATCH" {
-		t.Errorf("Allow: %s", got.header.Get("Allow"))
+	if got := d.ann("PUT " + path).want(http.StatusMethodNotAllowed); got.Header.Get("Allow") != "GET, HEAD, PATCH" {
+		t.Errorf("Allow: %s", got.Header.Get("Allow"))
 	}
 	d.ann("GET /developer/apps/%00").wantInvalid("the path is not valid UTF-8 without NUL")
 	d.ann("POST /developer/apps", `{"name": "`+strings.Repeat("n", 1<<20)+`"}`).want(http.StatusRequestEntityTooLarge)

@@ -5,23 +5,28 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Actor is somebody who is signed in, with the organizations that they make apps
-// for. Only [Console.Actor] makes one.
+// Actor is a signed-in user, or a script with a console token, with the organizations
+// that the user or script makes apps for. Only authentication creates an Actor.
 type Actor struct {
 	userID        string
+	name          string
 	organizations []Organization
+	token         string // the name of the console token; empty: the user is signed in
 }
 
 // UserID is the host's.
 func (a Actor) UserID() string { return a.userID }
+
+// Name is the one that the session has for pages; may be empty.
+func (a Actor) Name() string { return a.name }
 
 // Organizations are those that the actor is a member of.
 func (a Actor) Organizations() []Organization { return slices.Clone(a.organizations) }
@@ -31,8 +36,9 @@ func (a Actor) isOf(organizationID string) bool {
 	return slices.ContainsFunc(a.organizations, func(o Organization) bool { return o.ID == organizationID })
 }
 
-// organization is the one that an actor means: one of theirs, which goes without
-// saying when there is only one. Whether any other exists is not told.
+// organization returns the id of the actor's organization that a request names. The id may
+// be empty if the actor has only one. The error for an id of another organization does not
+// reveal whether that organization exists.
 func (a Actor) organization(v *apierror.Validation, id string) string {
 	switch {
 	case id == "" && len(a.organizations) == 1:
@@ -45,14 +51,12 @@ func (a Actor) organization(v *apierror.Validation, id string) string {
 	return id
 }
 
-// Actor is who makes a request; an error of apierror, 401, when nobody is signed in,
-// and 403 for a suspended user. An access token is no sign-in, and beside a session it
-// is what counts.
+// Actor returns the signed-in user who makes a request. Its error is one of apierror: 401
+// if no user is signed in, and 403 if the user is suspended. A request with a bearer token
+// is rejected with 401, even if it also has a session.
 func (c *Console) Actor(r *http.Request) (Actor, error) {
-	for _, credentials := range r.Header.Values("Authorization") {
-		if scheme, _, _ := strings.Cut(strings.TrimSpace(credentials), " "); strings.EqualFold(scheme, "Bearer") {
-			return Actor{}, apierror.Unauthorized()
-		}
+	if _, sent := header.Authorization(r.Header, "Bearer"); sent {
+		return Actor{}, apierror.Unauthorized()
 	}
 	session, ok, err := c.cfg.Host.Session(r)
 	if err != nil {
@@ -61,24 +65,29 @@ func (c *Console) Actor(r *http.Request) (Actor, error) {
 	if !ok {
 		return Actor{}, apierror.Unauthorized()
 	}
-	status, err := c.cfg.Store.UserStatus(r.Context(), session.UserID)
+	return c.actor(r.Context(), session.UserID, session.DisplayName)
+}
+
+// actor is a user who is not suspended, with the organizations that the host knows.
+func (c *Console) actor(ctx context.Context, userID, name string) (Actor, error) {
+	status, err := c.cfg.Store.UserStatus(ctx, userID)
 	if err != nil {
 		return Actor{}, err
 	}
 	if status == oauthserver.UserSuspended {
 		return Actor{}, apierror.Forbidden("This account is suspended")
 	}
-	organizations, err := c.cfg.Host.Organizations(r.Context(), session.UserID)
+	organizations, err := c.cfg.Host.Organizations(ctx, userID)
 	if err != nil {
 		return Actor{}, err
 	}
-	// One without an id would be the owner of all apps that belong to nobody.
+	// An organization without an id would own all apps that have no organization.
 	organizations = slices.DeleteFunc(slices.Clone(organizations), func(o Organization) bool { return o.ID == "" })
-	return Actor{userID: session.UserID, organizations: organizations}, nil
+	return Actor{userID: userID, name: name, organizations: organizations}, nil
 }
 
-// App returns an app of one of the actor's organizations. Whatever else there is,
-// or is not, is not found.
+// App returns an app of one of the actor's organizations. For any other id, whether an app
+// has it or not, its error is the same 404.
 func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
 	app, err := c.cfg.Store.App(ctx, appID)
 	switch {
@@ -90,7 +99,7 @@ func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.
 	return app, nil
 }
 
-// changeable is App for somebody who is about to change something of it.
+// changeable is App for an actor who is about to change the app.
 func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
 	app, err := c.App(ctx, by, appID)
 	if err == nil && app.Status == oauthserver.AppDeactivated {
@@ -99,7 +108,7 @@ func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauth
 	return app, err
 }
 
-// absent turns a feature's answer that there is no such thing into the 404 that it is.
+// absent converts the not-found errors of the features into a 404.
 func absent(what string, err error) error {
 	if errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
 		return apierror.NotFound(what)

@@ -44,7 +44,7 @@ type AppChange struct {
 }
 
 // CreateApp registers an app, unreviewed, and returns it with its secret, which
-// nobody will see again. Its error is a validation error of apierror that names
+// cannot be read again. Its error is a validation error of apierror that names
 // everything that is wrong.
 func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserver.CreatedApp, error) {
 	var v apierror.Validation
@@ -86,12 +86,13 @@ func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[oauthserver
 		return Paged[oauthserver.App]{}, err
 	}
 	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
-	apps, err := c.cfg.Store.OrganizationApps(ctx, organizationIDs, p.After, p.limit()+1)
+	apps, err := c.cfg.Store.Apps(ctx, oauthserver.AppQuery{OrganizationIDs: organizationIDs, Before: p.After, Limit: p.limit() + 1})
 	return cut(apps, p.limit(), func(a oauthserver.App) string { return a.ID }), err
 }
 
-// checkCursor takes ids of the form that we make, also of an app that is gone, and those
-// of the actor's apps, which came with the host's data and look as they like.
+// checkCursor accepts any id in the form of generated app ids, even if the app no longer
+// exists, and the ids of the actor's apps, which may have another form if the host imported
+// the apps.
 func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error {
 	if after == "" || id.Valid(id.App, after) {
 		return nil
@@ -107,8 +108,8 @@ func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error
 	return err
 }
 
-// UpdateApp changes an app. Of changes at the same time none undoes another's
-// members. Its error is one of apierror: 404, that the app is deactivated, or
+// UpdateApp changes an app. Simultaneous changes of different members do not overwrite each
+// other. Its error is one of apierror: 404, that the app is deactivated, or
 // everything that is wrong.
 func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, error) {
 	app, err := c.changeable(ctx, by, appID)
@@ -127,8 +128,12 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 		return oauthserver.App{}, err
 	}
 	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		before, err := c.cfg.Store.App(ctx, appID)
+		if err != nil {
+			return audit.Entry{}, err
+		}
 		app, err = c.cfg.OAuth.UpdateApp(ctx, appID, changed)
-		return by.did(audit.AppUpdated, appID, ""), err
+		return by.changedApp(before, app), err
 	})
 	if err != nil {
 		return oauthserver.App{}, absent("app", err)
@@ -200,7 +205,7 @@ func (c *Console) appURL(v *apierror.Validation, raw string) string {
 	return raw
 }
 
-// version holds a pin to those that are served, unless it is the one that is there.
+// version checks that a pinned version is one of the served versions or the current pin.
 func (c *Console) version(v *apierror.Validation, name, before string) string {
 	versions := c.Versions()
 	switch {

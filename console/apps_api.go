@@ -25,6 +25,7 @@ type appPayload struct {
 	Name           string                 `json:"name"`
 	Type           oauthserver.ClientType `json:"type"`
 	Status         oauthserver.AppStatus  `json:"status"`
+	StatusReason   *string                `json:"statusReason"` // what the operator told about the status
 	OrganizationID string                 `json:"organizationId"`
 	Reviewed       bool                   `json:"reviewed"`
 	RedirectURIs   []string               `json:"redirectUris"`
@@ -37,7 +38,7 @@ type appPayload struct {
 
 func newAppPayload(a oauthserver.App) appPayload {
 	return appPayload{
-		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
+		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
 		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp(a.CreatedAt),
 	}
 }

@@ -20,13 +20,13 @@ import (
 // CON-02: an app is created with its secret, which works and is shown once.
 func TestCreateApp_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	made := d.ann("POST /developer/apps", `{"name": "Sync", "type": "CONFIDENTIAL", "organizationId": "org_1",
 		"redirectUris": ["https://partner.example/cb?from=us"], "scopes": ["invoices:read"],
 		"appUrl": "https://partner.example/embedded", "pinnedVersion": "2026-01-15"}`).want(http.StatusCreated)
 	made.wantTime("createdAt", 0)
 	want := map[string]any{
-		"id": made.text("id"), "clientId": made.text("clientId"), "name": "Sync", "type": "CONFIDENTIAL", "status": "ACTIVE",
+		"id": made.text("id"), "clientId": made.text("clientId"), "name": "Sync", "type": "CONFIDENTIAL", "status": "ACTIVE", "statusReason": nil,
 		"organizationId": "org_1", "reviewed": false, "redirectUris": []any{"https://partner.example/cb?from=us"}, "scopes": []any{"invoices:read"},
 		"appUrl": "https://partner.example/embedded", "pinnedVersion": "2026-01-15", "createdAt": made.text("createdAt"),
 	}
@@ -39,21 +39,21 @@ func TestCreateApp_CON02(t *testing.T) {
 	}
 	want["clientSecret"] = made.text("clientSecret")
 	made.wantBody(want)
-	if made.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("a secret with Cache-Control %q", made.header.Get("Cache-Control"))
+	if made.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a secret with Cache-Control %q", made.Header.Get("Cache-Control"))
 	}
 
 	public := d.ann("POST /developer/apps", publicApp).want(http.StatusCreated)
 	if _, has := public.body["clientSecret"]; has || public.body["appUrl"] != nil || public.body["pinnedVersion"] != nil {
-		t.Errorf("a PUBLIC app: %s", public.raw)
+		t.Errorf("a PUBLIC app: %s", public.Body)
 	}
 }
 
-// CON-02: an app belongs to an organization of its creator. Nobody learns whether
-// another one exists.
+// CON-02: an app belongs to an organization of its creator. The error for another
+// organization does not reveal whether it exists.
 func TestOrganizationOfAnApp_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	const of = "organizationId must be an organization that you are a member of"
 	body := func(organization string) string {
 		return strings.Replace(confidentialApp, `{`, `{"organizationId": `+organization+`, `, 1)
@@ -85,10 +85,10 @@ func TestOrganizationOfAnApp_CON02(t *testing.T) {
 	}
 }
 
-// CON-02, CON-08, ERR-01: everything that is wrong is told at once, by its member.
+// CON-02, CON-08, ERR-01: one error lists all problems, each with the name of its member.
 func TestAppValidation_CON08(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	public, _ := d.newApp(publicApp)
 	tests := []struct {
@@ -143,7 +143,7 @@ func TestAppValidation_CON08(t *testing.T) {
 // pin.
 func TestAppURLInDevelopment_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(cfg *console.Config) { cfg.AllowLoopback, cfg.Versions = true, nil })
+	d := newHarness(t, func(cfg *console.Config) { cfg.AllowLoopback, cfg.Versions = true, nil })
 	path, _ := d.newApp(confidentialApp)
 	d.ann("PATCH "+path, `{"appUrl": "http://localhost:3000/app?x=1"}`).want(http.StatusOK)
 	d.ann("PATCH "+path, `{"appUrl": "http://partner.example/"}`).wantInvalid("appUrl is not https, nor http on loopback")
@@ -153,7 +153,7 @@ func TestAppURLInDevelopment_CON02(t *testing.T) {
 // CON-02: a change leaves alone what it does not name, null takes away.
 func TestUpdateApp_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	want := d.ann("GET " + path).want(http.StatusOK).body
 	steps := []struct {
@@ -180,14 +180,14 @@ func TestUpdateApp_CON02(t *testing.T) {
 // APP-01: a suspended app can be repaired, a deactivated one only be looked at.
 func TestDeactivatedApp_APP01(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
 	hook := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook", "events": []}`).want(http.StatusCreated).text("id")
 	secretID := d.ann("GET " + path + "/secrets").data()[0]["id"].(string)
 	field := path + "/app-data-fields/" + d.ann("POST "+path+"/app-data-fields", carrierField).want(http.StatusCreated).text("id")
 	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppSuspended))
 	if got := d.ann("PATCH "+path, `{"name": "Repaired"}`).want(http.StatusOK); got.body["status"] != "SUSPENDED" {
-		t.Errorf("a suspended app: %s", got.raw)
+		t.Errorf("a suspended app: %s", got.Body)
 	}
 	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppDeactivated))
 	for what, body := range map[string]string{
@@ -213,7 +213,7 @@ func TestDeactivatedApp_APP01(t *testing.T) {
 // CON-02: the apps of all the actor's organizations, newest first, page by page.
 func TestListApps_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	var want []string
 	for i := range 5 {
 		organization := fmt.Sprintf(`{"organizationId": "org_%d", `, 1+i%2)
@@ -230,7 +230,7 @@ func TestListApps_CON02(t *testing.T) {
 		}
 		if page.body["hasMore"] != true {
 			if _, has := page.body["nextCursor"]; has || page.body["hasMore"] != false {
-				t.Errorf("the last page: %s", page.raw)
+				t.Errorf("the last page: %s", page.Body)
 			}
 			break
 		}
@@ -240,7 +240,7 @@ func TestListApps_CON02(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if apps := d.send(call{what: "GET /developer/apps?limit=5", by: ben}); len(apps.data()) != 5 || apps.body["hasMore"] != false {
-		t.Errorf("a page that is full: %s", apps.raw)
+		t.Errorf("a page that is full: %s", apps.Body)
 	}
 	if apps := d.ann("GET /developer/apps").data(); len(apps) != 3 {
 		t.Errorf("Ann sees %d apps", len(apps))
@@ -255,7 +255,7 @@ func TestListApps_CON02(t *testing.T) {
 		d.ann("GET /developer/apps?" + query).wantInvalid(problems...)
 	}
 	signedIn := httptest.NewRequest(http.MethodGet, apiOrigin, http.NoBody)
-	signedIn.AddCookie(&http.Cookie{Name: "session", Value: ann})
+	signedIn.AddCookie(d.people.NewSession(ann, ""))
 	by, err := d.console.Actor(signedIn)
 	d.must(err)
 	for _, after := range []string{"\x00", "\xff"} { // as a page may pass it on
@@ -268,7 +268,7 @@ func TestListApps_CON02(t *testing.T) {
 // CON-02: of changes at the same time, each of another member, none is lost.
 func TestRaceOfChanges_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	for round := range 10 {
 		want := map[string]any{
@@ -280,8 +280,8 @@ func TestRaceOfChanges_CON02(t *testing.T) {
 			fmt.Sprintf(`{"redirectUris": ["https://partner.example/cb%d"]}`, round), fmt.Sprintf(`{"pinnedVersion": %q}`, want["pinnedVersion"]),
 		}
 		storetest.Race(len(changes), func(i int) {
-			if got := d.ann("PATCH "+path, changes[i]); got.status != http.StatusOK {
-				t.Errorf("%d: %s", got.status, got.raw)
+			if got := d.ann("PATCH "+path, changes[i]); got.Status != http.StatusOK {
+				t.Errorf("%d: %s", got.Status, got.Body)
 			}
 		})
 		got := d.ann("GET " + path).want(http.StatusOK).body
@@ -297,7 +297,7 @@ func TestRaceOfChanges_CON02(t *testing.T) {
 func TestPinAfterSunset_VER02(t *testing.T) {
 	t.Parallel()
 	var sunset time.Time
-	d := newDesk(t, func(cfg *console.Config) {
+	d := newHarness(t, func(cfg *console.Config) {
 		sunset = cfg.Clock.Now().Add(time.Hour)
 		cfg.Serves = func(version string, at time.Time) bool { return version != "2026-01-15" || at.Before(sunset) }
 	})

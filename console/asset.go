@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 const (
@@ -23,11 +24,12 @@ type Asset struct {
 	ID          string // ast_…
 	AppID       string
 	Kind        AssetKind
-	ContentType string // of the image itself, whatever it was called
+	ContentType string // detected from the content, regardless of the declared type
 	Width       int    // in pixels
 	Height      int
 	Size        int // in bytes
 	CreatedAt   time.Time
+	Data        []byte // the image; nil in lists
 }
 
 // NewAsset is an image as its developer sends it.
@@ -55,17 +57,21 @@ var (
 // AssetStore keeps assets. Those of another app are not found: oauthserver.ErrNotFound,
 // as for an app that does not exist.
 type AssetStore interface {
-	// AddAsset adds one, unless the app has limit of them: [ErrFull]. Of several at
-	// once no more than fit are added.
-	AddAsset(ctx context.Context, a Asset, data []byte, limit int) error
-	// Assets lists those of an app, oldest first.
-	Assets(ctx context.Context, appID string) ([]Asset, error)
-	// AssetData returns one with its bytes.
-	AssetData(ctx context.Context, appID, assetID string) (Asset, []byte, error)
+	// AddAsset adds one with its Data, unless the app has limit of them: [ErrFull]. Of
+	// several at once no more than fit are added.
+	AddAsset(ctx context.Context, a Asset, limit int) error
+	// Assets lists those that a query asks for, oldest first.
+	Assets(ctx context.Context, q AssetQuery) ([]Asset, error)
 	// DeleteAsset deletes one, unless the live revision or the latest one of the
 	// app's listing shows it: [ErrAssetInUse]. Of a deletion and a save that names
 	// the asset, at once, one succeeds.
 	DeleteAsset(ctx context.Context, appID, assetID string) error
+}
+
+// AssetQuery asks for the assets of an app, or for one of them.
+type AssetQuery struct {
+	AppID   string
+	AssetID string // the asset, with its Data; empty: all, without
 }
 
 // AddAsset keeps an image of PNG, JPEG or WebP for the listing of an app. Its error is
@@ -84,10 +90,10 @@ func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAss
 	now := stamp(c.cfg.Clock.Now())
 	asset := Asset{
 		ID: id.New(id.Asset, now), AppID: appID, Kind: n.Kind, ContentType: shape.contentType,
-		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now,
+		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now, Data: n.Data,
 	}
 	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audit.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, n.Data, MaxAssets)
+		return by.did(audit.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, MaxAssets)
 	})
 	if errors.Is(err, ErrFull) {
 		return Asset{}, apierror.Invalid(fmt.Sprintf("an app has at most %d assets", MaxAssets))
@@ -103,16 +109,28 @@ func (c *Console) Assets(ctx context.Context, by Actor, appID string) ([]Asset, 
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
-	return c.cfg.Store.Assets(ctx, appID)
+	return c.cfg.Store.Assets(ctx, AssetQuery{AppID: appID})
 }
 
-// AssetData returns one with its bytes.
-func (c *Console) AssetData(ctx context.Context, by Actor, ref Ref) (Asset, []byte, error) {
+// Asset returns one with its Data.
+func (c *Console) Asset(ctx context.Context, by Actor, ref Ref) (Asset, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return Asset{}, nil, err
+		return Asset{}, err
 	}
-	asset, data, err := c.cfg.Store.AssetData(ctx, ref.AppID, ref.AssetID)
-	return asset, data, absent("asset", err)
+	asset, err := oneAsset(ctx, c.cfg.Store, AssetQuery{AppID: ref.AppID, AssetID: ref.AssetID})
+	return asset, absent("asset", err)
+}
+
+// oneAsset returns the asset that a query names; oauthserver.ErrNotFound.
+func oneAsset(ctx context.Context, store AssetStore, q AssetQuery) (Asset, error) {
+	found, err := store.Assets(ctx, q)
+	if err == nil && len(found) == 0 {
+		err = oauthserver.ErrNotFound
+	}
+	if err != nil {
+		return Asset{}, err
+	}
+	return found[0], nil
 }
 
 // DeleteAsset deletes one. Its error is one of apierror: 404, that the app is

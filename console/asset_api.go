@@ -56,25 +56,25 @@ func (c *Console) listAssets(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, by Actor) error {
-	asset, data, err := c.AssetData(r.Context(), by, refOf(r))
+	asset, err := c.Asset(r.Context(), by, refOf(r))
 	if err != nil {
 		return err
 	}
-	WriteImage(w, asset, data)
+	WriteImage(w, asset)
 	return nil
 }
 
-// WriteImage sends an asset. Whatever else its bytes may be, a browser takes them for an
-// image or saves them: they run nowhere.
-func WriteImage(w http.ResponseWriter, asset Asset, data []byte) {
+// WriteImage sends an asset. Even if its bytes are also valid HTML or script, a browser shows
+// them as an image or saves them, and never runs them.
+func WriteImage(w http.ResponseWriter, asset Asset) {
 	h := w.Header()
 	h.Set("Content-Type", asset.ContentType)
-	h.Set("Content-Length", strconv.Itoa(len(data)))
+	h.Set("Content-Length", strconv.Itoa(len(asset.Data)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", `attachment; filename="`+asset.ID+"."+strings.TrimPrefix(asset.ContentType, "image/")+`"`)
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	_, _ = w.Write(data) //nolint:gosec // inert, see above; and a client that leaves is no error
+	_, _ = w.Write(asset.Data) //nolint:gosec // inert, see above; and a client that leaves is no error
 }
 
 func (c *Console) deleteAsset(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -45,8 +45,8 @@ func checkImage(n NewAsset) (imageShape, error) {
 	return shape, v.Err()
 }
 
-// recognise goes by the content and by nothing else: names and declared types are
-// whatever their sender likes.
+// recognise detects the type of an image from its content alone: the sender chooses the
+// file name and the declared type freely.
 func recognise(data []byte) (imageShape, bool) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
@@ -60,8 +60,8 @@ func recognise(data []byte) (imageShape, bool) {
 	return imageShape{"image/webp", width, height}, ok
 }
 
-// isWhole reports that an image has all its parts to the last one. What follows it is
-// nobody's. A WebP was measured when it was recognised.
+// isWhole reports whether an image has all its parts. Bytes after the last part are
+// ignored. The length of a WebP was checked when it was recognised.
 func (s imageShape) isWhole(data []byte) bool {
 	switch s.contentType {
 	case "image/png":

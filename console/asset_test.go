@@ -15,7 +15,7 @@ import (
 // CON-02: an image goes in, is listed, comes back and goes away.
 func TestAssets_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	file := pngOf(256, 256)
 	added := d.upload(path, upload{kind: "icon", file: file}).want(http.StatusCreated)
@@ -32,18 +32,18 @@ func TestAssets_CON02(t *testing.T) {
 		t.Errorf("listed %v", got)
 	}
 	served := d.ann("GET " + path + "/assets/" + assetID).want(http.StatusOK)
-	if served.raw != file {
-		t.Errorf("%d bytes came back", len(served.raw))
+	if served.Body != file {
+		t.Errorf("%d bytes came back", len(served.Body))
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "no-store",
 		"Content-Disposition": `attachment; filename="` + assetID + `.png"`, "Cross-Origin-Resource-Policy": "same-origin", "Content-Length": fmt.Sprint(len(file)),
 	} {
-		if got := served.header.Get(name); got != want {
+		if got := served.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got := d.ann("HEAD " + path + "/assets/" + second).want(http.StatusOK).header.Get("Content-Type"); got != "image/jpeg" {
+	if got := d.ann("HEAD " + path + "/assets/" + second).want(http.StatusOK).Header.Get("Content-Type"); got != "image/jpeg" {
 		t.Errorf("HEAD: %s", got)
 	}
 	d.ann("DELETE " + path + "/assets/" + assetID).want(http.StatusNoContent)
@@ -62,10 +62,10 @@ const (
 	screenSizes = "file must have at least 640 by 360 pixels and at most 4096 by 4096; this one has "
 )
 
-// CON-02: images are known by their content, whatever they are called.
+// CON-02: the type of an image is detected from its content, not from its name.
 func TestAssetContent_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	script := "<script>alert(1)</script>"
 	tests := []struct {
 		name   string
@@ -127,25 +127,25 @@ func TestAssetContent_CON02(t *testing.T) {
 	for _, test := range tests {
 		got := d.upload(path, test.sent)
 		if test.want != nil {
-			got.what = test.name
+			got.Request = test.name
 			got.wantInvalid(test.want...)
 			continue
 		}
 		if got.want(http.StatusCreated).text("contentType") != test.isType {
-			t.Errorf("%s: %s", test.name, got.raw)
+			t.Errorf("%s: %s", test.name, got.Body)
 		}
 		served := d.ann("GET " + path + "/assets/" + got.text("id")).want(http.StatusOK)
-		if served.header.Get("Content-Type") != test.isType || served.header.Get("X-Content-Type-Options") != "nosniff" || served.raw != test.sent.file {
-			t.Errorf("%s was served as %v", test.name, served.header)
+		if served.Header.Get("Content-Type") != test.isType || served.Header.Get("X-Content-Type-Options") != "nosniff" || served.Body != test.sent.file {
+			t.Errorf("%s was served as %v", test.name, served.Header)
 		}
 		d.ann("DELETE " + path + "/assets/" + got.text("id")).want(http.StatusNoContent)
 	}
 }
 
-// ERR-02: 5 MiB of image and no more, whatever the body says about its length.
+// ERR-02: an image has at most 5 MiB, even if the request does not declare its length.
 func TestAssetSize_ERR02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	image := pngOf(128, 128)
 	fits := upload{kind: "icon", file: image + strings.Repeat("\x00", console.MaxAssetBytes-len(image))}
@@ -155,9 +155,9 @@ func TestAssetSize_ERR02(t *testing.T) {
 		large.file += strings.Repeat("\x00", more)
 		d.upload(path, large).want(http.StatusRequestEntityTooLarge)
 		body, contentType := large.encode()
-		r := httptest.NewRequest(http.MethodPost, apiOrigin+path+"/assets", io.MultiReader(strings.NewReader(body))) // its length is not told
+		r := httptest.NewRequest(http.MethodPost, apiOrigin+path+"/assets", io.MultiReader(strings.NewReader(body))) // without Content-Length
 		r.Header.Set("Content-Type", contentType)
-		r.AddCookie(&http.Cookie{Name: "session", Value: ann})
+		r.AddCookie(d.people.NewSession(ann, ""))
 		w := httptest.NewRecorder()
 		d.console.ServeHTTP(w, r)
 		if w.Code != http.StatusRequestEntityTooLarge {
@@ -170,12 +170,12 @@ func TestAssetSize_ERR02(t *testing.T) {
 // where the largest upload would have ended.
 func TestLongLine_ERR02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	line := strings.NewReader("--x\r\nContent-Disposition: form-data; name=\"kind\"; note=\"" + strings.Repeat("x", 8<<20))
-	r := httptest.NewRequest(http.MethodPost, apiOrigin+path+"/assets", io.MultiReader(line)) // its length is not told
+	r := httptest.NewRequest(http.MethodPost, apiOrigin+path+"/assets", io.MultiReader(line)) // without Content-Length
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-	r.AddCookie(&http.Cookie{Name: "session", Value: ann})
+	r.AddCookie(d.people.NewSession(ann, ""))
 	w := httptest.NewRecorder()
 	d.console.ServeHTTP(w, r)
 	if read := line.Size() - int64(line.Len()); w.Code != http.StatusRequestEntityTooLarge || read > console.MaxAssetBytes+128<<10 {
@@ -183,16 +183,16 @@ func TestLongLine_ERR02(t *testing.T) {
 	}
 }
 
-// ERR-02: bodies that are no upload.
+// ERR-02: bodies that are not an upload are rejected.
 func TestUploads_ERR02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	const form = "multipart/form-data; boundary=x"
 	part := func(name, value string) string {
 		return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
 	}
-	send := func(contentType, body string) reply {
+	send := func(contentType, body string) response {
 		return d.send(call{what: "POST " + path + "/assets", by: ann, body: body, contentType: contentType})
 	}
 	send("application/json", `{"kind": "icon"}`).want(http.StatusUnsupportedMediaType)
@@ -213,7 +213,7 @@ func TestUploads_ERR02(t *testing.T) {
 // CON-04: what the live listing or an open revision shows stays.
 func TestAssetInUse_CON04(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
 	icon := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
 	shot := d.upload(path, upload{kind: "screenshot", file: pngOf(640, 360)}).want(http.StatusCreated).text("id")
@@ -222,7 +222,7 @@ func TestAssetInUse_CON04(t *testing.T) {
 		t.Helper()
 		for _, assetID := range []string{icon, shot} {
 			refused := d.ann("DELETE " + path + "/assets/" + assetID)
-			refused.what = when
+			refused.Request = when
 			refused.wantCode(http.StatusBadRequest, "ASSET_IN_USE")
 			d.ann("GET " + path + "/assets/" + assetID).want(http.StatusOK)
 		}

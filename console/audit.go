@@ -11,12 +11,8 @@ import (
 type AuditStore interface {
 	// RecordAudit adds an entry.
 	RecordAudit(ctx context.Context, e audit.Entry) error
-	// Audit lists entries of an app, newest first, that are before an entry; an
-	// empty id means from the newest on.
-	Audit(ctx context.Context, appID, before string, limit int) ([]audit.Entry, error)
-	// OrganizationAudit lists entries about no app whose target is one of the
-	// organizations, likewise.
-	OrganizationAudit(ctx context.Context, organizationIDs []string, before string, limit int) ([]audit.Entry, error)
+	// Audit lists entries, newest first.
+	Audit(ctx context.Context, q audit.Query) ([]audit.Entry, error)
 }
 
 // change makes one change and records its audit entry, in one transaction: both happen, or
@@ -26,7 +22,7 @@ type AuditStore interface {
 func (c *Console) change(ctx context.Context, do func(ctx context.Context) (audit.Entry, error)) error {
 	now := c.cfg.Clock.Now()
 	entryID := id.New(id.Audit, now)
-	return c.cfg.Store.Transact(ctx, func(ctx context.Context) error {
+	return c.cfg.Notifications.AfterCommit(ctx, c.cfg.Store.Transact, func(ctx context.Context) error {
 		entry, err := do(ctx)
 		if err != nil {
 			return err
@@ -38,5 +34,5 @@ func (c *Console) change(ctx context.Context, do func(ctx context.Context) (audi
 
 // did is the entry of something that an actor does in the console.
 func (a Actor) did(action audit.Action, appID, target string) audit.Entry {
-	return audit.Entry{AppID: appID, UserID: a.userID, ByDeveloper: true, Action: action, Target: target}
+	return audit.Entry{AppID: appID, UserID: a.userID, ByDeveloper: true, Action: action, Target: target, Token: a.token}
 }

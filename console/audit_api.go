@@ -10,14 +10,14 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// Audit lists who did what to an app, newest first. Of those who are no developers of
-// it, it does not tell the name.
+// Audit lists the audit entries of an app, newest first. Entries that were not made by a
+// developer have no user id.
 func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Paged[audit.Entry], error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return Paged[audit.Entry]{}, err
 	}
 	return pageOfAudit(p, func(before string, limit int) ([]audit.Entry, error) {
-		return c.cfg.Store.Audit(ctx, appID, before, limit)
+		return c.cfg.Store.Audit(ctx, audit.Query{AppID: appID, Before: before, Limit: limit})
 	})
 }
 
@@ -27,7 +27,7 @@ func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Pa
 func (c *Console) OrganizationAudit(ctx context.Context, by Actor, p Page) (Paged[audit.Entry], error) {
 	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
 	return pageOfAudit(p, func(before string, limit int) ([]audit.Entry, error) {
-		return c.cfg.Store.OrganizationAudit(ctx, organizationIDs, before, limit)
+		return c.cfg.Store.Audit(ctx, audit.Query{OrganizationIDs: organizationIDs, Before: before, Limit: limit})
 	})
 }
 
@@ -53,11 +53,13 @@ type auditPayload struct {
 	UserID    *string      `json:"userId"`
 	Action    audit.Action `json:"action"`
 	Target    *string      `json:"target"`
+	Detail    string       `json:"detail,omitempty"`
+	Token     string       `json:"token,omitempty"` // the name of the console token
 	CreatedAt time.Time    `json:"createdAt"`
 }
 
 func newAuditPayload(e audit.Entry) auditPayload {
-	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), CreatedAt: stamp(e.At)}
+	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), Detail: e.Detail, Token: e.Token, CreatedAt: stamp(e.At)}
 }
 
 func (c *Console) listAudit(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -16,12 +16,13 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Host is what the console asks of the backend that it is part of.
 type Host interface {
-	// Session returns who is signed in on this request; false when nobody is.
+	// Session returns the session of this request; false if no user is signed in.
 	Session(r *http.Request) (identity.Session, bool, error)
 	// Organizations lists those that the user is a member of, in the order in
 	// which a page should show them.
@@ -49,8 +50,8 @@ type Config struct {
 	// Versions are the names of the API's versions that an app may pin; none:
 	// the API has no versions.
 	Versions []string
-	// Serves reports whether a version is served at a time; nil: all are. One that
-	// is not cannot be pinned anew, and stays where it is pinned.
+	// Serves reports whether a version is served at a time; nil: all are. A version that is
+	// not served cannot be pinned again; existing pins stay.
 	Serves func(version string, at time.Time) bool
 	// AllowLoopback lets App URLs point to this machine, over http. For development
 	// only.
@@ -64,12 +65,23 @@ type Config struct {
 	// FunctionChecker checks the sources of functions; nil: a function is any text that
 	// is not blank, in any language. See console/jscheck for JavaScript.
 	FunctionChecker FunctionChecker
+	// Limiter and Limits are those of the guarded API, whose use the console shows. If
+	// Limiter is nil or does not implement ratelimit.Peeker, no use is shown.
+	Limiter ratelimit.Limiter
+	Limits  ratelimit.Limits // zero fields: their defaults
+	// UserName returns the name of a user for the audit log; empty if it is not known. Nil:
+	// the log shows ids.
+	UserName func(ctx context.Context, userID string) (string, error)
 	// Origins are those whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string
 
-	Clock  clock.Movable // nil: the real time
-	Logger *slog.Logger  // nil: discards
+	Clock  clock.Clock  // nil: the real time
+	Logger *slog.Logger // nil: discards
+	// Notifications queues the notifications for the host's staff; nil: none are sent.
+	Notifications *events.Notifications
+	// ErrorShape replaces the standard shape of errors; nil: apierror.StandardShape.
+	ErrorShape apierror.ShapeFunc
 }
 
 // Console is the developer console. It is safe for concurrent use.
@@ -99,13 +111,12 @@ func New(cfg Config) (*Console, error) {
 	if cfg.ResourceTypes == nil {
 		cfg.ResourceTypes = appdata.DefaultTypes()
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System{}
-	}
+	cfg.Limits = cfg.Limits.WithDefaults()
+	cfg.Clock = clock.From(cfg.Clock)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger}, csrf: http.NewCrossOriginProtection()}
+	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Shape: cfg.ErrorShape}, csrf: http.NewCrossOriginProtection()}
 	for _, origin := range cfg.Origins {
 		if err := c.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("console: Config.Origins: %w", err)

@@ -9,7 +9,7 @@ import (
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	valid := console.Config{Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls}
 	if _, err := console.New(valid); err != nil {
 		t.Fatal(err)

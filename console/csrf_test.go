@@ -8,7 +8,7 @@ import (
 // CON-07: writes come from a page of ours, or from no page.
 func TestOrigins_CON07(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	tests := []struct {
 		name   string
@@ -35,7 +35,7 @@ func TestOrigins_CON07(t *testing.T) {
 		got := d.send(call{what: "PATCH " + path, by: ann, body: `{"name": "` + test.name + `"}`, set: test.set}).want(test.status)
 		name := d.ann("GET " + path).want(http.StatusOK).text("name")
 		if (name == test.name) != (test.status == 200) {
-			t.Errorf("%s: %d, and the name is %q", test.name, got.status, name)
+			t.Errorf("%s: %d, and the name is %q", test.name, got.Status, name)
 		}
 	}
 	// Reading changes nothing, so that it may come from anywhere.

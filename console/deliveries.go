@@ -2,23 +2,23 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Deliveries lists the most recent deliveries of a webhook, newest first and without
-// their bodies: webhooks.MaxListed of them.
-func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref) ([]webhooks.Delivery, error) {
+// Deliveries lists deliveries of a webhook, newest first. It sets AppID, WebhookID and Now of
+// the query; see webhooks.DeliveryPage.
+func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return nil, err
+		return webhooks.DeliveryPage{}, err
 	}
-	deliveries, err := c.cfg.Webhooks.Deliveries(ctx, ref.AppID, ref.WebhookID)
-	return deliveries, absent("webhook", err)
+	q.AppID, q.WebhookID = ref.AppID, ref.WebhookID
+	page, err := c.cfg.Webhooks.DeliveryPage(ctx, q)
+	return page, absent("webhook", err)
 }
 
 // Delivery returns one and all its attempts, oldest first.
@@ -30,15 +30,32 @@ func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (webhooks.Del
 	return delivery, attempts, absent("delivery", err)
 }
 
-// SendTest queues a test delivery to a webhook. Its error is one of apierror: 404,
-// that the app is suspended or deactivated, or that the webhook is off.
-func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref) (webhooks.Delivery, error) {
+// SignedRequest returns the request that an attempt of a delivery would send now, for the
+// developer to send with a tool of their own; see webhooks.Service.SignedRequest. Like the
+// secret, which a rotation shows, it is for those who may change the app. Its error is one of
+// apierror: 404, or that the app is deactivated.
+func (c *Console) SignedRequest(ctx context.Context, by Actor, ref Ref) (*http.Request, error) {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+		return nil, err
+	}
+	req, err := c.cfg.Webhooks.SignedRequest(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
+	return req, absent("delivery", err)
+}
+
+// MaxAttempts is how often a delivery is tried.
+func (c *Console) MaxAttempts() int { return c.cfg.Webhooks.MaxAttempts() }
+
+// SendTest queues a test delivery to a webhook, with the sample of an event of the catalog;
+// empty: of the first one that the webhook has chosen. Its error is one of apierror: 404,
+// that there is no such event, that the app is suspended or deactivated, or that the webhook
+// is off.
+func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string) (webhooks.Delivery, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return webhooks.Delivery{}, err
 	}
 	var queued webhooks.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		queued, err = c.cfg.Webhooks.SendTest(ctx, ref.AppID, ref.WebhookID)
+		queued, err = c.cfg.Webhooks.SendTestOf(ctx, ref.AppID, ref.WebhookID, event)
 		return by.did(audit.WebhookTested, ref.AppID, queued.ID), err
 	})
 	if err != nil {
@@ -64,96 +81,66 @@ func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (webhooks.De
 	return queued, nil
 }
 
-func (c *Console) deliveryRoutes() []route {
-	const webhook = "/developer/apps/{appId}/webhooks/{webhookId}"
-	return []route{
-		{"POST " + webhook + "/test", c.sendTest},
-		{"GET " + webhook + "/deliveries", c.listDeliveries},
-		{"GET " + webhook + "/deliveries/{deliveryId}", c.serveDelivery},
-		{"POST " + webhook + "/deliveries/{deliveryId}/redeliver", c.redeliver},
+// AttemptNow moves the next attempt of a retrying delivery to now. Its error is one of
+// apierror: 404, or the reason why it is refused.
+func (c *Console) AttemptNow(ctx context.Context, by Actor, ref Ref) (webhooks.Delivery, error) {
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return webhooks.Delivery{}, err
 	}
-}
-
-type deliveryPayload struct {
-	ID            string          `json:"id"`
-	Event         string          `json:"event"`
-	EventID       *string         `json:"eventId"`
-	Status        webhooks.Status `json:"status"`
-	Attempts      int             `json:"attempts"` // since it was queued
-	ResponseCode  *int            `json:"responseCode"`
-	LastError     *string         `json:"lastError"`
-	NextAttemptAt *time.Time      `json:"nextAttemptAt"`
-	CreatedAt     time.Time       `json:"createdAt"`
-}
-
-func newDeliveryPayload(d webhooks.Delivery) deliveryPayload {
-	return deliveryPayload{
-		ID: d.ID, Event: d.EventType, EventID: orNull(d.EventID), Status: d.Status, Attempts: d.Attempts, ResponseCode: orNull(d.ResponseCode),
-		LastError: orNull(d.LastError), NextAttemptAt: stampOrNull(d.NextAttemptAt), CreatedAt: stamp(d.CreatedAt),
-	}
-}
-
-// attemptPayload is one attempt, those before a redelivery included.
-type attemptPayload struct {
-	Number       int       `json:"number"`
-	At           time.Time `json:"at"`
-	DurationMS   int64     `json:"durationMs"`
-	ResponseCode *int      `json:"responseCode"`
-	Error        *string   `json:"error"`
-	Answer       *string   `json:"answer"` // the beginning, as text
-	Signature    string    `json:"signature"`
-}
-
-func newAttemptPayload(a webhooks.Attempt) attemptPayload {
-	payload := attemptPayload{
-		Number: a.Number, At: stamp(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: orNull(a.ResponseCode),
-		Error: orNull(a.Error), Signature: a.Signature,
-	}
-	if a.ResponseCode != 0 {
-		answer := strings.ToValidUTF8(string(a.Answer), "\uFFFD")
-		payload.Answer = &answer
-	}
-	return payload
-}
-
-func (c *Console) sendTest(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := readNothing(r); err != nil {
-		return err
-	}
-	queued, err := c.SendTest(r.Context(), by, refOf(r))
+	var queued webhooks.Delivery
+	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		queued, err = c.cfg.Webhooks.AttemptNow(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
+		return by.did(audit.DeliveryAttemptedNow, ref.AppID, queued.ID), err
+	})
 	if err != nil {
-		return err
+		return webhooks.Delivery{}, absent("delivery", err)
 	}
-	return apierror.WriteJSON(w, http.StatusAccepted, newDeliveryPayload(queued))
+	return queued, nil
 }
 
-func (c *Console) listDeliveries(w http.ResponseWriter, r *http.Request, by Actor) error {
-	deliveries, err := c.Deliveries(r.Context(), by, refOf(r))
-	if err != nil {
-		return err
-	}
-	return list(w, deliveries, newDeliveryPayload)
+// FailedDeliveries are the failed deliveries of a webhook from Since on, before Until unless
+// that is zero, and of one event unless that is empty.
+type FailedDeliveries struct {
+	Since, Until time.Time
+	Event        string
 }
 
-func (c *Console) serveDelivery(w http.ResponseWriter, r *http.Request, by Actor) error {
-	delivery, attempts, err := c.Delivery(r.Context(), by, refOf(r))
-	if err != nil {
-		return err
-	}
-	return apierror.WriteJSON(w, http.StatusOK, struct {
-		deliveryPayload
-		Body    string           `json:"body"` // to the byte, for whoever checks a signature
-		History []attemptPayload `json:"history"`
-	}{newDeliveryPayload(delivery), string(delivery.Body), convert(attempts, newAttemptPayload)})
+// Redelivered is what became of failed deliveries.
+type Redelivered struct {
+	Queued  int `json:"queued"`
+	Skipped int `json:"skipped"` // those that Redeliver would refuse
 }
 
-func (c *Console) redeliver(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := readNothing(r); err != nil {
-		return err
+// RedeliverMany queues failed deliveries again, in batches: each batch is one transaction
+// with one entry of the audit log. Its error is one of apierror: 404, that the app is
+// suspended or deactivated, or that the webhook is off. What was queued before an error
+// stays so.
+func (c *Console) RedeliverMany(ctx context.Context, by Actor, ref Ref, which FailedDeliveries) (Redelivered, error) {
+	var done Redelivered
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return done, err
 	}
-	queued, err := c.Redeliver(r.Context(), by, refOf(r))
-	if err != nil {
-		return err
+	failed := webhooks.FailedDeliveries{AppID: ref.AppID, WebhookID: ref.WebhookID, Since: which.Since, Until: which.Until, EventType: which.Event}
+	for after := ""; ; {
+		var some webhooks.Requeued
+		err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+			var err error
+			some, err = c.cfg.Webhooks.RedeliverSome(ctx, failed, after)
+			if err == nil && len(some.Queued) == 0 {
+				err = errNothing
+			}
+			return by.did(audit.WebhookRedelivered, ref.AppID, ref.WebhookID), err
+		})
+		if err != nil && !errors.Is(err, errNothing) {
+			return done, absent("webhook", err)
+		}
+		done.Queued += len(some.Queued)
+		done.Skipped += some.Skipped
+		if after = some.Next; after == "" {
+			return done, nil
+		}
 	}
-	return apierror.WriteJSON(w, http.StatusAccepted, newDeliveryPayload(queued))
 }
+
+// errNothing ends a transaction that has changed nothing and needs no entry.
+var errNothing = errors.New("nothing to queue")

@@ -13,8 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
@@ -46,6 +45,8 @@ func (r *receiver) answers(answer http.HandlerFunc) {
 }
 
 func refuse(w http.ResponseWriter, _ *http.Request) {
+	w.Header()["X-Trace"] = []string{"a", "b"}
+	w.Header()["Content-Type"], w.Header()["Date"] = nil, nil
 	w.WriteHeader(http.StatusInternalServerError)
 	_, _ = w.Write([]byte("no \xff today"))
 }
@@ -53,7 +54,7 @@ func refuse(w http.ResponseWriter, _ *http.Request) {
 func accept(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
 
 // run sends deliveries until the test ends.
-func (d *desk) run() {
+func (d *harness) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -65,28 +66,18 @@ func (d *desk) run() {
 }
 
 // connect installs an app in a business, as a consent does.
-func (d *desk) connect(appID, business string) {
+func (d *harness) connect(appID, business string) {
 	d.Helper()
 	app, err := d.store.App(d.Context(), appID)
 	d.must(err)
-	now := d.clock.Now()
-	request := oauthserver.AuthorizationRequest{
-		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: appID,
-		RedirectURI: app.RedirectURIs[0], Scopes: app.Scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
-	}
-	d.must(d.store.HoldRequest(d.Context(), request))
-	_, err = d.store.ApproveRequest(d.Context(), oauthserver.Approval{
-		RequestID: request.ID, UserID: "usr_owner", BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
-		Record: func(oauthserver.Approved) []events.Event { return nil },
-	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
+	_, _, err = fixture.Approve(d.Context(), d.store, fixture.Consent{App: app, BusinessID: business, UserID: "usr_owner", Scopes: app.Scopes, Now: d.clock.Now()})
 	d.must(err)
 }
 
 // await waits until a delivery has that status and so many attempts.
-func (d *desk) await(path string, status webhooks.Status, attempts int) reply {
+func (d *harness) await(path string, status webhooks.Status, attempts int) response {
 	d.Helper()
-	var got reply
+	var got response
 	for range 5000 {
 		got = d.ann("GET " + path).want(http.StatusOK)
 		if got.body["status"] == string(status) && got.body["attempts"] == float64(attempts) {
@@ -94,12 +85,12 @@ func (d *desk) await(path string, status webhooks.Status, attempts int) reply {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	d.Fatalf("not %s after %d attempts: %s", status, attempts, got.raw)
+	d.Fatalf("not %s after %d attempts: %s", status, attempts, got.Body)
 	return got
 }
 
 // fail has all attempts of a delivery fail.
-func (d *desk) fail(path string) reply {
+func (d *harness) fail(path string) response {
 	d.Helper()
 	for attempt, pause := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour} {
 		d.await(path, webhooks.Retrying, attempt+1)
@@ -112,7 +103,7 @@ func (d *desk) fail(path string) reply {
 // to its redelivery, as the console shows it.
 func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	endpoint := newReceiver(t, refuse)
 	path, _ := d.newApp(confidentialApp)
 	made := d.ann("POST "+path+"/webhooks", `{"url": "`+endpoint.URL+`", "events": ["invoice.paid"]}`).want(http.StatusCreated)
@@ -125,11 +116,13 @@ func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 	queued.wantTime("createdAt", 0)
 	queued.wantTime("nextAttemptAt", 0)
 	head := map[string]any{
-		"id": queued.text("id"), "event": "invoice.paid", "eventId": nil, "status": "queued", "attempts": 0.0,
+		"id": queued.text("id"), "event": "invoice.paid", "eventId": nil, "businessId": "test", "sequence": nil, "status": "queued", "attempts": 0.0,
 		"responseCode": nil, "lastError": nil, "nextAttemptAt": queued.text("nextAttemptAt"), "createdAt": queued.text("createdAt"),
 	}
 	queued.wantBody(head)
-	d.ann("GET " + hook + "/deliveries").want(http.StatusOK).wantBody(map[string]any{"data": []any{head}})
+	d.ann("GET " + hook + "/deliveries").want(http.StatusOK).wantBody(map[string]any{
+		"data": []any{head}, "hasMore": false, "counts": map[string]any{"queued": 1.0, "retrying": 0.0, "delivered": 0.0, "failed": 0.0},
+	})
 	one := hook + "/deliveries/" + queued.text("id")
 	d.ann("POST "+one+"/redeliver").wantCode(http.StatusBadRequest, "DELIVERY_NOT_FAILED") // RDL-02
 
@@ -145,7 +138,7 @@ func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 			delete(attempt, name)
 		}
 		attempts = append(attempts, map[string]any{
-			"number": float64(i + 1), "responseCode": 500.0, "error": "answered with status 500", "answer": "no \uFFFD today",
+			"round": 1.0, "number": float64(i + 1), "responseCode": 500.0, "responseHeaders": map[string]any{"Content-Length": "10", "X-Trace": "a, b"}, "error": "answered with status 500", "answer": "no \uFFFD today",
 		})
 	}
 	if diff := cmp.Diff(attempts, failed.body["history"]); diff != "" || len(attempts) != 6 {
@@ -159,7 +152,7 @@ func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 	delivered := d.await(one, webhooks.Delivered, 1)
 	history := delivered.body["history"].([]any)
 	last := history[len(history)-1].(map[string]any)
-	if len(history) != 7 || last["number"] != 1.0 || last["responseCode"] != 204.0 || last["error"] != nil || last["answer"] != "" {
+	if len(history) != 7 || last["round"] != 2.0 || last["number"] != 1.0 || last["responseCode"] != 204.0 || last["error"] != nil || last["answer"] != "" {
 		t.Errorf("delivered at last: %v", last)
 	}
 	// What is shown is what was sent and signed.
@@ -171,14 +164,16 @@ func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 		t.Errorf("the body that is shown: %v", err)
 	}
 	head["status"], head["attempts"], head["responseCode"], head["nextAttemptAt"] = "delivered", 1.0, 204.0, nil
-	d.ann("GET " + hook + "/deliveries").want(http.StatusOK).wantBody(map[string]any{"data": []any{head}})
+	d.ann("GET " + hook + "/deliveries").want(http.StatusOK).wantBody(map[string]any{
+		"data": []any{head}, "hasMore": false, "counts": map[string]any{"queued": 0.0, "retrying": 0.0, "delivered": 1.0, "failed": 0.0},
+	})
 	d.ann("POST "+one+"/redeliver").wantCode(http.StatusBadRequest, "DELIVERY_NOT_FAILED")
 }
 
 // RDL-03: each refusal by its code; what is not there is a 404.
 func TestRedeliveryRefusals_RDL03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	endpoint := newReceiver(t, refuse)
 	path, appID := d.newApp(confidentialApp)
 	hookID := d.ann("POST "+path+"/webhooks", `{"url": "`+endpoint.URL+`", "events": ["invoice.paid"]}`).want(http.StatusCreated).text("id")
@@ -236,7 +231,7 @@ func TestRedeliveryRefusals_RDL03(t *testing.T) {
 // DLV-09: the 100 most recent ones, newest first.
 func TestListedDeliveries_DLV09(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	hook := path + "/webhooks/" + d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/"}`).want(http.StatusCreated).text("id")
 	var want []string

@@ -13,6 +13,13 @@
 // a request; an access token opens nothing here. Writes must come from a page of
 // [Config.Origins], or from no page at all.
 //
+// # Console tokens
+//
+// A member of an organization can create a [Token] with which scripts call the JSON for
+// that organization. It acts in the name of its creator, and stops working when it
+// expires, is revoked, or its creator leaves the organization. The audit log has its name.
+// It opens no page and creates no tokens.
+//
 // # Apps and their secrets
 //
 // A confidential app has one valid client secret, or two while its developer moves
@@ -30,12 +37,12 @@
 // # Extensions and functions
 //
 // An extension is a page on the origin of the App URL that belongs to a type of records
-// which the app may read. A function is an ES module; it is parsed here, and run by
-// whoever hosts it.
+// which the app may read. A function is an ES module; it is parsed here, and run by its
+// host.
 //
 // # The audit log
 //
-// Whatever an actor changes is in the audit log of the app: the change and its entry
+// Every change of an actor is in the audit log of the app: the change and its entry
 // commit in one transaction. The OAuth server records there what people decide about an
 // app elsewhere. Developers see that it happened, and not who did it. The OAuth server
 // also deletes entries that are older than audit.Retention.

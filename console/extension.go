@@ -55,21 +55,14 @@ type ExtensionChange struct {
 // ExtensionStore keeps extensions. Those of another app are not found:
 // oauthserver.ErrNotFound, as for an app that does not exist.
 type ExtensionStore interface {
-	// AddExtension adds one, unless the app has limit of them: [ErrFull]. judge sees
-	// the app, locked; its error is returned and nothing is added. It may be called
-	// more than once.
-	AddExtension(ctx context.Context, e Extension, limit int, judge func(oauthserver.App) error) error
 	// Extensions lists those of an app, oldest first.
 	Extensions(ctx context.Context, appID string) ([]Extension, error)
-	// Extension returns one.
-	Extension(ctx context.Context, appID, extensionID string) (Extension, error)
-	// UpdateExtension changes one in one transaction: change gets it and its app as
-	// they stand, locked, and returns it as it should be; its error is returned and
-	// nothing is changed. It may be called more than once. ID, AppID and CreatedAt
-	// stay.
-	UpdateExtension(ctx context.Context, appID, extensionID string, change func(oauthserver.App, Extension) (Extension, error)) (Extension, error)
-	// DeleteExtension deletes one.
-	DeleteExtension(ctx context.Context, appID, extensionID string) error
+	// ChangeExtensions changes the extensions of an app in one transaction: change gets the
+	// app and its extensions as they stand, locked, and returns the extensions as they
+	// should be; its error is returned and nothing is changed. It may be called more than
+	// once. An extension with a new id is added, and one that is missing is deleted.
+	// AppID and CreatedAt of one that stays are kept.
+	ChangeExtensions(ctx context.Context, appID string, change func(oauthserver.App, []Extension) ([]Extension, error)) error
 }
 
 // AddExtension adds an extension to an app. Its error is one of apierror: 404, that the
@@ -85,8 +78,11 @@ func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n Ne
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.AddExtension(ctx, added, MaxExtensions, func(app oauthserver.App) error {
-			return c.checkExtension(app, added)
+		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app oauthserver.App, all []Extension) ([]Extension, error) {
+			if len(all) >= MaxExtensions {
+				return nil, ErrFull
+			}
+			return append(all, added), c.checkExtension(app, added)
 		})
 	})
 	if errors.Is(err, ErrFull) {
@@ -111,8 +107,20 @@ func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (Extension, 
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return Extension{}, err
 	}
-	extension, err := c.cfg.Store.Extension(ctx, ref.AppID, ref.ExtensionID)
-	return extension, absent("extension", err)
+	all, err := c.cfg.Store.Extensions(ctx, ref.AppID)
+	if err != nil {
+		return Extension{}, err
+	}
+	i := indexOf(all, ref.ExtensionID)
+	if i < 0 {
+		return Extension{}, absent("extension", oauthserver.ErrNotFound)
+	}
+	return all[i], nil
+}
+
+// indexOf is where an extension is, or negative.
+func indexOf(all []Extension, extensionID string) int {
+	return slices.IndexFunc(all, func(e Extension) bool { return e.ID == extensionID })
 }
 
 // UpdateExtension changes one; its error is as with [Console.AddExtension].
@@ -128,9 +136,15 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 	now := stamp(c.cfg.Clock.Now())
 	var changed Extension
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		changed, err = c.cfg.Store.UpdateExtension(ctx, ref.AppID, ref.ExtensionID, func(app oauthserver.App, e Extension) (Extension, error) {
+		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app oauthserver.App, all []Extension) ([]Extension, error) {
+			i := indexOf(all, ref.ExtensionID)
+			if i < 0 {
+				return nil, oauthserver.ErrNotFound
+			}
+			e := &all[i]
 			e.ResourceType, e.Path, e.Label, e.UpdatedAt = or(resourceType, e.ResourceType), or(path, e.Path), or(label, e.Label), now
-			return e, c.checkExtension(app, e)
+			changed = *e
+			return all, c.checkExtension(app, changed)
 		})
 		return by.did(audit.ExtensionUpdated, ref.AppID, ref.ExtensionID), err
 	})
@@ -154,7 +168,13 @@ func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error 
 		return err
 	}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.DeleteExtension(ctx, ref.AppID, ref.ExtensionID)
+		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ oauthserver.App, all []Extension) ([]Extension, error) {
+			i := indexOf(all, ref.ExtensionID)
+			if i < 0 {
+				return nil, oauthserver.ErrNotFound
+			}
+			return slices.Delete(all, i, i+1), nil
+		})
 	})
 	return absent("extension", err)
 }

@@ -133,7 +133,7 @@ const extensionBase = "https://app.partner.example/embed/home?x=1"
 // something else.
 func TestExtensionPath_CON05(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(extensibleApp)
 	for _, test := range extensionPaths {
 		if got := console.IsPageOf(extensionBase, test.path); got != test.ok {
@@ -147,7 +147,7 @@ func TestExtensionPath_CON05(t *testing.T) {
 			continue
 		}
 		if got.want(http.StatusCreated).text("path") != test.path {
-			t.Errorf("%q came back as %s", test.path, got.raw)
+			t.Errorf("%q came back as %s", test.path, got.Body)
 		}
 		d.ann("DELETE " + path + "/extensions/" + got.text("id")).want(http.StatusNoContent)
 	}

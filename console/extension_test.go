@@ -16,7 +16,7 @@ var extensibleApp = strings.Replace(confidentialApp, `{`, `{"appUrl": "https://a
 // CON-02: an extension is added, listed, changed and deleted.
 func TestExtensions_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(extensibleApp)
 	added := d.ann("POST "+path+"/extensions", `{"resourceType": "invoice", "path": "/invoices?view=1", "label": "Reminders"}`).want(http.StatusCreated)
 	extensionID := added.text("id")
@@ -43,7 +43,7 @@ func TestExtensions_CON02(t *testing.T) {
 	d.ann("PATCH "+one, `{"label": null, "path": null, "resourceType": null}`).
 		wantInvalid("resourceType must not be null", "path must not be null", "label must not be null")
 	if got := d.ann("GET " + one); got.text("path") != "page" || got.text("resourceType") != "invoice" {
-		t.Errorf("after refusals: %s", got.raw)
+		t.Errorf("after refusals: %s", got.Body)
 	}
 	other, _ := d.newApp(extensibleApp)
 	for _, what := range []string{"GET ", "PATCH ", "DELETE "} {
@@ -61,7 +61,7 @@ func TestExtensions_CON02(t *testing.T) {
 // CON-05: the app must request the scope to read such records.
 func TestExtensionScope_CON05(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(extensibleApp) // invoices:read
 	scopes := map[string]string{
 		"customer": "customers:read", "payment": "payments:read", "account": "accounts:read", "journal_entry": "journal:read", "supplier": "suppliers:read",
@@ -89,7 +89,7 @@ func TestExtensionScope_CON05(t *testing.T) {
 // CON-05: a host has its own types.
 func TestResourceTypes_CON05(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(cfg *console.Config) { cfg.ResourceTypes = map[string]string{"project": "invoices:read"} })
+	d := newHarness(t, func(cfg *console.Config) { cfg.ResourceTypes = map[string]string{"project": "invoices:read"} })
 	path, _ := d.newApp(extensibleApp)
 	d.ann("POST "+path+"/extensions", `{"resourceType": "project", "path": "/", "label": "L"}`).want(http.StatusCreated)
 	d.ann("POST "+path+"/extensions", `{"resourceType": "invoice", "path": "/", "label": "L"}`).wantInvalid("resourceType must be one of project")
@@ -98,7 +98,7 @@ func TestResourceTypes_CON05(t *testing.T) {
 // CON-05: an app without an App URL has no pages.
 func TestExtensionWithoutAppURL_CON05(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	d.ann("POST "+path+"/extensions", `{"resourceType": "invoice", "path": "/", "label": "L"}`).wantCode(http.StatusBadRequest, "EXTENSION_PATH_INVALID")
 }

@@ -71,7 +71,7 @@ func (c *Console) DeleteField(ctx context.Context, by Actor, ref Ref) error {
 	return absent("field", err)
 }
 
-// fieldRoutes are none where there is no app data.
+// fieldRoutes returns no routes if there is no app data.
 func (c *Console) fieldRoutes() []route {
 	if c.cfg.AppData == nil {
 		return nil

@@ -13,7 +13,7 @@ const carrierField = `{"resourceType": "invoice", "key": "carrier", "type": "CHO
 // CON-02, APD-06: fields from their declaration to their end.
 func TestFields_CON02_APD06(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	all := path + "/app-data-fields"
 	made := d.ann("POST "+all, carrierField).want(http.StatusCreated)
@@ -45,7 +45,7 @@ func TestFields_CON02_APD06(t *testing.T) {
 // CON-06, APD-07: what is wrong with a field, by its member; options by their code.
 func TestFieldValidation_CON06_APD07(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	all := path + "/app-data-fields"
 	one := all + "/" + d.ann("POST "+all, carrierField).want(http.StatusCreated).text("id")
@@ -62,7 +62,7 @@ func TestFieldValidation_CON06_APD07(t *testing.T) {
 // A console without app data has no such calls.
 func TestWithoutAppData(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(cfg *console.Config) { cfg.AppData = nil })
+	d := newHarness(t, func(cfg *console.Config) { cfg.AppData = nil })
 	path, _ := d.newApp(confidentialApp)
 	d.ann("GET " + path + "/app-data-fields").want(http.StatusNotFound)
 }

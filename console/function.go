@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 const (
@@ -38,15 +40,13 @@ type NewFunction struct {
 // FunctionStore keeps functions. Those of another app are not found:
 // oauthserver.ErrNotFound, as for an app that does not exist.
 type FunctionStore interface {
-	// AddFunction adds one, unless the app has limit of them: [ErrFull]. Of several
-	// at once no more than fit are added.
-	AddFunction(ctx context.Context, f Function, limit int) error
 	// Functions lists those of an app, oldest first.
 	Functions(ctx context.Context, appID string) ([]Function, error)
-	// Function returns one.
-	Function(ctx context.Context, appID, functionID string) (Function, error)
-	// DeleteFunction deletes one.
-	DeleteFunction(ctx context.Context, appID, functionID string) error
+	// ChangeFunctions changes the functions of an app in one transaction: change gets them
+	// as they stand, locked, and returns them as they should be; its error is returned and
+	// nothing is changed. It may be called more than once. A function with a new id is
+	// added, and one that is missing is deleted. One that stays is not changed.
+	ChangeFunctions(ctx context.Context, appID string, change func([]Function) ([]Function, error)) error
 }
 
 // AddFunction stores a function of an app after Config.FunctionChecker has accepted its
@@ -77,7 +77,12 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	now := stamp(c.cfg.Clock.Now())
 	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.AddFunction(ctx, added, c.cfg.MaxFunctions)
+		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []Function) ([]Function, error) {
+			if len(all) >= c.cfg.MaxFunctions {
+				return nil, ErrFull
+			}
+			return append(all, added), nil
+		})
 	})
 	if errors.Is(err, ErrFull) {
 		return Function{}, apierror.Invalid(fmt.Sprintf("an app has at most %d functions", c.cfg.MaxFunctions))
@@ -101,8 +106,15 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, er
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return Function{}, err
 	}
-	function, err := c.cfg.Store.Function(ctx, ref.AppID, ref.FunctionID)
-	return function, absent("function", err)
+	all, err := c.cfg.Store.Functions(ctx, ref.AppID)
+	if err != nil {
+		return Function{}, err
+	}
+	i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
+	if i < 0 {
+		return Function{}, absent("function", oauthserver.ErrNotFound)
+	}
+	return all[i], nil
 }
 
 // DeleteFunction deletes one.
@@ -111,7 +123,13 @@ func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
 		return err
 	}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.DeleteFunction(ctx, ref.AppID, ref.FunctionID)
+		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []Function) ([]Function, error) {
+			i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
+			if i < 0 {
+				return nil, oauthserver.ErrNotFound
+			}
+			return slices.Delete(all, i, i+1), nil
+		})
 	})
 	return absent("function", err)
 }

@@ -27,7 +27,7 @@ func (f FunctionCheckerFunc) CheckFunction(ctx context.Context, source string) e
 	return f(ctx, source)
 }
 
-// SourceError says why a function's source is rejected. Developers read it.
+// SourceError is the reason why a function's source is rejected. Developers read it.
 type SourceError struct {
 	Line   int    `json:"line"`   // from 1; 0: not a matter of one line
 	Column int    `json:"column"` // in bytes, from 1; 0: unknown

@@ -14,7 +14,7 @@ import (
 // A console without a checker takes any text.
 func TestFunctionsWithoutChecker_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(cfg *console.Config) { cfg.FunctionChecker = nil })
+	d := newHarness(t, func(cfg *console.Config) { cfg.FunctionChecker = nil })
 	path, _ := d.newApp(confidentialApp)
 	d.ann("POST "+path+"/functions", function("f", "def handler(event):\n    return event\n")).want(http.StatusCreated)
 	got := d.ann("POST "+path+"/functions", function("f", " \n"))
@@ -41,7 +41,7 @@ func TestFunctionChecker_CON06(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, func(cfg *console.Config) {
+			d := newHarness(t, func(cfg *console.Config) {
 				cfg.FunctionChecker = console.FunctionCheckerFunc(func(_ context.Context, source string) error {
 					if source != "source" {
 						t.Errorf("asked about %q", source)
@@ -52,7 +52,7 @@ func TestFunctionChecker_CON06(t *testing.T) {
 			path, _ := d.newApp(confidentialApp)
 			got := d.ann("POST "+path+"/functions", function("f", "source")).want(test.status)
 			if test.status == http.StatusBadRequest && got.body["params"].(map[string]any)["p0"] != test.why {
-				t.Errorf("%s", got.raw)
+				t.Errorf("%s", got.Body)
 			}
 		})
 	}
@@ -61,10 +61,10 @@ func TestFunctionChecker_CON06(t *testing.T) {
 // The typed method rejects what no JSON brings.
 func TestFunctionText_CON06(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	signedIn := httptest.NewRequest(http.MethodGet, apiOrigin, http.NoBody)
-	signedIn.AddCookie(&http.Cookie{Name: "session", Value: ann})
+	signedIn.AddCookie(d.people.NewSession(ann, ""))
 	by, err := d.console.Actor(signedIn)
 	d.must(err)
 	for _, text := range []string{"\xff", "\x00"} {

@@ -24,7 +24,7 @@ func function(name, source string) string {
 // CON-02: a function is added, listed and deleted.
 func TestFunctions_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	const source = "export async function handler(event) {\n  return { total: event.total * 1.2 }\n}\n"
 	added := d.ann("POST "+path+"/functions", function("tax", source)).want(http.StatusCreated)
@@ -49,7 +49,7 @@ func TestFunctions_CON02(t *testing.T) {
 	d.ann("POST "+path+"/functions", `{}`).wantInvalid("name must not be empty")
 	d.ann("POST "+path+"/functions", function(strings.Repeat("ü", 65)+"\n", strings.Repeat("/", console.MaxFunctionSource+1))).
 		wantInvalid("name must have at most 64 characters", "name must not have control characters", "source must have at most 65536 bytes")
-	d.ann("POST "+path+"/functions", function(strings.Repeat("ü", 64), "export default 1"+strings.Repeat("\n", console.MaxFunctionSource-16))).want(http.StatusCreated)
+	d.ann("POST "+path+"/functions", function(strings.Repeat("ü", 64), "export default f"+strings.Repeat("\n", console.MaxFunctionSource-16))).want(http.StatusCreated)
 	d.ann("POST "+path+"/functions", function("large", strings.Repeat(" ", 10<<20))).want(http.StatusRequestEntityTooLarge)
 }
 
@@ -69,24 +69,28 @@ var functionSources = []struct{ source, why string }{
 	{"export default function () {}", ""},
 	{"export default class {}", ""},
 	{"export default () => 1", ""},
-	{"export default 1", ""}, // what it is shows when it runs
-	{"const f = 1; export { f as default }", ""},
+	{"export default f", ""}, // its value is known when it runs
+	{"const f = g; export { f as default }", ""},
 	{"export { handler } from './other.js'", ""},
 	{"export { default } from './other.js'", ""},
 	{"export * as handler from './other.js'", ""},
 	{"import { f } from 'somewhere'\nexport { f as handler }", ""},
 	{"import data from './data.json' with { type: 'json' }\nexport default () => data", ""},
-	{"#!/usr/bin/env node\nexport default 1", ""},
-	{"\ufeffexport default 1", ""},
-	{"// export nothing\nexport default 1 // export", ""},
+	{"#!/usr/bin/env node\nexport default f", ""},
+	{"\ufeffexport default f", ""},
+	{"// export nothing\nexport default f // export", ""},
 	{"const value = await fetch('https://x.example'); export default () => value", ""},
 	{"export default import.meta.url", ""},
 	{"export default class { #a = 1; static { this.b ??= 2n ** 3n } get a() { return this.#a } }", ""},
 	{"export default /[/]]*\"/u.test('`') / 2", ""},
-	{"export default `a${`b${'}'}`}`", ""},
+	{"export default `a${`b${f}`}`", ""},
 	{"/*! license */export default a=>{for(const b of a)if(b)c:for(;;)break c;return a?.b?.[0]??1}", ""},
-	{"//# sourceMappingURL=/etc/passwd\nexport default 1", ""},
+	{"//# sourceMappingURL=/etc/passwd\nexport default f", ""},
 	{"export default require('fs')", ""}, // a call like any other
+
+	{"export default 1", "the default export is not a function"},
+	{"const f = 1; export { f as default }", "the default export is not a function"},
+	{"export const handler = 7", "the export named handler is not a function"},
 
 	{"", noExport},
 	{" \n", noExport},
@@ -145,18 +149,18 @@ const noExport = "there is no export named handler, and no default one"
 // CON-06: a real parser decides.
 func TestFunctionSource_CON06(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	for _, test := range functionSources {
 		got := d.ann("POST "+path+"/functions", function("f", test.source))
 		if test.why == "" {
 			if got.want(http.StatusCreated).text("source") != test.source {
-				t.Errorf("%q came back as %s", test.source, got.raw)
+				t.Errorf("%q came back as %s", test.source, got.Body)
 			}
 			d.ann("DELETE " + path + "/functions/" + got.text("id")).want(http.StatusNoContent)
 			continue
 		}
-		got.what = test.source
+		got.Request = test.source
 		got.wantCode(http.StatusBadRequest, "FUNCTION_SOURCE_NO_HANDLER")
 		if why := got.body["params"].(map[string]any)["p0"]; why != test.why {
 			t.Errorf("%q: %q, want %q", test.source, why, test.why)
@@ -179,7 +183,7 @@ func TestFunctionReadsNoFiles_CON06(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	d.ann("POST "+path+"/functions", function("f", "import './other.js'; export { handler } from './other.js'")).want(http.StatusCreated)
 	d.ann("POST "+path+"/functions", function("f", "export * from './other.js'")).wantCode(http.StatusBadRequest, "FUNCTION_SOURCE_NO_HANDLER")

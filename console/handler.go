@@ -14,7 +14,7 @@ type route struct {
 	handle  handler
 }
 
-// handler serves a call of somebody who is signed in.
+// handler serves a call of an actor.
 type handler func(w http.ResponseWriter, r *http.Request, by Actor) error
 
 // appHandler serves a call about an app that is the actor's.
@@ -35,7 +35,7 @@ func (c *Console) ofApp(h appHandler) handler {
 func (c *Console) allRoutes() []route {
 	return slices.Concat(
 		c.appRoutes(), c.secretRoutes(), c.webhookRoutes(), c.deliveryRoutes(), c.fieldRoutes(),
-		c.registrationRoutes(), c.eventRoutes(), c.analyticsRoutes(), c.auditRoutes(),
+		c.registrationRoutes(), c.tokenRoutes(), c.eventRoutes(), c.analyticsRoutes(), c.connectionRoutes(), c.auditRoutes(),
 		c.listingRoutes(), c.assetRoutes(), c.extensionRoutes(), c.functionRoutes(),
 	)
 }
@@ -49,7 +49,7 @@ func (c *Console) newRoutes() http.Handler {
 	mux := http.NewServeMux()
 	for _, one := range c.allRoutes() {
 		mux.Handle(one.pattern, c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
-			by, err := c.Actor(r)
+			by, err := c.caller(r)
 			if err != nil {
 				return err
 			}
@@ -59,8 +59,8 @@ func (c *Console) newRoutes() http.Handler {
 	known := c.errors.StandardMux(mux)
 	return c.errors.ValidPath(c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
 		if _, pattern := mux.Handler(r); pattern == "" {
-			if _, err := c.Actor(r); err != nil {
-				return err // what there is not is told to those who are signed in
+			if _, err := c.caller(r); err != nil {
+				return err // only signed-in users can find out which paths do not exist
 			}
 		}
 		known.ServeHTTP(w, r)
@@ -69,10 +69,11 @@ func (c *Console) newRoutes() http.Handler {
 }
 
 // ServeHTTP serves the JSON console: everything below /developer. Writes that the
-// cookie of a session authenticates must come from a page of ours, or from no page.
+// cookie of a session authenticates must come from a page of ours, or from no page. A
+// console token needs no such rule, since no browser adds it by itself.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
-		if err := c.csrf.Check(r); err != nil {
+		if err := c.csrf.Check(r); err != nil && !HasToken(r) {
 			return apierror.Forbidden("This request came from another site")
 		}
 		w.Header().Set("Cache-Control", "no-store")

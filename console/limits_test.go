@@ -14,7 +14,7 @@ import (
 // CON-02: an app has only so many of each.
 func TestItemLimits_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(strings.Replace(confidentialApp, `{`, `{"appUrl": "https://partner.example/", `, 1))
 	for range console.MaxAssets {
 		d.upload(path, upload{kind: "icon", file: webpLossless(128, 128)}).want(http.StatusCreated)
@@ -30,9 +30,9 @@ func TestItemLimits_CON02(t *testing.T) {
 // redirect URIs, of which equal ones are one.
 func TestBounds_CON12(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
-	const function, hook = `{"name": "n", "source": "export default 1"}`, `{"url": "https://partner.example/"}`
+	const function, hook = `{"name": "n", "source": "export default f"}`, `{"url": "https://partner.example/"}`
 	for range 20 {
 		d.ann("POST "+path+"/functions", function).want(http.StatusCreated)
 		d.ann("POST "+path+"/webhooks", hook).want(http.StatusCreated)
@@ -52,9 +52,9 @@ func TestBounds_CON12(t *testing.T) {
 	}
 	d.ann("POST /developer/apps", app(101)).wantInvalid("an app has at most 100 redirect URIs")
 	d.ann("PATCH "+path, "{"+uris(101)+"}").wantInvalid("an app has at most 100 redirect URIs")
-	for _, got := range []reply{d.ann("POST /developer/apps", app(100)).want(http.StatusCreated), d.ann("PATCH "+path, "{"+uris(100)+"}").want(http.StatusOK)} {
+	for _, got := range []response{d.ann("POST /developer/apps", app(100)).want(http.StatusCreated), d.ann("PATCH "+path, "{"+uris(100)+"}").want(http.StatusOK)} {
 		if kept := got.body["redirectUris"].([]any); len(kept) != 100 || kept[0] != "https://partner.example/0" || kept[99] != "https://partner.example/99" {
-			t.Errorf("%s: %d redirect URIs: %v", got.what, len(kept), kept)
+			t.Errorf("%s: %d redirect URIs: %v", got.Request, len(kept), kept)
 		}
 	}
 
@@ -78,11 +78,11 @@ func TestBounds_CON12(t *testing.T) {
 // CON-12: the bounds can be configured.
 func TestConfiguredBounds_CON12(t *testing.T) {
 	t.Parallel()
-	d := newDeskOn(t, storetest.SQLite, oauthserver.Config{MaxApps: 2, MaxRedirectURIs: 1}, func(c *console.Config) { c.MaxFunctions = 1 })
+	d := newHarnessOn(t, storetest.SQLite, oauthserver.Config{Options: oauthserver.Options{MaxApps: 2, MaxRedirectURIs: 1}}, func(c *console.Config) { c.MaxFunctions = 1 })
 	path, _ := d.newApp(confidentialApp)
 	d.newApp(publicApp)
 	d.ann("POST /developer/apps", publicApp).wantInvalid("an organization has at most 2 apps")
 	d.ann("PATCH "+path, `{"redirectUris": ["https://partner.example/1", "https://partner.example/2"]}`).wantInvalid("an app has at most 1 redirect URIs")
-	d.ann("POST "+path+"/functions", `{"name": "n", "source": "export default 1"}`).want(http.StatusCreated)
-	d.ann("POST "+path+"/functions", `{"name": "n", "source": "export default 1"}`).wantInvalid("an app has at most 1 functions")
+	d.ann("POST "+path+"/functions", `{"name": "n", "source": "export default f"}`).want(http.StatusCreated)
+	d.ann("POST "+path+"/functions", `{"name": "n", "source": "export default f"}`).wantInvalid("an app has at most 1 functions")
 }

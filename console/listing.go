@@ -22,9 +22,13 @@ type Revision struct {
 	AppID string
 	State RevisionState
 	ListingContent
-	Note      string // what the reviewer said last
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Note string // what the reviewer said last
+	// ReviewerID is the user who took the revision in review or decided about it; empty
+	// for none. Developers do not see it.
+	ReviewerID  string
+	SubmittedAt time.Time // zero until it is submitted
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // RevisionState is how far a revision has come.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -16,6 +18,8 @@ const (
 	MaxListingName        = oauthserver.MaxAppName
 	MaxListingSummary     = 200
 	MaxListingDescription = 10_000
+	MaxListingPublisher   = 120
+	MaxListingURL         = 512
 	MaxScreenshots        = 10
 )
 
@@ -30,6 +34,9 @@ type ListingContent struct {
 	Description        string
 	IconAssetID        string // empty: none
 	ScreenshotAssetIDs []string
+	// Publisher, TermsURL and PrivacyURL stand on the consent page too, with the icon.
+	// They are optional; the URLs are https.
+	Publisher, TermsURL, PrivacyURL string
 }
 
 var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`)
@@ -49,6 +56,9 @@ func (l ListingContent) check() error {
 	if utf8.RuneCountInString(l.Description) > MaxListingDescription {
 		v.Add("description must have at most %d characters", MaxListingDescription)
 	}
+	checkLine(&v, "publisher", l.Publisher, MaxListingPublisher)
+	checkListingURL(&v, "termsUrl", l.TermsURL)
+	checkListingURL(&v, "privacyUrl", l.PrivacyURL)
 	if len(l.ScreenshotAssetIDs) > MaxScreenshots {
 		v.Add("screenshotAssetIds must have at most %d entries", MaxScreenshots)
 	}
@@ -60,12 +70,23 @@ func (l ListingContent) check() error {
 	return v.Err()
 }
 
+// checkListingURL holds a link to what a person may follow from a page of ours.
+func checkListingURL(v *apierror.Validation, member, raw string) {
+	if raw == "" {
+		return
+	}
+	u, err := url.Parse(raw)
+	if err != nil || len(raw) > MaxListingURL || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !text.IsVisible(raw) {
+		v.Add("%s must be an https URL of at most %d characters", member, MaxListingURL)
+	}
+}
+
 // checkLine holds a text to one line of so many characters.
-func checkLine(v *apierror.Validation, member, text string, most int) {
-	if utf8.RuneCountInString(text) > most {
+func checkLine(v *apierror.Validation, member, line string, most int) {
+	if utf8.RuneCountInString(line) > most {
 		v.Add("%s must have at most %d characters", member, most)
 	}
-	if strings.ContainsFunc(text, unicode.IsControl) {
+	if strings.ContainsFunc(line, unicode.IsControl) {
 		v.Add("%s must not have control characters", member)
 	}
 }
@@ -95,9 +116,9 @@ func (l ListingContent) Shows(assetID string) bool {
 // checkComplete is LISTING_INCOMPLETE when a text is missing.
 func (l ListingContent) checkComplete() error {
 	var missing []apierror.ListingDetail
-	for _, text := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
-		if strings.TrimSpace(text.value) == "" {
-			missing = append(missing, apierror.ListingDetail{Field: text.field, Reason: "is empty"})
+	for _, required := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
+		if strings.TrimSpace(required.value) == "" {
+			missing = append(missing, apierror.ListingDetail{Field: required.field, Reason: "is empty"})
 		}
 	}
 	if len(missing) > 0 {

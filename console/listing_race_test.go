@@ -11,13 +11,13 @@ import (
 )
 
 // race sends calls at once and counts the answers by status and code.
-func (d *desk) race(calls ...call) map[string]int {
+func (d *harness) race(calls ...call) map[string]int {
 	d.Helper()
-	replies := make([]reply, len(calls))
+	replies := make([]response, len(calls))
 	storetest.Race(len(calls), func(i int) { replies[i] = d.send(calls[i]) })
 	answers := map[string]int{}
 	for _, got := range replies {
-		answers[strings.TrimSuffix(fmt.Sprint(got.status, " ", got.body["code"]), " <nil>")]++
+		answers[strings.TrimSuffix(fmt.Sprint(got.Status, " ", got.body["code"]), " <nil>")]++
 	}
 	return answers
 }
@@ -25,7 +25,7 @@ func (d *desk) race(calls ...call) map[string]int {
 // CON-03: of 32 first saves one is the first.
 func TestRaceOfFirstSaves_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	var calls []call
 	for i := range 32 {
@@ -39,7 +39,7 @@ func TestRaceOfFirstSaves_CON03(t *testing.T) {
 // CON-03: of 32 apps one gets the slug.
 func TestRaceForASlug_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	var calls []call
 	for range 32 {
 		path, _ := d.newApp(confidentialApp)
@@ -54,7 +54,7 @@ func TestRaceForASlug_CON03(t *testing.T) {
 // and no save changes it under the reviewer's eyes.
 func TestRaceOfSubmissionAndSave_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for range 20 {
 		path, appID := d.newApp(confidentialApp)
 		slug := appID[len("app_"):]
@@ -73,7 +73,7 @@ func TestRaceOfSubmissionAndSave_CON03(t *testing.T) {
 // CON-04: an asset is deleted or shown, never both.
 func TestRaceOfDeletionAndSave_CON04(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for range 20 {
 		path, appID := d.newApp(confidentialApp)
 		icon := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
@@ -88,7 +88,7 @@ func TestRaceOfDeletionAndSave_CON04(t *testing.T) {
 // CON-03, AZ-16: two reviewers, one decision.
 func TestRaceOfReviewers_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for range 20 {
 		path, appID := d.newApp(confidentialApp)
 		d.ann("POST "+path+"/listing", strings.Replace(wholeListing, "sync", appID[len("app_"):], 1)).want(http.StatusCreated)
@@ -96,7 +96,7 @@ func TestRaceOfReviewers_CON03(t *testing.T) {
 		d.review(appID, console.RevisionInReview)
 		errs := make([]error, 2)
 		storetest.Race(2, func(i int) {
-			_, errs[i] = d.console.ReviewListing(t.Context(), appID, []console.RevisionState{console.RevisionApproved, console.RevisionRejected}[i], "")
+			_, errs[i] = d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: []console.RevisionState{console.RevisionApproved, console.RevisionRejected}[i]})
 		})
 		if (errs[0] == nil) == (errs[1] == nil) || d.ann("GET " + path).body["reviewed"] != (errs[0] == nil) {
 			t.Fatalf("approved: %v, rejected: %v", errs[0], errs[1])

@@ -18,14 +18,14 @@ import (
 const wholeListing = `{"slug": "sync", "name": "Sync", "summary": "Syncs", "description": "It syncs."}`
 
 // state is that of the latest revision, and the slug of the live one.
-func (r reply) state() (state, live string) {
-	r.desk.Helper()
+func (r response) state() (state, live string) {
+	r.harness.Helper()
 	var got struct {
 		Live     *struct{ Slug string }
 		Revision struct{ State string }
 	}
-	if err := json.Unmarshal([]byte(r.raw), &got); err != nil {
-		r.desk.Fatal(err)
+	if err := json.Unmarshal([]byte(r.Body), &got); err != nil {
+		r.harness.Fatal(err)
 	}
 	if got.Live != nil {
 		live = got.Live.Slug
@@ -33,18 +33,18 @@ func (r reply) state() (state, live string) {
 	return got.Revision.State, live
 }
 
-func (r reply) wantState(state, live string) {
-	r.desk.Helper()
+func (r response) wantState(state, live string) {
+	r.harness.Helper()
 	if gotState, gotLive := r.state(); gotState != state || gotLive != live {
-		r.desk.Errorf("%s: %s, live %q; want %s, %q", r.what, gotState, gotLive, state, live)
+		r.harness.Errorf("%s: %s, live %q; want %s, %q", r.Request, gotState, gotLive, state, live)
 	}
 }
 
 // review takes steps of the reviewer.
-func (d *desk) review(appID string, states ...console.RevisionState) {
+func (d *harness) review(appID string, states ...console.RevisionState) {
 	d.Helper()
 	for _, state := range states {
-		if _, err := d.console.ReviewListing(d.Context(), appID, state, "Note: "+string(state)); err != nil {
+		if _, err := d.console.ReviewListing(d.Context(), console.Review{AppID: appID, State: state, Note: "Note: " + string(state)}); err != nil {
 			d.Fatalf("%s: %v", state, err)
 		}
 	}
@@ -53,7 +53,7 @@ func (d *desk) review(appID string, states ...console.RevisionState) {
 // CON-03: from the first save to the second version.
 func TestListing_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
 	icon := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
 	shot := d.upload(path, upload{kind: "screenshot", file: jpegOf(640, 360)}).want(http.StatusCreated).text("id")
@@ -119,7 +119,7 @@ func TestListing_CON03(t *testing.T) {
 // CON-03: every step from every state; what is not a way is refused and changes nothing.
 func TestListingSteps_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	ways := map[console.RevisionState][]console.RevisionState{ // how to get there
 		console.RevisionDraft:            {},
 		console.RevisionSubmitted:        {"submit"},
@@ -134,21 +134,21 @@ func TestListingSteps_CON03(t *testing.T) {
 	}
 	take := func(path, appID string, step console.RevisionState) error {
 		listing := strings.Replace(wholeListing, "sync", strings.ToLower(appID[len("app_"):]), 1)
-		var got reply
+		var got response
 		switch step {
 		case "save":
 			got = d.ann("PUT "+path+"/listing", listing)
 		case "submit":
 			got = d.ann("POST " + path + "/listing/submit")
 		default:
-			_, err := d.console.ReviewListing(t.Context(), appID, step, "")
+			_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: step})
 			return err
 		}
-		if got.status == http.StatusOK {
+		if got.Status == http.StatusOK {
 			return nil
 		}
-		if got.status != http.StatusBadRequest || got.body["code"] != "LISTING_STATE_INVALID" {
-			t.Errorf("%s: %s", step, got.raw)
+		if got.Status != http.StatusBadRequest || got.body["code"] != "LISTING_STATE_INVALID" {
+			t.Errorf("%s: %s", step, got.Body)
 		}
 		return apierror.New(apierror.ListingStateInvalid, "", "")
 	}
@@ -181,7 +181,7 @@ func TestListingSteps_CON03(t *testing.T) {
 // CON-03: a message says from where to where.
 func TestListingStateInvalid_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
 	d.ann("POST "+path+"/listing", wholeListing).want(http.StatusCreated)
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
@@ -189,7 +189,7 @@ func TestListingStateInvalid_CON03(t *testing.T) {
 		"statusCode": 400.0, "error": "Bad Request", "code": "LISTING_STATE_INVALID",
 		"message": "a revision that is submitted cannot become draft", "params": map[string]any{"p0": "submitted", "p1": "draft"},
 	})
-	_, err := d.console.ReviewListing(t.Context(), appID, console.RevisionDraft, strings.Repeat("n", 2001))
+	_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: console.RevisionDraft, Note: strings.Repeat("n", 2001)})
 	if e, ok := errors.AsType[*apierror.Error](err); !ok || !cmp.Equal(e.Messages(), []string{
 		"state must be in_review, changes_requested, rejected or approved", "note must have at most 2000 characters",
 	}) {
@@ -197,7 +197,7 @@ func TestListingStateInvalid_CON03(t *testing.T) {
 	}
 	_, other := d.newApp(confidentialApp)
 	for appID, want := range map[string]string{"app_absent": "app not found", other: "listing not found"} {
-		_, err := d.console.ReviewListing(t.Context(), appID, console.RevisionInReview, "")
+		_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: console.RevisionInReview})
 		if e, ok := errors.AsType[*apierror.Error](err); !ok || e.Status() != http.StatusNotFound || e.Messages()[0] != want {
 			t.Errorf("of %s: %v, want %q", appID, err, want)
 		}
@@ -207,7 +207,7 @@ func TestListingStateInvalid_CON03(t *testing.T) {
 // CON-03: what a submission lacks is listed, and it stays a draft.
 func TestListingIncomplete_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	d.ann("POST "+path+"/listing", `{"slug": "sync", "summary": " \u00a0"}`).want(http.StatusCreated)
 	lacks := d.ann("POST " + path + "/listing/submit")
@@ -232,10 +232,10 @@ func TestListingIncomplete_CON03(t *testing.T) {
 // CON-03: SLUG_TAKEN by any revision that is live or the latest.
 func TestSlugTaken_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	one, _ := d.newApp(confidentialApp)
 	two, _ := d.newApp(publicApp)
-	save := func(what, slug string) reply { return d.ann(what+"/listing", `{"slug": "`+slug+`"}`) }
+	save := func(what, slug string) response { return d.ann(what+"/listing", `{"slug": "`+slug+`"}`) }
 	save("POST "+one, "sync").want(http.StatusCreated)
 	taken := save("POST "+two, "sync")
 	taken.wantCode(http.StatusBadRequest, "SLUG_TAKEN")
@@ -253,7 +253,7 @@ func TestSlugTaken_CON03(t *testing.T) {
 // CON-03: everything that is wrong with a listing, by member.
 func TestListingRules_CON03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	icon := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
 	shot := d.upload(path, upload{kind: "screenshot", file: pngOf(640, 360)}).want(http.StatusCreated).text("id")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -24,10 +25,10 @@ func (c *Console) Listing(ctx context.Context, by Actor, appID string) (Listing,
 	return listing, absent("listing", err)
 }
 
-// CreateListing saves a listing for the first time, as a draft. Of several at once one
-// succeeds. Its error is one of apierror: 404, that the app is deactivated, that there
-// is a listing already (LISTING_EXISTS), that another app has the slug (SLUG_TAKEN),
-// or everything that is wrong.
+// CreateListing saves a listing for the first time, as a draft. Exactly one of several
+// simultaneous calls succeeds. Its error is one of apierror: 404, that the app is
+// deactivated, that there is a listing already (LISTING_EXISTS), that another app has the
+// slug (SLUG_TAKEN), or everything that is wrong.
 func (c *Console) CreateListing(ctx context.Context, by Actor, appID string, content ListingContent) (Listing, error) {
 	return c.saveListing(ctx, by, appID, content, func(before *Listing, draft Revision) (Revision, error) {
 		if before != nil {
@@ -53,7 +54,7 @@ func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, conte
 		if before.Revision.State == RevisionApproved {
 			return draft, nil
 		}
-		next.ListingContent = draft.ListingContent
+		next.ListingContent, next.ReviewerID = draft.ListingContent, "" // any reviewer may take it next
 		return next, nil
 	})
 }
@@ -82,18 +83,23 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 }
 
 // SubmitListing hands the draft to a reviewer. Its error is one of apierror: 404, that
-// the app is deactivated, that the revision is no draft (LISTING_STATE_INVALID), or
+// the app is deactivated, that the revision is not a draft (LISTING_STATE_INVALID), or
 // what it lacks (LISTING_INCOMPLETE).
 func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Listing, error) {
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return Listing{}, err
 	}
-	return c.stepListing(ctx, by.did(audit.ListingSubmitted, appID, ""), func(r *Revision, now time.Time) error {
+	submitted, err := c.stepListing(ctx, by.did(audit.ListingSubmitted, appID, ""), func(r *Revision, now time.Time) error {
 		if err := r.become(RevisionSubmitted, now); err != nil {
 			return err
 		}
+		r.SubmittedAt = now
 		return r.checkComplete()
 	})
+	if err == nil {
+		c.tell(ctx, events.Notification{Kind: events.NotifyListingSubmitted, AppID: appID, UserID: by.userID})
+	}
+	return submitted, err
 }
 
 // reviews are the steps of a reviewer.
@@ -104,29 +110,63 @@ var reviews = map[RevisionState]audit.Action{
 	RevisionApproved:         audit.ListingApproved,
 }
 
-// ReviewListing takes the reviewer's next step with the latest revision of an app and
-// leaves a note for its developers: to in_review when it was submitted; from there to
-// changes_requested, rejected or approved. Of several at once one succeeds. An approved
-// revision is live; the first of an app completes the app's review as well.
+// Review is a reviewer's next step with the latest revision of an app.
+type Review struct {
+	AppID string
+	State RevisionState // in_review, changes_requested, rejected or approved
+	Note  string        // for the developers
+	// ReviewerID is the user who reviews; empty: the service itself, which may take any
+	// step.
+	ReviewerID string
+	// FormerID is a user who is no longer a reviewer. Any reviewer can decide about a
+	// revision that this user took.
+	FormerID string
+}
+
+// ReviewConflict is the error of a review of a revision that another reviewer has taken or
+// decided about.
+type ReviewConflict struct{ ReviewerID string }
+
+// Error implements error.
+func (*ReviewConflict) Error() string { return "another reviewer has taken the revision" }
+
+// ReviewListing takes a reviewer's step and leaves a note for the developers: to in_review
+// when the revision was submitted; from there to changes_requested, rejected or approved.
+// If several reviewers act at once, one succeeds. An approved revision is live; the first of an
+// app completes the app's review as well.
 //
-// It asks for no actor: who may review is the host's to say. Its error is one of
-// apierror: 404, or LISTING_STATE_INVALID.
-func (c *Console) ReviewListing(ctx context.Context, appID string, state RevisionState, note string) (Listing, error) {
+// It asks for no actor: package operator and the host decide who may review. Its error is
+// a [*ReviewConflict], or one of apierror: 404, or LISTING_STATE_INVALID.
+func (c *Console) ReviewListing(ctx context.Context, review Review) (Listing, error) {
 	var v apierror.Validation
-	action, isStep := reviews[state]
+	action, isStep := reviews[review.State]
 	if !isStep {
 		v.Add("state must be %s, %s, %s or %s", RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved)
 	}
-	if utf8.RuneCountInString(note) > maxNote {
+	if utf8.RuneCountInString(review.Note) > maxNote {
 		v.Add("note must have at most %d characters", maxNote)
 	}
 	if err := v.Err(); err != nil {
 		return Listing{}, err
 	}
-	return c.stepListing(ctx, audit.Entry{Action: action, AppID: appID}, func(r *Revision, now time.Time) error {
-		r.Note = note
-		return r.become(state, now)
+	entry := audit.Entry{Action: action, AppID: review.AppID, UserID: review.ReviewerID, Reason: review.Note}
+	reviewed, err := c.stepListing(ctx, entry, func(r *Revision, now time.Time) error {
+		if review.ReviewerID != "" && r.ReviewerID != "" && r.ReviewerID != review.ReviewerID && r.ReviewerID != review.FormerID {
+			return &ReviewConflict{ReviewerID: r.ReviewerID}
+		}
+		r.Note, r.ReviewerID = review.Note, review.ReviewerID
+		return r.become(review.State, now)
 	})
+	if err == nil && review.State != RevisionInReview {
+		c.tell(ctx, events.Notification{Kind: events.NotifyListingDecided, AppID: review.AppID, UserID: review.ReviewerID, Detail: string(review.State)})
+	}
+	return reviewed, err
+}
+
+// tell queues a notification of now.
+func (c *Console) tell(ctx context.Context, n events.Notification) {
+	n.At = c.cfg.Clock.Now()
+	c.cfg.Notifications.Tell(ctx, n)
 }
 
 // stepListing moves the latest revision on.

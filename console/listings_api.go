@@ -25,10 +25,16 @@ type listingBody struct {
 	Description        string   `json:"description"`
 	IconAssetID        *string  `json:"iconAssetId"`
 	ScreenshotAssetIDs []string `json:"screenshotAssetIds"`
+	Publisher          string   `json:"publisher,omitempty"`
+	TermsURL           string   `json:"termsUrl,omitempty"`
+	PrivacyURL         string   `json:"privacyUrl,omitempty"`
 }
 
 func (b listingBody) content() ListingContent {
-	content := ListingContent{Slug: b.Slug, Name: b.Name, Summary: b.Summary, Description: b.Description, ScreenshotAssetIDs: b.ScreenshotAssetIDs}
+	content := ListingContent{
+		Slug: b.Slug, Name: b.Name, Summary: b.Summary, Description: b.Description, ScreenshotAssetIDs: b.ScreenshotAssetIDs,
+		Publisher: b.Publisher, TermsURL: b.TermsURL, PrivacyURL: b.PrivacyURL,
+	}
 	if b.IconAssetID != nil {
 		content.IconAssetID = *b.IconAssetID
 	}
@@ -55,6 +61,7 @@ func newRevisionPayload(r Revision) revisionPayload {
 		listingBody: listingBody{
 			Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
 			IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
+			Publisher: r.Publisher, TermsURL: r.TermsURL, PrivacyURL: r.PrivacyURL,
 		},
 	}
 }

@@ -25,8 +25,8 @@ type Paged[T any] struct {
 	NextCursor string // empty: the list ends here
 }
 
-// cut makes a page of what was read with a limit of one more, which tells whether
-// there is more.
+// cut makes a page of items that were read with a limit of one more than the page size. The
+// additional item shows whether there is another page.
 func cut[T any](items []T, limit int, idOf func(T) string) Paged[T] {
 	if len(items) <= limit {
 		return Paged[T]{Items: items}

@@ -19,8 +19,8 @@ func (c *Console) IssueRegistrationToken(ctx context.Context, by Actor, organiza
 		return "", time.Time{}, err
 	}
 	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		secret, record, err := c.cfg.OAuth.IssueRegistrationToken(ctx, organizationID)
-		token, expiresAt = secret.Reveal(), record.ExpiresAt
+		issued, record, err := c.cfg.OAuth.IssueRegistrationToken(ctx, organizationID)
+		token, expiresAt = issued, record.ExpiresAt
 		return by.did(audit.RegistrationTokenCreated, "", organizationID), err
 	})
 	if err != nil {

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -22,31 +25,68 @@ func readBodyWith(name string, bound apierror.List, r *http.Request, into any) e
 	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Lists: map[string]apierror.List{name: bound}})
 }
 
-// readNothing is for calls that take no members: without a body, or with {}. A body
-// whose length is not announced may turn out to be none.
-func readNothing(r *http.Request) error {
+// readNothing is for calls that take no members: without a body, or with {}.
+func readNothing(r *http.Request) error { return readOptional(r, &struct{}{}) }
+
+// readOptional reads a body that may be missing. A body whose length is not announced may
+// turn out to be none.
+func readOptional(r *http.Request, into any) error {
 	body := bufio.NewReader(r.Body)
 	if _, err := body.Peek(1); errors.Is(err, io.EOF) {
 		return nil
 	}
 	again := *r
 	again.Body = io.NopCloser(body)
-	return readBody(&again, &struct{}{})
+	return readBody(&again, into)
 }
 
-// query is the query of a call. Parameters that nobody asks for are ignored.
+// query is the query of a call. Parameters that the call does not read are ignored.
 type query struct {
 	values   url.Values
 	problems apierror.Validation
 }
 
-func readQuery(r *http.Request) *query {
+func readQuery(r *http.Request) *query { return newQuery(r.URL.RawQuery) }
+
+func newQuery(raw string) *query {
 	q := &query{}
 	var err error
-	if q.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+	if q.values, err = url.ParseQuery(raw); err != nil {
 		q.problems.Add("the query is not well-formed")
 	}
 	return q
+}
+
+// only refuses all other parameters.
+func (q *query) only(names ...string) {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !slices.Contains(names, name) {
+			q.problems.Add("%.64q is not a known parameter", name)
+		}
+	}
+}
+
+// time is zero when the parameter is not given.
+func (q *query) time(name string) time.Time {
+	text := q.text(name)
+	if !q.values.Has(name) {
+		return time.Time{}
+	}
+	at, ok := parseTime(text)
+	if !ok {
+		q.problems.Add("%s must be a time in ISO 8601", name)
+	}
+	return at
+}
+
+// parseTime reads a time, or a day in UTC, in ISO 8601. Times before 1970 are refused, so
+// that no time is zero.
+func parseTime(text string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = time.Parse(time.DateOnly, text)
+	}
+	return at, err == nil && at.Year() >= 1970 && at.Year() < 10000
 }
 
 // text is empty when the parameter is not given.

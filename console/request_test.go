@@ -12,13 +12,13 @@ import (
 // turns out to be empty; anything else is refused.
 func TestCallsWithoutMembers(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	hook := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook", "events": []}`).want(http.StatusCreated).text("id")
 	for body, want := range map[string]int{"": http.StatusOK, "{}": http.StatusOK, `{"secret":"mine"}`: http.StatusBadRequest, " ": http.StatusBadRequest} {
 		for name, reader := range map[string]io.Reader{"announced": strings.NewReader(body), "not announced": io.MultiReader(strings.NewReader(body))} {
 			r := httptest.NewRequest(http.MethodPost, apiOrigin+path+"/webhooks/"+hook+"/rotate-secret", reader)
-			r.AddCookie(&http.Cookie{Name: "session", Value: ann})
+			r.AddCookie(d.people.NewSession(ann, ""))
 			if body != "" {
 				r.Header.Set("Content-Type", "application/json")
 			}

@@ -29,18 +29,32 @@ func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string
 	return text, added, nil
 }
 
+// Secret is a client secret of an app.
+type Secret struct {
+	oauthserver.ClientSecret
+	LastUsedAt time.Time // zero: never
+}
+
 // Secrets lists what is known of an app's client secrets, ended ones too, oldest
 // first.
-func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]oauthserver.ClientSecret, error) {
+func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]Secret, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
-	return c.cfg.Store.ClientSecrets(ctx, appID)
+	secrets, err := c.cfg.Store.ClientSecrets(ctx, appID)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := c.cfg.Analytics.LastUses(ctx, convert(secrets, oauthserver.ClientSecret.UseID)...)
+	if err != nil {
+		return nil, err
+	}
+	return convert(secrets, func(s oauthserver.ClientSecret) Secret { return Secret{ClientSecret: s, LastUsedAt: uses[s.UseID()]} }), nil
 }
 
-// EndSecret ends a client secret at once. Its error is one of apierror: 404, also
-// when it has ended already, that the app is deactivated, or that it would be left
-// without a secret.
+// EndSecret ends a client secret at once. Its error is one of apierror: 404 if there is no
+// such secret or it has already ended, that the app is deactivated, or that the app would be
+// left without a secret.
 func (c *Console) EndSecret(ctx context.Context, by Actor, appID, secretID string) error {
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return err
@@ -60,15 +74,16 @@ func (c *Console) secretRoutes() []route {
 }
 
 type secretPayload struct {
-	ID        string     `json:"id"`
-	Secret    string     `json:"secret,omitempty"` // once
-	Prefix    string     `json:"prefix"`
-	CreatedAt time.Time  `json:"createdAt"`
-	EndedAt   *time.Time `json:"endedAt,omitempty"`
+	ID         string     `json:"id"`
+	Secret     string     `json:"secret,omitempty"` // once
+	Prefix     string     `json:"prefix"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	EndedAt    *time.Time `json:"endedAt,omitempty"`
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
-func newSecretPayload(s oauthserver.ClientSecret) secretPayload {
-	return secretPayload{ID: s.ID, Prefix: s.Prefix, CreatedAt: stamp(s.CreatedAt), EndedAt: stampOrNull(s.EndedAt)}
+func newSecretPayload(s Secret) secretPayload {
+	return secretPayload{ID: s.ID, Prefix: s.Prefix, CreatedAt: stamp(s.CreatedAt), EndedAt: stampOrNull(s.EndedAt), LastUsedAt: stampOrNull(s.LastUsedAt)}
 }
 
 func (c *Console) addSecret(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -79,7 +94,7 @@ func (c *Console) addSecret(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err != nil {
 		return err
 	}
-	payload := newSecretPayload(added)
+	payload := newSecretPayload(Secret{ClientSecret: added})
 	payload.Secret = text
 	return apierror.WriteJSON(w, http.StatusCreated, payload)
 }

@@ -12,7 +12,7 @@ import (
 // CON-02, APP-02: a developer moves from one secret to the next.
 func TestSecrets_APP02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	made := d.ann("POST /developer/apps", confidentialApp).want(http.StatusCreated)
 	path := "/developer/apps/" + made.text("id")
 	signIn := func(secret string) int {
@@ -33,12 +33,12 @@ func TestSecrets_APP02(t *testing.T) {
 	d.ann("POST "+path+"/secrets", "{}").wantCode(http.StatusBadRequest, "SECRET_LIMIT_REACHED")
 
 	secrets := d.ann("GET " + path + "/secrets")
-	if got := secrets.data(); len(got) != 2 || got[1]["id"] != added.text("id") || len(got[0]) != 3 || strings.Contains(secrets.raw, added.text("secret")) {
-		t.Errorf("listed %s", secrets.raw)
+	if got := secrets.data(); len(got) != 2 || got[1]["id"] != added.text("id") || len(got[0]) != 3 || strings.Contains(secrets.Body, added.text("secret")) {
+		t.Errorf("listed %s", secrets.Body)
 	}
 	first := path + "/secrets/" + secrets.data()[0]["id"].(string)
-	if gone := d.ann("DELETE " + first).want(http.StatusNoContent); gone.raw != "" {
-		t.Errorf("the answer has a body: %s", gone.raw)
+	if gone := d.ann("DELETE " + first).want(http.StatusNoContent); gone.Body != "" {
+		t.Errorf("the answer has a body: %s", gone.Body)
 	}
 	d.ann("DELETE " + first).want(http.StatusNotFound) // it has ended
 	if a, b := signIn(made.text("clientSecret")), signIn(added.text("secret")); a != http.StatusUnauthorized || b != http.StatusOK {
@@ -55,7 +55,7 @@ func TestSecrets_APP02(t *testing.T) {
 // CON-02: a PUBLIC app has none, and says so.
 func TestSecretsOfPublicApp_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(publicApp)
 	d.ann("POST "+path+"/secrets").wantCode(http.StatusBadRequest, "PUBLIC_APP_HAS_NO_SECRETS")
 	if got := d.ann("GET " + path + "/secrets").data(); len(got) != 0 {
@@ -69,16 +69,16 @@ func TestSecretsOfPublicApp_CON02(t *testing.T) {
 // APP-02: of two sessions that add a secret at once, one does.
 func TestRaceOfSecrets_APP02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for range 10 {
 		path, _ := d.newApp(confidentialApp)
-		replies := make([]reply, 4)
+		replies := make([]response, 4)
 		storetest.Race(len(replies), func(i int) {
 			replies[i] = d.send(call{what: "POST " + path + "/secrets", by: []string{ann, ben}[i%2]})
 		})
 		created := 0
 		for _, got := range replies {
-			if got.status == http.StatusCreated {
+			if got.Status == http.StatusCreated {
 				created++
 				continue
 			}

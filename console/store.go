@@ -13,6 +13,8 @@ type Store interface {
 	AssetStore
 	ExtensionStore
 	FunctionStore
+	TokenStore
+	InstallationStore
 	// Transact runs several operations of the store in one transaction and returns
 	// after its commit: each operation under the context that do is given joins it.
 	// When do fails, the transaction is rolled back and the error of do is returned.
@@ -22,9 +24,8 @@ type Store interface {
 	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
 	// App returns one; oauthserver.ErrNotFound.
 	App(ctx context.Context, id string) (oauthserver.App, error)
-	// OrganizationApps lists apps of any of the organizations, by id from the last
-	// to the first, that are before an app; an empty id means from the last on.
-	OrganizationApps(ctx context.Context, organizationIDs []string, before string, limit int) ([]oauthserver.App, error)
+	// Apps lists the apps that a query asks for, by id from the last to the first.
+	Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver.App, error)
 	// ClientSecrets lists those of an app, ended ones too, oldest first.
 	ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error)
 }

@@ -27,8 +27,8 @@ type WebhookChange struct {
 	Enabled apierror.Optional[bool]     `json:"enabled"`
 }
 
-// CreateWebhook adds a webhook to an app and returns it with its secret, which nobody
-// will see again. Its error is one of apierror: 404, that the app is deactivated, or
+// CreateWebhook adds a webhook to an app and returns it with its secret, which cannot
+// be read again. Its error is one of apierror: 404, that the app is deactivated, or
 // everything that is wrong.
 func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n NewWebhook) (webhooks.Webhook, string, error) {
 	if _, err := c.changeable(ctx, by, appID); err != nil {
@@ -79,8 +79,12 @@ func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change W
 	}
 	var hook webhooks.Webhook
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+		before, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
+		if err != nil {
+			return audit.Entry{}, err
+		}
 		hook, err = c.cfg.Webhooks.Update(ctx, ref.AppID, ref.WebhookID, changed)
-		return by.did(audit.WebhookUpdated, ref.AppID, ref.WebhookID), err
+		return by.changedWebhook(before, hook), err
 	})
 	if err != nil {
 		return webhooks.Webhook{}, absent("webhook", err)
@@ -98,6 +102,12 @@ func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
 	})
 	return absent("webhook", err)
 }
+
+// DeliveriesKept returns how long deliveries are kept and can be sent again.
+func (c *Console) DeliveriesKept() time.Duration { return c.cfg.Webhooks.Retention() }
+
+// SecretOverlap returns how long the secret before a rotation signs too.
+func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.SecretOverlap() }
 
 // RotateSecret gives a webhook a new secret and returns it, for the only time, and
 // when the one before it stops signing.

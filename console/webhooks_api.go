@@ -29,19 +29,36 @@ func refOf(r *http.Request) Ref {
 }
 
 type webhookPayload struct {
-	ID        string    `json:"id"`
-	URL       string    `json:"url"`
-	Events    []string  `json:"events"`
-	Enabled   bool      `json:"enabled"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	Secret    string    `json:"secret,omitempty"` // once
+	ID        string        `json:"id"`
+	URL       string        `json:"url"`
+	Events    []string      `json:"events"`
+	Enabled   bool          `json:"enabled"`
+	CreatedAt time.Time     `json:"createdAt"`
+	UpdatedAt time.Time     `json:"updatedAt"`
+	Health    healthPayload `json:"health"`
+	Secret    string        `json:"secret,omitempty"` // once
 }
 
 func newWebhookPayload(w webhooks.Webhook) webhookPayload {
 	return webhookPayload{
 		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
-		CreatedAt: stamp(w.CreatedAt), UpdatedAt: stamp(w.UpdatedAt),
+		CreatedAt: stamp(w.CreatedAt), UpdatedAt: stamp(w.UpdatedAt), Health: newHealthPayload(w.Health),
+	}
+}
+
+// healthPayload is how the deliveries of a webhook have fared.
+type healthPayload struct {
+	Failing        bool       `json:"failing"`
+	FailingSince   *time.Time `json:"failingSince,omitempty"`
+	FailureRate    float64    `json:"failureRate"` // of the last 24 hours, 0 to 1
+	DisabledAt     *time.Time `json:"disabledAt,omitempty"`
+	DisabledReason string     `json:"disabledReason,omitempty"`
+}
+
+func newHealthPayload(h webhooks.Health) healthPayload {
+	return healthPayload{
+		Failing: h.IsFailing(), FailingSince: stampOrNull(h.FailingSince), FailureRate: h.FailureRate,
+		DisabledAt: stampOrNull(h.DisabledAt), DisabledReason: h.DisabledReason,
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 // CON-02, WH-01: webhooks from creation to deletion.
 func TestWebhooks_CON02_WH01(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	made := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook", "events": ["invoice.paid", "invoice.created", "invoice.paid"]}`).want(http.StatusCreated)
 	made.wantTime("createdAt", 0)
 	want := map[string]any{
 		"id": made.text("id"), "url": "https://partner.example/hook", "events": []any{"invoice.paid", "invoice.created"}, "enabled": true,
-		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"),
+		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"), "health": map[string]any{"failing": false, "failureRate": 0.0},
 	}
 	one := path + "/webhooks/" + made.text("id")
 	d.ann("GET " + one).want(http.StatusOK).wantBody(want)
@@ -48,7 +48,7 @@ func TestWebhooks_CON02_WH01(t *testing.T) {
 	}
 	off := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/off", "enabled": false}`).want(http.StatusCreated)
 	if off.body["enabled"] != false || cmp.Diff([]any{}, off.body["events"]) != "" {
-		t.Errorf("switched off from the start: %s", off.raw)
+		t.Errorf("switched off from the start: %s", off.Body)
 	}
 	d.ann("DELETE " + one).want(http.StatusNoContent)
 	for _, what := range []string{"GET ", "DELETE "} {
@@ -60,10 +60,10 @@ func TestWebhooks_CON02_WH01(t *testing.T) {
 	}
 }
 
-// CON-02, DLV-07: what is wrong with a webhook is told by its member.
+// CON-02, DLV-07: each problem of a webhook is reported with the name of its member.
 func TestWebhookValidation_CON02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	one := path + "/webhooks/" + d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/"}`).want(http.StatusCreated).text("id")
 	for _, test := range []struct {
@@ -84,7 +84,7 @@ func TestWebhookValidation_CON02(t *testing.T) {
 		for _, what := range []string{"POST " + path + "/webhooks", "PATCH " + one} {
 			got := d.ann(what, `{"url": "`+url+`"}`).want(http.StatusBadRequest)
 			if problems, ok := got.body["message"].([]any); !ok || len(problems) != 1 || !strings.HasPrefix(problems[0].(string), "url ") {
-				t.Errorf("%q: %s", url, got.raw)
+				t.Errorf("%q: %s", url, got.Body)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestWebhookValidation_CON02(t *testing.T) {
 // CON-01, SIG-02: rotation answers with the new secret and the end of the old one.
 func TestRotateSecret_CON01_SIG02(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	made := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/"}`).want(http.StatusCreated)
 	one := path + "/webhooks/" + made.text("id")
@@ -106,7 +106,7 @@ func TestRotateSecret_CON01_SIG02(t *testing.T) {
 		got := d.ann("POST " + one + "/rotate-secret").want(http.StatusOK)
 		got.wantTime("previousSecretExpiresAt", 24*time.Hour)
 		if len(got.body) != 2 || !strings.HasPrefix(got.text("secret"), "whsec_") || seen[got.text("secret")] {
-			t.Errorf("answered %s", got.raw)
+			t.Errorf("answered %s", got.Body)
 		}
 		seen[got.text("secret")] = true
 	}

@@ -54,7 +54,7 @@ func NewCatalog(definitions ...Definition) (Catalog, error) {
 }
 
 func (c *Catalog) add(d Definition) {
-	d.Sample, d.Older = bytes.Clone(d.Sample), append([]Shape{}, d.Older...)
+	d.Sample, d.Schema, d.Older = bytes.Clone(d.Sample), bytes.Clone(d.Schema), append([]Shape{}, d.Older...)
 	c.definitions = append(c.definitions, d)
 	c.byName[d.Name] = d
 }
@@ -82,6 +82,9 @@ func (d Definition) check() error {
 	}
 	if !isObject(d.Sample) {
 		return errors.New("the sample is not a JSON object")
+	}
+	if err := d.checkSchema(); err != nil {
+		return err
 	}
 	return d.checkShapes()
 }

@@ -188,7 +188,7 @@ func TestNewCatalogRefuses(t *testing.T) {
 }
 
 // CAT-02: both gates for business and privacy, none but ownership for an app's own.
-func TestJudge(t *testing.T) {
+func TestCheckSubscription(t *testing.T) {
 	t.Parallel()
 	with, without := identity.MustScopes("parcels:read"), identity.MustScopes("other:read")
 	business, privacy := parcel(), parcel(func(d *events.Definition) { d.Audience = events.AudiencePrivacy })

@@ -22,7 +22,7 @@ func gated(audience Audience, scope string, entries ...entry) []Definition {
 	definitions := make([]Definition, len(entries))
 	for i, e := range entries {
 		definitions[i] = Definition{
-			Name: e.name, Audience: audience, Scope: scope, Description: e.description, Sample: json.RawMessage(e.sample),
+			Name: e.name, Audience: audience, Scope: scope, Description: e.description, Sample: json.RawMessage(e.sample), Schema: defaultSchema(e.name),
 		}
 	}
 	return definitions

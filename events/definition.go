@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Audience is who gets to know of an event.
+// Audience selects the apps that may see an event.
 type Audience string
 
 // The audiences. Events of a business and privacy notices go to apps that are
@@ -25,6 +25,10 @@ type Definition struct {
 	Description string
 	// Sample is the data of a typical event, a JSON object, in the newest shape.
 	Sample json.RawMessage
+	// Schema is the JSON Schema (2020-12) of the data in the newest shape; nil means
+	// any object. It is part of the description that Platform.OpenAPI returns, in which a
+	// schema with a title is a component of that name.
+	Schema json.RawMessage
 	// Older are the shapes that the data had in earlier versions of the API,
 	// newest first. Events are recorded in the newest shape.
 	Older []Shape

@@ -25,6 +25,6 @@ type Event struct {
 	CreatedAt  time.Time
 
 	// Number is its place among the events of its business. A committed event
-	// has none, 0, until somebody numbers it: see [Store].
+	// is 0 until the event is numbered: see [Store].
 	Number int64
 }

@@ -58,7 +58,7 @@ func ExampleLog_Record() {
 			fmt.Println("the second time neither the row nor the event")
 		}
 	}
-	_ = store.NumberEvents(ctx, "biz_1") // what the Events API does before it reads
+	_, _ = store.NumberEvents(ctx, events.Numbering{BusinessID: "biz_1"}) // what the Events API does before it reads
 	recorded, err := store.Events(ctx, events.Query{BusinessID: "biz_1", Types: []string{"invoice.created"}, Limit: 10})
 	if err != nil {
 		log.Print(err)

@@ -13,10 +13,10 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// A storage fault is a 5xx, wherever it strikes, and the next call works.
+// A storage error is a 5xx at any statement, and the next call works.
 func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")[0]
 	for _, target := range []string{"/events?after=" + here.ID, "/events/" + here.ID} {
@@ -34,8 +34,8 @@ func TestFaultsOfTheStore(t *testing.T) {
 			t.Errorf("%s: %d places", target, struck)
 		}
 		k.store.Tap.Reset()
-		if got := k.call(token, target); got.status != http.StatusOK {
-			t.Errorf("%s, afterwards: %d %s", target, got.status, got.raw)
+		if got := k.call(token, target); got.Status != http.StatusOK {
+			t.Errorf("%s, afterwards: %d %s", target, got.Status, got.Body)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 // What a page costs: look for what has no number, find the cursor, read.
 func TestStatementsOfAPage(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created", "invoice.paid")
 	k.call(token, "/events").shows(here...)
@@ -59,7 +59,7 @@ func TestStatementsOfAPage(t *testing.T) {
 // database with one writer, and not for ever.
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
-	k := newKitOn(t, func(t testing.TB) storage.DB {
+	k := newHarnessOn(t, func(t testing.TB) storage.DB {
 		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}, events.Catalog{})
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
@@ -71,7 +71,7 @@ func TestBusyStore(t *testing.T) {
 	k.call(token, "/events").shows(here...)
 }
 
-// A shape that fails is a fault of the host's, on a page and for one event.
+// A shape that fails is an internal error, for a list and for one event.
 func TestShapeThatFails(t *testing.T) {
 	t.Parallel()
 	catalog, err := events.NewCatalog(parcel(func(d *events.Definition) {
@@ -85,7 +85,7 @@ func TestShapeThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKitOn(t, storetest.SQLite, catalog)
+	k := newHarnessOn(t, storetest.SQLite, catalog)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "parcel.sent")
 	k.call(token, "/events").shows(here...)

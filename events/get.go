@@ -30,7 +30,7 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 	}
 	eventID := r.PathValue("id")
 	e, err := l.find(r, p.BusinessID, eventID, l.oldest())
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, errNotFound) {
 		return err
 	}
 	definition, ok := l.cfg.Catalog.Lookup(e.Type) // none when it was not found
@@ -47,24 +47,25 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 // oldest is when the oldest event that counts was recorded at the earliest, as
 // exact as the store keeps it.
 func (l *Log) oldest() time.Time {
-	return l.cfg.Clock.Now().Add(-Retention).Truncate(time.Millisecond)
+	return l.cfg.Clock.Now().Add(-l.cfg.Retention).Truncate(time.Millisecond)
 }
 
-// find returns an event of a business that is not too old; [ErrNotFound].
+// errNotFound means that the business has no such event, or that it is too old.
+var errNotFound = errors.New("event not found")
+
+// find returns an event of a business that is not too old; errNotFound.
 func (l *Log) find(r *http.Request, businessID, eventID string, since time.Time) (Event, error) {
 	if !id.Valid(id.Event, eventID) {
-		return Event{}, ErrNotFound
+		return Event{}, errNotFound
 	}
-	e, err := l.cfg.Store.Event(r.Context(), businessID, eventID)
+	found, err := l.cfg.Store.Events(r.Context(), Query{BusinessID: businessID, EventID: eventID})
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return Event{}, err
 	case err != nil:
 		return Event{}, apierror.Failed("events", err)
-	case e.CreatedAt.Before(since):
-		return Event{}, ErrNotFound
+	case len(found) == 0 || found[0].CreatedAt.Before(since):
+		return Event{}, errNotFound
 	}
-	return e, nil
+	return found[0], nil
 }
 
 // viewer is an app that calls with a token: installed, or the token would not be

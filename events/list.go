@@ -27,7 +27,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// First of all, so that a reader sees what it has just written.
-	if err := l.cfg.Store.NumberEvents(r.Context(), p.BusinessID); err != nil {
+	if _, err := l.cfg.Store.NumberEvents(r.Context(), Numbering{BusinessID: p.BusinessID}); err != nil {
 		return apierror.Failed("events", err)
 	}
 	q := Query{BusinessID: p.BusinessID, AppID: p.AppID, Since: l.oldest(), Limit: asked.limit + 1}
@@ -52,8 +52,8 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusOK, shown)
 }
 
-// maxPage is how much data a page has: it ends with the event that goes beyond, and the
-// reader goes on from there.
+// maxPage limits the data of a page: the page ends with the event that exceeds it, and the
+// reader continues from there.
 const maxPage = 4 << 20
 
 // fitting is how many events make a page.
@@ -67,15 +67,15 @@ func fitting(found []Event, limit int) int {
 	return min(limit, len(found))
 }
 
-// place is where the cursor stands: the app need not be able to see it. One that
-// has no number was committed since the request came; nobody can have been given
-// it as a cursor.
+// place returns the number of the cursor's event, which the app need not be able to see.
+// An event without a number was committed after the request arrived, so no client can
+// have received it as a cursor.
 func (l *Log) place(r *http.Request, businessID string, asked query, since time.Time) (int64, error) {
 	if !asked.hasAfter {
 		return 0, nil
 	}
 	e, err := l.find(r, businessID, asked.after, since)
-	if errors.Is(err, ErrNotFound) || err == nil && e.Number == 0 {
+	if errors.Is(err, errNotFound) || err == nil && e.Number == 0 {
 		return 0, apierror.New(apierror.UnknownCursor, asked.after)
 	}
 	return e.Number, err

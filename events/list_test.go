@@ -22,9 +22,9 @@ import (
 // EVT-01: the shape of a page, to the letter.
 func TestListShape(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
-	if got := k.call(token, "/events").raw; got != `{"events":[],"hasMore":false}` {
+	if got := k.call(token, "/events").Body; got != `{"events":[],"hasMore":false}` {
 		t.Errorf("an empty log: %s", got)
 	}
 	k.clock.Advance(1500 * time.Millisecond)
@@ -34,10 +34,10 @@ func TestListShape(t *testing.T) {
 	k.must(err)
 	want := fmt.Sprintf(`{"id":%q,"type":"invoice.created","apiVersion":"2026-09-01","businessId":"biz_1","created":%d,"data":{"name":"Mill & Sons <ü>"}}`,
 		recorded[0].ID, start.Unix()+1)
-	if got := k.call(token, "/events").raw; got != `{"events":[`+want+`],"hasMore":false}` {
+	if got := k.call(token, "/events").Body; got != `{"events":[`+want+`],"hasMore":false}` {
 		t.Errorf("GET /events: %s\nwant %s", got, want)
 	}
-	if got := k.call(token, "/events/"+recorded[0].ID).raw; got != want {
+	if got := k.call(token, "/events/"+recorded[0].ID).Body; got != want {
 		t.Errorf("GET /events/:id: %s\nwant %s", got, want)
 	}
 }
@@ -45,7 +45,7 @@ func TestListShape(t *testing.T) {
 // EVT-01: oldest first, limit 1 to 100, 50 by default; hasMore is exact.
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	all := k.record("biz_1", slices.Repeat([]string{"invoice.created", "customer.created"}, 51)...)
 	for _, test := range []struct {
@@ -71,7 +71,7 @@ func TestListPages(t *testing.T) {
 // EVT-05: a page of large events ends early, and going on from it misses none.
 func TestListOfLargeEvents(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	large := events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]string{"note": strings.Repeat("n", events.MaxData-20)}}
 	all, err := k.log.Record(t.Context(), k.store, slices.Repeat([]events.Draft{large}, 40)...)
@@ -87,10 +87,10 @@ func TestListOfLargeEvents(t *testing.T) {
 }
 
 // EVT-01: types are repeated or separated by commas, in any mixture. One that the
-// app may not see is no error, and shows nothing.
+// app may not see is not an error, and shows nothing.
 func TestListTypes(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	all := k.record("biz_1", "invoice.created", "invoice.paid", "customer.created", "payment.received")
 	for query, want := range map[string][]events.Event{
@@ -114,7 +114,7 @@ func TestListTypes(t *testing.T) {
 // EVT-01, EVT-03: what is wrong with a query is said.
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")[0]
 	const limit, types = "limit must be given once, a whole number from 1 to 100", "types must be names of events, separated by commas"
@@ -162,7 +162,7 @@ func TestListRefuses(t *testing.T) {
 // app may see it or not.
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	one, other := k.app(allScopes), k.app(allScopes)
 	token := k.connect(one, "biz_1", identity.MustScopes("events:read", "customers:read"))
 	k.connect(other, "biz_1", allScopes)
@@ -201,7 +201,7 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKitOn(t, storetest.SQLite, catalog)
+	k := newHarnessOn(t, storetest.SQLite, catalog)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	_, err = k.log.Record(t.Context(), k.store, events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
 	k.must(err)
@@ -214,10 +214,11 @@ func TestVersions(t *testing.T) {
 	k.call(token, "/events?types=invoice.created").refused(http.StatusBadRequest, apierror.UnknownEventType)
 }
 
-// What left the catalog is no longer shown, and still a cursor.
+// An event whose type was removed from the catalog is no longer shown, but still valid as
+// a cursor.
 func TestTypeThatLeftTheCatalog(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	gone := events.Event{ID: id.New(id.Event, start), Type: "fax.sent", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
 	k.must(k.store.RecordEvents(t.Context(), gone))

@@ -1,19 +1,21 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Retention is how long an event is kept, shown and taken as a cursor.
+// Retention is the default of Config.Retention.
 const Retention = 30 * 24 * time.Hour
 
-// Old events are looked for once an hour and removed a few at a time, so that
-// nobody waits for it. One that is not removed yet is not shown all the same.
+// Old events are removed once an hour, a few at a time, so that no request waits for the
+// removal. An event that has expired is not shown even if it is not removed yet.
 const (
 	purgeEvery = time.Hour
 	purgeBatch = 200
@@ -23,9 +25,12 @@ const (
 // default.
 type Config struct {
 	Store   Store
-	Catalog Catalog       // empty: DefaultCatalog
-	Clock   clock.Movable // nil: the real time
-	Logger  *slog.Logger  // nil: discards
+	Catalog Catalog // empty: DefaultCatalog
+	// Retention is how long an event is kept, shown and taken as a cursor; 0 means 30
+	// days.
+	Retention time.Duration
+	Clock     clock.Clock  // nil: the real time
+	Logger    *slog.Logger // nil: discards
 }
 
 // Log is the events of all businesses. It is safe for concurrent use.
@@ -42,9 +47,11 @@ func New(cfg Config) (*Log, error) {
 	if len(cfg.Catalog.All()) == 0 {
 		cfg.Catalog = DefaultCatalog()
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System{}
+	if cfg.Retention < 0 {
+		return nil, errors.New("events: Config.Retention is negative")
 	}
+	cfg.Retention = cmp.Or(cfg.Retention, Retention)
+	cfg.Clock = clock.From(cfg.Clock)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -54,9 +61,9 @@ func New(cfg Config) (*Log, error) {
 // Catalog is the events that the log takes.
 func (l *Log) Catalog() Catalog { return l.cfg.Catalog }
 
-// Run removes events that are older than [Retention], until ctx ends, and returns
-// its error. Any number of nodes may run it. A fault is logged and left for the
-// next hour.
+// Run removes events that are older than Config.Retention, until ctx ends, and returns
+// its error. Any number of nodes may run it. After an error, which is logged, Run
+// tries again in the next hour.
 func (l *Log) Run(ctx context.Context) error {
 	for {
 		now := l.cfg.Clock.Now()
@@ -67,10 +74,10 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// purge goes on as long as batches come back full.
+// purge continues until a batch is not full.
 func (l *Log) purge(ctx context.Context, now time.Time) {
 	for ctx.Err() == nil {
-		n, err := l.cfg.Store.PurgeEvents(ctx, now.Add(-Retention), purgeBatch)
+		n, err := l.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeEvents, Before: now.Add(-l.cfg.Retention), Limit: purgeBatch})
 		if err != nil && ctx.Err() == nil {
 			l.cfg.Logger.ErrorContext(ctx, "events: old ones are not removed", "err", err)
 		}

@@ -18,7 +18,7 @@ import (
 // it, whenever it was recorded.
 func TestOrderIsThatOfCommits(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	late := events.Event{ID: id.New(id.Event, start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
 	first := k.record("biz_1", "invoice.created", "invoice.paid")
@@ -32,7 +32,7 @@ func TestOrderIsThatOfCommits(t *testing.T) {
 // A cursor that has no place yet is none: taken for one it would show everything.
 func TestCursorThatCommitsDuringTheCall(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	k.record("biz_1", "invoice.created")
 	late := events.Event{ID: id.New(id.Event, start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
 	log, err := events.New(events.Config{Clock: k.clock, Store: meanwhile{k.store, func() { k.must(k.store.RecordEvents(t.Context(), late)) }}})
@@ -50,16 +50,16 @@ type meanwhile struct {
 	happens func()
 }
 
-func (m meanwhile) NumberEvents(ctx context.Context, businessID string) error {
-	err := m.Store.NumberEvents(ctx, businessID)
+func (m meanwhile) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
+	done, err := m.Store.NumberEvents(ctx, n)
 	m.happens()
-	return err
+	return done, err
 }
 
 // EVT-03, EVT-06: 30 days, to the millisecond, whether the row is still there or not.
 func TestThirtyDays(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.connect(k.app(allScopes), "biz_1", allScopes)
 	old := k.record("biz_1", "invoice.created")[0]
 	k.clock.Advance(time.Second)
@@ -68,8 +68,8 @@ func TestThirtyDays(t *testing.T) {
 
 	k.call(token, "/events").shows(old, fresh)
 	k.call(token, "/events?after="+old.ID).shows(fresh)
-	if got := k.call(token, "/events/"+old.ID); got.status != http.StatusOK {
-		t.Errorf("at 30 days: %d %s", got.status, got.raw)
+	if got := k.call(token, "/events/"+old.ID); got.Status != http.StatusOK {
+		t.Errorf("at 30 days: %d %s", got.Status, got.Body)
 	}
 	k.clock.Advance(time.Millisecond)
 	k.call(token, "/events").shows(fresh)

@@ -17,8 +17,8 @@ import (
 // MaxData is how large the data of an event may be, in bytes of JSON.
 const MaxData = 256 << 10
 
-// ErrInvalidDraft says that an event was not recorded, for its type, its ids or its
-// data are not what they should be. The error around it says which and why.
+// ErrInvalidDraft means that an event was not recorded because its type, its ids or its
+// data are not valid. The wrapping error names the field and the reason.
 var ErrInvalidDraft = errors.New("the event cannot be recorded")
 
 // Draft is an event to be recorded.
@@ -26,14 +26,14 @@ type Draft struct {
 	Type       string // in the catalog
 	BusinessID string
 	AppID      string // of events whose audience is one app, and of no others
-	// Data is a json.RawMessage or whatever else encodes to a JSON object, of at
+	// Data is a json.RawMessage or any value that encodes to a JSON object, of at
 	// most [MaxData] bytes: usually the record as the API shows it, in its newest
 	// version.
 	Data any
 }
 
-// Record records events, all or none: into the store, by themselves, or into
-// store.WithTx(tx), in the transaction of what they tell about. It takes no lock
+// Record records events, all or none: into the store, in their own transaction, or into
+// store.WithTx(tx), in the transaction of the change that they report. It takes no lock
 // that another transaction could wait for.
 //
 // Events of one call keep their order. It returns them as they were recorded, with

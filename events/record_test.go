@@ -14,11 +14,11 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// Events of one call keep their order, though the clock stands still, and come back
-// as they are in the store.
+// Events of one call keep their order, even if the clock stands still, and are returned
+// as they are stored.
 func TestRecord(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	k.clock.Advance(123456 * time.Nanosecond)
 	drafts := make([]events.Draft, 5000) // longer than a millisecond of ids
 	for i := range drafts {
@@ -34,8 +34,8 @@ func TestRecord(t *testing.T) {
 		if i%500 != 7 {
 			continue
 		}
-		got, err := k.store.Event(t.Context(), "biz_1", e.ID)
-		if diff := cmp.Diff(e, got); diff != "" || err != nil {
+		got, err := k.store.Events(t.Context(), events.Query{BusinessID: "biz_1", EventID: e.ID})
+		if diff := cmp.Diff([]events.Event{e}, got); diff != "" || err != nil {
 			t.Errorf("%v (-recorded +stored)\n%s", err, diff)
 		}
 	}
@@ -49,7 +49,7 @@ func TestRecord(t *testing.T) {
 
 func TestRecordRefuses(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	type draft = events.Draft
 	object := struct{}{}
 	large := map[string]string{"text": strings.Repeat("x", events.MaxData-len(`{"text":""}`)+1)}
@@ -98,7 +98,7 @@ func TestRecordRefuses(t *testing.T) {
 // An event is there exactly when the host's transaction is.
 func TestRecordInTheHostsTransaction(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	record := func(into events.Recorder) error {
 		_, err := k.log.Record(t.Context(), into, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}})
 		return err

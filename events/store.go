@@ -2,12 +2,10 @@ package events
 
 import (
 	"context"
-	"errors"
 	"time"
-)
 
-// ErrNotFound says that the business has no such event.
-var ErrNotFound = errors.New("event not found")
+	"github.com/partnerkit/partnerkit/storage"
+)
 
 // TopicRecorded has news when events were recorded.
 const TopicRecorded = "events"
@@ -26,22 +24,34 @@ type Recorder interface {
 // within a round. What commits later gets a greater number; there may be gaps.
 type Store interface {
 	Recorder
-	// NumberEvents gives numbers to all committed events of a business that have
-	// none. When there are none it writes nothing.
-	NumberEvents(ctx context.Context, businessID string) error
-	// Event returns one of a business; [ErrNotFound].
-	Event(ctx context.Context, businessID, eventID string) (Event, error)
-	// Events returns numbered events of a business, by number.
+	// NumberEvents gives numbers to committed events that have none. When there are none it
+	// writes nothing.
+	NumberEvents(ctx context.Context, n Numbering) (Numbered, error)
+	// Events returns the events that a query asks for, by number.
 	Events(ctx context.Context, q Query) ([]Event, error)
-	// PurgeEvents deletes at most limit events that were recorded before a time
-	// and returns how many.
-	PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error)
+	// Purge deletes a batch of records of the kind [storage.PurgeEvents], and returns how
+	// many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
 }
 
-// Query asks for events of a business, of some types. Those that are for one app
-// alone are asked for by themselves.
+// Numbering selects the events that get their numbers: all of a business, or a bounded
+// number of those of every business, in the order of their ids.
+type Numbering struct {
+	BusinessID string // empty: every business
+	After      string // of every business: only greater ids
+}
+
+// Numbered is what NumberEvents did.
+type Numbered struct {
+	LastID  string // of the last event that got a number; empty: there was none
+	HasMore bool   // after it there may be more, of every business
+}
+
+// Query selects one event of a business, or its numbered events of some types. Events for
+// a single app are selected separately.
 type Query struct {
 	BusinessID string
+	EventID    string   // the event, even if it has no number; the fields below do not count
 	Types      []string // of events that have no AppID
 	AppID      string
 	AppTypes   []string  // of events that have this AppID

@@ -22,9 +22,9 @@ const (
 	ScopeMissing Verdict = "scope missing" // the app or the installation lacks the event's scope
 )
 
-// Check decides who may see what, for the Events API, for the planning of
-// deliveries and for the look before each send: appID is the event's only app, if
-// it has one.
+// Check decides whether a viewer may see an event. The Events API, the planning of
+// deliveries and the check before each send use it. appID is the event's only app, if it
+// has one.
 func (d Definition) Check(appID string, v Viewer) Verdict {
 	switch {
 	case (d.Audience == AudienceApp || appID != "") && appID != v.AppID:

@@ -13,12 +13,14 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // list reads what is in the store, past the API.
-func (k *kit) list(businessID, appID string, types ...string) []events.Event {
+func (k *harness) list(businessID, appID string, types ...string) []events.Event {
 	k.Helper()
-	k.must(k.store.NumberEvents(k.Context(), businessID))
+	_, err := k.store.NumberEvents(k.Context(), events.Numbering{BusinessID: businessID})
+	k.must(err)
 	found, err := k.store.Events(k.Context(), events.Query{BusinessID: businessID, Types: types, AppID: appID, AppTypes: types, Limit: 1000})
 	k.must(err)
 	return found
@@ -28,7 +30,7 @@ func (k *kit) list(businessID, appID string, types ...string) []events.Event {
 // what is its own; also what came before it was installed.
 func TestVisibility(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	one, other := k.app(allScopes), k.app(allScopes)
 	before := k.record("biz_1", "invoice.created", "customer.created", "customer.redact", "payment.received", "supplier.redact", "bill.paid")
 	all := k.connect(one, "biz_1", allScopes)
@@ -65,8 +67,8 @@ func TestVisibility(t *testing.T) {
 		got := k.call(test.token, "/events/"+test.event.ID)
 		if !test.shown {
 			got.refused(http.StatusNotFound, apierror.EventNotFound)
-		} else if got.status != http.StatusOK || !strings.Contains(got.raw, test.event.ID) {
-			t.Errorf("%s: %d %s", name, got.status, got.raw)
+		} else if got.Status != http.StatusOK || !strings.Contains(got.Body, test.event.ID) {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
 	for _, absent := range []string{id.New(id.Event, start), "evt_1", "x", "evt_%00", "%ff"} {
@@ -89,10 +91,10 @@ func TestVisibility(t *testing.T) {
 // API-06: people have no event log; and without events:read an app has none.
 func TestWhoMayCall(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	here := k.record("biz_1", "invoice.created")[0]
 	for _, target := range []string{"/events", "/events/" + here.ID, "/open/events"} {
-		k.call("", target, "Cookie", "session=1").refused(http.StatusForbidden, apierror.EventLogForConnectedApps)
+		k.call("", target, "Cookie", k.host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.EventLogForConnectedApps)
 	}
 	token := k.connect(k.app(allScopes), "biz_1", identity.MustScopes("invoices:read"))
 	k.call(token, "/events").refused(http.StatusForbidden, apierror.InsufficientScope)
@@ -103,7 +105,7 @@ func TestWhoMayCall(t *testing.T) {
 // the catalog's sample.
 func TestLifecycleEventsAreShown(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	app := k.app(allScopes)
 	token := k.connect(app, "biz_1", allScopes)
 	k.must(k.oauth.SetInstallationScopes(t.Context(), app.ID, "biz_1", identity.MustScopes("events:read")))

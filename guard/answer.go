@@ -10,11 +10,11 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Answer decides the answer of a write, in the transaction of the write: both
-// are committed or neither is. The handler commits, writes nothing itself and
-// returns nil; the client then gets this answer. When the request carries an
-// Idempotency-Key, every repetition within [KeyLifetime] gets it too, also when
-// the process died, or the handler failed, right after the commit.
+// Answer sets the response of a write, in the transaction of the write: both are committed
+// or neither is. The handler commits, writes nothing itself and returns nil; the client
+// then gets this response. If the request has an Idempotency-Key, every repetition within
+// [KeyLifetime] gets the same response, even if the process died, or the handler failed,
+// right after the commit.
 //
 // tx is the transaction that the handler opened and writes with: of the store's
 // BeginTx, storage.SQL of a *sql.Tx, or postgres.Pgx of a pgx.Tx, on the database
@@ -22,13 +22,14 @@ import (
 // repetitions that come in between wait for it. A transaction that is run again
 // calls Answer again; the last call counts.
 //
-// status is 200 to 399; whoever has something else to say returns an error
-// instead and rolls back. body is encoded as JSON; nil means no body. Location
-// and the other headers of the thing that was made are set before the call.
+// status is 200 to 399; to send another status, return an error instead, which rolls back.
+// body is encoded as JSON; nil means no body. Set Location and other headers before the
+// call.
 //
 // An error means that the transaction must be rolled back and the error
-// returned. [ErrKeyLost] is one: this request was thought dead and another one
-// does its work, or has done it; the client is told to come back.
+// returned. [ErrKeyLost] is one such error: this request was presumed dead, and
+// another request is doing its work or has done it. The response asks the client
+// to retry.
 //
 // With a key it costs one statement and no commit; without one it costs nothing.
 // Outside of a POST, PUT, PATCH or DELETE that [Idempotency.Wrap] serves it is

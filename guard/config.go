@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
@@ -18,15 +18,16 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// Tokens says on whose behalf a call with an access token is made; an
-// oauthserver.Server does. The Version of the principal is the one that the app
-// has pinned. oauthserver.ErrInvalidToken is an answer, any other error a fault.
+// Tokens returns the principal of a call with an access token; an
+// oauthserver.Server implements it. The Version of the principal is the one that
+// the app has pinned. oauthserver.ErrInvalidToken rejects the token; any other
+// error is an internal error.
 type Tokens interface {
 	VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error)
 }
 
-// Sessions says who is signed in on a request, by a cookie of the host's; false
-// when nobody is. An error is a fault. An oauthserver.Host does.
+// Sessions returns the session of a request, from the host's own cookie; false if no user
+// is signed in. An error is an internal error. An oauthserver.Host implements it.
 //
 // A route with SessionsAllowed acts for the user and the business of the session,
 // so its BusinessID must be one that the user is a member of now, or empty.
@@ -34,17 +35,29 @@ type Sessions interface {
 	Session(r *http.Request) (identity.Session, bool, error)
 }
 
-// Users says whether a user may act; an oauthserver.Store does. An error is a fault.
+// ForeignTokens says on whose behalf a call with a bearer token of the host is made, and
+// false for a token that it does not know. The token is visible ASCII. Tokens of this
+// library's form, which begin with pk_at_ and the like, are never passed to it. The
+// request is there for its context and its headers, such as one that names the business;
+// the body must not be read. An error or a panic is an internal error.
+//
+// The session needs a UserID; an internal service has one of its own. As with [Sessions],
+// the BusinessID must be one that the user is a member of now, or empty. A function that
+// verifies JWTs must accept those of its own issuer and keys only: session tokens for
+// embedded apps are JWTs too, signed by the keys of /.well-known/jwks.json.
+type ForeignTokens func(r *http.Request, token string) (identity.Session, bool, error)
+
+// Users returns the status of a user, which decides whether the user may act; an
+// oauthserver.Store implements it. An error is an internal error.
 type Users interface {
 	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
 }
 
-// Analytics is told of each call that was made with a token, when it has been
-// answered. It must not block.
+// Analytics counts each call that was made with a token, after its response. Calls with an
+// expired or revoked token are included if the app is known. Count must not block. An
+// analytics.Counter implements Analytics.
 type Analytics interface {
-	Count(appID string, at time.Time, status int, rateLimited bool, took time.Duration)
-	// Use is told which installation the call was made for.
-	Use(installationID string, at time.Time)
+	Count(call analytics.Call)
 }
 
 // Middleware wraps a handler.
@@ -53,11 +66,16 @@ type Middleware func(next apierror.Handler) apierror.Handler
 // Config of a [Surface]. Tokens is required; the zero value of everything else is
 // its default.
 type Config struct {
-	Tokens      Tokens
-	Sessions    Sessions    // nil: nobody has a session
-	Users       Users       // refuses the sessions of suspended users; nil: nobody is suspended
-	Permissions Permissions // nil: no route may ask for one
-	Versions    Versions    // zero: the API has no versions
+	Tokens   Tokens
+	Sessions Sessions // nil: no sessions
+	// ForeignTokens accepts bearer tokens of the host's own clients, such as its mobile
+	// app; nil: there are none. Their calls are treated like those of a person with a
+	// session, except that no origin is checked: a browser does not add a bearer token by
+	// itself.
+	ForeignTokens ForeignTokens
+	Users         Users       // refuses the sessions of suspended users; nil: no user is suspended
+	Permissions   Permissions // nil: no route may ask for one
+	Versions      Versions    // zero: the API has no versions
 
 	// Scopes are those that routes may ask for; zero: any. With a catalog a
 	// misspelled scope is refused when its route is registered.
@@ -69,19 +87,27 @@ type Config struct {
 	// Origins are those whose pages may send writes with a session cookie, such
 	// as https://app.example.com. Others are refused, besides the API's own.
 	Origins []string
+	// SessionOrigin is the origin whose pages may call routes with SessionsAllowed with
+	// the browser's cookies (credentialed CORS), spelled as browsers do: in lower case,
+	// without a default port. It is usually one of Origins. Empty: pages of no origin.
+	SessionOrigin string
 	// Idempotency wraps the handlers of routes that write; it runs after all
 	// gates. Nil means none; [Answer] needs one.
 	Idempotency Middleware
-	Analytics   Analytics // nil: nobody counts
+	Analytics   Analytics // nil: calls are not counted
 
 	// Service names the service, in challenges and in the header that asks for
 	// a version. Empty means "Service".
 	Service string
-	// ResourceMetadata is the URL that the challenge of a 401 points to
-	// (RFC 9728); empty leaves it out.
-	ResourceMetadata string
+	// ResourceMetadata returns the URL that challenges on a path point to (RFC 9728), as
+	// an oauthserver.Server's ResourceMetadataURL does; nil leaves it out.
+	ResourceMetadata func(path string) string
+
+	// ErrorShape replaces the standard shape of errors; nil: apierror.StandardShape.
+	ErrorShape apierror.ShapeFunc
 
 	Limiter ratelimit.Limiter // nil: in memory
+	Limits  ratelimit.Limits  // zero fields: their defaults
 	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
 	Clock   clock.Clock       // nil: the real time
 	Logger  *slog.Logger      // nil: discards
@@ -116,7 +142,7 @@ func New(cfg Config) (*Surface, error) {
 	}
 	s := &Surface{
 		cfg:           cfg,
-		errors:        apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, ResourceMetadata: cfg.ResourceMetadata},
+		errors:        apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, ResourceMetadata: cfg.ResourceMetadata, Shape: cfg.ErrorShape},
 		versionHeader: http.CanonicalHeaderKey(oauthserver.VersionHeader(cfg.Service)),
 		origins:       http.NewCrossOriginProtection(),
 		mux:           http.NewServeMux(),
@@ -138,8 +164,8 @@ func New(cfg Config) (*Surface, error) {
 	case *http.ServeMux:
 		s.cfg.Fallback = s.errors.StandardMux(own)
 	}
-	s.undeclared = s.gatesOf(nil)
-	s.handler = oauthserver.CORS(cfg.Service, http.HandlerFunc(s.route))
+	s.undeclared = gates{surface: s}
+	s.handler = s.cors(http.HandlerFunc(s.route))
 	return s, nil
 }
 
@@ -147,9 +173,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Service == "" {
 		c.Service = "Service"
 	}
-	if c.Clock == nil {
-		c.Clock = clock.System{}
+	if err := c.Limits.Validate(); err != nil {
+		return c, fmt.Errorf("guard: Config.%w", err)
 	}
+	c.Limits = c.Limits.WithDefaults()
+	c.Clock = clock.From(c.Clock)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

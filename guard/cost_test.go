@@ -5,7 +5,7 @@ import "testing"
 // API-09: the way to the handler costs one read, no write, and nothing is cached.
 func TestOneReadNoWrite(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	for range 3 {
 		k.store.Tap.Reset()

@@ -16,15 +16,15 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// API-02, VER-01: the handler learns who calls, from the token alone.
+// API-02, VER-01: the principal that the handler gets depends on the token alone.
 func TestPrincipalOfAToken(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	installation, err := k.store.ActiveInstallation(t.Context(), k.app.ID, business)
 	k.must(err)
 	r := httptest.NewRequest(http.MethodDelete, "/payments/pay_1?business_id=biz_2&businessId=biz_2", strings.NewReader(`{"businessId": "biz_2"}`))
-	got := k.do(r, bearer(token), header("X-Business-Id", "biz_2"), header("Business-Id", "biz_2"), cookie("usr_2@biz_2")).ok()
+	got := k.do(r, bearer(token), header("X-Business-Id", "biz_2"), header("Business-Id", "biz_2"), k.session("usr_2", "biz_2")).ok()
 	want := map[string]any{
 		"app": k.app.ID, "client": k.app.ClientID, "installation": installation.ID, "business": business, "user": user,
 		"scopes": allScopes.String(), "version": "2026-09-01", "signIn": "oauth", "id": "pay_1", "pattern": "DELETE /payments/{id}",
@@ -37,8 +37,8 @@ func TestPrincipalOfAToken(t *testing.T) {
 // What a session gives where it is allowed: a user and a business, and no app.
 func TestPrincipalOfASession(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
-	got := k.send("GET /profile", cookie(user+"@"+business), version("2026-01-15")).ok()
+	k := newHarness(t)
+	got := k.send("GET /profile", k.session(user, business), version("2026-01-15")).ok()
 	want := map[string]any{
 		"app": "", "client": "", "installation": "", "business": business, "user": user,
 		"scopes": "", "version": "2026-01-15", "signIn": "session", "id": "", "pattern": "GET /profile",
@@ -46,8 +46,8 @@ func TestPrincipalOfASession(t *testing.T) {
 	if diff := cmp.Diff(want, got.body); diff != "" {
 		t.Errorf("principal (-want +got):\n%s", diff)
 	}
-	if got := k.send("GET /invoices", cookie(user+"@"+business)).ok(); got.text("fallback") != user {
-		t.Errorf("the host's own handler got %s", got.raw)
+	if got := k.send("GET /invoices", k.session(user, business)).ok(); got.text("fallback") != user {
+		t.Errorf("the host's own handler got %s", got.Body)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestPrincipalOfASession(t *testing.T) {
 // and from nowhere else.
 func TestWhereATokenIsLookedFor(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	authorization := func(value string) with { return header("Authorization", value) }
 	for name, test := range map[string]struct {
@@ -68,19 +68,19 @@ func TestWhereATokenIsLookedFor(t *testing.T) {
 		"upper case":             {[]with{authorization("BEARER " + token)}, 200, ""},
 		"two spaces":             {[]with{authorization("Bearer  " + token)}, 200, ""},
 		"spaces around":          {[]with{authorization(" Bearer " + token + " ")}, 200, ""},
-		"a cookie beside it":     {[]with{authorization("Bearer " + token), cookie(user + "@" + business)}, 200, ""},
+		"a cookie beside it":     {[]with{authorization("Bearer " + token), k.session(user, business)}, 200, ""},
 		"no value":               {[]with{authorization("Bearer")}, 401, invalidChallenge},
 		"no value but a space":   {[]with{authorization("Bearer ")}, 401, invalidChallenge},
-		"no value and a cookie":  {[]with{authorization("Bearer"), cookie(user + "@" + business)}, 401, invalidChallenge},
+		"no value and a cookie":  {[]with{authorization("Bearer"), k.session(user, business)}, 401, invalidChallenge},
 		"two tokens":             {[]with{authorization("Bearer " + token + " " + token)}, 401, invalidChallenge},
 		"two headers":            {[]with{authorization("Bearer " + token), authorization("Bearer " + token)}, 401, invalidChallenge},
 		"two headers, one basic": {[]with{authorization("Basic eDp5"), authorization("Bearer " + token)}, 401, invalidChallenge},
-		"two headers, a cookie":  {[]with{authorization("Basic eDp5"), authorization("Basic eDp5"), cookie(user + "@" + business)}, 401, plainChallenge},
+		"two headers, a cookie":  {[]with{authorization("Basic eDp5"), authorization("Basic eDp5"), k.session(user, business)}, 401, plainChallenge},
 		"a comma":                {[]with{authorization("Bearer " + token + ", Bearer " + token)}, 401, invalidChallenge},
 		"quotes":                 {[]with{authorization(`Bearer "` + token + `"`)}, 401, invalidChallenge},
 		"no scheme":              {[]with{authorization(token)}, 401, plainChallenge},
 		"basic":                  {[]with{authorization("Basic eDp5")}, 401, plainChallenge},
-		"basic beside a cookie":  {[]with{authorization("Basic eDp5"), cookie(user + "@" + business)}, 200, ""},
+		"basic beside a cookie":  {[]with{authorization("Basic eDp5"), k.session(user, business)}, 200, ""},
 		"empty":                  {[]with{authorization("")}, 401, plainChallenge},
 		"other prefix":           {[]with{authorization("Bearers " + token)}, 401, plainChallenge},
 		"a refresh token":        {[]with{authorization("Bearer " + secret.New(secret.RefreshToken).Reveal())}, 401, invalidChallenge},
@@ -91,22 +91,23 @@ func TestWhereATokenIsLookedFor(t *testing.T) {
 		"in a cookie":            {[]with{func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "access_token", Value: token}) }}, 401, plainChallenge},
 	} {
 		a := k.send("GET /invoices", test.changes...)
-		if a.status != test.want || a.header.Get("WWW-Authenticate") != test.challenge {
-			t.Errorf("%s: %d with the challenge %q, want %d %q", name, a.status, a.header.Get("WWW-Authenticate"), test.want, test.challenge)
+		test.challenge = asking(test.challenge, guard.Route{Scope: "invoices:read"})
+		if a.Status != test.want || a.Header.Get("WWW-Authenticate") != test.challenge {
+			t.Errorf("%s: %d with the challenge %q, want %d %q", name, a.Status, a.Header.Get("WWW-Authenticate"), test.want, test.challenge)
 		}
-		if strings.Contains(a.raw, token) {
+		if strings.Contains(a.Body, token) {
 			t.Errorf("%s: the answer repeats the token", name)
 		}
 	}
 	form := httptest.NewRequest(http.MethodPost, "/invoices", strings.NewReader("access_token="+token))
-	k.do(form, header("Content-Type", "application/x-www-form-urlencoded")).is(unauthorized(plainChallenge)(guard.Route{}))
+	k.do(form, header("Content-Type", "application/x-www-form-urlencoded")).has(unauthorized(plainChallenge)(guard.Route{Scope: "invoices:write"}))
 }
 
 // API-03: scopes are those that hold at the call, and nothing widens a live token.
 func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
-	narrow := k.grant(business, identity.MustScopes("invoices:read")).token
+	k := newHarness(t)
+	narrow := k.grant(business, identity.MustScopes("invoices:read")).Access
 	wide := k.token() // widens the installation
 	k.send("POST /invoices", bearer(wide)).ok()
 	a := k.send("POST /invoices", bearer(narrow)).refused(http.StatusForbidden, apierror.InsufficientScope)
@@ -118,11 +119,11 @@ func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 	k.send("GET /invoices", bearer(wide)).ok()
 }
 
-// API-04: with a token, whatever is not declared is not exposed, whether or not it
-// exists; without credentials it is a 401; with a session the host answers.
+// API-04: with a token, a route that is not declared is not exposed, even if it exists.
+// Without credentials the response is 401; with a session the host answers.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	for call, ofPeople := range map[string]int{
 		"GET /nothing":                 404,
@@ -159,33 +160,33 @@ func TestUndeclared(t *testing.T) {
 		method, _, _ := strings.Cut(call, " ")
 		a := k.send(call, bearer(token))
 		if method == http.MethodHead {
-			if a.status != http.StatusForbidden || !a.limited() {
-				t.Errorf("%s: %d", call, a.status)
+			if a.Status != http.StatusForbidden || !a.limited() {
+				t.Errorf("%s: %d", call, a.Status)
 			}
 		} else if a.refused(http.StatusForbidden, apierror.EndpointNotExposed); a.text("message") != "endpoint not exposed to OAuth clients" || !a.limited() {
-			t.Errorf("%s: %s", call, a.raw)
+			t.Errorf("%s: %s", call, a.Body)
 		}
-		if a := k.send(call); a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") != plainChallenge {
-			t.Errorf("%s without credentials: %d", call, a.status)
+		if a := k.send(call); a.Status != http.StatusUnauthorized || a.Header.Get("WWW-Authenticate") != plainChallenge {
+			t.Errorf("%s without credentials: %d", call, a.Status)
 		}
-		a = k.send(call, cookie(user+"@"+business))
-		if a.status != ofPeople {
-			t.Errorf("%s with a session: %d %s, want %d", call, a.status, a.header.Get("Location"), ofPeople)
+		a = k.send(call, k.session(user, business))
+		if a.Status != ofPeople {
+			t.Errorf("%s with a session: %d %s, want %d", call, a.Status, a.Header.Get("Location"), ofPeople)
 		}
-		if a.status >= 400 && method != http.MethodHead {
+		if a.Status >= 400 && method != http.MethodHead {
 			a.refused(ofPeople, "")
 		}
 	}
-	if a := k.send("HEAD /invoices", bearer(token)); a.status != http.StatusOK {
-		t.Errorf("HEAD of a GET: %d", a.status)
+	if a := k.send("HEAD /invoices", bearer(token)); a.Status != http.StatusOK {
+		t.Errorf("HEAD of a GET: %d", a.Status)
 	}
 }
 
-// ERR-02: a failure of the store or the host is a 5xx that shows nothing, whatever
-// the error would mean elsewhere.
+// ERR-02: a failure of the store or the host is a 5xx response without details, even if the
+// error has another meaning elsewhere.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	detail := apierror.NotFound("secret detail")
 	for name, test := range map[string]struct {
@@ -194,18 +195,19 @@ func TestFaults(t *testing.T) {
 		who     with
 	}{
 		"the store":   {func() { k.store.Tap.Arm("error", 1) }, "GET /invoices", bearer(token)},
-		"membership":  {func() { k.host.fault = detail }, "GET /invoices", bearer(token)},
-		"sessions":    {func() { k.host.broken = detail }, "GET /invoices", cookie(user + "@" + business)},
-		"permissions": {func() { k.host.broken = detail }, "DELETE /payments/pay_1", bearer(token)},
+		"membership":  {func() { k.host.SetError(detail) }, "GET /invoices", bearer(token)},
+		"sessions":    {func() { k.host.SetError(detail) }, "GET /invoices", k.session(user, business)},
+		"permissions": {func() { k.host.fault = detail }, "DELETE /payments/pay_1", bearer(token)},
 		"a handler":   {func() {}, "GET /broken", bearer(token)},
 		"a panic":     {func() {}, "GET /panic", bearer(token)},
 	} {
 		test.breakIt()
 		a := k.send(test.call, test.who).refused(http.StatusInternalServerError, "")
-		k.host.fault, k.host.broken = nil, nil
+		k.host.SetError(nil)
+		k.host.fault = nil
 		k.store.Tap.Reset()
-		if strings.Contains(a.raw, "secret") || a.header.Get("X-Request-Id") == "" || !strings.Contains(a.text("message"), a.header.Get("X-Request-Id")) {
-			t.Errorf("%s: %s %v", name, a.raw, a.header)
+		if strings.Contains(a.Body, "secret") || a.Header.Get("X-Request-Id") == "" || !strings.Contains(a.text("message"), a.Header.Get("X-Request-Id")) {
+			t.Errorf("%s: %s %v", name, a.Body, a.Header)
 		}
 	}
 	if _, err := guard.New(guard.Config{}); err == nil || errors.Is(err, http.ErrAbortHandler) {
@@ -213,12 +215,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// CON-07: a page of another site cannot write with somebody's cookie; programs and
-// our own pages can, and a token needs no such thing.
+// CON-07: a page of another site cannot write with a user's cookie; programs and our own
+// pages can, and a token needs no such thing.
 func TestWritesOfOtherSites(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
-	token, signedIn := k.token(), cookie(user+"@"+business)
+	k := newHarness(t)
+	token, signedIn := k.token(), k.session(user, business)
 	for _, test := range []struct {
 		call, origin, site string
 		who                with
@@ -241,13 +243,13 @@ func TestWritesOfOtherSites(t *testing.T) {
 		if test.site != "" {
 			changes = append(changes, header("Sec-Fetch-Site", test.site))
 		}
-		if a := k.send(test.call, changes...); a.status != test.want {
-			t.Errorf("%s from %q, %q: %d, want %d", test.call, test.origin, test.site, a.status, test.want)
+		if a := k.send(test.call, changes...); a.Status != test.want {
+			t.Errorf("%s from %q, %q: %d, want %d", test.call, test.origin, test.site, a.Status, test.want)
 		}
 	}
 }
 
-// anyToken takes every token, and fails when it is told to.
+// anyToken accepts every token, and returns fault if it is set.
 type anyToken struct {
 	asked []string
 	fault error
@@ -258,12 +260,12 @@ func (a *anyToken) VerifyAccessToken(_ context.Context, token string) (identity.
 	return identity.Principal{AppID: "app_1", BusinessID: business, UserID: user, Scopes: allScopes}, a.fault
 }
 
-// API-01, ERR-02: whoever verifies tokens is asked about tokens alone, and whatever
-// its error would mean elsewhere, it is a fault.
+// API-01, ERR-02: the host's verifier is called for tokens only, and each of its errors is
+// an internal error, even one that has another meaning elsewhere.
 func TestTokensOfAHost(t *testing.T) {
 	t.Parallel()
 	verifier := &anyToken{}
-	k := newKit(t, func(c *guard.Config) { c.Tokens = verifier })
+	k := newHarness(t, func(c *guard.Config) { c.Tokens = verifier })
 	for _, value := range []string{"Bearer", "Bearer ", "Basic eDp5", ""} {
 		k.send("GET /invoices", header("Authorization", value)).refused(http.StatusUnauthorized, "")
 	}

@@ -1,6 +1,6 @@
-// Package guard stands in front of a host's handlers and opens some of them to
-// partner apps. A [Surface] holds the routes that are open, each with a
-// declaration of who may call it; everything else stays shut.
+// Package guard protects a host's handlers and makes some of them available to
+// partner apps. A [Surface] holds the routes that apps may call, each with a
+// declaration of its callers; all other requests are rejected.
 //
 // # What a handler can rely on
 //
@@ -11,19 +11,27 @@
 //
 // # Who calls
 //
-// An app sends Authorization: Bearer. A person has a session cookie, which is the
-// host's; their requests go on to the host's own handler ([Config.Fallback]),
-// unless a route says otherwise. Beside a bearer token a cookie counts for nothing,
-// also when the token is not valid.
+// An app sends Authorization: Bearer. A person has the host's session cookie; such requests
+// go to the host's own handler ([Config.Fallback]), unless a route is declared for
+// sessions. The host's own clients can send a bearer token of the host
+// ([Config.ForeignTokens]), which counts like a session. A cookie beside a bearer token is
+// ignored, even if the token is invalid.
+//
+// # Challenges
+//
+// The 401 of a route and the 403 of a token that lacks its scope say in WWW-Authenticate
+// which scope to ask for, and where the metadata of the resource is. Clients of agents read
+// the scope there. A handler that checks scopes by itself returns
+// apierror.New(apierror.InsufficientScope, scope), which has the same challenge.
 //
 // # Counting
 //
-// Calls with a token count for the app in the business and for the app as a whole,
-// and their answers carry the RateLimit headers, whatever the answer is. Everything
-// else counts for its address.
+// Calls with a token count against the app in the business and against the app as a whole,
+// and every response to them has the RateLimit headers. All other calls count against their
+// address.
 //
 // # Repeating
 //
 // [Idempotency] makes writes safe to repeat: a handler that calls [Answer] in the
-// transaction of its write does the work once, whatever happens in between.
+// transaction of its write does the work once, even after a crash or a lost response.
 package guard

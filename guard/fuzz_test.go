@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// allowAll is a limiter that refuses nobody.
+// allowAll is a limiter that allows every request.
 type allowAll struct{ ratelimit.Limiter }
 
 func (allowAll) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.Result, error) {
@@ -36,7 +36,7 @@ func FuzzHeaders(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	k := newKit(f, func(c *guard.Config) { c.Limiter, c.Idempotency = allowAll{}, keys.Wrap })
+	k := newHarness(f, func(c *guard.Config) { c.Limiter, c.Idempotency = allowAll{}, keys.Wrap })
 	token := k.token()
 	f.Fuzz(func(t *testing.T, authorization, version, key string) {
 		if strings.ContainsAny(authorization+version+key, "\r\n\x00") {
@@ -62,10 +62,10 @@ func FuzzHeaders(f *testing.F) {
 			len(key) > 255, strings.ContainsFunc(key, isUnprintable):
 			want = http.StatusBadRequest
 		}
-		if got.status != want {
-			t.Fatalf("%q, %q, %q: %d %s, want %d", authorization, version, key, got.status, got.raw, want)
+		if got.Status != want {
+			t.Fatalf("%q, %q, %q: %d %s, want %d", authorization, version, key, got.Status, got.Body, want)
 		}
-		if challenge := got.header.Get("WWW-Authenticate"); want == http.StatusUnauthorized &&
+		if challenge := got.Header.Get("WWW-Authenticate"); want == http.StatusUnauthorized &&
 			strings.Contains(challenge, "invalid_token") != strings.EqualFold(scheme, "Bearer") {
 			t.Fatalf("%q: challenge %s", authorization, challenge)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -17,6 +18,7 @@ import (
 const (
 	plainChallenge   = `Bearer resource_metadata="` + metadataURL + `"`
 	invalidChallenge = `Bearer error="invalid_token", resource_metadata="` + metadataURL + `"`
+	scopeChallenge   = `Bearer error="insufficient_scope", resource_metadata="` + metadataURL + `"`
 )
 
 // outcome is what an answer must be.
@@ -44,28 +46,36 @@ func (w outcome) refused(status int, code apierror.Code) outcome {
 
 // gate is a situation of a caller, and what a route then answers.
 type gate struct {
-	arrange func(k *kit) []with
+	arrange func(k *harness) []with
 	want    func(r guard.Route) outcome
 }
 
-// unauthorized is for callers who are nobody.
+// asking is a challenge with the scope that a route needs (API-10).
+func asking(challenge string, r guard.Route) string {
+	if r.Scope == guard.AnyScope || r.Scope == "" {
+		return challenge
+	}
+	return strings.Replace(challenge, "resource_metadata", `scope="`+r.Scope+`", resource_metadata`, 1)
+}
+
+// unauthorized is the outcome for calls without a valid identity.
 func unauthorized(challenge string) func(guard.Route) outcome {
-	return func(guard.Route) outcome {
-		return outcome{status: http.StatusUnauthorized, challenge: challenge}
+	return func(r guard.Route) outcome {
+		return outcome{status: http.StatusUnauthorized, challenge: asking(challenge, r)}
 	}
 }
 
 // ending is a token that was fine until something happened.
-func ending(end func(k *kit, g grant) error) gate {
-	return gate{func(k *kit) []with {
+func ending(end func(k *harness, g fixture.Tokens) error) gate {
+	return gate{func(k *harness) []with {
 		g := k.grant(business, allScopes)
-		k.send("GET /invoices", bearer(g.token)).ok()
+		k.send("GET /invoices", bearer(g.Access)).ok()
 		k.must(end(k, g))
-		return []with{bearer(g.token)}
+		return []with{bearer(g.Access)}
 	}, unauthorized(invalidChallenge)}
 }
 
-// ofPeople is what somebody with a session gets.
+// ofPeople is the outcome for a user with a session.
 func ofPeople(r guard.Route) outcome {
 	switch {
 	case r.AppsOnly != "": // API-06
@@ -80,41 +90,45 @@ func ofPeople(r guard.Route) outcome {
 	return outcome{status: http.StatusNotFound}
 }
 
-// API-01 to API-06, LIM-03, LIM-04, VER-02, ERR-01: every route in every situation.
+// API-01 to API-06, API-10, LIM-03, LIM-04, VER-02, ERR-01: every route in every situation.
 var gates = map[string]gate{
-	"all is well":     {func(k *kit) []with { return []with{bearer(k.token())} }, passed},
-	"no credentials":  {func(*kit) []with { return nil }, unauthorized(plainChallenge)},
-	"wrong token":     {func(*kit) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge)},
-	"malformed token": {func(*kit) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge)},
-	"expired": ending(func(k *kit, _ grant) error {
+	"all is well":     {func(k *harness) []with { return []with{bearer(k.token())} }, passed},
+	"no credentials":  {func(*harness) []with { return nil }, unauthorized(plainChallenge)},
+	"wrong token":     {func(*harness) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge)},
+	"malformed token": {func(*harness) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge)},
+	"expired": ending(func(k *harness, _ fixture.Tokens) error {
 		k.clock.Advance(oauthserver.AccessTokenLifetime)
 		return nil
 	}),
-	"revoked":      ending(func(k *kit, g grant) error { return k.store.RevokeAccessToken(k.Context(), g.tokenID, start) }),
-	"family ended": ending(func(k *kit, g grant) error { return k.store.EndFamily(k.Context(), g.family, start) }),
-	"app suspended": ending(func(k *kit, _ grant) error {
+	"revoked": ending(func(k *harness, g fixture.Tokens) error {
+		return k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: start})
+	}),
+	"family ended": ending(func(k *harness, g fixture.Tokens) error {
+		return k.revoke(oauthserver.Revocation{FamilyID: g.FamilyID, Now: start})
+	}),
+	"app suspended": ending(func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppSuspended)
 	}),
-	"app deactivated": ending(func(k *kit, _ grant) error {
+	"app deactivated": ending(func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
 	}),
-	"user suspended": ending(func(k *kit, _ grant) error {
+	"user suspended": ending(func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserSuspended)
 	}),
-	"user restricted": ending(func(k *kit, _ grant) error {
+	"user restricted": ending(func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
 	}),
-	"consent revoked": ending(func(k *kit, _ grant) error {
+	"consent revoked": ending(func(k *harness, _ fixture.Tokens) error {
 		return k.store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: start})
 	}),
-	"uninstalled":    ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRemoved) }),
-	"access revoked": ending(func(k *kit, _ grant) error { return k.end(oauthserver.InstallationRevoked) }),
-	"no longer a member": ending(func(k *kit, _ grant) error {
-		k.host.left = true
+	"uninstalled":    ending(func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRemoved) }),
+	"access revoked": ending(func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRevoked) }),
+	"no longer a member": ending(func(k *harness, _ fixture.Tokens) error {
+		k.host.RemoveBusiness(user, business)
 		return nil
 	}),
-	"other business": {func(k *kit) []with {
-		return []with{bearer(k.grant("biz_2", allScopes).token), header("X-Business-Id", business)}
+	"other business": {func(k *harness) []with {
+		return []with{bearer(k.grant("biz_2", allScopes).Access), header("X-Business-Id", business)}
 	}, func(r guard.Route) outcome {
 		switch {
 		case r.Permission != "": // roles are per business
@@ -124,15 +138,17 @@ var gates = map[string]gate{
 		}
 		return passed(r)
 	}},
-	"missing scope": {func(k *kit) []with {
-		return []with{bearer(k.grant(business, identity.MustScopes("customers:read")).token)}
+	"missing scope": {func(k *harness) []with {
+		return []with{bearer(k.grant(business, identity.MustScopes("customers:read")).Access)}
 	}, func(r guard.Route) outcome {
 		if r.Scope == guard.AnyScope {
 			return passed(r)
 		}
-		return passed(r).refused(http.StatusForbidden, apierror.InsufficientScope)
+		want := passed(r).refused(http.StatusForbidden, apierror.InsufficientScope)
+		want.challenge = asking(scopeChallenge, r)
+		return want
 	}},
-	"missing permission": {func(k *kit) []with {
+	"missing permission": {func(k *harness) []with {
 		k.host.role = guard.Member
 		return []with{bearer(k.token())}
 	}, func(r guard.Route) outcome {
@@ -141,13 +157,13 @@ var gates = map[string]gate{
 		}
 		return passed(r)
 	}},
-	"bad version": {func(k *kit) []with { return []with{bearer(k.token()), version("2024-01-01")} }, func(guard.Route) outcome {
+	"bad version": {func(k *harness) []with { return []with{bearer(k.token()), version("2024-01-01")} }, func(guard.Route) outcome {
 		return outcome{status: http.StatusBadRequest, code: apierror.UnsupportedAPIVersion, quota: true}
 	}},
 	// The limit comes before version, scope and permission.
-	"over the limit": {func(k *kit) []with {
+	"over the limit": {func(k *harness) []with {
 		k.host.role = guard.Member
-		token := k.grant(business, identity.MustScopes("customers:read")).token
+		token := k.grant(business, identity.MustScopes("customers:read")).Access
 		for range 300 {
 			k.send("GET /nothing", bearer(token))
 		}
@@ -155,24 +171,24 @@ var gates = map[string]gate{
 	}, func(guard.Route) outcome {
 		return outcome{status: http.StatusTooManyRequests, code: apierror.AppRateLimited, quota: true}
 	}},
-	"session cookie": {func(*kit) []with { return []with{cookie(user + "@" + business)} }, ofPeople},
-	"session without permission": {func(k *kit) []with {
+	"session cookie": {func(k *harness) []with { return []with{k.session(user, business)} }, ofPeople},
+	"session without permission": {func(k *harness) []with {
 		k.host.role = guard.Member
-		return []with{cookie(user + "@" + business)}
+		return []with{k.session(user, business)}
 	}, func(r guard.Route) outcome {
 		if r.SessionsAllowed && r.Permission != "" {
 			return outcome{status: http.StatusForbidden, code: apierror.PermissionRequired, version: "2026-09-01"}
 		}
 		return ofPeople(r)
 	}},
-	"session without a business": {func(*kit) []with { return []with{cookie(user + "@")} }, func(r guard.Route) outcome {
+	"session without a business": {func(k *harness) []with { return []with{k.session(user, "")} }, func(r guard.Route) outcome {
 		if r.SessionsAllowed {
 			return outcome{status: http.StatusBadRequest, version: "2026-09-01"} // BIZ-05
 		}
 		return ofPeople(r)
 	}},
-	"session cookie and a wrong token": {func(*kit) []with {
-		return []with{cookie(user + "@" + business), bearer("nothing")}
+	"session cookie and a wrong token": {func(k *harness) []with {
+		return []with{k.session(user, business), bearer("nothing")}
 	}, unauthorized(invalidChallenge)},
 }
 
@@ -181,40 +197,45 @@ func TestEveryRouteInEverySituation(t *testing.T) {
 	for name, gate := range gates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKit(t)
+			k := newHarness(t)
 			changes := gate.arrange(k)
 			for _, route := range k.routes() {
 				a := k.send(strings.ReplaceAll(route.Pattern, "{id}", "inv_of_"+business), changes...)
-				a.is(gate.want(route))
+				a.has(gate.want(route))
 			}
 		})
 	}
 }
 
-// is holds an answer against all that is wanted of it.
-func (a answer) is(want outcome) {
+// has compares a response with all that is wanted of it.
+func (a response) has(want outcome) {
 	a.Helper()
 	if want.status >= 400 {
 		a.refused(want.status, want.code)
-	} else if a.status != want.status {
-		a.Errorf("%s: %d %s, want %d", a.call, a.status, a.raw, want.status)
+	} else if a.Status != want.status {
+		a.Errorf("%s: %d %s, want %d", a.Request, a.Status, a.Body, want.status)
 	}
-	if got := a.header.Get("WWW-Authenticate"); got != want.challenge {
-		a.Errorf("%s: challenge %q, want %q", a.call, got, want.challenge)
+	if got := a.Header.Get("WWW-Authenticate"); got != want.challenge {
+		a.Errorf("%s: challenge %q, want %q", a.Request, got, want.challenge)
 	}
 	if a.limited() != want.quota {
-		a.Errorf("%s: header %v, want RateLimit headers: %v", a.call, a.header, want.quota)
+		a.Errorf("%s: header %v, want RateLimit headers: %v", a.Request, a.Header, want.quota)
 	}
-	if got := a.header.Get("Service-Version"); got != want.version {
-		a.Errorf("%s: version %q, want %q", a.call, got, want.version)
+	if got := a.Header.Get("Service-Version"); got != want.version {
+		a.Errorf("%s: version %q, want %q", a.Request, got, want.version)
 	}
 	isScope := strings.HasPrefix(a.text("message"), "Insufficient scope")
 	if isScope != (want.code == apierror.InsufficientScope) { // API-03, API-05
-		a.Errorf("%s: message %q", a.call, a.text("message"))
+		a.Errorf("%s: message %q", a.Request, a.text("message"))
 	}
 }
 
-func (k *kit) end(status oauthserver.InstallationStatus) error {
+func (k *harness) revoke(r oauthserver.Revocation) error {
+	_, err := k.store.Revoke(k.Context(), r)
+	return err
+}
+
+func (k *harness) end(status oauthserver.InstallationStatus) error {
 	_, err := k.store.EndInstallation(k.Context(), oauthserver.EndInstallation{
 		AppID: k.app.ID, BusinessID: business, Status: status, Now: k.clock.Now(), RedactAt: k.clock.Now().Add(time.Hour),
 		Record: func(oauthserver.Installation) []events.Event { return nil },
@@ -225,19 +246,19 @@ func (k *kit) end(status oauthserver.InstallationStatus) error {
 // API-09: what ends a token on one node has ended it on the others.
 func TestRevocationOnEveryNode(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	other, err := guard.New(guard.Config{Tokens: k.oauth, Clock: k.clock})
 	k.must(err)
 	k.must(other.Handle(guard.Route{Pattern: "GET /invoices", Scope: "invoices:read", Handler: k.echo}))
 	g := k.grant(business, allScopes)
 	for _, node := range []http.Handler{k.surface, other} {
 		k.api = node
-		k.send("GET /invoices", bearer(g.token)).ok()
+		k.send("GET /invoices", bearer(g.Access)).ok()
 	}
-	k.must(k.store.RevokeAccessToken(t.Context(), g.tokenID, k.clock.Now()))
+	k.must(k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: k.clock.Now()}))
 	for _, node := range []http.Handler{k.surface, other} {
 		k.api = node
-		k.send("GET /invoices", bearer(g.token)).refused(http.StatusUnauthorized, "")
+		k.send("GET /invoices", bearer(g.Access)).refused(http.StatusUnauthorized, "")
 	}
 }
 
@@ -245,15 +266,15 @@ func TestRevocationOnEveryNode(t *testing.T) {
 // in the token's business.
 func TestPermissionsAtTheTimeOfTheCall(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	for _, test := range []struct {
 		role guard.Role
 		want int
 	}{{guard.Owner, 200}, {guard.Member, 403}, {guard.Admin, 200}, {"", 403}, {"accountant", 403}} {
 		k.host.role = test.role
-		if a := k.send("DELETE /payments/pay_1", bearer(token)); a.status != test.want {
-			t.Errorf("%q: %d, want %d", test.role, a.status, test.want)
+		if a := k.send("DELETE /payments/pay_1", bearer(token)); a.Status != test.want {
+			t.Errorf("%q: %d, want %d", test.role, a.Status, test.want)
 		}
 	}
 	roles := guard.DefaultRoles()

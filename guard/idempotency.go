@@ -17,8 +17,8 @@ import (
 const ReplayedHeader = "Idempotency-Replayed"
 
 const (
-	// conflictWait is what a repetition is told to wait while the first request
-	// runs: most are done by then.
+	// conflictWait is the Retry-After of a repetition while the first request runs.
+	// Most requests are done by then.
 	conflictWait = time.Second
 	// settleTimeout bounds what is written about a key after its handler is done,
 	// when the client may be gone.
@@ -42,10 +42,10 @@ const (
 // Only an answer below 400 is kept, as it was sent, for its lifetime. After any
 // other the key is new again, so that a corrected request can use it.
 //
-// A handler that decides its answer with [Answer] does its work exactly once,
-// whatever fails. One that writes its answer itself is recorded when it is done:
-// should the process die between its commit and the record, the work is done
-// again when the lease has ended and the client repeats the request.
+// A handler that sets its response with [Answer] does its work exactly once. A handler that
+// writes its response itself is recorded when it is done: if the process dies between its
+// commit and the record, the work is done again when the lease has ended and the client
+// repeats the request.
 //
 // A write with a key costs one statement and one commit beside its handler's own,
 // and one statement in the handler's transaction with [Answer], or one statement
@@ -69,9 +69,9 @@ func NewIdempotency(cfg IdempotencyConfig) (*Idempotency, error) {
 	return &Idempotency{cfg: cfg, metrics: metrics}, nil
 }
 
-// Wrap makes a handler's writes safe to repeat. It stands behind whatever decides
-// that the call is allowed, and reads the [identity.Principal] there. The key
-// counts on POST, PUT, PATCH and DELETE.
+// Wrap makes a handler's writes safe to repeat. It must run after the authorization of the
+// call, whose [identity.Principal] it reads. The key is used for POST, PUT, PATCH and
+// DELETE.
 //
 // A handler behind it may use [Answer]. Its body is in memory already when there
 // is a key, and its own answer is held back up to MaxAnswer bytes, unless it
@@ -97,16 +97,19 @@ func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
 	}
 }
 
-// callerID says whose keys a principal uses; empty for nobody's.
+// callerID returns the owner of a principal's keys; empty if it has none.
 func callerID(p identity.Principal) string {
 	switch p.SignIn {
 	case identity.SignInOAuth:
 		return p.AppID
 	case identity.SignInSession:
-		return "user:" + p.UserID
+		return UserCallerID(p.UserID)
 	}
 	return ""
 }
+
+// UserCallerID is the [KeyOwner.CallerID] of the keys that a user claims by a session.
+func UserCallerID(userID string) string { return "user:" + userID }
 
 // serveWithout serves a write that has no key.
 func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next apierror.Handler) error {
@@ -149,7 +152,7 @@ func (i *Idempotency) claim(r *http.Request, owner KeyOwner, body []byte) (KeyCl
 	at := i.now()
 	claimed, err := i.cfg.Store.ClaimKey(r.Context(), KeyClaim{
 		KeyOwner: owner, Fingerprint: fingerprint(r, body), At: at,
-		ExpiresAt: at.Now.Add(KeyLifetime), LeaseEnds: at.Real.Add(i.cfg.Lease),
+		ExpiresAt: at.Now.Add(i.cfg.Lifetime), LeaseEnds: at.Real.Add(i.cfg.Lease),
 	})
 	switch {
 	case err == nil:
@@ -157,7 +160,7 @@ func (i *Idempotency) claim(r *http.Request, owner KeyOwner, body []byte) (KeyCl
 	case errors.Is(err, storage.ErrBusy): // it never ran
 		return KeyClaimed{}, apierror.Unavailable(err).WithRetryAfter(conflictWait)
 	}
-	// The claim may have been committed all the same. Nobody has worked under it.
+	// The claim may have been committed despite the error. No work was done under it.
 	i.release(r.Context(), owner)
 	return KeyClaimed{}, fmt.Errorf("guard: claim the Idempotency-Key: %w", err)
 }

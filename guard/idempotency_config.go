@@ -26,8 +26,12 @@ const (
 type IdempotencyConfig struct {
 	Store KeyStore
 
-	// Clock judges the lifetime of keys; nil is the real time.
-	Clock clock.Movable
+	// Clock is the clock for the lifetime of keys; nil means real time.
+	Clock clock.Clock
+
+	// Lifetime is how long a key repeats its response; 0 means [KeyLifetime], at least one
+	// minute and at most 30 days.
+	Lifetime time.Duration
 
 	// Lease is how long a key stays taken after its node has died; 0 means 30 s,
 	// and less than 1 s is refused. It is renewed while a handler runs, in real
@@ -55,7 +59,7 @@ type IdempotencyConfig struct {
 	// answer begins.
 	KeepHeaders []string
 
-	// Logger hears of faults that no client sees; nil discards.
+	// Logger receives internal errors that no client sees; nil discards them.
 	Logger *slog.Logger
 
 	// MeterProvider gets the counters partnerkit.idempotency.replays, .conflicts
@@ -69,11 +73,14 @@ func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
 		return c, errors.New("no Store")
 	case c.Lease != 0 && c.Lease < minLease:
 		return c, fmt.Errorf("a Lease of %v, less than %v", c.Lease, minLease)
+	case c.Lifetime != 0 && (c.Lifetime < time.Minute || c.Lifetime > 30*24*time.Hour):
+		return c, fmt.Errorf("a Lifetime of %v; it must be between one minute and 30 days", c.Lifetime)
 	case c.MaxBody < 0 || c.MaxAnswer < 0:
 		return c, errors.New("a negative MaxBody or MaxAnswer")
 	}
-	if c.Clock == nil {
-		c.Clock = clock.System{}
+	c.Clock = clock.From(c.Clock)
+	if c.Lifetime == 0 {
+		c.Lifetime = KeyLifetime
 	}
 	if c.Lease == 0 {
 		c.Lease = defaultLease

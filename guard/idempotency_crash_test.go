@@ -83,8 +83,8 @@ func TestCrashAfterTheCommit(t *testing.T) {
 		s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 		s.afterCommit = nil
 		got := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
-		if want := "/invoices/" + s.invoices()[0]; !got.isReplayed() || got.Header().Get("Location") != want {
-			s.Errorf("Location %q, want %q; replayed %v", got.Header().Get("Location"), want, got.isReplayed())
+		if want := "/invoices/" + s.invoices()[0]; !got.isReplayed() || got.Header.Get("Location") != want {
+			s.Errorf("Location %q, want %q; replayed %v", got.Header.Get("Location"), want, got.isReplayed())
 		}
 		s.wantInvoices(1)
 	})
@@ -106,7 +106,7 @@ func TestCrashWithoutAnswer(t *testing.T) {
 	})
 }
 
-// An answer that could not be recorded reaches its client all the same: the work
+// A response that could not be recorded still reaches its client, because the work
 // is done.
 func TestAnswerIsNotRecorded(t *testing.T) {
 	onBoth(t, func(s *shop) {
@@ -121,7 +121,7 @@ func TestAnswerIsNotRecorded(t *testing.T) {
 // its client is sent for the answer of the one that took over.
 func TestLateOwnerIsFenced(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var second reply
+		var second response
 		takeOver := func() {
 			s.endLeases()
 			second = s.serve(s.createUnhurried, keyed("k", "hello")).is(http.StatusCreated, "")
@@ -143,7 +143,7 @@ func TestLateOwnerIsFenced(t *testing.T) {
 // The same while the request that took over is still at work: it alone answers.
 func TestLateOwnerIsFencedByOneThatRuns(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var second reply
+		var second response
 		late := func(w http.ResponseWriter, r *http.Request) (err error) {
 			s.endLeases()
 			second = s.serve(func(w2 http.ResponseWriter, r2 *http.Request) error {
@@ -169,7 +169,7 @@ func (s *shop) createUnhurried(w http.ResponseWriter, r *http.Request) error {
 func TestLateOwnerWithOpenTransaction(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		if s.url == "" {
-			return // one writer at a time: nobody can take over while a transaction is open
+			return // one writer at a time: no takeover while a transaction is open
 		}
 		s.midway = func(http.ResponseWriter) error {
 			s.endLeases()
@@ -198,7 +198,7 @@ func TestIgnoredErrorOfAnswer(t *testing.T) {
 // A plain handler that was thought dead: its answer is not the key's.
 func TestLatePlainHandler(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var second reply
+		var second response
 		late := func(w http.ResponseWriter, r *http.Request) error {
 			s.endLeases()
 			second = s.serve(s.createPlain, keyed("k", "hello")).is(http.StatusCreated, "")
@@ -221,8 +221,8 @@ func TestBusyDatabase(t *testing.T) {
 	}
 	s.Tap.Reset()
 	got := s.serve(s.create, keyed("k", "hello")).is(http.StatusServiceUnavailable, "")
-	if statements, _ := s.Tap.Counts(); statements != 1 || got.Header().Get("Retry-After") != "1" {
-		t.Errorf("%d statements, %v", statements, got.Header())
+	if statements, _ := s.Tap.Counts(); statements != 1 || got.Header.Get("Retry-After") != "1" {
+		t.Errorf("%d statements, %v", statements, got.Header)
 	}
 	_ = tx.Rollback()
 	s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")

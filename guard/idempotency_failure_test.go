@@ -28,7 +28,7 @@ var failures = map[string]func(http.ResponseWriter) error{
 }
 
 // serveRecovered is serve for handlers that may abort.
-func (s *shop) serveRecovered(h apierror.Handler, r *http.Request) (got reply) {
+func (s *shop) serveRecovered(h apierror.Handler, r *http.Request) (got response) {
 	s.Helper()
 	defer func() {
 		if value := recover(); value != nil && value != http.ErrAbortHandler {
@@ -61,9 +61,8 @@ func TestFailureFreesTheKey(t *testing.T) {
 	})
 }
 
-// IDEM-02: a failure that the handler writes by itself, as an http.Handler does,
-// is not kept either, also when it comes after Answer in a transaction that was
-// rolled back.
+// IDEM-02: a failure that the handler writes itself, as an http.Handler does, is not kept
+// either, even if it follows Answer in a transaction that was rolled back.
 func TestWrittenFailureFreesTheKey(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		for _, status := range []int{http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError} {
@@ -83,8 +82,8 @@ func TestWrittenFailureFreesTheKey(t *testing.T) {
 						http.Error(w, "{}", status)
 						return nil
 					}, keyed(key, "wrong"))
-					if got.Code != status || got.Body.String() != "{}\n" {
-						s.Errorf("answered %d %q, want %d", got.Code, got.Body, status)
+					if got.Status != status || got.Body != "{}\n" {
+						s.Errorf("answered %d %q, want %d", got.Status, got.Body, status)
 					}
 				}
 			}
@@ -93,7 +92,7 @@ func TestWrittenFailureFreesTheKey(t *testing.T) {
 	})
 }
 
-// IDEM-02: whatever happens after the commit, a repetition gets the answer.
+// IDEM-02: after the commit, a repetition always gets the response.
 func TestFailureAfterTheCommit(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		after := map[string]func(http.ResponseWriter) error{
@@ -105,13 +104,13 @@ func TestFailureAfterTheCommit(t *testing.T) {
 		done := 0
 		for name, fail := range after {
 			s.afterCommit = fail
-			if got := s.serveRecovered(s.create, keyed(name, "hello")); got.ResponseRecorder != nil && got.Code < 400 {
-				s.Errorf("%s: answered %d", name, got.Code)
+			if got := s.serveRecovered(s.create, keyed(name, "hello")); got.Response != nil && got.Status < 400 {
+				s.Errorf("%s: answered %d", name, got.Status)
 			}
 			done++
 			s.afterCommit = nil
 			got := s.serve(s.create, keyed(name, "hello")).is(http.StatusCreated, "")
-			if !got.isReplayed() || got.Header().Get("Location") == "" {
+			if !got.isReplayed() || got.Header.Get("Location") == "" {
 				s.Errorf("%s: not repeated, or without Location", name)
 			}
 			s.wantInvoices(done)
@@ -148,11 +147,11 @@ func TestEveryFault(t *testing.T) {
 				struck = s.Tap.Struck()
 				s.Tap.Reset()
 				cancel()
-				if struck && fault != storetest.FaultCancel && first.Code != http.StatusInternalServerError {
-					s.Errorf("%s at %d: answered %d", fault, n, first.Code)
+				if struck && fault != storetest.FaultCancel && first.Status != http.StatusInternalServerError {
+					s.Errorf("%s at %d: answered %d", fault, n, first.Status)
 				}
 				again := s.serve(s.create, keyed(key, "hello")).is(http.StatusCreated, "")
-				if first.Code == http.StatusCreated {
+				if first.Status == http.StatusCreated {
 					again.repeats(first)
 				}
 				s.serve(s.create, keyed(key, "hello")).is(http.StatusCreated, "")
@@ -169,8 +168,8 @@ func TestEveryFault(t *testing.T) {
 	})
 }
 
-// The lost answer to the commit itself: the work is done, the client is told of a
-// fault, and gets the answer when it comes again.
+// The reply to the commit itself is lost: the work is done, the client gets an internal
+// error, and a retry gets the stored response.
 func TestLostCommit(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		s.midway = func(http.ResponseWriter) error { s.Tap.Arm(storetest.FaultLostCommit, 1); return nil }
@@ -178,8 +177,8 @@ func TestLostCommit(t *testing.T) {
 		s.midway = nil
 		s.wantInvoices(1)
 		got := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
-		if want := "/invoices/" + s.invoices()[0]; !got.isReplayed() || got.Header().Get("Location") != want {
-			s.Errorf("Location %q, want %q; replayed %v", got.Header().Get("Location"), want, got.isReplayed())
+		if want := "/invoices/" + s.invoices()[0]; !got.isReplayed() || got.Header.Get("Location") != want {
+			s.Errorf("Location %q, want %q; replayed %v", got.Header.Get("Location"), want, got.isReplayed())
 		}
 	})
 }

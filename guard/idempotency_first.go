@@ -15,9 +15,9 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 	defer lose(nil)
 	endLease := i.holdLease(ctx, owner, lose)
 
-	// Released unless the work was done: after a failure, and after a panic,
-	// which goes on to whoever recovers. The store leaves a key alone that has
-	// its answer, so a failure after the commit of Answer releases nothing.
+	// Release the key unless the work was done: after a failure, and after a panic, which
+	// continues to the caller that recovers. The store keeps a key that has a response, so a
+	// failure after Answer's commit releases nothing.
 	isDone := false
 	defer func() {
 		endLease()
@@ -31,7 +31,7 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 	call := &answering{cfg: &i.cfg, owner: &owner, header: w.Header(), keep: keep}
 	err := next(recorder, r.WithContext(context.WithValue(ctx, answeringKey{}, call)))
 	if err == nil {
-		err = call.err // a handler that goes on after Answer failed has failed
+		err = call.err // a handler that continues after a failed Answer has failed
 	}
 	switch {
 	case err != nil:
@@ -51,8 +51,8 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 	return nil
 }
 
-// lostMeansConflict tells a client whose request was fenced to come back for the
-// answer of the request that took over.
+// lostMeansConflict turns the loss of the key into a conflict, so that the client retries
+// and gets the response of the request that took over.
 func lostMeansConflict(ctx context.Context, err error) error {
 	if errors.Is(err, ErrKeyLost) || errors.Is(context.Cause(ctx), ErrKeyLost) {
 		return conflict().WithCause(err)
@@ -71,7 +71,7 @@ func (i *Idempotency) record(ctx context.Context, owner KeyOwner, answer KeyAnsw
 	}
 }
 
-// release makes the key new again, also for a client that has left.
+// release makes the key new again, even if the client has disconnected.
 func (i *Idempotency) release(ctx context.Context, owner KeyOwner) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()

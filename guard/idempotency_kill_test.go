@@ -53,8 +53,8 @@ func settleAfterKill(s *shop, where string) {
 	}
 	got := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 	s.wantInvoices(1)
-	if want := "/invoices/" + s.invoices()[0]; got.Header().Get("Location") != want || got.isReplayed() != (where != "midway") {
-		s.Errorf("%v: %s, want Location %s", got.Header(), got.Body, want)
+	if want := "/invoices/" + s.invoices()[0]; got.Header.Get("Location") != want || got.isReplayed() != (where != "midway") {
+		s.Errorf("%v: %s, want Location %s", got.Header, got.Body, want)
 	}
 }
 

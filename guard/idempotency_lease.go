@@ -39,8 +39,8 @@ func (i *Idempotency) holdLease(ctx context.Context, owner KeyOwner, lose contex
 	}
 }
 
-// renew reports whether the key may still be the owner's. A fault says nothing
-// about that; the next renewal will.
+// renew reports whether the owner may still hold the key. After a storage error it
+// reports true, and the next renewal decides.
 func (i *Idempotency) renew(ctx context.Context, owner KeyOwner) bool {
 	err := i.cfg.Store.RenewKey(ctx, owner, time.Now().Add(i.cfg.Lease))
 	if err != nil && !errors.Is(err, ErrKeyLost) && ctx.Err() == nil {

@@ -45,7 +45,7 @@ func TestLeaseIsHeld(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			return s.create(w, r)
 		}
-		var first reply
+		var first response
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -62,7 +62,7 @@ func TestLeaseIsHeld(t *testing.T) {
 	})
 }
 
-// A fault while renewing is no reason to stop; the next renewal holds the key.
+// An error while renewing does not stop the request; the next renewal holds the key.
 func TestLeaseSurvivesAFault(t *testing.T) {
 	var log strings.Builder
 	inBubble(t, func(s *shop) {
@@ -78,7 +78,7 @@ func TestLeaseSurvivesAFault(t *testing.T) {
 	}, func(cfg *guard.IdempotencyConfig) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 }
 
-// A request that has lost its key hears of it through its context.
+// The context of a request that has lost its key is cancelled.
 func TestLostLeaseEndsTheContext(t *testing.T) {
 	inBubble(t, func(s *shop) {
 		s.serve(func(_ http.ResponseWriter, r *http.Request) error {
@@ -94,8 +94,8 @@ func TestLostLeaseEndsTheContext(t *testing.T) {
 	})
 }
 
-// Run removes keys a day after, on the clock that can be moved, and goes on after
-// a fault.
+// Run removes keys after one day on the platform's clock, and continues after an
+// error.
 func TestRun(t *testing.T) {
 	inBubble(t, func(s *shop) {
 		for i := range 250 {

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Old keys are looked for once a minute and removed a few at a time, so that
-// nobody waits for it. A key that is not removed yet is new all the same.
+// Old keys are deleted once a minute in small batches, so that requests do not wait. An
+// expired key counts as new even before it is deleted.
 const (
 	purgeEvery = time.Minute
 	purgeBatch = 200
 )
 
 // Run removes the keys that are older than [KeyLifetime], until ctx ends, and
-// returns its error. Any number of nodes may run it. A fault is logged and left
-// for the next minute.
+// returns its error. Any number of nodes may run it. After an error, which is
+// logged, Run tries again in the next minute.
 func (i *Idempotency) Run(ctx context.Context) error {
 	for {
 		now := i.cfg.Clock.Now()
@@ -35,7 +36,7 @@ func (i *Idempotency) Run(ctx context.Context) error {
 func (i *Idempotency) Purge(ctx context.Context) (int, error) {
 	at, total := i.now(), 0
 	for ctx.Err() == nil {
-		n, err := i.cfg.Store.PurgeKeys(ctx, at, purgeBatch)
+		n, err := i.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: purgeBatch})
 		total += n
 		if err != nil {
 			return total, fmt.Errorf("guard: remove old keys: %w", err)

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// keptHeaders say what the body is or where its thing is to be found; the other
-// headers are about one exchange and are made anew for a repetition.
+// keptHeaders describe the body or the location of the created resource. The other headers
+// concern one exchange only and are set again for a repetition.
 var keptHeaders = []string{
 	"Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Content-Location",
 	"X-Content-Type-Options", "Location", "Link", "Etag", "Last-Modified",
@@ -88,7 +88,8 @@ func (r *answerRecorder) pass() error {
 	return err
 }
 
-// deliver sends what was held back; a client that has left is no fault of ours.
+// deliver sends the response that was held back. A client that has disconnected is not an
+// error.
 func (r *answerRecorder) deliver() { _ = r.pass() }
 
 // Flush is for handlers that ask for an http.Flusher.
@@ -154,8 +155,7 @@ func (a KeyAnswer) write(w http.ResponseWriter) {
 type keeper struct {
 	names []string
 
-	// The version that the body is written in stays with it, whatever version a
-	// repetition asks for.
+	// The version of the body is kept with it, even if a repetition asks for another version.
 	versionHeader, version string
 }
 

@@ -34,9 +34,9 @@ func (s *shop) writing(parts ...[]byte) apierror.Handler {
 	}
 }
 
-// Binary answers are repeated byte for byte, up to the limit itself. A larger one
-// reaches its client; a repetition is told that it is not kept, and the work is
-// not done again.
+// Binary responses are replayed byte for byte, up to and including the limit. A larger
+// response reaches its client. A repetition gets an error because the response was not
+// stored, and the work is not done again.
 func TestLargeAnswers(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		binary := make([]byte, answerLimit+1)
@@ -56,8 +56,8 @@ func TestLargeAnswers(t *testing.T) {
 			before := len(s.invoices())
 			h := s.writing(test.parts...)
 			first := s.serve(h, keyed(name, "hello"))
-			if first.Code != http.StatusAccepted || !bytes.Equal(first.Body.Bytes(), bytes.Join(test.parts, nil)) {
-				s.Errorf("%s: answered %d with %d bytes", name, first.Code, first.Body.Len())
+			if first.Status != http.StatusAccepted || first.Body != string(bytes.Join(test.parts, nil)) {
+				s.Errorf("%s: answered %d with %d bytes", name, first.Status, len(first.Body))
 			}
 			again := s.serve(h, keyed(name, "hello"))
 			if test.isKept {
@@ -89,8 +89,8 @@ func TestLargeAnswersInTransactions(t *testing.T) {
 			}
 			key := string(rune('a' + size%2))
 			first := s.serve(h, keyed(key, "hello")).is(http.StatusOK, "")
-			if first.Body.Len() != size+2 {
-				s.Errorf("answered %d bytes", first.Body.Len())
+			if len(first.Body) != size+2 {
+				s.Errorf("answered %d bytes", len(first.Body))
 			}
 			again := s.serve(h, keyed(key, "hello"))
 			if size+2 <= answerLimit {
@@ -175,7 +175,7 @@ func send(s *shop, server *httptest.Server, key string) *http.Response {
 	return response
 }
 
-// A handler that flushes is heard while it runs, and repeated afterwards.
+// Flushed output reaches the client while the handler runs, and is replayed afterwards.
 func TestStreamedAnswer(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		heard := make(chan struct{})

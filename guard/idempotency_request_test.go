@@ -34,8 +34,8 @@ func TestKeySyntax(t *testing.T) {
 			r := keyed("", "hello")
 			r.Header["Idempotency-Key"] = test.values
 			got := s.serve(s.create, r)
-			if got.Code != test.status {
-				s.Errorf("%s: answered %d", name, got.Code)
+			if got.Status != test.status {
+				s.Errorf("%s: answered %d", name, got.Status)
 			}
 			got.is(test.status, "")
 		}
@@ -68,8 +68,8 @@ func TestBodies(t *testing.T) {
 				seen, err = io.ReadAll(r.Body)
 				return err
 			}, r)
-			if got.Code != test.status {
-				s.Errorf("%s: answered %d", name, got.Code)
+			if got.Status != test.status {
+				s.Errorf("%s: answered %d", name, got.Status)
 			}
 			if test.status == 200 && !got.isReplayed() && !bytes.Equal(seen, exact) {
 				s.Errorf("%s: the handler saw %d bytes", name, len(seen))

@@ -10,13 +10,13 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// KeyLifetime is how long a key repeats its answer, counted from the request that
+// KeyLifetime is the default of how long a key repeats its response, counted from the request that
 // gave it. At exactly this age the key is new again.
 const KeyLifetime = 24 * time.Hour
 
-// ErrKeyLost says that a request no longer owns its key: its lease ended and
-// another request took the key over, or the key has its answer already. Whatever
-// the request wrote in a transaction must not be committed.
+// ErrKeyLost means that a request no longer owns its key: its lease ended and
+// another request took the key over, or the key has its answer already. The
+// transaction of the request must not be committed.
 var ErrKeyLost = errors.New("the Idempotency-Key belongs to another request or has its answer")
 
 // KeyStore keeps idempotency keys. storage/sqlstore implements it. All methods
@@ -26,9 +26,9 @@ var ErrKeyLost = errors.New("the Idempotency-Key belongs to another request or h
 // owned by one request at a time, which the store picks with one conditional
 // write; every later act of that request is fenced by its owner token.
 type KeyStore interface {
-	// ClaimKey makes the key the caller's when it is absent, when it is older
-	// than its lifetime, or when the lease of the same request has ended.
-	// Otherwise it changes nothing and says what the key is.
+	// ClaimKey gives the key to the caller if the key is absent, older than its lifetime, or
+	// held by an expired lease of the same request. Otherwise it changes nothing and returns
+	// the state of the key.
 	ClaimKey(ctx context.Context, claim KeyClaim) (KeyClaimed, error)
 
 	// RenewKey moves the end of the lease. [ErrKeyLost] when the key is another's.
@@ -42,9 +42,9 @@ type KeyStore interface {
 	// otherwise it does nothing.
 	ReleaseKey(ctx context.Context, owner KeyOwner) error
 
-	// PurgeKeys deletes at most limit keys that are older than their lifetime
-	// and that nobody is running, and returns how many.
-	PurgeKeys(ctx context.Context, at KeyTime, limit int) (int, error)
+	// Purge deletes a batch of records of the kind [storage.PurgeKeys], and returns how
+	// many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
 }
 
 // KeyOwner is one request's hold on a key. The key belongs to a caller in a
@@ -60,8 +60,8 @@ type KeyOwner struct {
 	Owner string
 }
 
-// KeyTime is one moment on both clocks: lifetimes are judged by the platform's,
-// which can be moved, leases by the machine's.
+// KeyTime is one moment on both clocks: lifetimes use the platform's clock, which can be
+// moved; leases use the machine's clock.
 type KeyTime struct {
 	Now  time.Time // the platform's clock
 	Real time.Time // the machine's
@@ -96,9 +96,9 @@ type KeyClaimed struct {
 // KeyAnswer is what a request was answered with.
 type KeyAnswer struct {
 	Status int
-	Header http.Header // those that matter to whoever reads the body
+	Header http.Header // the headers that describe the body
 	Body   []byte
 
-	// IsOmitted says that the body was too large to be kept.
+	// IsOmitted reports whether the body was too large to be kept.
 	IsOmitted bool
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// IDEM-01: of 50 requests at once with one key one does the work; the others get
-// its answer, or are told to wait for it.
+// IDEM-01: exactly one of 50 concurrent requests with the same key does the work. The
+// others get its response, or an error that asks them to wait for it.
 func TestKeyDoesTheWorkOnce(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		done := 0
 		for name, h := range s.bothWays() {
-			replies := make([]reply, 50)
+			replies := make([]response, 50)
 			storetest.Race(len(replies), func(i int) { replies[i] = s.serve(h, keyed(name, "hello")) })
 			done++
 			s.wantInvoices(done)
 
-			var first *reply
+			var first *response
 			for i, got := range replies {
-				if got.Code == http.StatusCreated && !got.isReplayed() {
+				if got.Status == http.StatusCreated && !got.isReplayed() {
 					if first != nil {
 						s.Errorf("%s: two first answers", name)
 					}
@@ -37,10 +37,10 @@ func TestKeyDoesTheWorkOnce(t *testing.T) {
 			}
 			for _, got := range replies {
 				switch {
-				case got.ResponseRecorder == first.ResponseRecorder:
-				case got.Code == http.StatusConflict:
+				case got.Response == first.Response:
+				case got.Status == http.StatusConflict:
 					got.is(http.StatusConflict, apierror.IdempotencyConflict)
-					if got.Header().Get("Retry-After") != "1" {
+					if got.Header.Get("Retry-After") != "1" {
 						s.Errorf("%s: a conflict without Retry-After", name)
 					}
 				default:
@@ -48,8 +48,8 @@ func TestKeyDoesTheWorkOnce(t *testing.T) {
 				}
 			}
 			s.serve(h, keyed(name, "hello")).repeats(*first)
-			if first.Header().Get("Location") == "" || first.Header().Get("Content-Type") != "application/json" {
-				s.Errorf("%s: first answer with %v", name, first.Header())
+			if first.Header.Get("Location") == "" || first.Header.Get("Content-Type") != "application/json" {
+				s.Errorf("%s: first answer with %v", name, first.Header)
 			}
 		}
 	})
@@ -58,14 +58,14 @@ func TestKeyDoesTheWorkOnce(t *testing.T) {
 // IDEM-01: while the first runs, 409; afterwards its answer.
 func TestConflictWhileTheFirstRuns(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var during reply
+		var during response
 		h := func(w http.ResponseWriter, r *http.Request) error {
 			during = s.serve(s.create, keyed("k", "hello"))
 			return s.create(w, r)
 		}
 		first := s.serve(h, keyed("k", "hello")).is(http.StatusCreated, "")
 		during.is(http.StatusConflict, apierror.IdempotencyConflict)
-		if got := during.Header().Get("Retry-After"); got != "1" {
+		if got := during.Header.Get("Retry-After"); got != "1" {
 			s.Errorf("Retry-After: %q", got)
 		}
 		s.endLeases() // an answer needs none
@@ -99,8 +99,8 @@ func TestKeyBelongsToOneRequest(t *testing.T) {
 		s.serve(h, keyed("k", "hello")).is(http.StatusCreated, "")
 		for name, r := range others {
 			got := s.serve(s.create, r)
-			if got.Code != http.StatusUnprocessableEntity {
-				s.Errorf("%s: answered %d", name, got.Code)
+			if got.Status != http.StatusUnprocessableEntity {
+				s.Errorf("%s: answered %d", name, got.Status)
 			}
 			got.is(http.StatusUnprocessableEntity, apierror.IdempotencyMismatch)
 		}
@@ -167,7 +167,7 @@ func TestRepetitionKeepsHeaders(t *testing.T) {
 		for name, want := range map[string]string{
 			"Service-Version": caller.Version, "X-Kept": "kept", "X-Dropped": "", "Etag": `"1"`, "X-Content-Type-Options": "nosniff",
 		} {
-			if got := again.Header().Get(name); got != want {
+			if got := again.Header.Get(name); got != want {
 				s.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
@@ -187,8 +187,8 @@ func TestWithoutKey(t *testing.T) {
 			for _, r := range []*http.Request{keyed("", "hello"), keyed("", "hello"), as(keyed("k", "hello"), unknown), nobody} {
 				got := s.serve(h, r.Clone(r.Context())).is(http.StatusCreated, "")
 				done++
-				if got.isReplayed() || got.Header().Get("Location") == "" || !strings.HasPrefix(got.Body.String(), `{"id":"`) {
-					s.Errorf("answered %v %s", got.Header(), got.Body)
+				if got.isReplayed() || got.Header.Get("Location") == "" || !strings.HasPrefix(got.Body, `{"id":"`) {
+					s.Errorf("answered %v %s", got.Header, got.Body)
 				}
 				r.Body = keyed("", "hello").Body
 			}

@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// identify finds out who calls. The error is a 401, a 403 for somebody who is suspended,
-// or a fault; the call then is nobody's.
+// identify identifies the caller. The error is a 401, a 403 for a suspended user, or an
+// internal error; the call then has no caller.
 func (s *Surface) identify(c *call, r *http.Request) error {
 	if token, ok := bearer(r); ok {
+		if s.cfg.ForeignTokens != nil && isForeign(token) {
+			return s.identifyForeign(c, r, token)
+		}
 		return s.identifyApp(c, r, token)
 	}
 	if s.cfg.Sessions == nil {
@@ -27,6 +30,12 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	case !ok:
 		return apierror.Unauthorized()
 	}
+	c.hasCookie = true
+	return s.identifyPerson(c, r, session)
+}
+
+// identifyPerson makes the call one of a session, unless its user is suspended.
+func (s *Surface) identifyPerson(c *call, r *http.Request, session identity.Session) error {
 	if err := s.checkUser(r.Context(), session.UserID); err != nil {
 		return err
 	}
@@ -35,7 +44,7 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses somebody who is suspended. Tokens of such a user are invalid.
+// checkUser rejects a suspended user. Tokens of such a user are invalid.
 func (s *Surface) checkUser(ctx context.Context, userID string) error {
 	if s.cfg.Users == nil {
 		return nil
@@ -57,40 +66,35 @@ func (s *Surface) identifyApp(c *call, r *http.Request, token string) error {
 	principal, err := s.cfg.Tokens.VerifyAccessToken(r.Context(), token)
 	switch {
 	case errors.Is(err, oauthserver.ErrInvalidToken):
+		c.dead, c.keepsError = principal, principal.AppID != ""
 		return apierror.Unauthorized()
 	case err != nil:
 		return apierror.Failed("verify access token", err)
 	}
 	principal.SignIn = identity.SignInOAuth
-	c.principal = principal
+	c.principal, c.keepsError = principal, true
 	return nil
 }
 
-// HasToken reports whether a request tries to authenticate with an access token. What
-// comes of it is the Surface's to say, wherever the request goes.
+// HasToken reports whether a request tries to authenticate with an access token. It does
+// not check the token; the Surface does.
 func HasToken(r *http.Request) bool {
 	_, ok := bearer(r)
 	return ok
 }
 
-// bearer returns the token of the Authorization header (RFC 6750 section 2.1), the
-// only place where one is looked for. It reports true when the request tries to
-// authenticate so, with an empty token when that cannot succeed: without a value,
-// or with two headers, of which somebody else may have read the other.
+// bearer returns the token of the Authorization header (RFC 6750 section 2.1); tokens are
+// not read from anywhere else. It reports true if the request tries to authenticate so. The
+// token is empty if that cannot succeed: without a value, or with two headers, since a
+// proxy may have read the other one.
 func bearer(r *http.Request) (token string, ok bool) {
-	values := r.Header["Authorization"]
-	switch len(values) {
-	case 0:
-		return "", false
-	case 1:
-		scheme, rest, _ := strings.Cut(strings.TrimSpace(values[0]), " ")
-		return strings.TrimLeft(rest, " "), strings.EqualFold(scheme, "Bearer")
+	if len(r.Header.Values("Authorization")) > 1 {
+		return "", true
 	}
-	return "", true
+	return header.Authorization(r.Header, "Bearer")
 }
 
-// checkOrigin refuses writes that a page of another site sends with the cookie of
-// somebody who is signed in here.
+// checkOrigin rejects writes that a page of another site sends with a user's cookie.
 func (s *Surface) checkOrigin(r *http.Request) error {
 	if err := s.origins.Check(r); err != nil {
 		return apierror.Forbidden("this request came from another site").WithCause(err)

@@ -7,12 +7,13 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// limitName says which limit refused, for the metric.
+// limitName is the limit that rejected a call, for the metric.
 type limitName string
 
 const (
 	limitBusiness limitName = "app and business"
 	limitApp      limitName = "app"
+	limitRoute    limitName = "route"
 	limitAddress  limitName = "address"
 )
 
@@ -24,7 +25,7 @@ func (s *Surface) limit(c *call, r *http.Request) error {
 		return apierror.Failed("rate limit", err)
 	}
 	if c.isOAuth() {
-		c.quota = result.Counters[0]
+		c.quota = quotaOf(result)
 	}
 	switch {
 	case result.Allowed:
@@ -33,23 +34,34 @@ func (s *Surface) limit(c *call, r *http.Request) error {
 		c.refusedBy = limitAddress
 		return apierror.TooManyRequests(result.Wait)
 	}
-	c.refusedBy = [...]limitName{limitBusiness, limitApp}[result.Index]
+	c.refusedBy = [...]limitName{limitBusiness, limitApp, limitRoute}[result.Index]
 	return apierror.New(apierror.AppRateLimited).WithRetryAfter(result.Wait)
 }
 
-// counters are the two of an app, or the one of an address.
+// quotaOf is what the RateLimit headers tell: the limit of the app and business, or that
+// of the route if it leaves less.
+func quotaOf(result ratelimit.Result) ratelimit.Quota {
+	business, route := result.Counters[0], result.Counters[2]
+	if route.Limit > 0 && route.Remaining <= business.Remaining {
+		return route
+	}
+	return business
+}
+
+// counters are those of an app, or the one of an address.
 func (s *Surface) counters(c *call, r *http.Request) (counters ratelimit.Counters) {
 	if !c.isOAuth() {
-		counters[0] = ratelimit.DefaultAPI(s.cfg.Proxies.ClientIP(r))
+		counters[0] = s.cfg.Limits.DefaultAPI(s.cfg.Proxies.ClientIP(r))
 		return counters
 	}
-	counters[0] = ratelimit.Counter{
-		Key:   ratelimit.NewKey("api business", c.principal.AppID, c.principal.BusinessID),
-		Limit: ratelimit.PerMinute(ratelimit.APIPerBusiness),
+	who, pattern := c.principal, ""
+	if c.route != nil {
+		pattern = c.route.Pattern
 	}
-	counters[1] = ratelimit.Counter{
-		Key:   ratelimit.NewKey("api app", c.principal.AppID),
-		Limit: ratelimit.PerMinute(ratelimit.APIPerApp),
+	call := ratelimit.Call{AppID: who.AppID, ClientID: who.ClientID, BusinessID: who.BusinessID, UserID: who.UserID, Pattern: pattern}
+	limits, err := s.cfg.Limits.For(r.Context(), call)
+	if err != nil {
+		s.cfg.Logger.ErrorContext(r.Context(), "guard: exceptions from limits ignored", "err", err)
 	}
-	return counters
+	return limits.Counters(&call)
 }

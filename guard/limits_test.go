@@ -38,11 +38,11 @@ func (l *counting) Check(ctx context.Context, now time.Time, req ratelimit.Reque
 	return l.Memory.Check(ctx, now, req)
 }
 
-func (a answer) number(name string) int {
+func (a response) number(name string) int {
 	a.Helper()
-	n, err := strconv.Atoi(a.header.Get(name))
+	n, err := strconv.Atoi(a.Header.Get(name))
 	if err != nil {
-		a.Fatalf("%s: %s: %v", a.call, name, err)
+		a.Fatalf("%s: %s: %v", a.Request, name, err)
 	}
 	return n
 }
@@ -52,7 +52,7 @@ func (a answer) number(name string) int {
 func TestLimitOfABusiness(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newKit(t, func(c *guard.Config) { c.Limiter = limiter })
+	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
 	token := k.token()
 	calls := []struct {
 		call string
@@ -61,46 +61,47 @@ func TestLimitOfABusiness(t *testing.T) {
 	for i := range 300 {
 		c := calls[i%len(calls)]
 		a := k.send(c.call, bearer(token))
-		if a.status != c.want {
-			t.Fatalf("call %d: %d, want %d", i+1, a.status, c.want)
+		if a.Status != c.want {
+			t.Fatalf("call %d: %d, want %d", i+1, a.Status, c.want)
 		}
 		reset := a.number("RateLimit-Reset")
 		if a.number("RateLimit-Limit") != 300 || a.number("RateLimit-Remaining") != 299-i || reset < 1 || reset > 60 {
-			t.Fatalf("call %d: header %v", i+1, a.header)
+			t.Fatalf("call %d: header %v", i+1, a.Header)
 		}
 	}
-	for _, changes := range [][]with{nil, {version("nothing")}, {cookie(user + "@" + business)}} {
+	for _, changes := range [][]with{nil, {version("nothing")}, {k.session(user, business)}} {
 		a := k.send("GET /invoices", append(changes, bearer(token))...).refused(http.StatusTooManyRequests, apierror.AppRateLimited)
 		if a.number("RateLimit-Remaining") != 0 || a.number("RateLimit-Limit") != 300 || a.number("Retry-After") != a.number("RateLimit-Reset") {
-			t.Errorf("refused: header %v", a.header)
+			t.Errorf("refused: header %v", a.Header)
 		}
 	}
 	if limiter.asked != 303 {
 		t.Errorf("the limiter was asked %d times for 303 calls", limiter.asked)
 	}
 	// Another business of the same app has a window of its own.
-	if a := k.send("GET /invoices", bearer(k.grant("biz_2", allScopes).token)).ok(); a.number("RateLimit-Remaining") != 299 {
-		t.Errorf("another business: header %v", a.header)
+	if a := k.send("GET /invoices", bearer(k.grant("biz_2", allScopes).Access)).ok(); a.number("RateLimit-Remaining") != 299 {
+		t.Errorf("another business: header %v", a.Header)
 	}
 	counter := ratelimit.Counter{Key: ratelimit.NewKey("api business", k.app.ID, business), Limit: ratelimit.PerMinute(300)}
 	_, ends := counter.Window(k.clock.Now())
 	k.clock.Advance(time.UnixMilli(ends - 1).Sub(k.clock.Now()))
 	if a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, apierror.AppRateLimited); a.number("Retry-After") != 1 {
-		t.Errorf("a millisecond before: %v", a.header)
+		t.Errorf("a millisecond before: %v", a.Header)
 	}
 	k.clock.Advance(time.Millisecond)
 	if a := k.send("GET /invoices", bearer(token)).ok(); a.number("RateLimit-Remaining") != 299 || a.number("RateLimit-Reset") != 60 {
-		t.Errorf("in the next window: %v", a.header)
+		t.Errorf("in the next window: %v", a.Header)
 	}
 }
 
-// LIM-01, LIM-02, LIM-04: 10,000 calls of an app in all businesses together pass, and
-// the one after says how long that limit lasts; its headers are the business's.
+// LIM-01, LIM-02, LIM-04: 10,000 calls of an app in all businesses together pass. The next
+// one is rejected with the remaining time of that limit; its headers are those of the
+// business.
 func TestLimitOfAnApp(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newKit(t, func(c *guard.Config) { c.Limiter = limiter })
-	first, second := k.token(), k.grant("biz_2", allScopes).token
+	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
+	first, second := k.token(), k.grant("biz_2", allScopes).Access
 	app := ratelimit.Counter{Key: ratelimit.NewKey("api app", k.app.ID), Limit: ratelimit.PerMinute(10_000)}
 	for range 9_998 { // in other businesses
 		_, err := limiter.Memory.Check(t.Context(), k.clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{app}})
@@ -113,45 +114,45 @@ func TestLimitOfAnApp(t *testing.T) {
 	for i, token := range []string{first, second, first} {
 		a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, apierror.AppRateLimited)
 		if a.number("Retry-After") != int((left+time.Second-1)/time.Second) {
-			t.Errorf("Retry-After %s, want %v", a.header.Get("Retry-After"), left)
+			t.Errorf("Retry-After %s, want %v", a.Header.Get("Retry-After"), left)
 		}
 		want := []int{298, 298, 297}[i] // a refused call counts for the business too
 		if a.number("RateLimit-Limit") != 300 || a.number("RateLimit-Remaining") != want {
-			t.Errorf("header %v, want %d remaining", a.header, want)
+			t.Errorf("header %v, want %d remaining", a.Header, want)
 		}
 	}
-	// Another app is not at fault.
+	// Another app is not affected.
 	k.app = k.addApp("cli_2")
 	k.send("GET /invoices", bearer(k.token())).ok()
 	k.clock.Advance(left)
 	k.send("GET /invoices", bearer(first)).ok()
 }
 
-// LIM-05: people, callers who fail and callers without credentials count for their
-// address, together, and calls with a token do not.
+// LIM-05: requests with a session, with invalid credentials and without credentials count
+// together for their address, and calls with a token do not.
 func TestDefaultLimit(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newKit(t, func(c *guard.Config) { c.Limiter = limiter })
-	token, signedIn := k.token(), cookie(user+"@"+business)
+	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
+	token, signedIn := k.token(), k.session(user, business)
 	k.send("GET /invoices", bearer(token), from("192.0.2.1")).ok()
 	// Others on this host count under the same name.
 	_, err := limiter.Memory.Check(t.Context(), k.clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
-		Key: ratelimit.DefaultAPI(mustIP("192.0.2.1")).Key, Limit: ratelimit.PerMinute(600),
+		Key: new(ratelimit.Limits).DefaultAPI(mustIP("192.0.2.1")).Key, Limit: ratelimit.PerMinute(600),
 	}}})
 	k.must(err)
 	for i := range 599 {
 		who := []with{bearer("wrong"), signedIn, header("X-Nobody", "")}[i%3]
 		a := k.send("GET /invoices", who, from("192.0.2.1"), header("X-Forwarded-For", "198.51.100."+strconv.Itoa(i%250)))
-		if a.status == http.StatusTooManyRequests || a.limited() {
-			t.Fatalf("call %d: %d %v", i+1, a.status, a.header)
+		if a.Status == http.StatusTooManyRequests || a.limited() {
+			t.Fatalf("call %d: %d %v", i+1, a.Status, a.Header)
 		}
 	}
 	for _, who := range []with{bearer("wrong"), signedIn, header("X-Nobody", "")} {
 		for _, call := range []string{"GET /invoices", "GET /profile", "GET /events", "GET /nothing", "POST /settings"} {
 			a := k.send(call, who, from("192.0.2.1")).refused(http.StatusTooManyRequests, "")
 			if wait := a.number("Retry-After"); wait < 1 || wait > 60 || a.limited() {
-				t.Errorf("header %v", a.header)
+				t.Errorf("header %v", a.Header)
 			}
 		}
 	}
@@ -161,11 +162,11 @@ func TestDefaultLimit(t *testing.T) {
 	k.send("GET /invoices", signedIn, from("192.0.2.1")).ok()
 }
 
-// LIM-07: a limiter that cannot tell is a fault of the server.
+// LIM-07: an error of the limiter is an internal error.
 func TestLimiterFaults(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newKit(t, func(c *guard.Config) { c.Limiter = limiter })
+	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
 	token := k.token()
 	limiter.fault = ratelimit.ErrUnavailable
 	k.send("GET /invoices", bearer(token)).refused(http.StatusServiceUnavailable, "")
@@ -176,14 +177,14 @@ func TestLimiterFaults(t *testing.T) {
 // AN-01: each call with a token counts once, refused ones too; others do not.
 func TestAnalytics(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token, now := k.token(), k.clock.Now()
 	k.send("GET /invoices", bearer(token))
 	k.send("GET /nothing", bearer(token))
 	k.send("GET /invoices", bearer(token), version("nothing"))
 	k.send("GET /panic", bearer(token))
 	k.send("GET /invoices", bearer("wrong"))
-	k.send("GET /invoices", cookie(user+"@"+business))
+	k.send("GET /invoices", k.session(user, business))
 	k.send("GET /invoices")
 	want := []counted{{k.app.ID, now, 200, false}, {k.app.ID, now, 403, false}, {k.app.ID, now, 400, false}, {k.app.ID, now, 500, false}}
 	if diff := cmp.Diff(want, k.calls.calls, cmp.AllowUnexported(counted{})); diff != "" {
@@ -203,5 +204,44 @@ func TestAnalytics(t *testing.T) {
 	k.send("GET /invoices", bearer(token))
 	if diff := cmp.Diff([]counted{{k.app.ID, now, 429, true}}, k.calls.calls, cmp.AllowUnexported(counted{})); diff != "" {
 		t.Errorf("a refused one (-want +got):\n%s", diff)
+	}
+}
+
+// Exceptions by app, business and route. The RateLimit headers tell the limit that
+// applied.
+func TestLimitsFor(t *testing.T) {
+	t.Parallel()
+	var seen []ratelimit.Call
+	k := newHarness(t, func(c *guard.Config) {
+		c.Limits.PerBusiness = ratelimit.PerMinute(5)
+		c.Limits.LimitsFor = func(_ context.Context, call ratelimit.Call) ratelimit.CallLimits {
+			seen = append(seen, call)
+			var exceptions ratelimit.CallLimits
+			if call.BusinessID == "biz_2" {
+				exceptions.PerBusiness = ratelimit.PerMinute(7)
+			}
+			if call.Pattern == "GET /invoices/{id}" {
+				exceptions.PerRoute = ratelimit.PerMinute(2)
+			}
+			return exceptions
+		}
+	})
+	first, second := k.token(), k.grant("biz_2", allScopes).Access
+	want := func(a response, limit, remaining int) {
+		t.Helper()
+		if a.number("RateLimit-Limit") != limit || a.number("RateLimit-Remaining") != remaining {
+			t.Errorf("%s: header %v, want %d of %d", a.Request, a.Header, remaining, limit)
+		}
+	}
+	want(k.send("GET /invoices", bearer(first)).ok(), 5, 4)
+	want(k.send("GET /invoices", bearer(second)).ok(), 7, 6)
+	want(k.send("GET /invoices/inv_x", bearer(first)), 2, 1)
+	want(k.send("GET /invoices/inv_x", bearer(first)), 2, 0)
+	want(k.send("GET /invoices/inv_x", bearer(first)).refused(http.StatusTooManyRequests, apierror.AppRateLimited), 2, 0)
+	want(k.send("GET /invoices", bearer(first)).ok(), 5, 0) // the route's calls counted here too
+	want(k.send("GET /invoices", bearer(first)).refused(http.StatusTooManyRequests, apierror.AppRateLimited), 5, 0)
+	want(k.send("GET /nothing", bearer(second)), 7, 5)
+	if last := seen[len(seen)-1]; last.AppID != k.app.ID || last.BusinessID != "biz_2" || last.UserID == "" || last.ClientID == "" || last.Pattern != "" {
+		t.Errorf("the last call was seen as %+v", last)
 	}
 }

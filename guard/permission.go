@@ -22,8 +22,8 @@ const (
 	AllPermissions Permission = "*"
 )
 
-// Permissions is the second gate. It is asked about the user and the business of a
-// call, on routes that declare a permission, each time; an error is a fault.
+// Permissions is the second gate. It checks the user and the business of each call on
+// routes that declare a permission. An error is an internal error.
 type Permissions interface {
 	HasPermission(ctx context.Context, businessID, userID string, permission Permission) (bool, error)
 }
@@ -38,7 +38,7 @@ const (
 	Member Role = "member"
 )
 
-// Roles says which permissions each role has. A role that is not there has none.
+// Roles lists the permissions of each role. A role that is missing has none.
 type Roles map[Role][]Permission
 
 // DefaultRoles lets owners and admins do everything.
@@ -51,11 +51,11 @@ func (r Roles) Have(role Role, permission Permission) bool {
 	return slices.Contains(r[role], permission) || slices.Contains(r[role], AllPermissions)
 }
 
-// RoleFunc returns the role of a user in a business at this moment; empty for
-// somebody who has none. An error is a fault.
+// RoleFunc returns the current role of a user in a business; empty for a user without a
+// role. An error is an internal error.
 type RoleFunc func(ctx context.Context, businessID, userID string) (Role, error)
 
-// Permissions are those of the role that a user has.
+// Permissions returns the permissions of the user's role.
 func (r Roles) Permissions(of RoleFunc) Permissions { return rolePermissions{r, of} }
 
 type rolePermissions struct {

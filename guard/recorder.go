@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -14,8 +15,11 @@ import (
 // to some other backend say, can lose or double those headers.
 type recorder struct {
 	http.ResponseWriter
-	now    time.Time // that everything about the call is judged by
+	now    time.Time // the time used by every check of the call
 	status int       // zero until the answer has begun
+
+	keepsError bool   // for the request log
+	errorBody  []byte // the beginning of the body, if the status is 400 or above
 
 	quota         ratelimit.Quota // zero unless the call was made with a token
 	version       Version         // zero until it is resolved
@@ -55,6 +59,9 @@ func (w *recorder) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *recorder) Write(p []byte) (int, error) {
 	w.begin(http.StatusOK)
+	if w.keepsError && w.status >= http.StatusBadRequest {
+		w.errorBody = append(w.errorBody, p[:min(len(p), analytics.MaxErrorBytes-len(w.errorBody))]...)
+	}
 	return w.ResponseWriter.Write(p)
 }
 

@@ -22,19 +22,27 @@ type Route struct {
 	Pattern string
 	// Scope that the token must have, or [AnyScope]. It cannot be left out.
 	Scope string
+	// ChallengeScopes are what the challenge of a 401 asks for on a route with [AnyScope]
+	// whose handler checks scopes by itself, such as an MCP endpoint: clients that follow
+	// challenges begin with them. Empty: it asks for none, and such clients request all
+	// scopes of the resource's metadata. The challenge of another route asks for its Scope.
+	ChallengeScopes []string
 	// Permission that the user must have in the business, besides the scope;
 	// empty means none.
 	Permission Permission
-	// SessionsAllowed serves people with a session cookie too, for the business that
-	// they are signed into; without one it is a 400. They need the permission and no
-	// scope. Otherwise their requests go to the host's own handler.
+	// SessionsAllowed serves people too, with a session cookie or a token of the host, for
+	// the business that they are signed into; without one it is a 400. They need the
+	// permission and no scope. Otherwise their requests go to the host's own handler.
 	SessionsAllowed bool
 	// AppsOnly is the code of the 403 that people with a session cookie get
 	// here; empty: their requests go to the host's own handler.
 	AppsOnly apierror.Code
-	// ReadOnly says that a method which usually writes does not: a search by
-	// POST. It takes no Idempotency-Key.
+	// ReadOnly marks a route that does not write although its method usually does,
+	// such as a search by POST. The route takes no Idempotency-Key.
 	ReadOnly bool
+
+	// Description is for the document that Platform.OpenAPI returns.
+	Description Description
 
 	Handler apierror.Handler // see [HTTP] for an http.Handler
 }
@@ -71,7 +79,7 @@ func (s *Surface) handle(declared Route) (err error) {
 	}
 	checked := &route{Route: declared, keyed: declared.Handler}
 	checked.method, checked.path = splitPattern(declared.Pattern)
-	if checked.writes() && s.cfg.Idempotency != nil {
+	if checked.Writes() && s.cfg.Idempotency != nil {
 		checked.keyed = s.cfg.Idempotency(declared.Handler)
 	}
 	defer func() { // the mux panics if something is wrong with a pattern
@@ -79,13 +87,13 @@ func (s *Surface) handle(declared Route) (err error) {
 			err = fmt.Errorf("%v", value)
 		}
 	}()
-	s.mux.Handle(declared.Pattern, s.gatesOf(checked))
+	s.mux.Handle(declared.Pattern, gates{s, checked})
 	s.patterns = append(s.patterns, declared.Pattern)
 	return nil
 }
 
-// Patterns are those of all routes that are open, in the order in which they were
-// opened. Whatever matches none of them is shut to apps.
+// Patterns returns the patterns of all routes that apps may call, in the order in which
+// the routes were added. A request that matches none of them is rejected.
 func (s *Surface) Patterns() []string { return slices.Clone(s.patterns) }
 
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
@@ -104,6 +112,8 @@ func (s *Surface) check(r Route) error {
 		return errors.New("no Scope is declared; AnyScope opens it to every token")
 	case r.Scope != AnyScope && !known.IsEmpty() && !known.Has(r.Scope):
 		return fmt.Errorf("there is no scope %q", r.Scope)
+	case len(r.ChallengeScopes) > 0 && r.Scope != AnyScope:
+		return errors.New("ChallengeScopes are for AnyScope; the challenge of this route asks for its Scope")
 	case r.Permission != "" && s.cfg.Permissions == nil:
 		return errors.New("it needs a permission, and Config.Permissions is nil")
 	case r.Permission == AllPermissions:
@@ -111,10 +121,26 @@ func (s *Surface) check(r Route) error {
 	case r.SessionsAllowed && r.AppsOnly != "":
 		return errors.New("SessionsAllowed and AppsOnly contradict each other")
 	}
+	for _, scope := range r.ChallengeScopes {
+		if !known.IsEmpty() && !known.Has(scope) {
+			return fmt.Errorf("ChallengeScopes: there is no scope %q", scope)
+		}
+	}
+	if err := r.Description.check(); err != nil {
+		return fmt.Errorf("Description: %w", err)
+	}
 	if _, ok := apierror.Lookup(r.AppsOnly); !ok && r.AppsOnly != "" {
 		return fmt.Errorf("AppsOnly: there is no code %s", r.AppsOnly)
 	}
 	return nil
+}
+
+// challengeScope is what the challenge of a 401 asks for; empty: nothing.
+func (r *route) challengeScope() string {
+	if r.Scope == AnyScope {
+		return strings.Join(r.ChallengeScopes, " ")
+	}
+	return r.Scope
 }
 
 func splitPattern(pattern string) (method, path string) {
@@ -122,6 +148,9 @@ func splitPattern(pattern string) (method, path string) {
 	return method, strings.TrimLeft(path, " \t")
 }
 
-func (r *route) writes() bool {
-	return !r.ReadOnly && r.method != http.MethodGet && r.method != http.MethodHead
+// Writes reports whether the route takes an Idempotency-Key: its method writes, and
+// ReadOnly is not set.
+func (r Route) Writes() bool {
+	method, _ := splitPattern(r.Pattern)
+	return !r.ReadOnly && method != http.MethodGet && method != http.MethodHead
 }

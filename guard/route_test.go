@@ -12,12 +12,13 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // API-07: what is not declared as it should be cannot be registered.
 func TestHandleRefuses(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	fine := guard.Route{Pattern: "GET /fine", Scope: "invoices:read", Handler: k.echo}
 	for want, spoil := range map[string]func(*guard.Route){
 		"no Scope is declared":         func(r *guard.Route) { r.Scope = "" },
@@ -61,7 +62,7 @@ func TestHandleRefuses(t *testing.T) {
 func TestIdempotencyIsTheLastGate(t *testing.T) {
 	t.Parallel()
 	var reached []string
-	k := newKit(t, func(c *guard.Config) {
+	k := newHarness(t, func(c *guard.Config) {
 		c.Idempotency = func(next apierror.Handler) apierror.Handler {
 			return func(w http.ResponseWriter, r *http.Request) error {
 				reached = append(reached, r.Pattern)
@@ -85,10 +86,10 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 	}
 	k.send("POST /invoices", bearer(token)).ok()
 	if a := k.send("DELETE /payments/pay_1", bearer(token)).ok(); a.text("id") != "pay_1" {
-		t.Errorf("path value %s", a.raw)
+		t.Errorf("path value %s", a.Body)
 	}
 	k.send("PUT /app-data", bearer(token), header("Idempotency-Key", "taken")).refused(http.StatusConflict, apierror.IdempotencyConflict)
-	k.send("POST /profile", cookie(user+"@"+business)).ok() // so that Answer works there too
+	k.send("POST /profile", k.session(user, business)).ok() // so that Answer works there too
 	if got := strings.Join(reached, ", "); got != "POST /invoices, DELETE /payments/{id}, PUT /app-data, POST /profile" {
 		t.Errorf("reached by %s", got)
 	}
@@ -98,7 +99,7 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 // doubles the headers of the call.
 func TestHeadersOfForeignHandlers(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	foreign := func(write func(w http.ResponseWriter)) apierror.Handler {
 		return guard.HTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Add("RateLimit-Limit", "7")
@@ -124,12 +125,9 @@ func TestHeadersOfForeignHandlers(t *testing.T) {
 		r, err := http.NewRequest(http.MethodGet, server.URL+"/foreign/"+name, nil)
 		k.must(err)
 		bearer(token)(r)
-		res, err := server.Client().Do(r)
-		k.must(err)
-		res.Body.Close()
-		a := answer{TB: t, call: name, status: res.StatusCode, header: res.Header}
-		if a.ok(); !a.limited() || a.number("RateLimit-Limit") != 300 || strings.Join(a.header.Values("Service-Version"), ",") != "2026-09-01" {
-			t.Errorf("%s: header %v", name, a.header)
+		a := response{TB: t, Response: partnertest.Send(t, server.Client(), r)}
+		if a.ok(); !a.limited() || a.number("RateLimit-Limit") != 300 || strings.Join(a.Header.Values("Service-Version"), ",") != "2026-09-01" {
+			t.Errorf("%s: header %v", name, a.Header)
 		}
 	}
 }
@@ -137,7 +135,7 @@ func TestHeadersOfForeignHandlers(t *testing.T) {
 // ERR-02: an answer that fails half-way is cut, and counts as an error.
 func TestCutAnswer(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	k.must(k.surface.Handle(guard.Route{Pattern: "GET /half", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, _ *http.Request) error {
 		_, _ = io.WriteString(w, "half")
 		panic("oh")
@@ -156,7 +154,7 @@ func TestCutAnswer(t *testing.T) {
 	}
 }
 
-// ERR-04: a call whose client has gone away is counted, and is no server error.
+// ERR-04: a call whose client has gone away is counted, and is not a server error.
 func TestGoneClient_ERR04(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -176,7 +174,7 @@ func TestGoneClient_ERR04(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKit(t)
+			k := newHarness(t)
 			token := k.token()
 			ctx, leave := context.WithCancel(t.Context())
 			k.must(k.surface.Handle(guard.Route{Pattern: "GET /gone", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
@@ -201,15 +199,15 @@ func TestGoneClient_ERR04(t *testing.T) {
 // META-05: browsers may call the API, and a preflight needs no credentials.
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	origin, asks := header("Origin", "https://spa.example.com"), header("Access-Control-Request-Method", "POST")
 	for _, call := range []string{"OPTIONS /invoices", "OPTIONS /nothing"} {
 		a := k.send(call, origin, asks)
-		if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: %d %v", call, a.status, a.header)
+		if a.Status != http.StatusNoContent || a.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %d %v", call, a.Status, a.Header)
 		}
 		for _, name := range []string{"Authorization", "Content-Type", "Idempotency-Key", "Service-Version"} {
-			if !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), name) {
+			if !strings.Contains(a.Header.Get("Access-Control-Allow-Headers"), name) {
 				t.Errorf("%s: %s is not allowed", call, name)
 			}
 		}
@@ -219,11 +217,11 @@ func TestCORS(t *testing.T) {
 		"GET /invoices": {bearer(token)}, "GET /nothing": {bearer(token)}, "GET /panic": {bearer(token)}, "GET /events": nil,
 	} {
 		a := k.send(call, append(changes, origin)...)
-		if a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Access-Control-Allow-Credentials") != "" {
-			t.Errorf("%s: %v", call, a.header)
+		if a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("%s: %v", call, a.Header)
 		}
 		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "WWW-Authenticate", "Service-Version"} {
-			if !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), name) {
+			if !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), name) {
 				t.Errorf("%s: %s is not exposed", call, name)
 			}
 		}
@@ -233,9 +231,9 @@ func TestCORS(t *testing.T) {
 // Nothing is behind the surface of a host without handlers or sessions of its own.
 func TestWithoutAHost(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, func(c *guard.Config) { c.Fallback = nil })
-	k.send("GET /invoices", cookie(user+"@"+business)).refused(http.StatusNotFound, "")
-	k = newKit(t, func(c *guard.Config) { c.Sessions, c.Analytics = nil, nil })
-	k.send("GET /invoices", cookie(user+"@"+business)).refused(http.StatusUnauthorized, "")
+	k := newHarness(t, func(c *guard.Config) { c.Fallback = nil })
+	k.send("GET /invoices", k.session(user, business)).refused(http.StatusNotFound, "")
+	k = newHarness(t, func(c *guard.Config) { c.Sessions, c.Analytics = nil, nil })
+	k.send("GET /invoices", k.session(user, business)).refused(http.StatusUnauthorized, "")
 	k.send("GET /invoices", bearer(k.token())).ok()
 }

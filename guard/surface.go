@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -12,14 +13,21 @@ import (
 // looking at credentials, which they cannot have.
 func (s *Surface) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// route passes a request to the gates of its route. Whatever the mux would reject or
+// route passes a request to the gates of its route. A request that the mux would reject or
 // redirect itself is undeclared.
 func (s *Surface) route(w http.ResponseWriter, r *http.Request) {
-	if to, _ := s.mux.Handler(r); !isGates(to) {
-		s.undeclared(w, r)
+	if s.routeOf(r) == nil {
+		s.undeclared.ServeHTTP(w, r)
 		return
 	}
 	s.mux.ServeHTTP(w, r) // which sets the values of the path
+}
+
+// routeOf returns the route of a request; nil if its method and path are not declared.
+func (s *Surface) routeOf(r *http.Request) *route {
+	to, _ := s.mux.Handler(r)
+	declared, _ := to.(gates)
+	return declared.route
 }
 
 // call is one request, and what is known about it so far.
@@ -28,55 +36,60 @@ type call struct {
 	started   time.Time // real time, to see how long it took
 	route     *route    // nil when the method and path are not declared
 	principal identity.Principal
+	dead      identity.Principal // of a token that is no longer valid; for the request log
+	code      apierror.Code      // of the error; may be empty
 	session   identity.Session
+	hasCookie bool      // the session is that of a cookie, which browsers send by themselves
 	refusedBy limitName // empty when no limit did
 }
 
 func (c *call) isOAuth() bool   { return c.principal.SignIn == identity.SignInOAuth }
 func (c *call) isSession() bool { return c.principal.SignIn == identity.SignInSession }
 
-// gates is the handler of a route: all checks, and then the handler that was declared.
-type gates func(w http.ResponseWriter, r *http.Request)
-
-// ServeHTTP implements http.Handler.
-func (g gates) ServeHTTP(w http.ResponseWriter, r *http.Request) { g(w, r) }
-
-func isGates(h http.Handler) bool {
-	_, ok := h.(gates)
-	return ok
+// gates is the handler of a route, or of everything undeclared if the route is nil: all
+// checks, and then the handler that was declared.
+type gates struct {
+	surface *Surface
+	route   *route
 }
 
-// gatesOf returns the gates of a route, or of everything undeclared if the route is nil.
-// Errors and panics get their shape, and the outcome is counted.
-func (s *Surface) gatesOf(to *route) gates {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now()}, started: time.Now(), route: to}
-		ctx, span := s.telemetry.begin(r, c)
-		finished := false
-		defer func() { s.finish(ctx, r, c, span, finished) }()
-		if span != nil {
-			r = r.WithContext(ctx)
-		}
-		s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error { return s.serve(c, w, r) }).ServeHTTP(c, r)
-		c.begin(http.StatusOK) // a handler that wrote nothing meant this
-		finished = true
+// ServeHTTP implements http.Handler. Errors and panics get their shape, and the outcome is
+// counted.
+func (g gates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := g.surface
+	c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now()}, started: time.Now(), route: g.route}
+	ctx, span := s.telemetry.begin(r, c)
+	finished := false
+	defer func() { s.finish(ctx, r, c, span, finished) }()
+	if span != nil {
+		r = r.WithContext(ctx)
 	}
+	s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
+		err := s.serve(c, w, r)
+		if e, ok := errors.AsType[*apierror.Error](err); ok {
+			c.code = e.Code()
+		}
+		return err
+	}).ServeHTTP(c, r)
+	c.begin(http.StatusOK) // a handler that wrote nothing meant this
+	finished = true
 }
 
-// serve is the order of the gates. Whoever is refused by one has not come to the
-// next.
+// serve runs the checks in order. A request that fails one check does not reach the next.
 func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
 	nobody := s.identify(c, r)
 	if err := s.limit(c, r); err != nil {
 		return err
 	}
 	if nobody != nil {
-		return nobody // after the limit: who fails is counted too
+		return c.challenge(nobody) // after the limit, so that unauthenticated requests are counted too
 	}
-	if c.isSession() {
+	if c.hasCookie {
 		if err := s.checkOrigin(r); err != nil {
 			return err
 		}
+	}
+	if c.isSession() {
 		if c.route == nil || !c.route.SessionsAllowed {
 			return s.serveElsewhere(c, w, r)
 		}
@@ -94,6 +107,18 @@ func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.run(c, w, r) // with idempotency, where a token writes
+}
+
+// challenge adds the scope that the route asks for to the challenge of a 401.
+func (c *call) challenge(err error) error {
+	if c.route == nil {
+		return err
+	}
+	e, ok := errors.AsType[*apierror.Error](err)
+	if !ok || e.Status() != http.StatusUnauthorized {
+		return err
+	}
+	return e.WithScope(c.route.challengeScope())
 }
 
 // serveElsewhere is for people on routes that are for apps: refused, if the route

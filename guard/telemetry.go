@@ -12,6 +12,8 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnerkit/partnerkit/analytics"
 )
 
 const scopeName = "github.com/partnerkit/partnerkit/guard"
@@ -54,9 +56,8 @@ func (t *telemetry) begin(r *http.Request, c *call) (context.Context, trace.Span
 	return t.tracer.Start(r.Context(), name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(c.labels(r)...))
 }
 
-// finish counts what came of a call. A handler that did not come to its end has
-// cut its answer short, which is a failure whatever the status said, unless the client has
-// gone.
+// finish counts the result of a call. A handler that panicked has cut its response short,
+// which counts as a failure for every status, unless the client has disconnected.
 func (s *Surface) finish(ctx context.Context, r *http.Request, c *call, span trace.Span, finished bool) {
 	status, took := c.status, time.Since(c.started)
 	isGone := errors.Is(context.Cause(r.Context()), context.Canceled)
@@ -66,15 +67,31 @@ func (s *Surface) finish(ctx context.Context, r *http.Request, c *call, span tra
 	case !finished && status == 0:
 		status = http.StatusBadRequest
 	}
-	if s.cfg.Analytics != nil && c.isOAuth() {
-		s.cfg.Analytics.Count(c.principal.AppID, c.now, status, c.refusedBy != "", took)
-		s.cfg.Analytics.Use(c.principal.InstallationID, c.now)
-	}
+	s.tellAnalytics(r, c, status, took)
 	s.telemetry.measure(ctx, r, c, status, took)
 	if span != nil {
 		describe(span, c, status)
 		span.End()
 	}
+}
+
+// tellAnalytics counts and logs the call of an app.
+func (s *Surface) tellAnalytics(r *http.Request, c *call, status int, took time.Duration) {
+	if s.cfg.Analytics == nil || !c.keepsError {
+		return
+	}
+	who := c.principal
+	if !c.isOAuth() {
+		who = c.dead
+	}
+	called := analytics.Call{
+		AppID: who.AppID, InstallationID: who.InstallationID, BusinessID: who.BusinessID, At: c.now, Took: took, Method: methodName(r.Method), Status: status,
+		RateLimited: c.refusedBy != "", HasDeadToken: !c.isOAuth(), Code: string(c.code), RequestID: c.Header().Get("X-Request-Id"), Error: c.errorBody,
+	}
+	if c.route != nil {
+		called.Route = c.route.Pattern
+	}
+	s.cfg.Analytics.Count(called)
 }
 
 func (t *telemetry) measure(ctx context.Context, r *http.Request, c *call, status int, took time.Duration) {

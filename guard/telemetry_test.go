@@ -120,7 +120,7 @@ func (s *span) End(...trace.SpanEndOption) {
 func TestTelemetry(t *testing.T) {
 	t.Parallel()
 	seen := &observer{}
-	k := newKit(t, func(c *guard.Config) { c.MeterProvider, c.TracerProvider = seen, tracers{o: seen} })
+	k := newHarness(t, func(c *guard.Config) { c.MeterProvider, c.TracerProvider = seen, tracers{o: seen} })
 	inHandler := false
 	k.must(k.surface.Handle(guard.Route{Pattern: "GET /spans/{id}", Scope: guard.AnyScope, Handler: func(_ http.ResponseWriter, r *http.Request) error {
 		_, inHandler = trace.SpanFromContext(r.Context()).(*span)
@@ -149,7 +149,7 @@ func TestTelemetry(t *testing.T) {
 			"http.server.request.duration http.request.method=GET http.response.status_class=4xx http.route=/invoices",
 			"GET /invoices (server) http.request.method=GET http.response.status_code=401 http.route=/invoices",
 		}},
-		{"GET /profile", cookie(user + "@" + business), []string{
+		{"GET /profile", k.session(user, business), []string{
 			"http.server.request.duration http.request.method=GET http.response.status_class=2xx http.route=/profile",
 			"GET /profile (server) http.request.method=GET http.response.status_code=200 http.route=/profile partnerkit.business.id=" + business,
 		}},
@@ -168,8 +168,8 @@ func TestTelemetry(t *testing.T) {
 func TestRefusalsAreCounted(t *testing.T) {
 	t.Parallel()
 	seen := &observer{}
-	k := newKit(t, func(c *guard.Config) { c.MeterProvider = seen })
-	token := k.grant(business, identity.MustScopes("invoices:read")).token
+	k := newHarness(t, func(c *guard.Config) { c.MeterProvider = seen })
+	token := k.grant(business, identity.MustScopes("invoices:read")).Access
 	for range 300 {
 		k.send("GET /nothing", bearer(token))
 	}

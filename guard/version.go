@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// DeprecationNotice is how long before its sunset a version says that it goes.
+// DeprecationNotice is how long before its sunset a version is announced as deprecated.
 const DeprecationNotice = 90 * 24 * time.Hour
 
 // Versions are those of the API. The zero value means that it has none.
@@ -81,7 +81,7 @@ func (v Versions) index() (map[string]Version, error) {
 // header asks for, else the app's pin, else the current one.
 func (s *Surface) resolveVersion(c *call, r *http.Request) error {
 	name := s.cfg.Versions.OfApp(c.principal.Version)
-	// Sent twice it is no name of a version, whatever the two are.
+	// Two values are never a valid version, even if they are equal.
 	if asked := r.Header[s.versionHeader]; len(asked) > 1 || len(asked) == 1 && asked[0] != "" {
 		name = strings.Join(asked, ", ")
 	}

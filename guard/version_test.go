@@ -10,11 +10,12 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 )
 
-// VER-01, VER-02: the header, else the pin, else the current version; one that does
-// not exist or is past its sunset is refused, wherever it came from.
+// VER-01, VER-02: the version of a call is that of the header, else the pinned one, else
+// the current one. A version that does not exist or is past its sunset is rejected in
+// each case.
 func TestVersionOfACall(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	token := k.token()
 	for _, test := range []struct {
 		header, pin, want string
@@ -41,48 +42,48 @@ func TestVersionOfACall(t *testing.T) {
 		a := k.send("GET /invoices", changes...)
 		if test.want == "" {
 			a.refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
-			if a.header.Get("Service-Version") != "" || len(a.raw) > 1000 {
-				t.Errorf("header %q, pin %q: %s", test.header, test.pin, a.raw)
+			if a.Header.Get("Service-Version") != "" || len(a.Body) > 1000 {
+				t.Errorf("header %q, pin %q: %s", test.header, test.pin, a.Body)
 			}
 			continue
 		}
-		if a.ok(); a.text("version") != test.want || a.header.Get("Service-Version") != test.want {
-			t.Errorf("header %.20q, pin %q: %s, header %q, want %s", test.header, test.pin, a.raw, a.header.Get("Service-Version"), test.want)
+		if a.ok(); a.text("version") != test.want || a.Header.Get("Service-Version") != test.want {
+			t.Errorf("header %.20q, pin %q: %s, header %q, want %s", test.header, test.pin, a.Body, a.Header.Get("Service-Version"), test.want)
 		}
 	}
 	k.pin("")
 	k.send("GET /invoices", bearer(token), version("2026-01-15"), version("2026-01-15")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
 	k.send("GET /invoices", bearer(token), header("SERVICE-VERSION", "2026-01-15")).ok()
-	k.send("GET /profile", cookie(user+"@"+business), version("2025-06-01")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	k.send("GET /profile", k.session(user, business), version("2025-06-01")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
 }
 
 // VER-01: the header has the service's name.
 func TestVersionHeaderOfTheService(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, func(c *guard.Config) { c.Service = "Acme Books" })
+	k := newHarness(t, func(c *guard.Config) { c.Service = "Acme Books" })
 	a := k.send("GET /invoices", bearer(k.token()), header("Acme-Books-Version", "2026-01-15"), version("nothing")).ok()
-	if a.text("version") != "2026-01-15" || a.header.Get("Acme-Books-Version") != "2026-01-15" || a.header.Get("Service-Version") != "" {
-		t.Errorf("%s %v", a.raw, a.header)
+	if a.text("version") != "2026-01-15" || a.Header.Get("Acme-Books-Version") != "2026-01-15" || a.Header.Get("Service-Version") != "" {
+		t.Errorf("%s %v", a.Body, a.Header)
 	}
 }
 
-// VER-02, VER-04: within 90 days of its sunset a version says so; from the sunset on
-// it is refused, also when it is the current one. Errors say it too.
+// VER-02, VER-04: within 90 days of its sunset a version announces it; from the sunset on
+// the version is rejected, even if it is the current one. Error responses announce it too.
 func TestSunset(t *testing.T) {
 	t.Parallel()
 	sunset := start.Add(100 * 24 * time.Hour)
-	k := newKit(t, func(c *guard.Config) {
+	k := newHarness(t, func(c *guard.Config) {
 		c.Versions = guard.Versions{Current: "2026-01-15", All: []guard.Version{{Name: "2026-01-15", Sunset: sunset}, {Name: "2026-09-01"}}}
 	})
-	at := func(when time.Time, call string, changes ...with) answer {
+	at := func(when time.Time, call string, changes ...with) response {
 		k.clock.Advance(when.Sub(k.clock.Now()))
 		return k.send(call, append(changes, bearer(k.token()))...)
 	}
 	deprecated := sunset.Add(-90 * 24 * time.Hour)
-	silent := func(a answer) {
+	silent := func(a response) {
 		t.Helper()
-		if a.header.Get("Deprecation") != "" || a.header.Get("Sunset") != "" {
-			t.Errorf("header %v", a.header)
+		if a.Header.Get("Deprecation") != "" || a.Header.Get("Sunset") != "" {
+			t.Errorf("header %v", a.Header)
 		}
 	}
 	silent(at(deprecated.Add(-time.Second), "GET /invoices").ok())
@@ -90,8 +91,8 @@ func TestSunset(t *testing.T) {
 		for call, status := range map[string]int{"GET /invoices": 200, "GET /nothing": 403, "GET /panic": 500} {
 			a := at(when, call)
 			// RFC 9745: a date of structured fields; RFC 8594: an HTTP-date.
-			if a.status != status || a.header.Get("Deprecation") != "@1789128000" || a.header.Get("Sunset") != "Thu, 10 Dec 2026 12:00:00 GMT" {
-				t.Errorf("%s at %v: %d %v", call, when, a.status, a.header)
+			if a.Status != status || a.Header.Get("Deprecation") != "@1789128000" || a.Header.Get("Sunset") != "Thu, 10 Dec 2026 12:00:00 GMT" {
+				t.Errorf("%s at %v: %d %v", call, when, a.Status, a.Header)
 			}
 		}
 		silent(at(when, "GET /invoices", version("2026-09-01")).ok())
@@ -104,10 +105,10 @@ func TestSunset(t *testing.T) {
 // An API without versions refuses those that are asked for.
 func TestNoVersions(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, func(c *guard.Config) { c.Versions = guard.Versions{} })
+	k := newHarness(t, func(c *guard.Config) { c.Versions = guard.Versions{} })
 	token := k.token()
-	if a := k.send("GET /invoices", bearer(token)).ok(); a.text("version") != "" || len(a.header.Values("Service-Version")) != 0 {
-		t.Errorf("%s %v", a.raw, a.header)
+	if a := k.send("GET /invoices", bearer(token)).ok(); a.text("version") != "" || len(a.Header.Values("Service-Version")) != 0 {
+		t.Errorf("%s %v", a.Body, a.Header)
 	}
 	k.send("GET /invoices", bearer(token), version("2026-09-01")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
 	k.pin("2026-09-01")
@@ -116,7 +117,7 @@ func TestNoVersions(t *testing.T) {
 
 func TestVersionsAreChecked(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	for want, wrong := range map[string]guard.Versions{
 		"not a date":    {Current: "v2", All: []guard.Version{{Name: "v2"}}},
 		"twice":         {Current: "2026-01-15", All: []guard.Version{{Name: "2026-01-15"}, {Name: "2026-01-15"}}},
@@ -132,7 +133,7 @@ func TestVersionsAreChecked(t *testing.T) {
 // A handler for each version that changed it.
 func TestByVersion(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	say := func(text string) apierror.Handler {
 		return func(w http.ResponseWriter, _ *http.Request) error {
 			return apierror.WriteJSON(w, http.StatusOK, map[string]string{"shape": text})
@@ -147,8 +148,8 @@ func TestByVersion(t *testing.T) {
 		{"GET /old", "2026-01-15", "first"}, {"GET /old", "2026-09-01", "second"}, {"GET /new", "2026-09-01", "only"}, {"GET /new", "2026-01-15", ""},
 	} {
 		a := k.send(test.call, bearer(token), version(test.version))
-		if a.text("shape") != test.want || test.want == "" && a.status != http.StatusNotFound {
-			t.Errorf("%s in %s: %d %s", test.call, test.version, a.status, a.raw)
+		if a.text("shape") != test.want || test.want == "" && a.Status != http.StatusNotFound {
+			t.Errorf("%s in %s: %d %s", test.call, test.version, a.Status, a.Body)
 		}
 	}
 	if _, ok := guard.Since("2026-01-15", map[string]int{"2026-01-16": 1}); ok {

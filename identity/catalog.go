@@ -9,8 +9,8 @@ import (
 type Scope struct {
 	Name string
 
-	// Description tells a person who is asked to consent, in plain words, what
-	// an app with this scope can do: "See your invoices".
+	// Description is the text on the consent page about what an app with this
+	// scope can do, in plain words: "See your invoices".
 	Description string
 
 	// Internal scopes are known to the server and published, and no app may

@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// AZ-06: what is accepted has the syntax of RFC 6749 3.3, each scope once, in
-// the order in which they were given, and comes back when it is read again.
+// AZ-06: accepted scopes have the syntax of RFC 6749 3.3, each scope once, in the given
+// order, and parsing their text again returns the same scopes.
 func FuzzParseScopes(f *testing.F) {
 	for _, seed := range []string{"", " ", "invoices:read", "a b a", "a  b", " a", "a ", "a\tb", "a\"b", "a\\b", "ä", strings.Repeat("a ", 200), strings.Repeat("a", 200)} {
 		f.Add(seed)

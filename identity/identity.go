@@ -1,10 +1,9 @@
-// Package identity says on whose behalf a call is made: by an app with a token
-// ([Principal]) or by a person with a session cookie ([Session]), and what it may do
-// ([Scopes], out of a [ScopeCatalog]).
+// Package identity describes the caller of a request: an app with a token ([Principal])
+// or a person with a session cookie ([Session]), and what the caller may do ([Scopes],
+// from a [ScopeCatalog]).
 //
-// Whoever checks credentials puts one of the two into the request's context;
-// whoever serves the request reads it there. All values are immutable once made and
-// safe for concurrent use.
+// The code that checks credentials puts one of the two into the request's context, and
+// the handler reads it there. All values are immutable and safe for concurrent use.
 package identity
 
 import (
@@ -12,18 +11,18 @@ import (
 	"time"
 )
 
-// SignIn is how a caller proved who it is.
+// SignIn is how a caller authenticated.
 type SignIn string
 
 // The ways to sign in.
 const (
 	SignInOAuth   SignIn = "oauth"   // an access token
-	SignInSession SignIn = "session" // a session cookie
+	SignInSession SignIn = "session" // a session cookie, or a token of the host's own clients
 )
 
-// Principal is who a call is made for: an app, in a business where it is installed,
-// for the user who consented. Ids are opaque; those of users and businesses are the
-// host's.
+// Principal is the identity of a call: an app, in a business where it is installed,
+// for the user who consented. Ids are opaque. The host assigns the ids of users and
+// businesses.
 type Principal struct {
 	AppID          string
 	ClientID       string
@@ -49,6 +48,9 @@ type Session struct {
 	UserID     string
 	BusinessID string // empty until one is chosen
 	SignedInAt time.Time
+	// DisplayName is the name or the address by which pages address the person; empty:
+	// they show none.
+	DisplayName string
 }
 
 type (
@@ -61,8 +63,8 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalFrom returns the principal that ctx carries; false when there is none, as
-// on a route that nobody guards.
+// PrincipalFrom returns the principal that ctx carries. It returns false if there is
+// none, as on a route without a guard.
 func PrincipalFrom(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok
@@ -73,7 +75,8 @@ func WithSession(ctx context.Context, s Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// SessionFrom returns the session that ctx carries; false when nobody is signed in.
+// SessionFrom returns the session that ctx carries. It returns false if the request has
+// no session.
 func SessionFrom(ctx context.Context) (Session, bool) {
 	s, ok := ctx.Value(sessionKey{}).(Session)
 	return s, ok

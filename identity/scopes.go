@@ -22,16 +22,16 @@ type Scopes struct {
 	names []string
 }
 
-// ScopeError says what is wrong with a list of scopes. Its text has only characters
+// ScopeError describes what is wrong with a list of scopes. Its text has only characters
 // that an OAuth error_description may have (RFC 6749 5.2).
 type ScopeError struct {
-	// Names are the scopes at fault, when they are well-formed.
+	// Names are the rejected scopes, if they are well-formed.
 	Names []string
 
 	Problem string // such as "unknown scope"
 }
 
-// Error is the problem, and the scopes at fault if they can be shown.
+// Error returns the problem, and the rejected scopes if they can be shown.
 func (e *ScopeError) Error() string {
 	if len(e.Names) == 0 {
 		return e.Problem
@@ -41,7 +41,7 @@ func (e *ScopeError) Error() string {
 
 // ParseScopes reads the scope parameter of RFC 6749 3.3: one or more scopes with
 // single spaces between them. Duplicates collapse, order is kept. An empty text is an
-// error: whoever has a default for it looks first. Errors are [*ScopeError].
+// error: a caller with a default must check for it first. Errors are [*ScopeError].
 func ParseScopes(text string) (Scopes, error) {
 	if text == "" {
 		return Scopes{}, &ScopeError{Problem: "scope is empty"}
@@ -99,12 +99,12 @@ func (s Scopes) Minus(other Scopes) Scopes {
 	return s.keep(func(name string) bool { return !other.Has(name) })
 }
 
-// Equal reports whether both have the same scopes, in whatever order.
+// Equal reports whether both have the same scopes, in any order.
 func (s Scopes) Equal(other Scopes) bool {
 	return len(s.names) == len(other.names) && s.HasAll(other)
 }
 
-// IsEmpty reports that there is no scope in the set.
+// IsEmpty reports whether the set has no scopes.
 func (s Scopes) IsEmpty() bool { return len(s.names) == 0 }
 
 // Len is the number of scopes.

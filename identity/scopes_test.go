@@ -31,7 +31,7 @@ func TestParseScopes(t *testing.T) {
 	}
 }
 
-// AZ-06: what is no scope parameter is refused, in words that can go on the wire.
+// AZ-06: an invalid scope parameter is rejected, with a text that can be sent to the client.
 func TestParseScopesRefuses(t *testing.T) {
 	t.Parallel()
 	const (

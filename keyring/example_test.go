@@ -32,7 +32,7 @@ func Example() {
 	// keyring: corrupted or not sealed for this place
 }
 
-// A new key goes in front; the old one stays until everything is sealed anew.
+// A new key goes in front; the old one stays until everything is sealed again.
 func ExampleKeyring_NeedsReseal() {
 	oldKey, newKey := strings.Repeat("o", keyring.KeySize), strings.Repeat("n", keyring.KeySize)
 	encode := func(key string) string { return base64.StdEncoding.EncodeToString([]byte(key)) }

@@ -19,7 +19,7 @@ const (
 )
 
 // Key is one key with the id that sealed values name it by. It prints and logs as
-// its id. The zero value is no key, and [New] refuses it.
+// its id. The zero value is not a key, and [New] rejects it.
 type Key struct {
 	id string
 
@@ -46,7 +46,7 @@ func NewKey(id string, material []byte) (Key, error) {
 	return Key{id: id, material: func() []byte { return kept[:] }}, nil
 }
 
-// ID is the name that sealed values carry. It is no secret.
+// ID is the name that sealed values carry. It is not a secret.
 func (k Key) ID() string { return k.id }
 
 // String names the key by its id.
@@ -63,8 +63,8 @@ func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // Parse reads a keyring from a flag or an environment variable: base64 of 32 bytes,
 // several separated by commas, the sealing one first. Standard and URL alphabets are
-// both fine, with or without padding. Ids are made from the keys. Errors say which
-// key is wrong by its position, and never show it.
+// both fine, with or without padding. Ids are made from the keys. Errors name
+// the wrong key by its position and never show it.
 func Parse(text string) (*Keyring, error) {
 	var keys []Key
 	for part := range strings.SplitSeq(text, ",") {

@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	// ErrNoKeys says that the keyring is empty: the zero value, nil, or New without keys.
+	// ErrNoKeys means that the keyring is empty: the zero value, nil, or New without keys.
 	ErrNoKeys = errors.New("keyring: no keys")
 
-	// ErrUnknownKey says that a value was sealed by a key that is not on the ring.
+	// ErrUnknownKey means that a value was sealed by a key that is not on the ring.
 	ErrUnknownKey = errors.New("keyring: sealed by an unknown key")
 
-	// ErrCorrupted says that a value is not what was sealed for this place: it was
+	// ErrCorrupted means that a value is not what was sealed for this place: it was
 	// changed, cut, moved, or sealed by other bytes under the same key id.
 	ErrCorrupted = errors.New("keyring: corrupted or not sealed for this place")
 )

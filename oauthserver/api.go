@@ -1,7 +1,6 @@
 package oauthserver
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,93 +21,89 @@ const (
 	pathRegister         = "/oauth/register"
 )
 
-// APIHandler serves the API host: the OAuth endpoints and the documents by which
-// clients find them. Mount it on "/oauth/" and "/.well-known/". A path that is
-// not exactly one of its own is a 404 in the standard shape.
-func (s *Server) APIHandler() http.Handler {
-	documents, endpoints := s.documentRoutes(), s.endpointRoutes()
-	routes := make(map[string]http.Handler, len(documents)+len(endpoints))
-	for path, serve := range documents {
-		routes[path] = s.document(serve)
+// route is a path of the API host. Its method is GET for documents, which are limited like
+// every request without a limit of its own and have errors in the standard shape, and POST
+// for endpoints, which have errors in the OAuth shape.
+type route struct {
+	method, path string
+	serve        apierror.Handler
+}
+
+func (s *Server) apiRoutes() []route {
+	routes := []route{
+		{http.MethodGet, pathServerMetadata, s.serveServerMetadata},
+		{http.MethodGet, pathResourceMetadata, s.resourceMetadata(Resource{})},
+		{http.MethodGet, pathKeys, s.serveJWKS},
+		{http.MethodPost, pathToken, s.serveToken},
+		{http.MethodPost, pathRevoke, s.serveRevoke},
+		{http.MethodPost, pathIntrospect, s.serveIntrospect},
+		{http.MethodPost, pathDevice, s.serveDeviceAuthorize},
+		{http.MethodPost, pathRegister, s.serveRegister},
 	}
-	for path, serve := range endpoints {
-		routes[path] = s.endpoint(serve)
+	for _, resource := range s.cfg.Resources {
+		withSlash := resource
+		withSlash.Path += "/"
+		for _, as := range []Resource{resource, withSlash} {
+			routes = append(routes, route{http.MethodGet, pathResourceMetadata + as.Path, s.resourceMetadata(as)})
+		}
+	}
+	return routes
+}
+
+// APIHandler serves the API host: the OAuth endpoints and the documents by which clients
+// find them. Mount it on "/oauth/" and "/.well-known/". For any other path the response is a
+// 404 in the standard shape.
+func (s *Server) APIHandler() http.Handler {
+	handlers := make(map[string]http.Handler)
+	for _, route := range s.apiRoutes() {
+		if route.method == http.MethodPost {
+			handlers[route.path] = s.errors.OAuth(only(route.serve, http.MethodPost))
+		} else {
+			handlers[route.path] = s.errors.Standard(s.withDefaultLimit(only(route.serve, http.MethodGet, http.MethodHead)))
+		}
 	}
 	unknown := s.errors.Standard(s.withDefaultLimit(func(http.ResponseWriter, *http.Request) error {
 		return apierror.NotFound("")
 	}))
 	return CORS(s.cfg.Service, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Not a ServeMux, which would redirect what only resembles a path of ours.
-		route, ok := routes[r.URL.Path]
+		// Not a ServeMux, which redirects paths that it would clean.
+		handler, ok := handlers[r.URL.Path]
 		if !ok {
 			unknown.ServeHTTP(w, r)
 			return
 		}
 		r.Pattern = r.URL.Path // for the log, which shows patterns only
-		route.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 	}))
-}
-
-// documentRoutes are what clients find the endpoints by, and the keys.
-func (s *Server) documentRoutes() map[string]apierror.Handler {
-	return map[string]apierror.Handler{
-		pathServerMetadata:   s.serveServerMetadata,
-		pathResourceMetadata: s.serveResourceMetadata,
-		pathKeys:             s.serveJWKS,
-	}
-}
-
-// endpointRoutes are those of OAuth on the API host.
-func (s *Server) endpointRoutes() map[string]apierror.Handler {
-	return map[string]apierror.Handler{
-		pathToken:      s.serveToken,
-		pathRevoke:     s.serveRevoke,
-		pathIntrospect: s.serveIntrospect,
-		pathDevice:     s.serveDeviceAuthorize,
-		pathRegister:   s.serveRegister,
-	}
 }
 
 // APIPatterns are the methods and paths that [Server.APIHandler] serves, sorted.
 func (s *Server) APIPatterns() []string {
-	documents, endpoints := s.documentRoutes(), s.endpointRoutes()
-	patterns := make([]string, 0, len(documents)+len(endpoints))
-	for path := range documents {
-		patterns = append(patterns, "GET "+path)
-	}
-	for path := range endpoints {
-		patterns = append(patterns, "POST "+path)
+	routes := s.apiRoutes()
+	patterns := make([]string, len(routes))
+	for i, route := range routes {
+		patterns[i] = route.method + " " + route.path
+		if strings.HasSuffix(route.path, "/") {
+			patterns[i] += "{$}"
+		}
 	}
 	slices.Sort(patterns)
 	return patterns
 }
 
-// endpoint is one of the OAuth endpoints: POST, and errors in the OAuth shape.
-func (s *Server) endpoint(h apierror.Handler) http.Handler {
-	return s.errors.OAuth(only(h, http.MethodPost))
-}
-
-// document is something to be read, with errors in the standard shape. It falls
-// under the limit of everything that has none of its own.
-func (s *Server) document(h apierror.Handler) http.Handler {
-	return s.errors.Standard(s.withDefaultLimit(only(h, http.MethodGet, http.MethodHead)))
-}
-
 func only(h apierror.Handler, methods ...string) apierror.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		for _, method := range methods {
-			if r.Method == method {
-				return h(w, r)
-			}
+		if !slices.Contains(methods, r.Method) {
+			return apierror.MethodNotAllowed(strings.Join(methods, ", "))
 		}
-		return apierror.MethodNotAllowed(strings.Join(methods, ", "))
+		return h(w, r)
 	}
 }
 
 func (s *Server) withDefaultLimit(h apierror.Handler) apierror.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var asked ratelimit.Request
-		asked.Counters[0] = ratelimit.DefaultAPI(s.cfg.Proxies.ClientIP(r))
+		asked.Counters[0] = s.cfg.Limits.DefaultAPI(s.cfg.Proxies.ClientIP(r))
 		if err := s.check(r.Context(), s.cfg.Clock.Now(), asked); err != nil {
 			return err
 		}
@@ -116,11 +111,8 @@ func (s *Server) withDefaultLimit(h apierror.Handler) apierror.Handler {
 	}
 }
 
-// errOutcome is an answer of the store that its contract does not have.
-var errOutcome = errors.New("the store answered with an unknown outcome")
-
-// forbidStoring marks an answer that carries secrets.
+// forbidStoring marks a response that carries secrets.
 func forbidStoring(w http.ResponseWriter) {
-	header, values := w.Header(), []string{"no-store", "no-cache"}
-	header["Cache-Control"], header["Pragma"] = values[0:1:1], values[1:2:2]
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Pragma", "no-cache")
 }

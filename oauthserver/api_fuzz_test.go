@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// unlimited is a configuration that refuses nobody for asking too often.
+// unlimited is a configuration without rate limits.
 func unlimited(c *oauthserver.Config) { c.Limiter = allowAll{} }
 
 type allowAll struct{}
@@ -32,15 +32,15 @@ func (allowAll) Fail(context.Context, time.Time, ratelimit.Lockouts) (ratelimit.
 
 func (allowAll) Forgive(context.Context, time.Time, ratelimit.Lockouts) error { return nil }
 
-// in is the kit for one run of a fuzz target.
-func (k *apiKit) in(t *testing.T) *apiKit {
+// in is the harness for one run of a fuzz target.
+func (k *apiHarness) in(t *testing.T) *apiHarness {
 	changed := *k
 	changed.TB = t
 	return &changed
 }
 
-// FuzzRedirectURI: whatever is accepted leads to an https address or to this
-// machine, and to one place only (REG-01).
+// FuzzRedirectURI checks that an accepted URI leads to an https address or to this machine,
+// and to one place only (REG-01).
 func FuzzRedirectURI(f *testing.F) {
 	for _, seed := range []string{
 		"https://a.example.com/cb", "http://localhost:1/", "http://127.0.0.1", "http://[::1]:8080/cb", "http://127.0.0.1.example.com", "https://a@b", "https://a\\@b",
@@ -72,8 +72,8 @@ func FuzzRedirectURI(f *testing.F) {
 	})
 }
 
-// FuzzBasic: a header lets in who has the secret, and nobody else (TOK-01); no
-// header is a fault.
+// FuzzBasic checks that only a header with the secret is accepted (TOK-01), and that no
+// header causes an internal error.
 func FuzzBasic(f *testing.F) {
 	encode := func(s string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, seed := range []string{
@@ -82,7 +82,7 @@ func FuzzBasic(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	k := newAPIKit(f, unlimited)
+	k := newAPIHarness(f, unlimited)
 	f.Fuzz(func(t *testing.T, header string) {
 		k := k.in(t)
 		if strings.ContainsAny(header, "\r\n") {
@@ -101,10 +101,10 @@ func FuzzBasic(f *testing.F) {
 		}
 		right := id == confidentialID && text == apiSecret || id == publicID && text == ""
 		switch {
-		case got.status == http.StatusBadRequest && got.text("error") == "unsupported_grant_type" && right:
-		case got.status == http.StatusUnauthorized && !right:
+		case got.Status == http.StatusBadRequest && got.text("error") == "unsupported_grant_type" && right:
+		case got.Status == http.StatusUnauthorized && !right:
 		default:
-			t.Fatalf("%q: %d %s", header, got.status, got.raw)
+			t.Fatalf("%q: %d %s", header, got.Status, got.Body)
 		}
 	})
 }
@@ -115,7 +115,7 @@ func FuzzVerifier(f *testing.F) {
 	for _, seed := range []string{apiVerifier, apiChallenge, "", apiVerifier + "x", apiVerifier + "=", strings.Repeat("~", 128), strings.Repeat("a", 129), apiVerifier[:42] + "\n", "\x00"} {
 		f.Add(seed)
 	}
-	k := newAPIKit(f, unlimited)
+	k := newAPIHarness(f, unlimited)
 	syntax := regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 	code := k.code(publicID, apiChallenge)
 	f.Fuzz(func(t *testing.T, verifier string) {
@@ -129,13 +129,13 @@ func FuzzVerifier(f *testing.F) {
 			code, want = k.code(publicID, apiChallenge), "invalid_grant"
 		}
 		if got.text("error") != want || got.text("error_description") == "code already used" {
-			t.Fatalf("%q: %d %s", verifier, got.status, got.raw)
+			t.Fatalf("%q: %d %s", verifier, got.Status, got.Body)
 		}
 	})
 }
 
-// FuzzRegister: what is registered obeys the rules; nothing is a fault (REG-01 to
-// REG-03).
+// FuzzRegister: every registered client obeys the rules, and no input causes an internal
+// error (REG-01 to REG-03).
 func FuzzRegister(f *testing.F) {
 	for _, seed := range []string{
 		`{"client_name":"A","redirect_uris":["https://a.example.com/"]}`, `{`, `null`, `{"redirect_uris":null}`, `{"redirect_uris":[[]],"client_name":{}}`,
@@ -145,11 +145,11 @@ func FuzzRegister(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	k := newAPIKit(f, unlimited, openRegistration)
+	k := newAPIHarness(f, unlimited, openRegistration)
 	f.Fuzz(func(t *testing.T, body string) {
 		k := k.in(t)
 		got := k.register(body)
-		if got.status == http.StatusBadRequest {
+		if got.Status == http.StatusBadRequest {
 			return
 		}
 		var answer struct {
@@ -157,16 +157,16 @@ func FuzzRegister(f *testing.F) {
 			Name  string   `json:"client_name"`
 			Scope string   `json:"scope"`
 		}
-		if err := json.Unmarshal([]byte(got.raw), &answer); err != nil || got.status != http.StatusCreated {
-			t.Fatalf("%q: %d %s, %v", body, got.status, got.raw, err)
+		if err := json.Unmarshal([]byte(got.Body), &answer); err != nil || got.Status != http.StatusCreated {
+			t.Fatalf("%q: %d %s, %v", body, got.Status, got.Body, err)
 		}
 		scopes, err := identity.ParseScopes(answer.Scope)
 		if err != nil || identity.DefaultScopes().CheckRequestable(scopes) != nil || strings.TrimSpace(answer.Name) == "" || len(answer.URIs) == 0 || len(answer.URIs) > 5 {
-			t.Fatalf("%q registered %s", body, got.raw)
+			t.Fatalf("%q registered %s", body, got.Body)
 		}
 		for _, uri := range answer.URIs {
 			if (oauthserver.RedirectRules{}).Check(uri) != nil {
-				t.Fatalf("%q registered %s", body, got.raw)
+				t.Fatalf("%q registered %s", body, got.Body)
 			}
 		}
 	})
@@ -180,7 +180,7 @@ func FuzzResource(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	k := newAPIKit(f, unlimited)
+	k := newAPIHarness(f, unlimited)
 	origin := regexp.MustCompile(`(?i)^https://api\.example\.com(:443|:)?([/?][!-~]*)?$`)
 	f.Fuzz(func(t *testing.T, resource string) {
 		k := k.in(t)
@@ -189,7 +189,7 @@ func FuzzResource(f *testing.F) {
 		case code == "invalid_target", code == "invalid_request": // the latter for what no form can hold
 		case code == "unsupported_grant_type" && origin.MatchString(resource) && !strings.Contains(resource, "#"):
 		default:
-			t.Fatalf("%q: %d %s", resource, got.status, got.raw)
+			t.Fatalf("%q: %d %s", resource, got.Status, got.Body)
 		}
 	})
 }

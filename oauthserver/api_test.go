@@ -15,7 +15,7 @@ import (
 // says changes it.
 func TestServerMetadata(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	want := map[string]any{
 		"issuer":                        apiOrigin,
 		"authorization_endpoint":        appOrigin + "/oauth/authorize",
@@ -48,11 +48,11 @@ func TestServerMetadata(t *testing.T) {
 		},
 	} {
 		got := k.send("GET", "/.well-known/oauth-authorization-server", "", change)
-		if diff := cmp.Diff(want, got.body); diff != "" || got.status != http.StatusOK {
-			t.Errorf("%s: %d (-want +got):\n%s", name, got.status, diff)
+		if diff := cmp.Diff(want, got.body); diff != "" || got.Status != http.StatusOK {
+			t.Errorf("%s: %d (-want +got):\n%s", name, got.Status, diff)
 		}
-		if got.header.Get("Content-Type") != "application/json" || got.header.Get("Cache-Control") != "public, max-age=3600" {
-			t.Errorf("%s: headers %v", name, got.header)
+		if got.Header.Get("Content-Type") != "application/json" || got.Header.Get("Cache-Control") != "public, max-age=3600" {
+			t.Errorf("%s: headers %v", name, got.Header)
 		}
 	}
 }
@@ -60,25 +60,25 @@ func TestServerMetadata(t *testing.T) {
 // META-06: the resource, its server and the scopes that can be asked for.
 func TestResourceMetadata(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	got := k.send("GET", "/.well-known/oauth-protected-resource", "")
 	scopes, _ := got.body["scopes_supported"].([]any)
-	if got.status != http.StatusOK || got.keys() != "authorization_servers bearer_methods_supported resource scopes_supported" || len(scopes) != 14 {
-		t.Errorf("answer %d %s", got.status, got.raw)
+	if got.Status != http.StatusOK || got.keys() != "authorization_servers bearer_methods_supported resource scopes_supported" || len(scopes) != 14 {
+		t.Errorf("answer %d %s", got.Status, got.Body)
 	}
 	if got.body["resource"] != apiOrigin || !cmp.Equal(got.body["authorization_servers"], []any{apiOrigin}) {
-		t.Errorf("answer %s", got.raw)
+		t.Errorf("answer %s", got.Body)
 	}
 }
 
 // META-03: the key set is served and may be kept for an hour at most.
 func TestKeySetIsServed(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	got := k.send("GET", "/.well-known/jwks.json", "")
-	age, err := time.ParseDuration(strings.TrimPrefix(got.header.Get("Cache-Control"), "public, max-age=") + "s")
-	if got.status != http.StatusOK || got.keys() != "keys" || err != nil || age <= 0 || age > time.Hour {
-		t.Errorf("answer %d %s %v", got.status, got.raw, got.header)
+	age, err := time.ParseDuration(strings.TrimPrefix(got.Header.Get("Cache-Control"), "public, max-age=") + "s")
+	if got.Status != http.StatusOK || got.keys() != "keys" || err != nil || age <= 0 || age > time.Hour {
+		t.Errorf("answer %d %s %v", got.Status, got.Body, got.Header)
 	}
 }
 
@@ -94,24 +94,24 @@ func endpointPaths() []string {
 // HEAD goes with GET.
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post"} {
 		for _, path := range endpointPaths() {
 			got := k.send(method, path, "")
-			if got.header.Get("Allow") != "POST" {
-				t.Errorf("%s %s: Allow %q", method, path, got.header.Get("Allow"))
+			if got.Header.Get("Allow") != "POST" {
+				t.Errorf("%s %s: Allow %q", method, path, got.Header.Get("Allow"))
 			}
 			got.refused(http.StatusMethodNotAllowed, "invalid_request", "*")
 		}
 	}
 	for _, path := range documentPaths() {
-		if got := k.send("HEAD", path, ""); got.status != http.StatusOK {
-			t.Errorf("HEAD %s: %d", path, got.status)
+		if got := k.send("HEAD", path, ""); got.Status != http.StatusOK {
+			t.Errorf("HEAD %s: %d", path, got.Status)
 		}
 		for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
 			got := k.send(method, path, "")
-			if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != "GET, HEAD" || got.keys() != "error message params statusCode" {
-				t.Errorf("%s %s: %d %s, Allow %q", method, path, got.status, got.raw, got.header.Get("Allow"))
+			if got.Status != http.StatusMethodNotAllowed || got.Header.Get("Allow") != "GET, HEAD" || got.keys() != "error message params statusCode" {
+				t.Errorf("%s %s: %d %s, Allow %q", method, path, got.Status, got.Body, got.Header.Get("Allow"))
 			}
 		}
 	}
@@ -120,15 +120,15 @@ func TestMethods(t *testing.T) {
 // ERR-02: a path that only resembles one is unknown; nothing redirects.
 func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for _, path := range []string{
 		"/oauth/token/", "/oauth/", "/oauth/Token", "//oauth/token", "/oauth//token", "/oauth/./token", "/oauth/x/../token",
 		"/.well-known/", "/.well-known/oauth-authorization-server/", "/.well-known/openid-configuration", "/oauth/authorize", "/",
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			got := k.send(method, path, "", func(r *http.Request) { r.URL.Path = path })
-			if got.status != http.StatusNotFound || got.keys() != "error message statusCode" || got.header.Get("Location") != "" {
-				t.Errorf("%s %s: %d %s", method, path, got.status, got.raw)
+			if got.Status != http.StatusNotFound || got.keys() != "error message statusCode" || got.Header.Get("Location") != "" {
+				t.Errorf("%s %s: %d %s", method, path, got.Status, got.Body)
 			}
 		}
 	}
@@ -138,31 +138,31 @@ func TestUnknownPaths(t *testing.T) {
 // credentials; on errors too.
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.Service = "Ledger" })
-	const exposed = "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Ledger-Version"
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.Service = "Ledger" })
+	const exposed = "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Idempotency-Replayed, X-Request-Id, Mcp-Session-Id, Ledger-Version"
 	for _, path := range append(documentPaths(), endpointPaths()...) {
 		got := k.send("OPTIONS", path, "", withHeader("Origin", "https://spa.example.com"), withHeader("Access-Control-Request-Method", "POST"),
 			withHeader("Access-Control-Request-Headers", "authorization"))
 		want := http.Header{
 			"Access-Control-Allow-Origin":  {"*"},
 			"Access-Control-Allow-Methods": {"GET, HEAD, POST, PUT, PATCH, DELETE"},
-			"Access-Control-Allow-Headers": {"Authorization, Content-Type, Idempotency-Key, Ledger-Version"},
+			"Access-Control-Allow-Headers": {"Authorization, Content-Type, Idempotency-Key, MCP-Protocol-Version, Mcp-Session-Id, Last-Event-ID, Ledger-Version"},
 			"Access-Control-Max-Age":       {"3600"},
 		}
-		if diff := cmp.Diff(want, got.header); diff != "" || got.status != http.StatusNoContent || got.raw != "" {
-			t.Errorf("preflight of %s: %d %q (-want +got):\n%s", path, got.status, got.raw, diff)
+		if diff := cmp.Diff(want, got.Header); diff != "" || got.Status != http.StatusNoContent || got.Body != "" {
+			t.Errorf("preflight of %s: %d %q (-want +got):\n%s", path, got.Status, got.Body, diff)
 		}
 		for _, method := range []string{"GET", "POST"} {
 			got := k.send(method, path, "", withHeader("Origin", "https://spa.example.com"))
-			if got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Access-Control-Expose-Headers") != exposed ||
-				got.header.Get("Access-Control-Allow-Credentials") != "" {
-				t.Errorf("%s %s: headers %v", method, path, got.header)
+			if got.Header.Get("Access-Control-Allow-Origin") != "*" || got.Header.Get("Access-Control-Expose-Headers") != exposed ||
+				got.Header.Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("%s %s: headers %v", method, path, got.Header)
 			}
 		}
 	}
 }
 
-// The version header has a name that HTTP allows, whatever the service is called.
+// The name of the version header is valid in HTTP for every service name.
 func TestVersionHeader(t *testing.T) {
 	t.Parallel()
 	for service, want := range map[string]string{"": "Service-Version", "Ledger": "Ledger-Version", "My Ledger: Ö": "My-Ledger----Version"} {
@@ -176,18 +176,18 @@ func TestVersionHeader(t *testing.T) {
 // shape.
 func TestDefaultLimit(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for i := range 601 {
 		path := documentPaths()[i%3]
 		if i%4 == 0 {
 			path = "/oauth/nothing"
 		}
 		got := k.send("GET", path, "")
-		if limited := got.status == http.StatusTooManyRequests; limited != (i == 600) {
-			t.Fatalf("request %d: %d", i+1, got.status)
+		if limited := got.Status == http.StatusTooManyRequests; limited != (i == 600) {
+			t.Fatalf("request %d: %d", i+1, got.Status)
 		}
-		if i == 600 && (got.keys() != "error message params statusCode" || got.header.Get("Retry-After") == "") {
-			t.Errorf("answer %s %v", got.raw, got.header)
+		if i == 600 && (got.keys() != "error message params statusCode" || got.Header.Get("Retry-After") == "") {
+			t.Errorf("answer %s %v", got.Body, got.Header)
 		}
 	}
 	k.token(k.as(publicID), "grant_type", "x").passed()
@@ -196,7 +196,7 @@ func TestDefaultLimit(t *testing.T) {
 // OERR-01: one option drops the deprecated member.
 func TestOmitDeprecatedMessage(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.OmitDeprecatedMessage = true })
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.OmitDeprecatedMessage = true })
 	if got := k.token(nil); got.keys() != "error error_description" {
 		t.Errorf("members %q", got.keys())
 	}

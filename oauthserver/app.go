@@ -1,14 +1,15 @@
 package oauthserver
 
 import (
+	"encoding/hex"
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Digest is how secrets, codes and tokens are stored: SHA-256 of the text.
-type Digest = secret.Digest
+type Digest = storage.Digest
 
 // ClientType says whether an app can keep a secret.
 type ClientType string
@@ -49,7 +50,7 @@ type App struct {
 	Status   AppStatus
 	Origin   AppOrigin
 	Name     string
-	// OrganizationID is whose app it is; empty for one that belongs to nobody.
+	// OrganizationID is the organization that owns the app; empty if the app has no owner.
 	OrganizationID string
 	// Reviewed is false until the app has completed review; until then it can
 	// only connect to sandbox businesses of its organization.
@@ -61,6 +62,9 @@ type App struct {
 	// Metadata is what registration or the metadata document said beyond the
 	// above, as a JSON object; empty for none.
 	Metadata string
+	// StatusReason is what the operator told the developers about the status; empty for
+	// none. A change of the status removes it.
+	StatusReason string
 	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
 	DocumentFetchedAt, DocumentFreshUntil time.Time
 	CreatedAt                             time.Time
@@ -87,6 +91,12 @@ type ClientSecret struct {
 	CreatedAt time.Time
 	EndedAt   time.Time // zero while it is valid
 }
+
+// UseID is what [Config].SecretUsed reports the secret by. It is not the id, which client
+// authentication does not read.
+func (c ClientSecret) UseID() string { return secretUseID(c.Digest) }
+
+func secretUseID(digest Digest) string { return "secret " + hex.EncodeToString(digest[:]) }
 
 // Client is what client authentication needs to know of an app, and no more: it is
 // read for every request of one.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -15,11 +16,13 @@ import (
 const (
 	authorizePath = "/oauth/authorize"
 	devicePath    = "/device"
+	iconPath      = "/oauth/icon.svg"
 )
 
 // AppHandler serves the pages of the app host: /oauth/authorize, where a person
-// connects an app, and /device, where they do so for a device. Every answer is a
-// page with a strict content policy, or a redirect to an app.
+// connects an app, /device, where they do so for a device, and /settings/apps, where
+// they disconnect apps. Every response is a page with a strict content policy, or a
+// redirect.
 func (s *Server) AppHandler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, serve := range s.pageRoutes() {
@@ -27,7 +30,7 @@ func (s *Server) AppHandler() http.Handler {
 	}
 	pages := s.errors.PageMux(s.showFailure, mux)
 	sameSite := s.crossOriginProtection()
-	return withPageHeaders(s.errors.Page(s.showFailure, func(w http.ResponseWriter, r *http.Request) error {
+	return s.withPageHeaders(s.errors.Page(s.showFailure, func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.limitPages(r); err != nil {
 			return err
 		}
@@ -40,12 +43,15 @@ func (s *Server) AppHandler() http.Handler {
 }
 
 func (s *Server) pageRoutes() map[string]apierror.Handler {
-	return map[string]apierror.Handler{
+	routes := map[string]apierror.Handler{
 		"GET " + authorizePath:  s.serveAuthorize,
 		"POST " + authorizePath: s.serveDecision,
 		"GET " + devicePath:     s.serveDeviceForm,
 		"POST " + devicePath:    s.serveDevice,
+		"GET " + iconPath:       serveIcon,
 	}
+	maps.Copy(routes, s.connectedAppsRoutes())
+	return routes
 }
 
 // AppPatterns are the methods and paths that [Server.AppHandler] serves, sorted.
@@ -54,7 +60,7 @@ func (s *Server) AppPatterns() []string { return slices.Sorted(maps.Keys(s.pageR
 // limitPages counts everything that one address asks of the pages.
 func (s *Server) limitPages(r *http.Request) error {
 	result, err := s.cfg.Limiter.Check(r.Context(), s.cfg.Clock.Now(), ratelimit.Request{
-		Counters: ratelimit.Counters{ratelimit.DefaultApp(s.cfg.Proxies.ClientIP(r))},
+		Counters: ratelimit.Counters{s.cfg.Limits.DefaultApp(s.cfg.Proxies.ClientIP(r))},
 	})
 	return apierror.Limited(result.Allowed, result.Wait, err)
 }
@@ -74,12 +80,14 @@ func (s *Server) crossOriginProtection() *http.CrossOriginProtection {
 // showFailure renders a refusal, in the form that it is about if it is about one.
 func (s *Server) showFailure(w http.ResponseWriter, r *http.Request, f apierror.Failure) error {
 	if form, ok := errors.AsType[*deviceFormProblem](f.Err); ok {
-		return s.cfg.Pages.DeviceForm(w, r, s.deviceForm(r, form.typed, f.Message))
+		return s.cfg.Pages.DeviceForm(w, r, DeviceFormView{
+			Frame: s.frame(r, refusalOf(f.Err).visitor), UserCode: form.typed, Problem: f.Message, ProblemCode: pageError(f), Action: devicePath,
+		})
 	}
-	return s.cfg.Pages.Error(w, r, ErrorView{Service: s.cfg.Service, Nonce: nonce(r), Status: f.Status, Message: f.Message})
+	return s.cfg.Pages.Error(w, r, s.errorView(r, f))
 }
 
-// signedIn returns the session. When nobody is signed in it has answered, and
+// signedIn returns the session. If no user is signed in, it has written the response and
 // reports false.
 func (s *Server) signedIn(w http.ResponseWriter, r *http.Request, returnTo string) (identity.Session, bool, error) {
 	session, ok, err := s.cfg.Host.Session(r)
@@ -92,4 +100,12 @@ func (s *Server) signedIn(w http.ResponseWriter, r *http.Request, returnTo strin
 		return identity.Session{}, false, nil
 	}
 	return session, true, nil
+}
+
+// serveIcon sends the icon of the pages.
+func serveIcon(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Cache-Control", "public, max-age=86400")
+	_, err := w.Write(look.Icon())
+	return err
 }

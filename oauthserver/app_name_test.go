@@ -47,7 +47,7 @@ func TestInvisibleNames_REG02(t *testing.T) {
 	for kind, name := range invisible {
 		t.Run("REG-02 "+kind, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			app := validApp()
 			created, err := k.server.CreateApp(t.Context(), app)
 			k.must(err)
@@ -60,7 +60,7 @@ func TestInvisibleNames_REG02(t *testing.T) {
 			}
 			body, err := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{apiRedirect}})
 			k.must(err)
-			newAPIKit(t, openRegistration).postJSON("/oauth/register", string(body)).refused(http.StatusBadRequest, "invalid_client_metadata", "*")
+			newAPIHarness(t, openRegistration).postJSON("/oauth/register", string(body)).refused(http.StatusBadRequest, "invalid_client_metadata", "*")
 		})
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 )
 
 // NewApp is an app as its developer describes it.
@@ -21,7 +24,16 @@ type NewApp struct {
 	PinnedVersion  string
 }
 
-// CreatedApp is a new app with its secret, which nobody will see again.
+// MaxAppName is the maximum length of an app's name, in characters.
+const MaxAppName = clientmetadata.MaxName
+
+// CheckAppName returns nil if an app may have the name. People read the name when they are
+// asked for consent: it is one line of 1 to [MaxAppName] characters, at least one of which
+// is visible, without characters that change how the text around it reads. Otherwise it
+// returns an error whose text can follow the name of a field.
+func CheckAppName(name string) error { return clientmetadata.CheckName(name) }
+
+// CreatedApp is a new app with its secret, which cannot be read again.
 type CreatedApp struct {
 	App    App
 	Secret string // empty for a PUBLIC app
@@ -40,21 +52,31 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: distinct(n.RedirectURIs), Scopes: n.Scopes,
 		AppURL: n.AppURL, PinnedVersion: n.PinnedVersion, CreatedAt: now,
 	}
-	var created CreatedApp
-	var secrets []ClientSecret
-	if n.Type == Confidential {
-		issued, record := newClientSecret(app.ID, now)
-		created.Secret, secrets = issued.Reveal(), []ClientSecret{record}
-	}
-	var err error
-	created.App, err = s.cfg.Store.RegisterApp(ctx, Registration{App: app, Secrets: secrets, Now: now, MaxApps: s.cfg.MaxApps})
+	app, issued, err := s.addApp(ctx, app, nil)
 	switch {
 	case errors.Is(err, ErrTooManyApps):
 		return CreatedApp{}, apierror.Invalid(s.tooManyApps()).WithCause(err)
 	case err != nil:
 		return CreatedApp{}, err
 	}
-	return created, nil
+	return CreatedApp{App: app, Secret: issued.Reveal()}, nil
+}
+
+// addApp stores a new app, with a secret if the app is confidential and has no keys of its own. A registration token is
+// used up and names the organization.
+func (s *Server) addApp(ctx context.Context, app App, token *Digest) (App, secret.Secret, error) {
+	var issued secret.Secret
+	r := Registration{App: app, Token: token, Now: app.CreatedAt, MaxApps: s.cfg.MaxApps}
+	if app.Type == Confidential && !app.metadata().hasKeys() {
+		var record ClientSecret
+		issued, record = newClientSecret(app.ID, app.CreatedAt)
+		r.Secrets = []ClientSecret{record}
+	}
+	added, err := s.cfg.Store.RegisterApp(ctx, r)
+	if err == nil {
+		s.tell(ctx, events.Notification{Kind: events.NotifyAppCreated, AppID: added.ID, Detail: added.Name})
+	}
+	return added, issued, err
 }
 
 func (s *Server) tooManyApps() string {
@@ -111,5 +133,60 @@ func (s *Server) checkScopes(v *apierror.Validation, scopes identity.Scopes) {
 	}
 	if err := s.cfg.Scopes.CheckRequestable(scopes); err != nil {
 		v.Add("scopes: %v", err)
+	}
+}
+
+// AppChange is a change of an app by its developer. Members that are nil are not changed.
+type AppChange struct {
+	Name          *string
+	RedirectURIs  *[]string
+	Scopes        *identity.Scopes
+	AppURL        *string // empty: none
+	PinnedVersion *string // empty: the current version
+}
+
+// CheckChange is [Server.CheckApp] for a change of an app of this type. Members that are not
+// changed are not checked.
+func (s *Server) CheckChange(of ClientType, c AppChange) error {
+	var v apierror.Validation
+	if c.Name != nil {
+		if err := CheckAppName(*c.Name); err != nil {
+			v.Add("name %v", err)
+		}
+	}
+	if c.RedirectURIs != nil {
+		s.checkRedirectURIs(&v, of, *c.RedirectURIs)
+	}
+	if c.Scopes != nil {
+		s.checkScopes(&v, *c.Scopes)
+	}
+	return v.Err()
+}
+
+// UpdateApp changes an app. It returns [ErrNotFound], or an apierror error if the change is
+// invalid or the app was deactivated. Concurrent changes of different members do not undo
+// each other.
+func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (App, error) {
+	return s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+		if a.Status == AppDeactivated {
+			return App{}, apierror.New(apierror.AppDeactivated)
+		}
+		if err := s.CheckChange(a.Type, c); err != nil {
+			return App{}, err
+		}
+		set(&a.Name, c.Name)
+		if c.RedirectURIs != nil {
+			a.RedirectURIs = distinct(*c.RedirectURIs)
+		}
+		set(&a.Scopes, c.Scopes)
+		set(&a.AppURL, c.AppURL)
+		set(&a.PinnedVersion, c.PinnedVersion)
+		return a, nil
+	})
+}
+
+func set[T any](member *T, value *T) {
+	if value != nil {
+		*member = *value
 	}
 }

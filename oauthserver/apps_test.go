@@ -25,7 +25,7 @@ func validApp() oauthserver.NewApp {
 // CON-08: an app is refused with everything that is wrong with it.
 func TestCreateAppValidates(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	tests := map[string]struct {
 		change func(*oauthserver.NewApp)
 		want   []string
@@ -70,7 +70,7 @@ func TestCreateAppValidates(t *testing.T) {
 // APP-02: a developer moves from one secret to the next without an outage.
 func TestSecretsOverlap(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	created, err := k.server.CreateApp(t.Context(), validApp())
 	k.must(err)
 	second, record, err := k.server.AddClientSecret(t.Context(), created.App.ID)
@@ -79,7 +79,7 @@ func TestSecretsOverlap(t *testing.T) {
 		t.Errorf("the prefix of the record is %q", record.Prefix)
 	}
 	status := func(secret string) int {
-		return k.post("/oauth/device/authorize", withBasic(created.App.ClientID, secret)).status
+		return k.post("/oauth/device/authorize", withBasic(created.App.ClientID, secret)).Status
 	}
 	if a, b := status(created.Secret), status(second); a != http.StatusOK || b != http.StatusOK {
 		t.Errorf("with two valid secrets: %d and %d", a, b)
@@ -114,7 +114,7 @@ func TestSecretsOverlap(t *testing.T) {
 // does not name, and comes too late for an app that was deactivated.
 func TestUpdateApp(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	created, err := k.server.CreateApp(t.Context(), validApp())
 	k.must(err)
 	want := created.App

@@ -6,13 +6,13 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// AuthorizationRequest is a valid request at the authorize page, held until the
-// user decides. Its digest is that of a secret which the page carries.
+// AuthorizationRequest is a valid request at the authorize page that waits for the user's
+// decision. Its digest is that of a secret in the page's form.
 type AuthorizationRequest struct {
 	ID            string
 	Digest        Digest
 	Browser       Digest // of the cookie of the browser that opened it
-	Session       Digest // of the session that opened it; zero when nobody was signed in
+	Session       Digest // of the session that opened the request; zero without a session
 	AppID         string
 	RedirectURI   string
 	Scopes        identity.Scopes
@@ -23,8 +23,8 @@ type AuthorizationRequest struct {
 	UsedAt        time.Time // zero until it was decided
 }
 
-// Standing is the state of everything that an artifact hangs on, read together
-// with it. It decides whether the artifact is alive.
+// Standing is the state of everything that a code or token depends on. It is read together
+// with the code or token.
 type Standing struct {
 	AppID, ClientID    string
 	AppStatus          AppStatus
@@ -41,14 +41,17 @@ type Standing struct {
 	FamilyEnded        bool
 }
 
-// IsAlive reports whether nothing above the artifact has ended.
+// standing is the Standing of a type that embeds it.
+func (s Standing) standing() Standing { return s }
+
+// IsAlive reports whether everything that the code or token depends on is valid.
 func (s Standing) IsAlive() bool {
 	return s.AppStatus == AppActive && s.InstallationStatus == InstallationActive &&
 		!s.GrantEnded && s.UserStatus == UserActive && !s.FamilyEnded
 }
 
-// Code is an authorization code. Its Standing has names only, and that of the family
-// which its redemption made, once there is one.
+// Code is an authorization code. Its Standing has ids only, that of the family included if the
+// code was redeemed.
 type Code struct {
 	Standing
 	ID            string
@@ -59,8 +62,8 @@ type Code struct {
 	Used          bool
 }
 
-// RefreshToken is one link of a family's chain. Of one that was used so long ago that its
-// row was purged, ID, ExpiresAt and Generation are zero.
+// RefreshToken is a refresh token of a family. If the row of a used token was purged, ID,
+// ExpiresAt and Generation are zero.
 type RefreshToken struct {
 	Standing
 	ID           string
@@ -70,7 +73,7 @@ type RefreshToken struct {
 	Used         bool  // its family has gone on to a later generation
 }
 
-// AccessToken is what calls are made with.
+// AccessToken is a token that API calls are made with.
 type AccessToken struct {
 	Standing
 	ID        string
@@ -86,13 +89,12 @@ func (t AccessToken) IsLive(now time.Time) bool {
 	return !t.Revoked && now.Before(t.ExpiresAt) && t.IsAlive()
 }
 
-// EffectiveScopes are those that hold now: as issued, cut down to what the
-// installation and the app still have.
+// EffectiveScopes are the scopes of the token that the installation and the app still have.
 func (t AccessToken) EffectiveScopes() identity.Scopes {
 	return t.Scopes.Intersect(t.InstallationScopes).Intersect(t.AppScopes)
 }
 
-// DeviceStatus is where a device code stands.
+// DeviceStatus is the status of a device code.
 type DeviceStatus string
 
 // The statuses of a device code.
@@ -103,8 +105,8 @@ const (
 	DeviceCollected DeviceStatus = "COLLECTED"
 )
 
-// DeviceCode is a device authorization. Its Standing has only the app until it
-// is approved.
+// DeviceCode is a device authorization. Its Standing has only the app until the code is
+// approved.
 type DeviceCode struct {
 	Standing
 	ID        string

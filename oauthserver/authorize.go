@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
 )
 
 // requestField names a held request, in forms and in the address that a sign-in
@@ -28,15 +29,19 @@ func (h held) resumeAt() string {
 	return authorizePath + "?" + url.Values{requestField: {h.secret.Reveal()}}.Encode()
 }
 
-// serveAuthorize judges a new request and holds it, or goes on with one that is
-// held, and then asks the person who is signed in.
+// serveAuthorize checks a new request and holds it, or continues one that is held, and then
+// shows the consent page to the user who is signed in.
 func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	now := s.cfg.Clock.Now()
 	query, problem := parseAuthorizeQuery(r.URL.RawQuery)
 	var request held
 	var err error
 	if query["client_id"] == nil && query[requestField] != nil {
-		request, err = s.resume(r, query, now)
+		presented, problem := query.one(requestField)
+		if problem != nil {
+			return refused(textRequest)
+		}
+		request, err = s.openRequest(r, presented, now) // which this browser opened before
 	} else {
 		request, err = s.hold(w, r, asking{query, problem, now})
 	}
@@ -47,27 +52,27 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	return s.showConsent(w, r, session, request)
+	return about(request.app, visitor{session, request.resumeAt()}, s.showConsent(w, r, session, request))
 }
 
-// asking is a new request, as it came.
+// asking is a new request before it is checked.
 type asking struct {
 	query   authorizeQuery
 	problem error // with the query as a whole
 	now     time.Time
 }
 
-// hold keeps a valid request for this browser. All of it is judged before anybody
-// signs in: client_id, then redirect_uri, then the rest.
+// hold stores a valid request for this browser. The request is checked before sign-in:
+// client_id, then redirect_uri, then the rest.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, a asking) (held, error) {
 	now := a.now
 	app, err := s.askingApp(r.Context(), a.query, s.cfg.Proxies.ClientIP(r))
 	if err != nil {
 		return held{}, err
 	}
-	request, err := s.judgeRequest(app, a)
+	request, err := s.checkRequest(app, a)
 	if err != nil {
-		return held{}, err
+		return held{}, about(app, visitor{}, err)
 	}
 	session, _, err := s.cfg.Host.Session(r)
 	if err != nil {
@@ -77,11 +82,11 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, a asking) (held, e
 	h.ID = id.New(id.Authorization, now)
 	h.Digest = h.secret.Digest()
 	h.Browser, h.Session = s.knowBrowser(w, r).Digest(), sessionDigest(session)
-	h.CreatedAt, h.ExpiresAt = now, now.Add(RequestLifetime)
+	h.CreatedAt, h.ExpiresAt = now, now.Add(s.cfg.Lifetimes.Request)
 	return h, s.cfg.Store.HoldRequest(r.Context(), h.AuthorizationRequest)
 }
 
-// askingApp finds the app of a client_id, if it may connect at all.
+// askingApp returns the app of the client_id parameter, if it may be connected at all.
 func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (App, error) {
 	if p := query["client_id"]; p != nil && len(p.values) > 1 {
 		return App{}, repeatedParameter("client_id")
@@ -93,12 +98,12 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 	return s.consentApp(ctx, clientID, ip)
 }
 
-// consentApp finds the usable app of a client_id. A metadata document is fresh, or is
-// fetched for it.
+// consentApp returns the usable app of a client_id. A metadata document that is not fresh is
+// fetched.
 func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr) (App, error) {
 	client, err := s.findClient(ctx, clientID, ip, forConsent)
 	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, errDocument):
+	case errors.Is(err, ErrNotFound), errors.Is(err, document.ErrUnavailable):
 		return App{}, refused(textClient)
 	case err != nil:
 		return App{}, err
@@ -112,8 +117,8 @@ func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr)
 	return app, err
 }
 
-// sameApp returns the app that asked before, as it is now: usable, and with a metadata
-// document that is as fresh as that of a new request.
+// sameApp returns the app of a held request as it is now: usable, and with a fresh metadata
+// document.
 func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 	app, err := s.cfg.Store.App(r.Context(), appID)
 	switch {
@@ -123,7 +128,7 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 		return App{}, err
 	case !app.IsUsable():
 		return App{}, refused(textClient)
-	case needsNoDocument(app.client(), s.cfg.Clock.Now()):
+	case s.documents.isCurrent(app.client(), s.cfg.Clock.Now()):
 		return app, nil
 	}
 	app, err = s.consentApp(r.Context(), app.ClientID, s.cfg.Proxies.ClientIP(r))
@@ -131,15 +136,6 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 		return App{}, refused(textClient)
 	}
 	return app, err
-}
-
-// resume goes on with a request that this browser opened before.
-func (s *Server) resume(r *http.Request, query authorizeQuery, now time.Time) (held, error) {
-	presented, err := query.one(requestField)
-	if err != nil {
-		return held{}, refused(textRequest)
-	}
-	return s.openRequest(r, presented, now)
 }
 
 // openRequest returns a request that can still be decided, in this browser and
@@ -155,8 +151,6 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 		return held{}, refused(textRequest)
 	case err != nil:
 		return held{}, err
-	case !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
-		return held{}, refused(textRequest)
 	}
 	ours, err := s.isOpener(r, request)
 	switch {
@@ -164,15 +158,27 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 		return held{}, err
 	case !ours:
 		return held{}, refused(textRequest)
+	case !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
+		return held{}, s.closedRequest(r.Context(), request)
 	}
 	app, err := s.sameApp(r, request.AppID)
 	switch {
 	case err != nil:
 		return held{}, err
 	case !s.isRegistered(app, request.RedirectURI):
-		return held{}, refused(textRedirect)
+		return held{}, about(app, visitor{}, refused(textRedirect))
 	case !s.mayAsk(app, request.Scopes):
-		return held{}, refused(textScopes)
+		return held{}, about(app, visitor{}, refused(textScopes))
 	}
 	return held{AuthorizationRequest: request, secret: named, app: app}, nil
+}
+
+// closedRequest is the page about a request that was decided or has expired. It names the app
+// to the browser that opened the request.
+func (s *Server) closedRequest(ctx context.Context, request AuthorizationRequest) error {
+	app, err := s.cfg.Store.App(ctx, request.AppID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return about(app, visitor{}, refused(textRequest))
 }

@@ -1,12 +1,16 @@
 package oauthserver
 
-import "github.com/partnerkit/partnerkit/identity"
+import (
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/pkce"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+)
 
-// judgeRequest judges all but the client_id. What it returns says what is asked
-// for, and not yet by whom.
-func (s *Server) judgeRequest(app App, a asking) (AuthorizationRequest, error) {
+// checkRequest checks everything but the client_id. The request that it returns has no id,
+// browser or times yet.
+func (s *Server) checkRequest(app App, a asking) (AuthorizationRequest, error) {
 	none, query := AuthorizationRequest{}, a.query
-	redirectURI, err := s.judgeRedirect(app, query)
+	redirectURI, err := s.checkRedirect(app, query)
 	if err != nil {
 		return none, err
 	}
@@ -16,18 +20,18 @@ func (s *Server) judgeRequest(app App, a asking) (AuthorizationRequest, error) {
 	if err := query.repeated(); err != nil {
 		return none, err
 	}
-	if err := judgeResponseType(query); err != nil {
+	if err := checkResponseType(query); err != nil {
 		return none, err
 	}
-	scopes, err := s.judgeScopes(app, query)
+	scopes, err := s.requestedScopes(app, query)
 	if err != nil {
 		return none, err
 	}
-	challenge, err := judgeChallenge(app, query)
+	challenge, err := checkChallenge(app, query)
 	if err != nil {
 		return none, err
 	}
-	if err := s.judgeResource(query); err != nil {
+	if err := s.checkQueryResource(query); err != nil {
 		return none, err
 	}
 	state, err := query.state()
@@ -37,7 +41,7 @@ func (s *Server) judgeRequest(app App, a asking) (AuthorizationRequest, error) {
 	return AuthorizationRequest{AppID: app.ID, RedirectURI: redirectURI, Scopes: scopes, State: state, CodeChallenge: challenge}, nil
 }
 
-func (s *Server) judgeRedirect(app App, query authorizeQuery) (string, error) {
+func (s *Server) checkRedirect(app App, query authorizeQuery) (string, error) {
 	if p := query["redirect_uri"]; p != nil && len(p.values) > 1 {
 		return "", repeatedParameter("redirect_uri")
 	}
@@ -48,12 +52,7 @@ func (s *Server) judgeRedirect(app App, query authorizeQuery) (string, error) {
 	return redirectURI, nil
 }
 
-// isRegistered reports whether the app may be answered at this URI.
-func (s *Server) isRegistered(app App, redirectURI string) bool {
-	return redirectURI != "" && matchRedirect(app.RedirectURIs, redirectURI, s.anyLoopbackPort(app))
-}
-
-func judgeResponseType(query authorizeQuery) error {
+func checkResponseType(query authorizeQuery) error {
 	responseType, err := query.one("response_type")
 	switch {
 	case err != nil:
@@ -66,7 +65,7 @@ func judgeResponseType(query authorizeQuery) error {
 	return nil
 }
 
-func (s *Server) judgeScopes(app App, query authorizeQuery) (identity.Scopes, error) {
+func (s *Server) requestedScopes(app App, query authorizeQuery) (identity.Scopes, error) {
 	text, err := query.one("scope")
 	if err != nil {
 		return identity.Scopes{}, err
@@ -84,13 +83,12 @@ func (s *Server) judgeScopes(app App, query authorizeQuery) (identity.Scopes, er
 	return scopes, nil
 }
 
-// mayAsk reports whether the app has registered the scopes, and they are ones
-// that can be put to a person in plain words.
+// mayAsk reports whether the app has registered the scopes and apps may request them.
 func (s *Server) mayAsk(app App, scopes identity.Scopes) bool {
 	return app.Scopes.HasAll(scopes) && s.cfg.Scopes.CheckRequestable(scopes) == nil
 }
 
-func judgeChallenge(app App, query authorizeQuery) (string, error) {
+func checkChallenge(app App, query authorizeQuery) (string, error) {
 	challenge, err := query.one("code_challenge")
 	if err != nil {
 		return "", err
@@ -109,18 +107,18 @@ func judgeChallenge(app App, query authorizeQuery) (string, error) {
 		return "", invalid("code_challenge_method", "is missing")
 	case method != "S256":
 		return "", invalid("code_challenge_method", "must be S256")
-	case !isChallenge(challenge):
+	case !pkce.IsChallenge(challenge):
 		return "", invalid("code_challenge", "is not the base64url form of a SHA-256")
 	}
 	return challenge, nil
 }
 
-func (s *Server) judgeResource(query authorizeQuery) error {
+func (s *Server) checkQueryResource(query authorizeQuery) error {
 	values := query.all("resource")
 	switch {
 	case len(values) > 1 || len(values) == 1 && len(values[0]) > MaxResource:
 		return refused(textTargetLong)
-	case s.checkResource(values) != nil || len(values) == 1 && query["resource"].malformed:
+	case uri.CheckResource(values, s.apiOrigin) != nil || len(values) == 1 && query["resource"].malformed:
 		return refused(textTarget)
 	}
 	return nil

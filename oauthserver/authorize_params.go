@@ -15,7 +15,7 @@ const (
 	malformedEncode = "is not valid percent-encoded UTF-8"
 )
 
-// parameter is one that the query has.
+// parameter is a parameter of the query.
 type parameter struct {
 	value     string   // decoded; of several the first
 	raw       string   // as it stands in the query
@@ -23,15 +23,13 @@ type parameter struct {
 	malformed bool     // the percent-encoding, of any of them
 }
 
-// authorizeQuery is the query of an authorization request, read without judging
-// it: which problem is shown depends on who asks.
+// authorizeQuery is the query of an authorization request before it is checked. Which problem
+// is shown depends on client_id and redirect_uri.
 type authorizeQuery map[string]*parameter
 
-// parseAuthorizeQuery splits a raw query. It differs from url.ParseQuery in that
-// it forgets nothing: not how a value was encoded, not one that cannot be
-// decoded, and none with a semicolon, which separates nothing today. problem is
-// what is wrong with the query as a whole, to be shown when client_id and
-// redirect_uri are right.
+// parseAuthorizeQuery splits a raw query. Unlike url.ParseQuery it keeps the encoded form of
+// values, values that cannot be decoded, and values with a semicolon. problem is what is wrong
+// with the query as a whole. It is shown if client_id and redirect_uri are right.
 func parseAuthorizeQuery(raw string) (query authorizeQuery, problem error) {
 	query = authorizeQuery{}
 	count := 0
@@ -64,8 +62,8 @@ func (q authorizeQuery) add(name, raw string) {
 	p.malformed = p.malformed || err != nil
 }
 
-// one returns the value of a parameter that may come once, as text; empty when it
-// was not sent, which by RFC 6749 section 3.1 is the same as sent empty.
+// one returns the value of a parameter that may be sent once; empty if it was not sent, which
+// by RFC 6749 section 3.1 equals a parameter that was sent empty.
 func (q authorizeQuery) one(name string) (string, error) {
 	p := q[name]
 	switch {
@@ -87,9 +85,8 @@ func (q authorizeQuery) all(name string) []string {
 	return nil
 }
 
-// state returns the state as it stands in the query, still percent-encoded: an
-// app gets back what it sent, whether it reads + as a space or not. It is nil
-// when there was none, or an empty one, which is the same (RFC 6749 section 3.1).
+// state returns the state in its percent-encoded form, so that the app receives the same bytes
+// that it sent. It is nil if there is none or it is empty (RFC 6749 section 3.1).
 func (q authorizeQuery) state() ([]byte, error) {
 	p := q["state"]
 	switch {
@@ -105,8 +102,8 @@ func (q authorizeQuery) state() ([]byte, error) {
 	return []byte(p.raw), nil
 }
 
-// repeated names a parameter that was sent more than once, also one that means
-// nothing here (RFC 6749 section 3.1); resource has a rule of its own.
+// repeated returns an error if any parameter, known or unknown, was sent more than once (RFC
+// 6749 section 3.1). resource has a rule of its own.
 func (q authorizeQuery) repeated() error {
 	for name, p := range q {
 		if len(p.values) < 2 || name == "resource" {
@@ -117,7 +114,8 @@ func (q authorizeQuery) repeated() error {
 	return nil
 }
 
-// repeatedParameter names one that came twice, unless its name is nothing to show.
+// repeatedParameter is the error for a parameter that was sent more than once. It has the name
+// of the parameter if that can be shown.
 func repeatedParameter(name string) error {
 	if name == "" || len(name) > 64 || !text.IsVisible(name) {
 		name = "a parameter"

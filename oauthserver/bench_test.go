@@ -22,21 +22,21 @@ func openPostgres(t testing.TB) storage.DB {
 }
 
 // onBoth runs a benchmark on each database.
-func onBoth(b *testing.B, run func(b *testing.B, k *apiKit)) {
+func onBoth(b *testing.B, run func(b *testing.B, k *apiHarness)) {
 	for name, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
-		b.Run(name, func(b *testing.B) { run(b, newAPIKitOn(b, open, unlimited)) })
+		b.Run(name, func(b *testing.B) { run(b, newAPIHarnessOn(b, open, unlimited)) })
 	}
 }
 
-func (a apiAnswer) must200() apiAnswer {
-	if a.status != http.StatusOK {
-		a.Fatalf("answer %d %s", a.status, a.raw)
+func (a apiResponse) must200() apiResponse {
+	if a.Status != http.StatusOK {
+		a.Fatalf("answer %d %s", a.Status, a.Body)
 	}
 	return a
 }
 
 func BenchmarkRefresh(b *testing.B) {
-	onBoth(b, func(b *testing.B, k *apiKit) {
+	onBoth(b, func(b *testing.B, k *apiHarness) {
 		_, refresh := k.tokens(confidentialID)
 		for b.Loop() {
 			refresh = k.refresh(confidentialID, refresh).must200().text("refresh_token")
@@ -45,7 +45,7 @@ func BenchmarkRefresh(b *testing.B) {
 }
 
 func BenchmarkCode(b *testing.B) {
-	onBoth(b, func(b *testing.B, k *apiKit) {
+	onBoth(b, func(b *testing.B, k *apiHarness) {
 		codes := make([]string, b.N)
 		for i := range codes {
 			codes[i] = k.code(confidentialID, apiChallenge)
@@ -58,7 +58,7 @@ func BenchmarkCode(b *testing.B) {
 }
 
 func BenchmarkIntrospect(b *testing.B) {
-	onBoth(b, func(b *testing.B, k *apiKit) {
+	onBoth(b, func(b *testing.B, k *apiHarness) {
 		access, _ := k.tokens(confidentialID)
 		for b.Loop() {
 			k.introspect(access).must200()
@@ -67,7 +67,7 @@ func BenchmarkIntrospect(b *testing.B) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	onBoth(b, func(b *testing.B, k *apiKit) {
+	onBoth(b, func(b *testing.B, k *apiHarness) {
 		access, _ := k.tokens(confidentialID)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -81,7 +81,7 @@ func BenchmarkVerify(b *testing.B) {
 // BenchmarkRefreshParallel has a family for each of its goroutines, so that their
 // commits can be shared.
 func BenchmarkRefreshParallel(b *testing.B) {
-	onBoth(b, func(b *testing.B, k *apiKit) {
+	onBoth(b, func(b *testing.B, k *apiHarness) {
 		b.SetParallelism(16)
 		b.RunParallel(func(pb *testing.PB) {
 			_, refresh := k.tokens(confidentialID)

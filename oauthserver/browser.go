@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// The cookie that tells one browser from another. It is not the session's, which
-// changes when somebody signs in between opening a request and deciding it.
+// The cookie that identifies a browser. The session's cookie cannot do so: it changes if a
+// user signs in between opening a request and deciding it.
 const (
 	browserCookie       = "partnerkit_browser"
 	secureBrowserCookie = "__Host-" + browserCookie // no other host and no http page can set it
@@ -24,7 +24,7 @@ func (s *Server) browserCookieName() string {
 	return browserCookie
 }
 
-// browser is what the request's cookie says; zero when it has none that we made.
+// browser returns the value of the request's cookie; zero if it has no valid one.
 func (s *Server) browser(r *http.Request) secret.Secret {
 	for _, cookie := range r.CookiesNamed(s.browserCookieName()) {
 		if found, err := secret.Parse(secret.Browser, cookie.Value); err == nil {
@@ -34,7 +34,7 @@ func (s *Server) browser(r *http.Request) secret.Secret {
 	return secret.Secret{}
 }
 
-// knowBrowser is browser, and gives one without a cookie its own.
+// knowBrowser is browser, and sets the cookie of a browser without one.
 func (s *Server) knowBrowser(w http.ResponseWriter, r *http.Request) secret.Secret {
 	if found := s.browser(r); !found.IsZero() {
 		return found
@@ -47,7 +47,7 @@ func (s *Server) knowBrowser(w http.ResponseWriter, r *http.Request) secret.Secr
 	return made
 }
 
-// sessionDigest tells sessions apart; zero for nobody's.
+// sessionDigest identifies a session; zero if there is none.
 func sessionDigest(session identity.Session) Digest {
 	if session.ID == "" {
 		return Digest{}
@@ -55,8 +55,8 @@ func sessionDigest(session identity.Session) Digest {
 	return secret.DigestOf("session " + session.ID)
 }
 
-// isOpener reports whether a request came from here: the same browser, which
-// stays the same when somebody signs in, or the session that opened it.
+// isOpener reports whether the authorization request was opened by the same browser or in the
+// same session.
 func (s *Server) isOpener(r *http.Request, request AuthorizationRequest) (bool, error) {
 	if browser := s.browser(r); !browser.IsZero() && browser.Digest().Equal(request.Browser) {
 		return true, nil

@@ -14,7 +14,7 @@ import (
 // same request succeeds afterwards: nothing was done.
 func TestBusyDatabase(t *testing.T) {
 	t.Parallel()
-	k := newAPIKitOn(t, func(t testing.TB) storage.DB {
+	k := newAPIHarnessOn(t, func(t testing.TB) storage.DB {
 		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	})
 	for _, s := range scenarios() {
@@ -26,12 +26,12 @@ func TestBusyDatabase(t *testing.T) {
 		k.must(err)
 		got := k.post(path, change, form...)
 		got.refused(http.StatusServiceUnavailable, "server_error", "*")
-		if wait := got.header.Get("Retry-After"); wait != "" {
+		if wait := got.Header.Get("Retry-After"); wait != "" {
 			t.Errorf("%s: Retry-After %s; a 5xx has none in this shape", s.name, wait)
 		}
 		k.must(tx.Rollback())
-		if got := k.post(path, change, form...); got.status != http.StatusOK {
-			t.Errorf("%s: with the turn: %d %s", s.name, got.status, got.raw)
+		if got := k.post(path, change, form...); got.Status != http.StatusOK {
+			t.Errorf("%s: with the turn: %d %s", s.name, got.Status, got.Body)
 		}
 	}
 }

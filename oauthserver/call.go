@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -17,35 +20,37 @@ const (
 	maxSubjectToken = 8 << 10
 )
 
-// call is a request to an OAuth endpoint, read once: what it says, from where,
-// and the one time that everything about it is judged by.
+// call is a request to an OAuth endpoint, read once: its parameters, its address, and the time
+// that all checks use.
 type call struct {
 	endpoint    endpointName
 	now         time.Time
 	ip          netip.Addr
 	form        apierror.Form
-	credentials credentials
-	// The keys of counters and lockouts: of its address, and of its address and the
-	// client that it names, if it names one.
+	credentials credentials.Credentials
+	// The keys of counters and lockouts: of the address, and of the address with the
+	// client_id, if there is one.
 	address, client ratelimit.Key
 }
 
-// newCall is a request of which nothing has been read yet.
+// newCall is a request whose body has not been read.
 func (s *Server) newCall(r *http.Request, endpoint endpointName) call {
 	ip := s.cfg.Proxies.ClientIP(r)
 	return call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: ip, address: ratelimit.NewIPKey("oauth "+string(endpoint), ip)}
 }
 
 // reader reads the parameters and the client's credentials of a request.
-type reader func(r *http.Request) (apierror.Form, credentials, error)
+type reader func(r *http.Request) (apierror.Form, credentials.Credentials, error)
 
-// begin reads a request and counts it. What is wrong with the request is
-// answered after that: refused and unreadable ones count too.
+// begin reads a request and counts it. A request that cannot be read or is rejected counts too.
 func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (call, error) {
 	c := s.newCall(r, endpoint)
 	var unreadable error
 	c.form, c.credentials, unreadable = read(r)
-	if id := c.credentials.clientID; id != "" {
+	if s.cfg.PrivateKeyJWT {
+		c.credentials = c.credentials.WithAssertion(r, c.form)
+	}
+	if id := c.credentials.ClientID; id != "" {
 		c.client = ratelimit.NewIPKey("oauth "+string(endpoint), c.ip, id)
 	}
 	if err := s.limit(r.Context(), c); err != nil {
@@ -58,17 +63,16 @@ func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (cal
 }
 
 // readForm is the reader of endpoints that take a form.
-func readForm(r *http.Request) (apierror.Form, credentials, error) {
+func readForm(r *http.Request) (apierror.Form, credentials.Credentials, error) {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
-		return nil, credentials{}, err
+		return nil, credentials.Credentials{}, err
 	}
-	return form, readCredentials(r, form), nil
+	return form, credentials.Read(r, form), nil
 }
 
-// checkRepeated refuses parameters that were sent twice, of which one could be
-// judged and the other used (RFC 6749 section 3.2). resource has an error of its
-// own.
+// checkRepeated rejects parameters that were sent twice, of which one could be checked and the
+// other used (RFC 6749 section 3.2). resource has an error of its own.
 func (c call) checkRepeated() error {
 	names := slices.DeleteFunc(c.form.Repeated(), func(name string) bool { return name == "resource" })
 	if len(names) > 0 {
@@ -90,9 +94,26 @@ func (c call) parameter(name string, limit int) (string, error) {
 	return value, nil
 }
 
-// checkTarget judges the resource parameter.
+// scopesWithin returns the scope parameter, which must not have more scopes than allowed;
+// empty if it was not sent. problem begins the error for the other scopes.
+func (c call) scopesWithin(allowed identity.Scopes, problem string) (identity.Scopes, error) {
+	text := c.form.Get("scope")
+	if text == "" {
+		return identity.Scopes{}, nil
+	}
+	asked, err := identity.ParseScopes(text)
+	if err != nil {
+		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
+	}
+	if wider := asked.Minus(allowed); !wider.IsEmpty() {
+		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, problem+wider.String())
+	}
+	return asked, nil
+}
+
+// checkTarget checks the resource parameter.
 func (s *Server) checkTarget(c call) error {
-	if err := s.checkResource(c.form["resource"]); err != nil {
+	if err := uri.CheckResource(c.form["resource"], s.apiOrigin); err != nil {
 		return apierror.NewOAuth(apierror.InvalidTarget, err.Error())
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -17,15 +17,15 @@ func rawBasic(text string) apiRequest {
 }
 
 // passed is the answer of the first step behind client authentication.
-func (a apiAnswer) passed() {
+func (a apiResponse) passed() {
 	a.Helper()
 	a.refused(http.StatusBadRequest, "unsupported_grant_type", "")
 }
 
-// TOK-01: every way to say who one is.
+// TOK-01: every method of client authentication.
 func TestClientAuthentication(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.addApp("cli:with a%colon", oauthserver.Confidential)
 	for name, test := range map[string]struct {
 		change apiRequest
@@ -54,7 +54,7 @@ func TestClientAuthentication(t *testing.T) {
 // TOK-01: what contradicts itself, or stands where it must not.
 func TestClientCredentialsContradict(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for name, test := range map[string]struct {
 		path   string
 		change apiRequest
@@ -87,7 +87,7 @@ func TestClientCredentialsContradict(t *testing.T) {
 // used.
 func TestClientRefused(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.Service = "Ledger \"One\"" })
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.Service = "Ledger \"One\"" })
 	suspended, deactivated := k.addApp("cli_suspended", oauthserver.Confidential), k.addApp("cli_deactivated", oauthserver.Confidential)
 	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
 	k.must(k.server.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
@@ -139,7 +139,7 @@ func TestClientRefused(t *testing.T) {
 			if test.challenge {
 				want = `Basic realm="Ledger \"One\""`
 			}
-			if challenge := got.header.Get("WWW-Authenticate"); challenge != want {
+			if challenge := got.Header.Get("WWW-Authenticate"); challenge != want {
 				t.Errorf("challenge %q, want %q", challenge, want)
 			}
 		})
@@ -151,23 +151,23 @@ func TestClientRefused(t *testing.T) {
 // suspension makes all of them work.
 func TestClientSuspended(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	app := k.app(confidentialID)
 	code, device := k.code(confidentialID, apiChallenge), ""
 	access, refresh := k.tokens(confidentialID)
 	device, user := k.newDevice(confidentialID)
 	k.approveDevice(user)
-	grants := map[string]func() apiAnswer{
-		"code":     func() apiAnswer { return k.redeem(confidentialID, code) },
-		"refresh":  func() apiAnswer { return k.refresh(confidentialID, refresh) },
-		"device":   func() apiAnswer { return k.poll(confidentialID, device) },
-		"exchange": func() apiAnswer { return k.exchange(sessionToken("1")) },
+	grants := map[string]func() apiResponse{
+		"code":     func() apiResponse { return k.redeem(confidentialID, code) },
+		"refresh":  func() apiResponse { return k.refresh(confidentialID, refresh) },
+		"device":   func() apiResponse { return k.poll(confidentialID, device) },
+		"exchange": func() apiResponse { return k.exchange(sessionToken("1")) },
 	}
 	k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
 	for _, grant := range grants {
 		grant().refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
-	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "*") // before its grant is looked at
+	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "*") // before its grant is checked
 	if k.isLive(access) {
 		t.Error("APP-01: a token of a suspended app is live")
 	}
@@ -176,8 +176,8 @@ func TestClientSuspended(t *testing.T) {
 		t.Error("APP-01: a live token does not work again")
 	}
 	for name, grant := range grants {
-		if got := grant(); got.status != http.StatusOK {
-			t.Errorf("%s afterwards: %d %s", name, got.status, got.raw)
+		if got := grant(); got.Status != http.StatusOK {
+			t.Errorf("%s afterwards: %d %s", name, got.Status, got.Body)
 		}
 	}
 }
@@ -185,19 +185,19 @@ func TestClientSuspended(t *testing.T) {
 // APP-02: two secrets may be valid; one that has ended is wrong.
 func TestClientSecretsRotate(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	app := k.app(confidentialID)
-	k.must(k.store.AddClientSecret(t.Context(), oauthserver.ClientSecret{
+	k.must(fixture.AddSecret(t.Context(), k.store, oauthserver.ClientSecret{
 		ID: id.New(id.Secret, apiStart), AppID: app.ID, Digest: secret.DigestOf("second"), Prefix: "sec", CreatedAt: apiStart,
-	}, oauthserver.MaxClientSecrets))
+	}))
 	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").passed()
 	k.token(withBasic(confidentialID, "second"), "grant_type", "x").passed()
 	secrets, err := k.store.ClientSecrets(t.Context(), app.ID)
 	k.must(err)
-	k.must(k.store.EndClientSecret(t.Context(), app.ID, secrets[0].ID, apiStart.Add(time.Second)))
+	k.must(k.server.EndClientSecret(t.Context(), app.ID, secrets[0].ID))
 	used := 0
 	for _, text := range []string{apiSecret, "second"} {
-		if k.token(withBasic(confidentialID, text), "grant_type", "x").status == http.StatusBadRequest {
+		if k.token(withBasic(confidentialID, text), "grant_type", "x").Status == http.StatusBadRequest {
 			used++
 		}
 	}
@@ -209,7 +209,7 @@ func TestClientSecretsRotate(t *testing.T) {
 // TOK-03, TOK-05, TOK-06: what is missing or malformed, by name.
 func TestTokenParameters(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	const device = "urn:ietf:params:oauth:grant-type:device_code"
 	long := strings.Repeat("x", 513)
 	for name, test := range map[string]struct {
@@ -261,21 +261,21 @@ func TestTokenParameters(t *testing.T) {
 // OERR-03: bodies that cannot be read, at each endpoint that takes a form.
 func TestUnreadableForms(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect", "/oauth/device/authorize"} {
-		for name, send := range map[string]func() apiAnswer{
-			"too large":       func() apiAnswer { return k.post(path, k.as(confidentialID), "x", strings.Repeat("x", 64<<10)) },
-			"content type":    func() apiAnswer { return k.send("POST", path, "a=b", withHeader("Content-Type", "text/plain")) },
-			"no content type": func() apiAnswer { return k.send("POST", path, "a=b") },
-			"bad percent": func() apiAnswer {
+		for name, send := range map[string]func() apiResponse{
+			"too large":       func() apiResponse { return k.post(path, k.as(confidentialID), "x", strings.Repeat("x", 64<<10)) },
+			"content type":    func() apiResponse { return k.send("POST", path, "a=b", withHeader("Content-Type", "text/plain")) },
+			"no content type": func() apiResponse { return k.send("POST", path, "a=b") },
+			"bad percent": func() apiResponse {
 				return k.send("POST", path, "a=%zz", withHeader("Content-Type", "application/x-www-form-urlencoded"))
 			},
-			"semicolon": func() apiAnswer {
+			"semicolon": func() apiResponse {
 				return k.send("POST", path, "a=b;c", withHeader("Content-Type", "application/x-www-form-urlencoded"))
 			},
-			"NUL":       func() apiAnswer { return k.post(path, nil, "client_id", "a\x00") },
-			"not UTF-8": func() apiAnswer { return k.post(path, nil, "client_id", "\xff") },
-			"gzip":      func() apiAnswer { return k.post(path, withHeader("Content-Encoding", "gzip")) },
+			"NUL":       func() apiResponse { return k.post(path, nil, "client_id", "a\x00") },
+			"not UTF-8": func() apiResponse { return k.post(path, nil, "client_id", "\xff") },
+			"gzip":      func() apiResponse { return k.post(path, withHeader("Content-Encoding", "gzip")) },
 		} {
 			t.Run(path+" "+name, func(t *testing.T) { send().refused(http.StatusBadRequest, "invalid_request", "*") })
 		}

@@ -8,16 +8,21 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/locale"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 const (
@@ -34,36 +39,101 @@ type Config struct {
 	Pages   Pages // see oauthserver/pages
 
 	// APIURL and AppURL are the public origins of the two hosts, such as
-	// https://api.example.com. Nothing that a request says changes them.
+	// https://api.example.com. They must differ. Nothing that a request says changes them.
 	APIURL, AppURL string
 	// Service names the service: in the realm of challenges and on pages. Empty
 	// means "Service".
 	Service string
 	// Scopes that the server knows; the zero value means identity.DefaultScopes.
 	Scopes identity.ScopeCatalog
+	// Resources are the parts of the API host that have metadata of their own, beside that
+	// of the API host as a whole.
+	Resources []Resource
+
+	// Theme is the brand on the pages; the zero value is the default look.
+	Theme theme.Theme
+	// ThemeFor returns the theme of a request, for hosts with several brands; nil means
+	// Theme. See theme.NewSource for what happens when it fails.
+	ThemeFor func(r *http.Request) theme.Theme
+	// Languages of the pages; the zero value means English alone.
+	Languages locale.Languages
 
 	Limiter ratelimit.Limiter // nil: in memory
-	Proxies ratelimit.Proxies // whose X-Forwarded-For is believed
-	Clock   clock.Movable     // nil: the real time
-	Logger  *slog.Logger      // nil: discards
+	Limits  ratelimit.Limits  // zero fields: their defaults
+	// Lifetimes of codes and tokens; zero fields: their defaults.
+	Lifetimes Lifetimes
+	// AuditRetention is how long entries of the audit log are kept; 0 means
+	// audit.Retention.
+	AuditRetention time.Duration
+	Proxies        ratelimit.Proxies // whose X-Forwarded-For is believed
+	Clock          clock.Clock       // nil: the real time
+	Logger         *slog.Logger      // nil: discards
 
 	MeterProvider metric.MeterProvider // nil: no metrics
+	// Notifications receives notifications for the host's staff; nil means none are sent.
+	Notifications *events.Notifications
+	// SecretUsed is called when a client authenticated with a secret, with the
+	// [ClientSecret.UseID] of that secret. It must not block. Nil means that the last use of
+	// secrets is not kept.
+	SecretUsed func(useID string, at time.Time)
+
+	// ErrorShape replaces the standard shape of errors, which metadata endpoints and
+	// unknown paths use; nil: apierror.StandardShape. OAuth endpoints keep the OAuth shape.
+	ErrorShape apierror.ShapeFunc
+	// Dial opens the connections to the servers of client metadata documents, for networks
+	// that can be left through an egress proxy only. It is called with network "tcp" and an
+	// address as IP:port. Names are resolved on this machine, and addresses that are not
+	// public are refused before Dial is called. The connection must lead to that address,
+	// which only the proxy can ensure. TLS is spoken over it with the server. Nil means
+	// direct connections, which are checked at the socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	Options
+}
+
+// Options are the settings that only the OAuth server has. The zero value of each is its
+// default.
+type Options struct {
+	// Listings has the icon, publisher and links of apps; nil: pages show none.
+	Listings Listings
+	// ConnectedApps is about the page of connected apps.
+	ConnectedApps ConnectedAppsConfig
 
 	// OmitDeprecatedMessage drops the message member of OAuth errors.
 	OmitDeprecatedMessage bool
-	// LoopbackPorts says for whom the port of a loopback redirect URI may differ.
+	// LoopbackPorts selects the apps for which the port of a loopback redirect URI may differ.
 	LoopbackPorts LoopbackPorts
-	// RefreshRetry, when not zero, lets a client that lost the answer to a
-	// refresh repeat it for so long; at most a minute. It gets the same tokens
-	// again, never others.
+	// IssuerParameter adds iss to authorization responses, denials included, so that a client
+	// of several servers can tell which server responded (RFC 9207).
+	IssuerParameter bool
+	// HideInternalScopes removes the scopes that apps cannot request from the server
+	// metadata. Some clients request every scope that they find there, and are rejected.
+	HideInternalScopes bool
+	// RegisteredScopesAsDefault lets an app that registers itself request every scope that
+	// apps may request. The scopes of its registration are what it gets when it names none.
+	// Some clients register with the scope of the first challenge and ask for more later.
+	// It applies to registrations from then on.
+	RegisteredScopesAsDefault bool
+	// PrivateKeyJWT lets clients authenticate with a JWT that they sign with a key of their
+	// own (RFC 7523), instead of a secret: apps whose registration or metadata document has
+	// the method private_key_jwt. They are CONFIDENTIAL. When it is turned on, a document
+	// that was stored before counts from its next fetch, at most a day later.
+	PrivateKeyJWT bool
+	// PrivateUseSchemes are schemes of redirect URIs, such as "cursor", that PUBLIC clients
+	// may have in a registration or a client metadata document (RFC 8252 section 7.1). Any
+	// program can claim such a scheme, so PKCE alone protects the code. Schemes that belong
+	// to browsers or to no program, such as "javascript" and "http", are refused.
+	PrivateUseSchemes []string
+	// RefreshRetry is how long a client that lost the response to a refresh may repeat
+	// it, at most a minute. The client receives the same tokens again. Zero disables it.
 	RefreshRetry time.Duration
-	// ExchangeRefresh adds a refresh token to the answer of token exchange.
+	// ExchangeRefresh adds a refresh token to the response of token exchange.
 	ExchangeRefresh bool
-	// SessionTokens verifies subject tokens of the host's own format; nil means
-	// those that [Server.MintSessionToken] makes.
+	// SessionTokens verifies subject tokens of the host's own format; nil means the
+	// tokens of [Server.IssueSessionToken].
 	SessionTokens SessionTokenVerifier
-	// KeyRotation is how old the youngest signing key gets before [Server.Run] makes
-	// another: an hour at least, 0 means 90 days, less than 0 never.
+	// KeyRotation is the age of the newest signing key at which [Server.Run] creates
+	// another: at least an hour; 0 means 90 days; a negative value disables rotation.
 	KeyRotation time.Duration
 	// Registration decides about registrations without a registration token;
 	// nil refuses them.
@@ -79,7 +149,7 @@ type Config struct {
 	// without an organization may be connected by this user; nil means none.
 	Unowned func(ctx context.Context, app App, userID string) (organizationID string, err error)
 
-	// Documents configures the fetching of client metadata documents.
+	// Documents is about client metadata documents.
 	Documents DocumentConfig
 }
 
@@ -87,7 +157,7 @@ type Config struct {
 // without a registration token; "" for none, [ErrRegistrationRefused] to refuse.
 type RegistrationPolicy func(r *http.Request) (organizationID string, err error)
 
-// ErrRegistrationRefused is the answer of a [RegistrationPolicy] that says no.
+// ErrRegistrationRefused is the error of a [RegistrationPolicy] that rejects a registration.
 var ErrRegistrationRefused = errors.New("registration refused")
 
 // DocumentConfig is about client metadata documents.
@@ -97,13 +167,13 @@ type DocumentConfig struct {
 	// AllowLoopback lets documents be fetched from this machine, over http too
 	// and with any certificate. For development only.
 	AllowLoopback bool
-	// Dial opens the connections to the servers of documents, for networks that can be
-	// left through an egress proxy only. It is called with network "tcp" and an
-	// address as IP:port. Names are resolved on this machine, and addresses that are
-	// not public are refused before Dial is called. The connection must lead to that
-	// address, which only the proxy can ensure. TLS is spoken over it with the server.
-	// Nil means direct connections, which are checked at the socket.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Policy decides how far each document is trusted; nil: none is reviewed. See
+	// [TrustDocuments] for a policy by host or URL.
+	Policy DocumentPolicy
+	// Pinned are documents that are used as they are here and never fetched, by their URL,
+	// for servers that do not let other servers fetch a document. They count as reviewed
+	// unless Policy refuses them.
+	Pinned map[string][]byte
 }
 
 // Server is the OAuth server. It is safe for concurrent use.
@@ -112,8 +182,10 @@ type Server struct {
 	errors    apierror.Writer
 	apiOrigin string
 	appOrigin string
-	keys      *signingKeys
+	keys      *sessiontoken.Keys
 	documents *documents
+	themes    *theme.Source
+	languages *locale.Book
 }
 
 // New checks the configuration and returns a server. It starts nothing:
@@ -130,24 +202,34 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("oauthserver: Config.Pages is nil; pages.New has the default ones")
 	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > time.Minute:
 		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and a minute")
+	case !cfg.LoopbackPorts.isKnown():
+		return nil, fmt.Errorf("oauthserver: Config.LoopbackPorts is %q, which is none of its values", cfg.LoopbackPorts)
 	case cfg.MaxApps < 0 || cfg.MaxRedirectURIs < 0:
 		return nil, errors.New("oauthserver: Config.MaxApps or Config.MaxRedirectURIs is negative")
-	case cfg.KeyRotation > 0 && cfg.KeyRotation < keyLeadTime:
-		return nil, errors.New("oauthserver: Config.KeyRotation is less than an hour: keys would wait in line to sign")
+	case cfg.KeyRotation > 0 && cfg.KeyRotation < minKeyRotation:
+		return nil, errors.New("oauthserver: Config.KeyRotation is less than an hour: each key must sign before its successor does")
 	}
-	apiOrigin, err := checkOrigin("APIURL", cfg.APIURL)
+	apiOrigin, err := uri.ParseOrigin(cfg.APIURL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("oauthserver: Config.APIURL %q %w", cfg.APIURL, err)
 	}
-	appOrigin, err := checkOrigin("AppURL", cfg.AppURL)
+	appOrigin, err := uri.ParseOrigin(cfg.AppURL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("oauthserver: Config.AppURL %q %w", cfg.AppURL, err)
+	}
+	if apiOrigin == appOrigin {
+		return nil, fmt.Errorf("oauthserver: Config.APIURL and Config.AppURL are both %s: a browser must tell the two hosts apart, "+
+			"since pages of any origin may call the API host (CORS) and the pages of the app host have a strict Content-Security-Policy and cookies of their own; "+
+			"give the API a name of its own, such as https://api.example.com", apiOrigin)
 	}
 	if cfg.Service == "" {
 		cfg.Service = "Service"
 	}
 	if len(cfg.Scopes.All()) == 0 {
 		cfg.Scopes = identity.DefaultScopes()
+	}
+	if err := checkResources(cfg.Resources, cfg.Scopes); err != nil {
+		return nil, fmt.Errorf("oauthserver: Config.Resources: %w", err)
 	}
 	if cfg.Limiter == nil {
 		if cfg.Limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{}); err != nil {
@@ -157,40 +239,63 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Limiter, err = countRefusals(cfg.Limiter, cfg.MeterProvider); err != nil {
 		return nil, fmt.Errorf("oauthserver: %w", err)
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System{}
+	if err := cfg.Limits.Validate(); err != nil {
+		return nil, fmt.Errorf("oauthserver: Config.%w", err)
 	}
+	cfg.Limits = cfg.Limits.WithDefaults()
+	if err := cfg.Lifetimes.Validate(); err != nil {
+		return nil, fmt.Errorf("oauthserver: Config.%w", err)
+	}
+	cfg.Lifetimes = cfg.Lifetimes.WithDefaults()
+	if cfg.AuditRetention < 0 {
+		return nil, errors.New("oauthserver: Config.AuditRetention is negative")
+	}
+	cfg.AuditRetention = cmp.Or(cfg.AuditRetention, audit.Retention)
+	cfg.Clock = clock.From(cfg.Clock)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	cfg.MaxApps, cfg.MaxRedirectURIs = cmp.Or(cfg.MaxApps, defaultMaxApps), cmp.Or(cfg.MaxRedirectURIs, defaultMaxRedirectURIs)
 	cfg.KeyRotation = cmp.Or(cfg.KeyRotation, defaultKeyRotation)
-	keys := &signingKeys{store: cfg.Store, ring: cfg.Keyring}
+	keys := &sessiontoken.Keys{Store: keyStore{cfg.Store}, Keyring: cfg.Keyring, Issuer: apiOrigin, Lifetime: cfg.Lifetimes.SessionToken}
 	if cfg.SessionTokens == nil {
-		cfg.SessionTokens = sessionTokens{keys: keys, issuer: apiOrigin}
+		cfg.SessionTokens = issuedTokens{keys}
+	}
+	for _, scheme := range cfg.PrivateUseSchemes {
+		if err := uri.CheckScheme(scheme); err != nil {
+			return nil, fmt.Errorf("oauthserver: Config.PrivateUseSchemes: %q %w", scheme, err)
+		}
 	}
 	documents, err := newDocuments(cfg)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, apiOrigin: apiOrigin, appOrigin: appOrigin, keys: keys, documents: documents, errors: apierror.Writer{
-		Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage,
+		Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage, Shape: cfg.ErrorShape,
 	}}
+	if err := s.setLook(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
-// checkOrigin wants scheme and host and nothing else: every URL that the server
-// publishes is built on it.
-func checkOrigin(field, raw string) (string, error) {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || !isPort(u.Port()) || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("oauthserver: Config.%s %q is not an origin like https://api.example.com", field, raw)
+// setLook checks all that the pages look like, and returns everything that is wrong.
+func (s *Server) setLook() error {
+	var wrongTheme, wrongLanguages, wrongPath error
+	s.themes, wrongTheme = theme.NewSource(s.cfg.Theme, s.cfg.ThemeFor, s.cfg.Logger)
+	s.languages, wrongLanguages = locale.NewBook(s.cfg.Languages, s.cfg.Scopes, s.cfg.Logger)
+	if path := s.cfg.ConnectedApps.BusinessPath; path != "" && !isOwnPath(path) {
+		wrongPath = fmt.Errorf("ConnectedApps.BusinessPath %q is not a path on the app host, where people are sent; write it like /businesses", path)
 	}
-	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
-		return "", fmt.Errorf("oauthserver: Config.%s %q must be https, or http on loopback", field, raw)
+	if err := errors.Join(wrongTheme, wrongLanguages, wrongPath); err != nil {
+		return fmt.Errorf("oauthserver: Config: %w", err)
 	}
-	return originOf(u), nil
+	return nil
 }
 
-// Scopes are all that the server knows.
+// Origins are those of the two hosts, spelled as browsers do: in lower case, without a
+// default port.
+func (s *Server) Origins() (api, app string) { return s.apiOrigin, s.appOrigin }
+
+// Scopes is the catalog of all scopes of the server.
 func (s *Server) Scopes() identity.ScopeCatalog { return s.cfg.Scopes }

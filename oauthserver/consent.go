@@ -7,17 +7,18 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 )
 
 // connection is an app that a person may connect to some of their businesses.
 type connection struct {
 	app        App
-	unowned    string // stands in for the organization of an app that has none
+	vouched    vouched
 	businesses []Business
 }
 
-// connection asks the host and its policy what this person can do. It is made
-// anew for the page and for the decision.
+// connection asks the host and its policy what this user may do. It runs for the page and
+// again for the decision.
 func (s *Server) connection(ctx context.Context, app App, session identity.Session) (connection, error) {
 	status, err := s.cfg.Store.UserStatus(ctx, session.UserID)
 	if err != nil {
@@ -27,22 +28,20 @@ func (s *Server) connection(ctx context.Context, app App, session identity.Sessi
 		return connection{}, forbidden(textPermission)
 	}
 	c := connection{app: app}
-	if app.OrganizationID == "" && !app.Reviewed && s.cfg.Unowned != nil {
-		if c.unowned, err = s.cfg.Unowned(ctx, app, session.UserID); err != nil {
-			return connection{}, err
-		}
+	if c.vouched, err = s.vouch(ctx, app, session.UserID); err != nil {
+		return connection{}, err
 	}
 	c.businesses, err = s.cfg.Host.Businesses(ctx, session.UserID)
 	return c, err
 }
 
-// judge returns the page that says why the app cannot be connected there; nil
-// when it can.
-func (c connection) judge(b Business) error {
+// check returns the error page if the app cannot be connected to the business, and nil if
+// it can.
+func (c connection) check(b Business) error {
 	switch {
 	case !b.MayConnect:
 		return forbidden(textPermission)
-	case !mayConnectTo(c.app, b, c.unowned):
+	case !mayConnectTo(c.app, b, c.vouched):
 		return forbidden(textReview)
 	}
 	return nil
@@ -54,7 +53,7 @@ func (c connection) eligible() ([]Business, error) {
 	var eligible []Business
 	refusal := forbidden(textPermission)
 	for _, b := range c.businesses {
-		switch err := c.judge(b); {
+		switch err := c.check(b); {
 		case err == nil:
 			eligible = append(eligible, b)
 		case b.MayConnect:
@@ -67,13 +66,27 @@ func (c connection) eligible() ([]Business, error) {
 	return eligible, nil
 }
 
+// missing are the businesses that eligible leaves out.
+func (c connection) missing() []MissingBusiness {
+	var missing []MissingBusiness
+	for _, b := range c.businesses {
+		switch {
+		case !b.MayConnect:
+			missing = append(missing, MissingBusiness{Name: b.Name, Reason: PagePermissionRequired})
+		case !mayConnectTo(c.app, b, c.vouched):
+			missing = append(missing, MissingBusiness{Name: b.Name, Reason: PageReviewRequired})
+		}
+	}
+	return missing
+}
+
 // business returns the one with that id, if the app can be connected there.
 func (c connection) business(id string) (Business, error) {
 	i := slices.IndexFunc(c.businesses, func(b Business) bool { return b.ID == id })
 	if i < 0 {
 		return Business{}, forbidden(textPermission)
 	}
-	return c.businesses[i], c.judge(c.businesses[i])
+	return c.businesses[i], c.check(c.businesses[i])
 }
 
 // showConsent asks whether the app may be connected, and where.
@@ -84,14 +97,17 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session ide
 	}
 	eligible, err := c.eligible()
 	if err != nil {
-		return err
+		return &refusal{err: err, app: request.app.Name, visitor: visitor{session, request.resumeAt()}, missing: c.missing()}
 	}
 	token, err := s.csrfToken(csrfBinding{session: session, subject: request.secret.Reveal()})
 	if err != nil {
 		return err
 	}
-	view := s.consentView(r, request.app, request.Scopes)
-	view.Action = authorizePath
+	view, err := s.consentView(r, visitor{session, request.resumeAt()}, c, request.Scopes)
+	if err != nil {
+		return err
+	}
+	view.Action, view.Missing = authorizePath, c.missing()
 	view.ReturnsTo = returnsTo(request.RedirectURI)
 	view.Hidden = []HiddenField{{requestField, request.secret.Reveal()}, {csrfField, token}}
 	for _, b := range eligible {
@@ -101,19 +117,22 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session ide
 	return s.cfg.Pages.Consent(w, r, view)
 }
 
-// consentView is what the page says about an app, whichever flow asks.
-func (s *Server) consentView(r *http.Request, app App, scopes identity.Scopes) ConsentView {
-	view := ConsentView{Service: s.cfg.Service, Nonce: nonce(r), AppName: app.Name, Unreviewed: !app.Reviewed}
+// consentView returns the view of the consent page about an app, for any flow.
+func (s *Server) consentView(r *http.Request, v visitor, c connection, scopes identity.Scopes) (ConsentView, error) {
+	app := c.app
+	listing, err := s.listing(r.Context(), app)
+	if err != nil {
+		return ConsentView{}, err
+	}
+	view := ConsentView{Frame: s.frame(r, v), AppName: app.Name, Listing: listing, Unreviewed: !app.Reviewed && !c.vouched.reviewed}
 	if app.Origin == OriginDocument {
 		if u, err := url.Parse(app.ClientID); err == nil {
 			view.ClientHost = u.Host
 		}
+		view.LocalOnly = !slices.ContainsFunc(app.RedirectURIs, func(raw string) bool { return !uri.IsLocal(raw) })
 	}
-	for name := range scopes.All() {
-		scope, _ := s.cfg.Scopes.Lookup(name) // mayAsk has seen it there
-		view.Scopes = append(view.Scopes, ScopeView{Name: name, Description: scope.Description})
-	}
-	return view
+	view.Scopes = s.scopeViews(view.Language, scopes)
+	return view, nil
 }
 
 func businessView(b Business, selected bool) BusinessView { //nolint:revive // the value, not a switch

@@ -8,17 +8,17 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// crowdStore lets nobody act before all have read what they act on, so that who wins a
-// race, and whether there is one, is not left to the scheduler.
+// crowdStore delays every write until all callers have read, so that each test has a race
+// with the same contenders.
 type crowdStore struct {
 	oauthserver.Store
-	meet func() // waits for all; nil: for nobody
+	meet func() // waits for all callers; nil: does not wait
 }
 
-func newCrowdKit(t testing.TB) (*apiKit, *crowdStore) {
+func newCrowdKit(t testing.TB) (*apiHarness, *crowdStore) {
 	t.Helper()
 	var crowd *crowdStore
-	k := newAPIKit(t, func(c *oauthserver.Config) {
+	k := newAPIHarness(t, func(c *oauthserver.Config) {
 		crowd = &crowdStore{Store: c.Store}
 		c.Store = crowd
 	})
@@ -56,7 +56,7 @@ func (s *crowdStore) RefreshToken(ctx context.Context, tokenID string, digest oa
 	return s.Store.RefreshToken(ctx, tokenID, digest)
 }
 
-func (s *crowdStore) DeviceByDigest(ctx context.Context, digest oauthserver.Digest) (oauthserver.DeviceCode, error) {
+func (s *crowdStore) Device(ctx context.Context, q oauthserver.DeviceQuery) (oauthserver.DeviceCode, error) {
 	defer s.wait()
-	return s.Store.DeviceByDigest(ctx, digest)
+	return s.Store.Device(ctx, q)
 }

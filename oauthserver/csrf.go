@@ -44,7 +44,7 @@ func (s *Server) checkCSRF(b csrfBinding, presented string) error {
 			return nil
 		}
 	}
-	return invalid(csrfField, "is not valid for this session; open the page again and decide there")
+	return invalid(csrfField, problemForeignToken)
 }
 
 const csrfPurpose = "oauthserver decision forms"

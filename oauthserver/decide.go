@@ -1,10 +1,10 @@
 package oauthserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 )
 
 // Fields of a decision, and what can be decided.
@@ -29,13 +30,12 @@ type posted struct {
 	now     time.Time
 }
 
-// entry is what the audit log tells of the decision.
+// entry returns the audit log entry of the decision.
 func (d posted) entry(action audit.Action, appID, businessID string) audit.Entry {
 	return audit.Entry{ID: id.New(id.Audit, d.now), AppID: appID, UserID: d.session.UserID, Action: action, Target: businessID, At: d.now}
 }
 
-// serveDecision takes the answer to a consent page, and sends the browser back to
-// the app with it.
+// serveDecision takes the decision from a consent page and redirects the browser to the app.
 func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	now := s.cfg.Clock.Now()
 	form, err := readPageForm(r)
@@ -50,27 +50,38 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	binding := csrfBinding{session: session, subject: request.secret.Reveal()}
-	if err := s.checkCSRF(binding, form.Get(csrfField)); err != nil {
-		return err
-	}
-	d := posted{session: session, form: form, now: now}
-	var answer string
-	switch form.Get(decisionField) {
-	case decideAllow:
-		answer, err = s.allowRequest(r.Context(), request, d)
-	case decideDeny:
-		answer, err = s.denyRequest(r.Context(), request, d)
-	default:
-		err = invalid(decisionField, "must be allow or deny")
-	}
+	parameter, err := s.decideRequest(r.Context(), request, posted{session: session, form: form, now: now})
 	if err != nil {
-		return err
+		return about(request.app, visitor{session, request.resumeAt()}, err)
 	}
 	// Set as it is: http.Redirect would rewrite it.
-	w.Header().Set("Location", callback(request.RedirectURI, answer, request.State))
+	w.Header().Set("Location", s.callback(request.AuthorizationRequest, parameter))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
+}
+
+// decideRequest allows or denies a request and returns the parameter for the app.
+func (s *Server) decideRequest(ctx context.Context, request held, d posted) (string, error) {
+	binding := csrfBinding{session: d.session, subject: request.secret.Reveal()}
+	if err := s.checkCSRF(binding, d.form.Get(csrfField)); err != nil {
+		return "", err
+	}
+	switch d.form.Get(decisionField) {
+	case decideAllow:
+		return s.allowRequest(ctx, request, d)
+	case decideDeny:
+		return s.denyRequest(ctx, request, d)
+	}
+	return "", invalid(decisionField, "must be allow or deny")
+}
+
+// callback is the address that the browser is sent to, with the parameter of the response.
+func (s *Server) callback(request AuthorizationRequest, parameter string) string {
+	issuer := ""
+	if s.cfg.IssuerParameter {
+		issuer = s.apiOrigin
+	}
+	return uri.Callback(request.RedirectURI, uri.Response{Parameter: parameter, State: request.State, Issuer: issuer})
 }
 
 // readPageForm reads a form of ours, in which nothing comes twice.
@@ -97,12 +108,12 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 	}
 	approval.RequestID, approval.Audit = request.ID, d.entry(audit.ConsentAllowed, request.app.ID, approval.BusinessID)
 	code := secret.New(secret.AuthorizationCode)
-	approved, err := s.cfg.Store.ApproveRequest(ctx, approval, NewCode{
-		ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(CodeLifetime),
-	})
+	approval.Code = NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
+	approved, err := s.cfg.Store.DecideRequest(ctx, approval)
 	if err != nil {
 		return "", err
 	}
+	s.tellApproved(ctx, approved)
 	if approved.Outcome == ApprovalNotOpen {
 		return "", refused(textRequest)
 	}
@@ -110,32 +121,40 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 }
 
 func (s *Server) denyRequest(ctx context.Context, request held, d posted) (string, error) {
-	err := s.cfg.Store.DenyRequest(ctx, Denial{RequestID: request.ID, Now: d.now, Audit: d.entry(audit.ConsentDenied, request.app.ID, "")})
-	if errors.Is(err, ErrNotFound) {
+	denied, err := s.cfg.Store.DecideRequest(ctx, d.denial(request.ID, d.entry(audit.ConsentDenied, request.app.ID, "")))
+	switch {
+	case err != nil:
+		return "", err
+	case denied.Outcome == ApprovalNotOpen:
 		return "", refused(textRequest)
 	}
-	return "error=access_denied", err
+	return "error=access_denied", nil
+}
+
+// denial is this person's no.
+func (d posted) denial(requestID string, entry audit.Entry) Decision {
+	return Decision{RequestID: requestID, Now: d.now, Audit: entry, IsDenied: true}
 }
 
 // approval is this person's yes to what is asked, for a business where they may
 // give it now.
-func (s *Server) approval(ctx context.Context, app App, d posted, what asked) (Approval, Business, error) {
+func (s *Server) approval(ctx context.Context, app App, d posted, what asked) (Decision, Business, error) {
 	businessID := d.form.Get(businessField)
 	if businessID == "" {
-		return Approval{}, Business{}, invalid(businessField, "is missing")
+		return Decision{}, Business{}, invalid(businessField, "is missing")
 	}
 	c, err := s.connection(ctx, app, d.session)
 	if err != nil {
-		return Approval{}, Business{}, err
+		return Decision{}, Business{}, err
 	}
-	what.unowned = c.unowned
+	what.vouched = c.vouched
 	if what.business, err = c.business(businessID); err != nil {
-		return Approval{}, Business{}, err
+		return Decision{}, Business{}, err
 	}
-	return Approval{
+	return Decision{
 		UserID: d.session.UserID, BusinessID: businessID, Now: d.now,
 		InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
-		Check:  func(app App) ApprovalOutcome { return s.judge(app, what) },
+		Check:  func(app App) ApprovalOutcome { return s.checkApproval(app, what) },
 		Record: approvalEvents(d.now),
 	}, what.business, nil
 }
@@ -160,34 +179,36 @@ func outcomeError(outcome ApprovalOutcome) error {
 	return errors.New("approval: unknown outcome " + string(outcome))
 }
 
-// callback is the address that the browser goes to: the redirect URI, its own
-// query kept, with the answer and the state as the app sent it.
-func callback(redirectURI, answer string, state []byte) string {
-	separator := "?"
-	if strings.Contains(redirectURI, "?") {
-		separator = "&"
-	}
-	if strings.HasSuffix(redirectURI, "?") || strings.HasSuffix(redirectURI, "&") {
-		separator = ""
-	}
-	location := redirectURI + separator + answer
-	if state != nil {
-		location += "&state=" + headerSafe(state)
-	}
-	return location
+// asked is what a user approves, and for which business.
+type asked struct {
+	redirectURI string // empty in the device flow
+	scopes      identity.Scopes
+	business    Business
+	vouched     vouched
 }
 
-// headerSafe percent-encodes the bytes that a Location cannot have. What is
-// encoded already stays as it is.
-func headerSafe(raw []byte) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for _, c := range raw {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte("\"#<>\\^`{|}", c) >= 0 {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-			continue
-		}
-		b.WriteByte(c)
+// checkApproval checks whether an app may be connected. The store calls it with the app as it
+// is under the lock of the operation.
+func (s *Server) checkApproval(app App, a asked) ApprovalOutcome {
+	switch {
+	case !app.IsUsable():
+		return ApprovalAppDead
+	case a.redirectURI != "" && !s.isRegistered(app, a.redirectURI):
+		return ApprovalBadRedirect
+	case !app.Scopes.HasAll(a.scopes):
+		return ApprovalBadScopes
+	case !mayConnectTo(app, a.business, a.vouched):
+		return ApprovalUnreviewed
 	}
-	return b.String()
+	return ApprovalDone
+}
+
+// mayConnectTo reports whether review allows the connection: an app that has not completed
+// review connects to sandbox businesses of its own organization only.
+func mayConnectTo(app App, business Business, v vouched) bool {
+	if app.Reviewed || v.reviewed {
+		return true
+	}
+	owner := cmp.Or(app.OrganizationID, v.organizationID)
+	return owner != "" && business.SandboxOf == owner
 }

@@ -13,14 +13,15 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 )
 
-// userCodeTries is how many user codes are tried before a collision is a fault.
-// One is rare already: there are 20^8 of them and each lives ten minutes.
+// userCodeTries is how many user codes are tried before a collision is an internal error.
+// One collision is rare already: there are 20^8 codes, and each lives ten minutes.
 const userCodeTries = 5
 
-// deviceAnswer is the answer of RFC 8628 section 3.2.
-type deviceAnswer struct {
+// deviceResponse is the response of RFC 8628 section 3.2.
+type deviceResponse struct {
 	DeviceCode              string `json:"device_code"`
 	UserCode                string `json:"user_code"`
 	VerificationURI         string `json:"verification_uri"`
@@ -29,8 +30,8 @@ type deviceAnswer struct {
 	Interval                int    `json:"interval"`
 }
 
-// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1): 3 statements
-// and one commit.
+// serveDeviceAuthorize begins the device flow (RFC 8628 section 3.1). It costs 3 statements and
+// one commit.
 func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c, err := s.begin(r, endpointDevice, readJSONOrForm)
@@ -48,9 +49,12 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	scopes, err := c.requestedScopes(app)
+	scopes, err := c.scopesWithin(app.Scopes, "not registered by the app: ")
 	if err != nil {
 		return err
+	}
+	if scopes.IsEmpty() {
+		scopes = app.defaultScopes()
 	}
 	deviceCode, userCode, err := s.createDevice(ctx, c, app, scopes)
 	if err != nil {
@@ -58,40 +62,23 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 	}
 	page := s.appOrigin + devicePath
 	forbidStoring(w)
-	return apierror.WriteJSON(w, http.StatusOK, deviceAnswer{
+	return apierror.WriteJSON(w, http.StatusOK, deviceResponse{
 		DeviceCode:              deviceCode.Reveal(),
 		UserCode:                userCode,
 		VerificationURI:         page,
 		VerificationURIComplete: page + "?user_code=" + url.QueryEscape(userCode),
-		ExpiresIn:               int(DeviceCodeLifetime / time.Second),
-		Interval:                int(DeviceInterval / time.Second),
+		ExpiresIn:               int(s.cfg.Lifetimes.DeviceCode / time.Second),
+		Interval:                int(s.cfg.Lifetimes.DeviceInterval / time.Second),
 	})
 }
 
-// requestedScopes are what a device asks for: all that the app registered when
-// it does not say.
-func (c call) requestedScopes(app App) (identity.Scopes, error) {
-	text := c.form.Get("scope")
-	if text == "" {
-		return app.Scopes, nil
-	}
-	asked, err := identity.ParseScopes(text)
-	if err != nil {
-		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
-	}
-	if unknown := asked.Minus(app.Scopes); !unknown.IsEmpty() {
-		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, "not registered by the app: "+unknown.String())
-	}
-	return asked, nil
-}
-
-// createDevice keeps a new device code, with a user code that nobody else has.
+// createDevice stores a new device code with a user code that is not in use.
 func (s *Server) createDevice(ctx context.Context, c call, app App, scopes identity.Scopes) (secret.Secret, string, error) {
 	deviceCode := secret.New(secret.DeviceCode)
 	device := DeviceCode{
 		Standing: Standing{AppID: app.ID, ClientID: app.ClientID},
 		ID:       id.New(id.Device, c.now), Scopes: scopes, Status: DevicePending,
-		CreatedAt: c.now, ExpiresAt: c.now.Add(DeviceCodeLifetime),
+		CreatedAt: c.now, ExpiresAt: c.now.Add(s.cfg.Lifetimes.DeviceCode),
 	}
 	var err error
 	for range userCodeTries {
@@ -106,24 +93,27 @@ func (s *Server) createDevice(ctx context.Context, c call, app App, scopes ident
 	return deviceCode, device.UserCode, nil
 }
 
-// readJSONOrForm is the reader of an endpoint that takes both.
-func readJSONOrForm(r *http.Request) (apierror.Form, credentials, error) {
+// readJSONOrForm is the reader of an endpoint that accepts JSON and forms.
+func readJSONOrForm(r *http.Request) (apierror.Form, credentials.Credentials, error) {
 	if apierror.MediaType(r) != "application/json" {
 		return readForm(r)
 	}
 	var body struct {
 		ClientID     *string      `json:"client_id"`
 		ClientSecret *string      `json:"client_secret"`
+		Assertion    *string      `json:"client_assertion"`
+		Type         *string      `json:"client_assertion_type"`
 		Scope        *string      `json:"scope"`
 		Resource     jsonResource `json:"resource"`
 	}
 	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, IgnoreUnknown: true}
 	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
-		return nil, credentials{}, err
+		return nil, credentials.Credentials{}, err
 	}
 	form := apierror.Form{}
 	for name, value := range map[string]*string{
 		"client_id": body.ClientID, "client_secret": body.ClientSecret, "scope": body.Scope,
+		"client_assertion": body.Assertion, "client_assertion_type": body.Type,
 	} {
 		if value != nil {
 			form[name] = []string{*value}
@@ -132,14 +122,14 @@ func readJSONOrForm(r *http.Request) (apierror.Form, credentials, error) {
 	if body.Resource != nil {
 		form["resource"] = body.Resource
 	}
-	return form, readCredentials(r, form), nil
+	return form, credentials.Read(r, form), nil
 }
 
-// jsonResource is the resource member. What is no string stays as its JSON text,
-// which is no URI and is refused as one.
+// jsonResource is the resource member. A value that is not a string is kept as its JSON text,
+// which is rejected because it is not a URI.
 type jsonResource []string
 
-// UnmarshalJSON never fails, so that the answer is invalid_target.
+// UnmarshalJSON never fails, so that the error is invalid_target.
 func (j *jsonResource) UnmarshalJSON(data []byte) error {
 	var text string
 	switch {

@@ -2,15 +2,14 @@ package oauthserver
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// decideDevice takes the decision about a code. The form's token was made for
-// this very code, so that nobody finds codes by deciding about them.
+// decideDevice records the decision about a device code. The form's token was issued for
+// this code, so that codes cannot be found by sending decisions.
 func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) error {
 	userCode, err := secret.NormalizeUserCode(d.form.Get(userCodeField))
 	if err != nil {
@@ -24,21 +23,18 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 	if err != nil {
 		return err
 	}
-	view := DoneView{Service: s.cfg.Service, Nonce: nonce(r), AppName: device.app.Name}
+	view := DoneView{Frame: s.frame(r, visitor{session: d.session}), AppName: device.app.Name}
 	switch d.form.Get(decisionField) {
 	case decideAllow:
 		view.Approved = true
 		view.Business, err = s.allowDevice(r.Context(), device, d)
 	case decideDeny:
-		err = s.cfg.Store.DenyDevice(r.Context(), Denial{RequestID: device.ID, Now: d.now, Audit: d.entry(audit.DeviceDenied, device.app.ID, "")})
-		if errors.Is(err, ErrNotFound) {
-			err = problemWithCode(userCode, textUserCode)
-		}
+		err = s.denyDevice(r.Context(), device, d)
 	default:
 		err = invalid(decisionField, "must be allow or deny")
 	}
 	if err != nil {
-		return err
+		return about(device.app, visitor{d.session, deviceReturn(device.UserCode)}, err)
 	}
 	return s.cfg.Pages.Done(w, r, view)
 }
@@ -47,19 +43,28 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 // person is still signed into, and returns its name.
 func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (string, error) {
 	if d.form.Get(businessField) != d.session.BusinessID {
-		return "", invalid(businessField, "is not the business that you are signed into now; nothing was connected, enter the code again")
+		return "", invalid(businessField, problemOtherBusiness)
 	}
 	approval, b, err := s.approval(ctx, device.app, d, asked{scopes: device.Scopes})
 	if err != nil {
 		return "", err
 	}
 	approval.RequestID, approval.Audit = device.ID, d.entry(audit.DeviceAllowed, device.app.ID, approval.BusinessID)
-	approved, err := s.cfg.Store.ApproveDevice(ctx, approval)
+	approved, err := s.cfg.Store.DecideDevice(ctx, approval)
 	if err != nil {
 		return "", err
 	}
+	s.tellApproved(ctx, approved)
 	if approved.Outcome == ApprovalNotOpen {
 		return "", problemWithCode(device.UserCode, textUserCode)
 	}
 	return b.Name, outcomeError(approved.Outcome)
+}
+
+func (s *Server) denyDevice(ctx context.Context, device waiting, d posted) error {
+	denied, err := s.cfg.Store.DecideDevice(ctx, d.denial(device.ID, d.entry(audit.DeviceDenied, device.app.ID, "")))
+	if err == nil && denied.Outcome == ApprovalNotOpen {
+		return problemWithCode(device.UserCode, textUserCode)
+	}
+	return err
 }

@@ -23,7 +23,7 @@ type waiting struct {
 	app App
 }
 
-// deviceFormProblem is a refusal that belongs into the form it is about.
+// deviceFormProblem is an error that is shown in the form.
 type deviceFormProblem struct{ typed string }
 
 func (*deviceFormProblem) Error() string { return "user code refused" }
@@ -44,7 +44,7 @@ func (s *Server) serveDeviceForm(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkGuessing(r, session, s.cfg.Clock.Now()); err != nil {
 		return err
 	}
-	return s.cfg.Pages.DeviceForm(w, r, s.deviceForm(r, typed, ""))
+	return s.cfg.Pages.DeviceForm(w, r, DeviceFormView{Frame: s.frame(r, visitor{session, deviceReturn(typed)}), UserCode: typed, Action: devicePath})
 }
 
 // serveDevice takes a code and asks for the decision, or takes the decision.
@@ -59,14 +59,20 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
+	return about(App{}, visitor{session, deviceReturn(shownCode(typed))}, s.takeCode(w, r, posted{session: session, form: form, now: now}))
+}
+
+// takeCode is serveDevice for a person who is signed in.
+func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d posted) error {
+	session, now, typed := d.session, d.now, d.form.Get(userCodeField)
 	if err := s.checkGuessing(r, session, now); err != nil {
 		return err
 	}
-	if form.Has(decisionField) {
-		return s.decideDevice(w, r, posted{session: session, form: form, now: now})
+	if d.form.Has(decisionField) {
+		return s.decideDevice(w, r, d)
 	}
 	if typed == "" {
-		return problemWithCode("", "Enter the code that your device shows.")
+		return problemWithCode("", textNoUserCode)
 	}
 	// A code counts as wrong before it is looked up, so that many at once stay within
 	// the limit.
@@ -84,16 +90,16 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.showDeviceConsent(w, r, session, device)
+	return about(device.app, visitor{session, deviceReturn(device.UserCode)}, s.showDeviceConsent(w, r, session, device))
 }
 
-// openDevice finds the code that somebody typed, if it waits for a decision.
+// openDevice finds a user code as it was typed, if it waits for a decision.
 func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiting, error) {
 	userCode, err := secret.NormalizeUserCode(typed)
 	if err != nil {
 		return waiting{}, problemWithCode(shownCode(typed), textUserCode)
 	}
-	device, err := s.cfg.Store.DeviceByUserCode(r.Context(), userCode)
+	device, err := s.cfg.Store.Device(r.Context(), DeviceQuery{UserCode: userCode})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return waiting{}, problemWithCode(userCode, textUserCode)
@@ -107,7 +113,7 @@ func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiti
 	case err != nil:
 		return waiting{}, err
 	case !s.mayAsk(app, device.Scopes):
-		return waiting{}, refused(textScopes)
+		return waiting{}, about(app, visitor{}, refused(textScopes))
 	}
 	return waiting{DeviceCode: device, app: app}, nil
 }
@@ -116,7 +122,7 @@ func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiti
 // the person is signed into, and to no other.
 func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, session identity.Session, device waiting) error {
 	if session.BusinessID == "" {
-		return invalid(businessField, "is missing: choose the business to sign into first")
+		return invalid(businessField, problemNoBusiness)
 	}
 	c, err := s.connection(r.Context(), device.app, session)
 	if err != nil {
@@ -130,21 +136,20 @@ func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, sessi
 	if err != nil {
 		return err
 	}
-	view := s.consentView(r, device.app, device.Scopes)
+	view, err := s.consentView(r, visitor{session, deviceReturn(device.UserCode)}, c, device.Scopes)
+	if err != nil {
+		return err
+	}
 	view.UserCode = device.UserCode
 	view.Businesses = []BusinessView{businessView(b, true)}
 	view.FixedTo = b.ID
+	view.ChooseBusiness = returning(s.cfg.ConnectedApps.BusinessPath, deviceReturn(device.UserCode))
 	view.Action = devicePath
 	view.Hidden = []HiddenField{{userCodeField, device.UserCode}, {csrfField, token}}
 	return s.cfg.Pages.Consent(w, r, view)
 }
 
-// deviceForm is the form that takes a code.
-func (s *Server) deviceForm(r *http.Request, typed, problem string) DeviceFormView {
-	return DeviceFormView{Service: s.cfg.Service, Nonce: nonce(r), UserCode: typed, Problem: problem, Action: devicePath}
-}
-
-// checkGuessing refuses whoever has tried too many codes.
+// checkGuessing rejects a user who has tried too many codes.
 func (s *Server) checkGuessing(r *http.Request, session identity.Session, now time.Time) error {
 	result, err := s.cfg.Limiter.Check(r.Context(), now, ratelimit.Request{Lockouts: s.guessing(r, session)})
 	return apierror.Limited(result.Allowed, result.Wait, err)
@@ -152,7 +157,7 @@ func (s *Server) checkGuessing(r *http.Request, session identity.Session, now ti
 
 // guessing is under what wrong codes are counted.
 func (s *Server) guessing(r *http.Request, session identity.Session) ratelimit.Lockouts {
-	rule := ratelimit.UserCodeLockout()
+	rule := s.cfg.Limits.UserCodes
 	return ratelimit.Lockouts{
 		{Key: ratelimit.NewKey("user codes of a session", session.ID, session.UserID), Rule: rule},
 		{Key: ratelimit.NewIPKey("user codes of an address", s.cfg.Proxies.ClientIP(r)), Rule: rule},

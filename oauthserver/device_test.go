@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/storetest"
@@ -18,23 +19,23 @@ const deviceMembers = "device_code expires_in interval user_code verification_ur
 // DEV-01, DEV-02: a form or JSON, every way to authenticate, one answer.
 func TestDeviceAuthorize(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	code := regexp.MustCompile(`^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$`)
-	for name, send := range map[string]func() apiAnswer{
-		"form, Basic": func() apiAnswer { return k.post("/oauth/device/authorize", k.as(confidentialID)) },
-		"form, body": func() apiAnswer {
+	for name, send := range map[string]func() apiResponse{
+		"form, Basic": func() apiResponse { return k.post("/oauth/device/authorize", k.as(confidentialID)) },
+		"form, body": func() apiResponse {
 			return k.post("/oauth/device/authorize", nil, "client_id", confidentialID, "client_secret", apiSecret)
 		},
-		"form, public":        func() apiAnswer { return k.post("/oauth/device/authorize", nil, "client_id", publicID) },
-		"form, public, Basic": func() apiAnswer { return k.post("/oauth/device/authorize", k.as(publicID)) },
-		"JSON, Basic":         func() apiAnswer { return k.postJSON("/oauth/device/authorize", `{}`, k.as(confidentialID)) },
-		"JSON, body": func() apiAnswer {
+		"form, public":        func() apiResponse { return k.post("/oauth/device/authorize", nil, "client_id", publicID) },
+		"form, public, Basic": func() apiResponse { return k.post("/oauth/device/authorize", k.as(publicID)) },
+		"JSON, Basic":         func() apiResponse { return k.postJSON("/oauth/device/authorize", `{}`, k.as(confidentialID)) },
+		"JSON, body": func() apiResponse {
 			return k.postJSON("/oauth/device/authorize", `{"client_id":"cli_confidential","client_secret":"`+apiSecret+`","scope":null,"other":1}`)
 		},
-		"TOK-06 a long resource": func() apiAnswer {
+		"TOK-06 a long resource": func() apiResponse {
 			return k.post("/oauth/device/authorize", k.as(publicID), "resource", apiOrigin+"/"+strings.Repeat("x", 2000))
 		},
-		"JSON, public": func() apiAnswer {
+		"JSON, public": func() apiResponse {
 			return k.postJSON("/oauth/device/authorize", `{"client_id":"cli_public","scope":"invoices:read","resource":"https://api.example.com/x"}`)
 		},
 	} {
@@ -52,47 +53,55 @@ func TestDeviceAuthorize(t *testing.T) {
 	}
 }
 
-// DEV-03: each failure, and that it mints no code: nothing is written.
+// DEV-03: each failure, and that it issues no code: nothing is written.
 func TestDeviceAuthorizeRefuses(t *testing.T) {
 	t.Parallel()
 	const path = "/oauth/device/authorize"
 	for name, test := range map[string]struct {
-		send        func(k *apiKit) apiAnswer
+		send        func(k *apiHarness) apiResponse
 		status      int
 		code        string
 		description string
 	}{
-		"unknown client":   {func(k *apiKit) apiAnswer { return k.post(path, nil, "client_id", "cli_nobody") }, 401, "invalid_client", "*"},
-		"no client":        {func(k *apiKit) apiAnswer { return k.post(path, nil) }, 401, "invalid_client", "*"},
-		"no secret":        {func(k *apiKit) apiAnswer { return k.post(path, nil, "client_id", confidentialID) }, 401, "invalid_client", "*"},
-		"wrong secret":     {func(k *apiKit) apiAnswer { return k.post(path, withBasic(confidentialID, "x")) }, 401, "invalid_client", "*"},
-		"secret of public": {func(k *apiKit) apiAnswer { return k.post(path, withBasic(publicID, "x")) }, 401, "invalid_client", "*"},
-		"wrong in JSON":    {func(k *apiKit) apiAnswer { return k.postJSON(path, `{"client_id":"cli_public","client_secret":"x"}`) }, 401, "invalid_client", "*"},
-		"scope":            {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "scope", "invoices:read payments:read") }, 400, "invalid_scope", "not registered by the app: payments:read"},
-		"scope, malformed": {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "scope", " ") }, 400, "invalid_scope", "*"},
-		"resource":         {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "resource", "https://evil.example.com") }, 400, "invalid_target", "*"},
-		"resource twice": {func(k *apiKit) apiAnswer {
+		"unknown client":   {func(k *apiHarness) apiResponse { return k.post(path, nil, "client_id", "cli_nobody") }, 401, "invalid_client", "*"},
+		"no client":        {func(k *apiHarness) apiResponse { return k.post(path, nil) }, 401, "invalid_client", "*"},
+		"no secret":        {func(k *apiHarness) apiResponse { return k.post(path, nil, "client_id", confidentialID) }, 401, "invalid_client", "*"},
+		"wrong secret":     {func(k *apiHarness) apiResponse { return k.post(path, withBasic(confidentialID, "x")) }, 401, "invalid_client", "*"},
+		"secret of public": {func(k *apiHarness) apiResponse { return k.post(path, withBasic(publicID, "x")) }, 401, "invalid_client", "*"},
+		"wrong in JSON": {func(k *apiHarness) apiResponse {
+			return k.postJSON(path, `{"client_id":"cli_public","client_secret":"x"}`)
+		}, 401, "invalid_client", "*"},
+		"scope": {func(k *apiHarness) apiResponse {
+			return k.post(path, k.as(publicID), "scope", "invoices:read payments:read")
+		}, 400, "invalid_scope", "not registered by the app: payments:read"},
+		"scope, malformed": {func(k *apiHarness) apiResponse { return k.post(path, k.as(publicID), "scope", " ") }, 400, "invalid_scope", "*"},
+		"resource": {func(k *apiHarness) apiResponse {
+			return k.post(path, k.as(publicID), "resource", "https://evil.example.com")
+		}, 400, "invalid_target", "*"},
+		"resource twice": {func(k *apiHarness) apiResponse {
 			return k.post(path, k.as(publicID), "resource", apiOrigin, "resource", apiOrigin)
 		}, 400, "invalid_target", "*"},
-		"resource, JSON": {func(k *apiKit) apiAnswer {
+		"resource, JSON": {func(k *apiHarness) apiResponse {
 			return k.postJSON(path, `{"resource":["https://api.example.com"]}`, k.as(publicID))
 		}, 400, "invalid_target", "*"},
-		"resource, number": {func(k *apiKit) apiAnswer { return k.postJSON(path, `{"resource":1}`, k.as(publicID)) }, 400, "invalid_target", "*"},
-		"JSON, malformed":  {func(k *apiKit) apiAnswer { return k.postJSON(path, `{`) }, 400, "invalid_request", "*"},
-		"JSON, twice": {func(k *apiKit) apiAnswer {
+		"resource, number": {func(k *apiHarness) apiResponse { return k.postJSON(path, `{"resource":1}`, k.as(publicID)) }, 400, "invalid_target", "*"},
+		"JSON, malformed":  {func(k *apiHarness) apiResponse { return k.postJSON(path, `{`) }, 400, "invalid_request", "*"},
+		"JSON, twice": {func(k *apiHarness) apiResponse {
 			return k.postJSON(path, `{"client_id":"cli_public","client_id":"cli_public"}`)
 		}, 400, "invalid_request", "*"},
-		"JSON, type":         {func(k *apiKit) apiAnswer { return k.postJSON(path, `{"client_id":1}`) }, 400, "invalid_request", "*"},
-		"JSON, array":        {func(k *apiKit) apiAnswer { return k.postJSON(path, `[]`) }, 400, "invalid_request", "*"},
-		"repeated parameter": {func(k *apiKit) apiAnswer { return k.post(path, k.as(publicID), "scope", "a", "scope", "a") }, 400, "invalid_request", "scope is given more than once"},
-		"other content type": {func(k *apiKit) apiAnswer { return k.send("POST", path, "x", withHeader("Content-Type", "text/plain")) }, 400, "invalid_request", "*"},
-		"too large": {func(k *apiKit) apiAnswer {
+		"JSON, type":         {func(k *apiHarness) apiResponse { return k.postJSON(path, `{"client_id":1}`) }, 400, "invalid_request", "*"},
+		"JSON, array":        {func(k *apiHarness) apiResponse { return k.postJSON(path, `[]`) }, 400, "invalid_request", "*"},
+		"repeated parameter": {func(k *apiHarness) apiResponse { return k.post(path, k.as(publicID), "scope", "a", "scope", "a") }, 400, "invalid_request", "scope is given more than once"},
+		"other content type": {func(k *apiHarness) apiResponse {
+			return k.send("POST", path, "x", withHeader("Content-Type", "text/plain"))
+		}, 400, "invalid_request", "*"},
+		"too large": {func(k *apiHarness) apiResponse {
 			return k.postJSON(path, `{"client_id":"`+strings.Repeat("x", 64<<10)+`"}`)
 		}, 400, "invalid_request", "*"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			k.store.Tap.Reset()
 			test.send(k).refused(test.status, test.code, test.description)
 			if _, commits := k.store.Tap.Counts(); commits != 0 {
@@ -101,7 +110,7 @@ func TestDeviceAuthorizeRefuses(t *testing.T) {
 		})
 	}
 	for _, status := range []oauthserver.AppStatus{oauthserver.AppSuspended, oauthserver.AppDeactivated} {
-		k := newAPIKit(t)
+		k := newAPIHarness(t)
 		k.must(k.server.SetAppStatus(t.Context(), k.app(publicID).ID, status))
 		k.post(path, k.as(publicID)).refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
@@ -110,7 +119,7 @@ func TestDeviceAuthorizeRefuses(t *testing.T) {
 // DEV-08: without scope all that the app registered; with it, that.
 func TestDeviceScopes(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for scope, want := range map[string]string{"": "invoices:read customers:read", "customers:read": "customers:read"} {
 		got := k.post("/oauth/device/authorize", k.as(publicID), "scope", scope).ok(deviceMembers)
 		k.approveDevice(got.text("user_code"))
@@ -124,7 +133,7 @@ func TestDeviceScopes(t *testing.T) {
 // that was not too fast.
 func TestDevicePending(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	device, user := k.newDevice(publicID)
 	for i, step := range []struct {
 		wait time.Duration
@@ -154,14 +163,17 @@ func TestDevicePending(t *testing.T) {
 	k.poll(publicID, device).dead("")
 }
 
-// DEV-04: denied goes on being denied, also past its time.
+// DEV-04: a denied code stays denied, even after its expiry.
 func TestDeviceDenied(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	device, user := k.newDevice(confidentialID)
-	found, err := k.store.DeviceByUserCode(t.Context(), user)
+	found, err := k.store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: user})
 	k.must(err)
-	k.must(k.store.DenyDevice(t.Context(), oauthserver.Denial{RequestID: found.ID, Now: k.clock.Now()}))
+	denied, err := k.store.DecideDevice(t.Context(), oauthserver.Decision{RequestID: found.ID, Now: k.clock.Now(), IsDenied: true})
+	if err != nil || denied.Outcome != oauthserver.ApprovalDone {
+		t.Fatalf("deny: %q, %v", denied.Outcome, err)
+	}
 	for range 2 {
 		k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
 	}
@@ -172,7 +184,7 @@ func TestDeviceDenied(t *testing.T) {
 // DEV-04: ten minutes, pending or approved; the moment itself is too late.
 func TestDeviceExpires(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	pending, _ := k.newDevice(publicID)
 	approved, user := k.newDevice(publicID)
 	k.approveDevice(user)
@@ -189,22 +201,24 @@ func TestDeviceExpires(t *testing.T) {
 // DEV-04, TOK-07, INST-01, INST-03: what was approved and then cancelled.
 func TestDeviceCancelled(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(k *apiKit) error{
-		"uninstalled": func(k *apiKit) error {
+	for name, end := range map[string]func(k *apiHarness) error{
+		"uninstalled": func(k *apiHarness) error {
 			return k.server.Uninstall(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
-		"access revoked": func(k *apiKit) error {
+		"access revoked": func(k *apiHarness) error {
 			return k.server.RevokeAccess(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
-		"consent revoked": func(k *apiKit) error {
+		"consent revoked": func(k *apiHarness) error {
 			return k.server.RevokeConsent(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
-		"user suspended": func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended) },
-		"left":           func(k *apiKit) error { k.host.leave(apiUser); return nil },
+		"user suspended": func(k *apiHarness) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+		},
+		"left": func(k *apiHarness) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			device, user := k.newDevice(publicID)
 			k.approveDevice(user)
 			k.must(end(k))
@@ -220,7 +234,7 @@ func TestDeviceCancelled(t *testing.T) {
 // DEV-04, TOK-08: unknown, another's and other kinds of codes.
 func TestDeviceUnknown(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	device, user := k.newDevice(publicID)
 	k.approveDevice(user)
 	for _, code := range []string{device, user, "x", secret.New(secret.DeviceCode).Reveal(), k.code(confidentialID, "")} {
@@ -235,12 +249,12 @@ func TestDeviceRace(t *testing.T) {
 	k, crowd := newCrowdKit(t)
 	device, user := k.newDevice(publicID)
 	k.approveDevice(user)
-	answers := make([]apiAnswer, 8)
+	answers := make([]apiResponse, 8)
 	crowd.expect(len(answers))
 	storetest.Race(len(answers), func(i int) { answers[i] = k.poll(publicID, device) })
 	won := 0
 	for _, got := range answers {
-		if got.status == http.StatusOK {
+		if got.Status == http.StatusOK {
 			won++
 			if !k.isLive(got.text("access_token")) {
 				t.Error("the winner's token is not live")
@@ -254,19 +268,21 @@ func TestDeviceRace(t *testing.T) {
 	}
 }
 
-// TOK-04: an app that is suspended while its poll is on the way is refused as a
-// client, in whichever moment, and the approval waits for its return.
+// TOK-04: an app that is suspended at any moment during its poll is rejected as a client,
+// and the approval remains for its return.
 func TestDeviceOfSuspendedApp(t *testing.T) {
 	t.Parallel()
 	late := &lateStore{}
 	late.first.Store(true) // not yet
-	k := newAPIKit(t, func(cfg *oauthserver.Config) { late.Store, cfg.Store = cfg.Store, late })
+	k := newAPIHarness(t, func(cfg *oauthserver.Config) { late.Store, cfg.Store = cfg.Store, late })
 	device, user := k.newDevice(publicID)
 	k.approveDevice(user)
 	late.first.Store(false)
-	late.after = func() { k.must(k.store.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended)) }
+	late.after = func() {
+		k.must(fixture.SetAppStatus(t.Context(), k.store, k.app(publicID).ID, oauthserver.AppSuspended))
+	}
 	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
-	k.must(k.store.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppActive))
+	k.must(fixture.SetAppStatus(t.Context(), k.store, k.app(publicID).ID, oauthserver.AppActive))
 	k.poll(publicID, device).ok(tokenMembers)
 }
 
@@ -286,11 +302,11 @@ func (s *takenStore) CreateDevice(ctx context.Context, d oauthserver.DeviceCode,
 	return s.Store.CreateDevice(ctx, d, digest)
 }
 
-// DEV-02: a user code that is in use is no failure: there are others.
+// DEV-02: a user code that is in use does not cause an error: another one is chosen.
 func TestDeviceUserCodeTaken(t *testing.T) {
 	t.Parallel()
 	var store *takenStore
-	k := newAPIKit(t, func(c *oauthserver.Config) {
+	k := newAPIHarness(t, func(c *oauthserver.Config) {
 		store = &takenStore{Store: c.Store, left: 1}
 		c.Store = store
 	})

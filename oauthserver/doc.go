@@ -1,29 +1,46 @@
-// Package oauthserver is an OAuth 2.0 authorization server for partner apps that
-// act in one business at a time: the user who consents decides in which.
+// Package oauthserver is an OAuth 2.0 authorization server for partner apps. An app acts in
+// one business at a time, and the user who consents chooses the business.
 //
-// A host gives it a [Store], says through [Host] who is signed in and which
-// businesses they belong to, and mounts two handlers: [Server.APIHandler] on the
-// host that apps talk to, [Server.AppHandler] on the one that people see.
-// [Server.Run] cleans up. Ending things is a library call each: [Server.Uninstall],
-// [Server.RevokeAccess], [Server.RevokeConsent], [Server.SetAppStatus],
-// [Server.SetUserStatus].
+// A host gives the server a [Store], tells it through [Host] who is signed in and which
+// businesses a user belongs to, and mounts two handlers: [Server.APIHandler] on the host that
+// apps call, and [Server.AppHandler] on the host that people visit. [Server.Run] does the
+// periodic work. Access ends by library calls: [Server.Uninstall], [Server.RevokeAccess],
+// [Server.RevokeConsent], [Server.SetAppStatus] and [Server.SetUserStatus].
 //
-// # What hangs on what
+// # Model
 //
-// An [App] is installed in a business ([Installation]), where users consent
-// ([Grant]). Codes and token families hang on a grant, tokens on a family. Ending
-// one of these marks that row and nothing else: every redemption, refresh, poll,
-// verification and introspection judges by all that is above, so that nothing
-// outlives what it hangs on, and nobody has to go through tokens.
+// Each of these belongs to the one above it:
 //
-// # Who wins
+//	App                      one client_id for all businesses
+//	└─ Installation          the app in one business
+//	   └─ Grant              the consent of one user
+//	      ├─ Code            an authorization code
+//	      └─ token family    all tokens from one approval
+//	         ├─ RefreshToken replaced at each refresh
+//	         └─ AccessToken
 //
-// Of any number of requests for the same code, refresh token, device code or
-// session token one gets tokens. The Store decides, in one transaction with one
-// conditional write; see its methods for what happens to the others.
+// A device code joins a grant when it is approved. A token from token exchange belongs to the
+// installation directly and needs no consent.
+//
+// An installation, a grant, a family or a token is valid while it has not ended and everything
+// above it is valid. Ending one of them marks its own row. Every redemption, refresh, poll,
+// verification and introspection reads the rows above ([Standing]), so revocation takes effect
+// on the next request. Nothing that has ended becomes valid again: connecting an app again
+// creates new rows.
+//
+// # Concurrency
+//
+// If any number of requests present the same code, refresh token, device code or session
+// token, exactly one of them receives tokens. The Store selects it with a conditional write in
+// one transaction. The methods of Store describe what happens to the other requests.
+//
+// # Session tokens
+//
+// A host page that embeds an app gives it a session token: [Server.IssueSessionToken]. The app
+// exchanges it for an access token. The signing keys rotate; see [Server.RotateSigningKey].
 //
 // # Standards
 //
-// RFC 6749, 6750, 7009, 7591, 7636 (S256 only), 7662, 8414, 8628, 8693 in part,
-// 8707, 9700, 9728, and client id metadata documents.
+// RFC 6749, 6750, 7009, 7591, 7636 (S256 only), 7662, 8414, 8628, 8693 in part, 8707, 9700,
+// 9728, and client id metadata documents; by option, RFC 7523 for clients and RFC 9207.
 package oauthserver

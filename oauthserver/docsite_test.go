@@ -69,7 +69,7 @@ func (s *docSite) fail(status int) {
 
 func goodDocument(url string) map[string]any {
 	return map[string]any{
-		"client_id": url, "client_name": "Desk", "redirect_uris": []string{"https://desk.example/callback", "http://127.0.0.1/callback"},
+		"client_id": url, "client_name": "Tool", "redirect_uris": []string{"https://tool.example/callback", "http://127.0.0.1/callback"},
 	}
 }
 

@@ -1,142 +1,186 @@
 package oauthserver
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"slices"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
 )
 
-// document is a client metadata document: the members of RFC 7591 section 2 that
-// mean something here. Others are ignored.
-type document struct {
-	ClientID      *string  `json:"client_id"`
-	ClientName    *string  `json:"client_name"`
-	RedirectURIs  []string `json:"redirect_uris"`
-	AuthMethod    *string  `json:"token_endpoint_auth_method"`
-	Scope         *string  `json:"scope"`
-	GrantTypes    []string `json:"grant_types"`
-	ResponseTypes []string `json:"response_types"`
+// documents finds the apps of client metadata documents. The apps are kept in the store,
+// for all nodes; failures are not kept.
+type documents struct {
+	*document.Fetcher
+	store  Store
+	logger *slog.Logger
+	policy DocumentPolicy  // may be nil
+	pinned map[string]*pin // by client_id
+	useKey bool            // clients may authenticate with private_key_jwt
 
-	// A document is public, so it cannot hold a secret.
-	Secret        json.RawMessage `json:"client_secret"`
-	SecretExpires json.RawMessage `json:"client_secret_expires_at"`
-
-	documentNotes
+	clients flights[Client]         // by client_id
+	keys    flights[assertion.Keys] // by the id of the app
 }
 
-// documentNotes are kept with the app; nothing is decided by them. Addresses that are no
-// pages are left out.
-type documentNotes struct {
-	ClientURI       string   `json:"client_uri,omitempty"`
-	LogoURI         string   `json:"logo_uri,omitempty"`
-	TermsURI        string   `json:"tos_uri,omitempty"`
-	PolicyURI       string   `json:"policy_uri,omitempty"`
-	Contacts        []string `json:"contacts,omitempty"`
-	SoftwareID      string   `json:"software_id,omitempty"`
-	SoftwareVersion string   `json:"software_version,omitempty"`
+// A lookup is one caller's request for a document.
+type lookup struct {
+	clientID string
+	ip       netip.Addr
+	now      time.Time
 }
 
-// parseDocument reads the document that stands at the URL clientID and returns the
-// app that it describes, without id and times. The error says what is wrong, for
-// the operator's log; see decodeStrict for why nobody wraps it.
-func parseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) (App, error) {
-	var d document
-	if err := decodeStrict(body, &d, apierror.JSONLimits{IgnoreUnknown: true}); err != nil {
-		return App{}, err
+// A pin is a document that the host keeps. It is saved when it is first used, so that the
+// store has the one of this process, and again when it is no longer fresh.
+type pin struct {
+	metadata clientmetadata.Client
+	saved    atomic.Bool
+}
+
+// pinFreshness is how long the app of a pinned document is used before it is saved again. A
+// document that is no longer pinned is fetched after this time.
+const pinFreshness = 5 * time.Minute
+
+func newDocuments(cfg Config) (*documents, error) {
+	if cfg.Documents.MaxBytes < 0 {
+		return nil, errors.New("oauthserver: Config.Documents.MaxBytes is negative")
 	}
-	if err := d.check(clientID); err != nil {
-		return App{}, err
-	}
-	scopes, err := d.scopes(catalog)
+	fetcher, err := document.New(document.Config{
+		Limiter: cfg.Limiter, Rules: document.Rules{Scopes: cfg.Scopes, PrivateUseSchemes: cfg.PrivateUseSchemes, PrivateKeyJWT: cfg.PrivateKeyJWT},
+		MaxBytes: cfg.Documents.MaxBytes, AllowLoopback: cfg.Documents.AllowLoopback, Dial: cfg.Dial,
+	})
 	if err != nil {
-		return App{}, err
+		return nil, fmt.Errorf("oauthserver: Config.Documents: %w", err)
 	}
-	for _, address := range []*string{&d.ClientURI, &d.LogoURI, &d.TermsURI, &d.PolicyURI} {
-		if !isPageURI(*address) {
-			*address = ""
+	d := &documents{
+		Fetcher: fetcher, store: cfg.Store, logger: cfg.Logger, policy: cfg.Documents.Policy,
+		pinned: make(map[string]*pin), useKey: cfg.PrivateKeyJWT,
+	}
+	for clientID, body := range cfg.Documents.Pinned {
+		if !fetcher.IsURL(clientID) {
+			return nil, fmt.Errorf("oauthserver: Config.Documents.Pinned: %q cannot be the URL of a document", clientID)
+		}
+		metadata, err := fetcher.Parse(clientID, body)
+		if err != nil {
+			return nil, fmt.Errorf("oauthserver: Config.Documents.Pinned: the document of %s: %w", clientID, err)
+		}
+		d.pinned[clientID] = &pin{metadata: metadata}
+	}
+	return d, nil
+}
+
+// trust asks the host how far it trusts a document. The error is an internal error.
+func (d *documents) trust(ctx context.Context, clientID string) (DocumentTrust, error) {
+	var trust DocumentTrust
+	if d.policy != nil {
+		var err error
+		if trust, err = d.policy(ctx, clientID); err != nil {
+			return DocumentTrust{}, internalError("ask the document policy", err)
 		}
 	}
-	notes, err := json.Marshal(d.documentNotes)
-	if err != nil {
-		return App{}, err
-	}
-	return App{
-		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: d.name(clientID),
-		RedirectURIs: distinct(d.RedirectURIs), Scopes: scopes, Metadata: string(notes),
-	}, nil
-}
-
-// name is what people see; a document without one goes by its host.
-func (d document) name(clientID string) string {
-	if d.ClientName != nil {
-		return *d.ClientName
-	}
-	u, err := url.Parse(clientID)
-	if err != nil {
-		return clientID
-	}
-	return u.Host
-}
-
-// check judges everything but the scopes.
-func (d document) check(clientID string) error {
 	switch {
-	case d.ClientID == nil || *d.ClientID != clientID:
-		return errors.New("client_id is not the URL of the document")
-	case d.AuthMethod != nil && *d.AuthMethod != "none":
-		return errors.New("token_endpoint_auth_method must be none")
-	case d.Secret != nil || d.SecretExpires != nil:
-		return errors.New("a document must not have client_secret members")
-	case len(d.RedirectURIs) == 0:
-		return errors.New("redirect_uris must not be empty")
-	// Absent means the defaults of RFC 7591, which both have. A document is
-	// written for many servers: what only others know does not count.
-	case d.GrantTypes != nil && !slices.ContainsFunc(d.GrantTypes, isDocumentGrant):
-		return errors.New("grant_types has none that a public client can use here")
-	case d.ResponseTypes != nil && !slices.Contains(d.ResponseTypes, "code"):
-		return errors.New("response_types has none that is known here")
+	case trust.Review != DocumentSandbox && trust.Review != DocumentReviewed && trust.Review != DocumentRefused:
+		return DocumentTrust{}, internalError("ask the document policy", fmt.Errorf("it returned the review %q", trust.Review))
+	case trust.Review == DocumentSandbox && d.pinned[clientID] != nil:
+		trust.Review = DocumentReviewed
 	}
-	if d.ClientName != nil {
-		if err := CheckAppName(*d.ClientName); err != nil {
-			return fmt.Errorf("client_name %w", err)
-		}
-	}
-	for i, uri := range d.RedirectURIs {
-		if err := (RedirectRules{}).Check(uri); err != nil {
-			return fmt.Errorf("redirect_uris[%d] %w", i, err)
-		}
-	}
-	return nil
+	return trust, nil
 }
 
-// scopes are those of the document that apps may request, all of them when it
-// names none. What only other servers know does not count, as with grant types.
-func (d document) scopes(catalog identity.ScopeCatalog) (identity.Scopes, error) {
-	if d.Scope == nil {
-		return catalog.Requestable(), nil
-	}
-	named, err := identity.ParseScopes(*d.Scope)
-	if err != nil {
-		return identity.Scopes{}, err
-	}
-	known := named.Intersect(catalog.Requestable())
-	if known.IsEmpty() {
-		return identity.Scopes{}, errors.New("scope has none that apps may request here")
-	}
-	return known, nil
-}
-
-// isDocumentGrant knows the grants of a public client: token exchange is for
-// confidential ones.
-func isDocumentGrant(name string) bool {
-	switch name {
-	case "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code":
+// isCurrent reports whether a client can be used without reading its document again. The
+// document of a suspended or deactivated client is not read: the client is rejected anyway.
+func (d *documents) isCurrent(c Client, now time.Time) bool {
+	if c.Origin != OriginDocument || !c.IsUsable() {
 		return true
 	}
-	return false
+	if c.Type == Confidential && !d.useKey { // the option was turned off
+		return false
+	}
+	pinned := d.pinned[c.ClientID]
+	return now.Before(c.DocumentFreshUntil) && (pinned == nil || pinned.saved.Load())
+}
+
+// client returns the client of a document that is fetched now, for this caller or for an
+// earlier one. Its error is document.ErrUnavailable or an internal error.
+func (d *documents) client(ctx context.Context, l lookup) (Client, error) {
+	return d.clients.join(ctx, l.clientID, func(ctx context.Context) (Client, error) { return d.refresh(ctx, l) })
+}
+
+// refresh fetches the document and saves the app that it describes. It reads the store
+// first: another flight, here or on another node, may have saved the app since the caller
+// read it.
+func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
+	client, err := d.store.Client(ctx, l.clientID)
+	known := err == nil
+	switch {
+	case known && d.isCurrent(client, l.now):
+		return client, nil
+	case !known && !errors.Is(err, ErrNotFound):
+		return Client{}, internalError("find client", err)
+	}
+	reason := document.NewClient
+	if known {
+		reason = document.KnownClient
+	}
+	metadata, fresh, err := d.read(ctx, l, document.Caller{URL: l.clientID, IP: l.ip, Now: l.now, Reason: reason})
+	if err != nil {
+		return Client{}, err
+	}
+	app := documentApp(l.clientID, metadata)
+	app.ID, app.CreatedAt = id.New(id.App, l.now), l.now
+	app.DocumentFetchedAt, app.DocumentFreshUntil = l.now, l.now.Add(fresh)
+	saved, err := d.store.SaveDocumentApp(ctx, app)
+	switch {
+	case err != nil:
+		return Client{}, internalError("save document", err)
+	case saved.Origin == OriginDocument:
+		if pinned := d.pinned[l.clientID]; pinned != nil {
+			pinned.saved.Store(true)
+		}
+		return saved.client(), nil
+	}
+	// The client_id was registered meanwhile. Registered clients take precedence.
+	client, err = d.store.Client(ctx, l.clientID)
+	return client, internalError("find client", err)
+}
+
+// read returns what the document says and how long that is fresh: the pinned document, or the
+// one that its server has now.
+func (d *documents) read(ctx context.Context, l lookup, caller document.Caller) (clientmetadata.Client, time.Duration, error) {
+	if pinned := d.pinned[l.clientID]; pinned != nil {
+		return pinned.metadata, pinFreshness, nil
+	}
+	var none clientmetadata.Client
+	err := d.Charge(ctx, caller)
+	switch {
+	case errors.Is(err, document.ErrUnavailable):
+		return none, 0, err
+	case err != nil:
+		return none, 0, internalError("fetch document", err)
+	}
+	metadata, fresh, err := d.Fetch(ctx, l.clientID, l.now)
+	if err != nil {
+		d.logger.InfoContext(ctx, "client metadata document refused", "client_id", l.clientID, "reason", err)
+		// As text: the error may have a status for a response to the document's author.
+		return none, 0, fmt.Errorf("%w: %s", document.ErrUnavailable, err.Error())
+	}
+	return metadata, fresh, nil
+}
+
+// documentApp is the app that a document describes, without id and times.
+func documentApp(clientID string, c clientmetadata.Client) App {
+	app := App{
+		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: c.Name,
+		RedirectURIs: distinct(c.RedirectURIs), Scopes: c.Scopes, Metadata: encodeMetadata(documentMetadata{c.Keys, c.Notes}),
+	}
+	if c.AuthMethod == authKey {
+		app.Type = Confidential
+	}
+	return app
 }

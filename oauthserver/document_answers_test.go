@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestDocumentFreshness_CIMD02(t *testing.T) {
 	t.Parallel()
 	const least, most = 30 * time.Second, 24 * time.Hour
-	at := func(d time.Duration) string { return rigStart.Add(d).Format(http.TimeFormat) }
+	at := func(d time.Duration) string { return documentStart.Add(d).Format(http.TimeFormat) }
 	type headers = map[string]string
 	tests := []struct {
 		name    string
@@ -60,11 +61,11 @@ func TestDocumentFreshness_CIMD02(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r, site := newDocRig(t, onLoopback), newDocSite(t)
+			r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 			site.serve(goodDocument(site.URL), test.headers)
 			client, err := r.consent(t, site.URL)
 			mustDo(t, err)
-			if got := client.DocumentFreshUntil.Sub(rigStart); got != test.want {
+			if got := client.DocumentFreshUntil.Sub(documentStart); got != test.want {
 				t.Errorf("fresh for %v, want %v", got, test.want)
 			}
 			for _, step := range []struct {
@@ -73,7 +74,7 @@ func TestDocumentFreshness_CIMD02(t *testing.T) {
 			}{{test.want - time.Second, 1}, {time.Second, 2}} {
 				r.clock.Advance(step.advance)
 				if _, err := r.consent(t, site.URL); err != nil || site.hits.Load() != step.hits {
-					t.Errorf("after %v: %d fetches, want %d; %v", r.clock.Now().Sub(rigStart), site.hits.Load(), step.hits, err)
+					t.Errorf("after %v: %d fetches, want %d; %v", r.clock.Now().Sub(documentStart), site.hits.Load(), step.hits, err)
 				}
 			}
 		})
@@ -91,14 +92,14 @@ func TestDocumentAnswers_CIMD02(t *testing.T) {
 			}
 			w.WriteHeader(status)
 			if status != http.StatusNoContent && status != http.StatusNotModified {
-				fmt.Fprintf(w, `{"client_id":"https://%s/client.json","client_name":"Desk","redirect_uris":["https://desk.example/"]}`, r.Host)
+				fmt.Fprintf(w, `{"client_id":"https://%s/client.json","client_name":"Tool","redirect_uris":["https://tool.example/"]}`, r.Host)
 			}
 		}
 	}
 	sized := func(size int) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			body := fmt.Sprintf(`{"client_id":"https://%s/client.json","client_name":"Desk","redirect_uris":["https://desk.example/"]}`, r.Host)
+			body := fmt.Sprintf(`{"client_id":"https://%s/client.json","client_name":"Tool","redirect_uris":["https://tool.example/"]}`, r.Host)
 			fmt.Fprint(w, body+strings.Repeat(" ", size-len(body)))
 		}
 	}
@@ -149,13 +150,13 @@ func TestDocumentAnswers_CIMD02(t *testing.T) {
 		{"an invalid document, cacheable", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Cache-Control", "max-age=86400")
-			fmt.Fprint(w, `{"client_id":"https://evil.example/x","client_name":"Desk","redirect_uris":["https://desk.example/"]}`)
+			fmt.Fprint(w, `{"client_id":"https://evil.example/x","client_name":"Tool","redirect_uris":["https://tool.example/"]}`)
 		}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r, site := newDocRig(t, onLoopback), newDocSite(t)
+			r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 			site.handle(test.handler)
 			_, err := r.consent(t, site.URL)
 			if test.fine {
@@ -168,7 +169,7 @@ func TestDocumentAnswers_CIMD02(t *testing.T) {
 			if n := site.hits.Load(); n != 1 {
 				t.Errorf("%d requests", n)
 			}
-			if _, err := r.env.AppByClientID(t.Context(), site.URL); !errors.Is(err, oauthserver.ErrNotFound) {
+			if _, err := fixture.AppByClientID(t.Context(), r.env, site.URL); !errors.Is(err, oauthserver.ErrNotFound) {
 				t.Errorf("something was saved: %v", err)
 			}
 			_, err = r.tokens(t, site.URL)
@@ -184,7 +185,7 @@ func TestDocumentAnswers_CIMD02(t *testing.T) {
 // CIMD-02: the size is an option.
 func TestDocumentSize_CIMD02(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, func(c *oauthserver.Config) {
+	r := newDocumentHarness(t, func(c *oauthserver.Config) {
 		c.Documents = oauthserver.DocumentConfig{AllowLoopback: true, MaxBytes: 8 << 10}
 	})
 	site := newDocSite(t)
@@ -204,4 +205,26 @@ func TestDocumentSize_CIMD02(t *testing.T) {
 	if _, err := oauthserver.New(cfg); err == nil {
 		t.Error("a negative size is a configuration")
 	}
+}
+
+func TestDocumentRequest(t *testing.T) {
+	t.Parallel()
+	t.Run("CIMD-03 the fetch names us in User-Agent", func(t *testing.T) {
+		t.Parallel()
+		r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
+		var got http.Header
+		serve := site.handler
+		site.handle(func(w http.ResponseWriter, req *http.Request) {
+			got = req.Header
+			serve(w, req)
+		})
+		_, err := r.consent(t, site.URL)
+		mustDo(t, err)
+		if agents := got.Values("User-Agent"); len(agents) != 1 || agents[0] != "partnerkit-client-metadata" {
+			t.Errorf("User-Agent %q", agents)
+		}
+		if accept := got.Get("Accept"); accept != "application/json" {
+			t.Errorf("Accept %q", accept)
+		}
+	})
 }

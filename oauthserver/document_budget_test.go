@@ -27,15 +27,15 @@ func callerNumber(i int) netip.Addr {
 func TestDocumentSingleFlight_CIMD02(t *testing.T) {
 	t.Parallel()
 	for range testenv.Rounds(5, 100) {
-		r, site := newDocRig(t, onLoopback), newDocSite(t)
-		const n = 50 // more than one caller's budget: whoever waits pays nothing
+		r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
+		const n = 50 // more than one caller's budget: waiting for a fetch under way costs nothing
 		errs := make([]error, n)
 		storetest.Race(n, func(i int) {
 			lookup := r.LookupForConsent
 			if i%2 == 1 {
 				lookup = r.LookupForTokens
 			}
-			_, errs[i] = lookup(t.Context(), site.URL, rigCaller)
+			_, errs[i] = lookup(t.Context(), site.URL, documentCaller)
 		})
 		if err := errors.Join(errs...); err != nil {
 			t.Error(err)
@@ -46,21 +46,21 @@ func TestDocumentSingleFlight_CIMD02(t *testing.T) {
 	}
 }
 
-// CIMD-02: the caller who started a fetch leaves; those who wait do not notice.
+// CIMD-02: when the caller that started a fetch leaves, the waiting callers are not affected.
 func TestDocumentFlightOutlivesItsFirst_CIMD02(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	arrived, release := make(chan struct{}), make(chan struct{})
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
 		close(arrived) // twice would panic: one fetch
 		<-release
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Desk","redirect_uris":["https://desk.example/"]}`, site.URL)
+		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Tool","redirect_uris":["https://tool.example/"]}`, site.URL)
 	})
 	ctx, leave := context.WithCancel(t.Context())
 	first, second := make(chan error), make(chan error)
 	go func() {
-		_, err := r.LookupForConsent(ctx, site.URL, rigCaller)
+		_, err := r.LookupForConsent(ctx, site.URL, documentCaller)
 		first <- err
 	}()
 	<-arrived
@@ -81,11 +81,11 @@ func TestDocumentFlightOutlivesItsFirst_CIMD02(t *testing.T) {
 	}
 }
 
-// CIMD-02: one caller causes 30 fetches a minute, and none more; what it is
-// refused costs nobody else anything.
+// CIMD-02: one caller causes at most 30 fetches a minute; its rejected requests cost other
+// callers nothing.
 func TestDocumentBudgetOfACaller_CIMD02(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	site.fail(http.StatusInternalServerError)
 	ask := func(caller netip.Addr, times int) (fetches int32) {
 		before := site.hits.Load()
@@ -95,23 +95,23 @@ func TestDocumentBudgetOfACaller_CIMD02(t *testing.T) {
 		}
 		return site.hits.Load() - before
 	}
-	if got := ask(rigCaller, 200); got != 30 {
+	if got := ask(documentCaller, 200); got != 30 {
 		t.Errorf("one caller: %d fetches", got)
 	}
 	if got := ask(callerNumber(1), 30); got != 30 {
 		t.Errorf("another caller, after 170 refusals: %d fetches", got)
 	}
 	r.clock.Advance(time.Minute)
-	if got := ask(rigCaller, 10); got != 10 {
+	if got := ask(documentCaller, 10); got != 10 {
 		t.Errorf("a minute later: %d fetches", got)
 	}
 }
 
-// CIMD-02: a host gets 60 fetches a minute, from whomever; a client that is known
-// there can still be brought up to date.
+// CIMD-02: a host gets 60 fetches a minute from all callers together; a known client of
+// that host can still be refreshed.
 func TestDocumentBudgetOfAHost_CIMD02(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	if _, err := r.consent(t, site.URL); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestDocumentBudgetOfAHost_CIMD02(t *testing.T) {
 // CIMD-02: without budget the last good document serves, as after any failure.
 func TestLastGoodDocumentWithoutBudget_CIMD02(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	if _, err := r.consent(t, site.URL); err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +155,12 @@ func TestLastGoodDocumentWithoutBudget_CIMD02(t *testing.T) {
 	}
 }
 
-// CIMD-02: one without budget who comes first does not fail those who wait.
+// CIMD-02: a first caller without budget does not fail the waiting callers.
 func TestBudgetIsOnesOwn_CIMD02(t *testing.T) {
 	t.Parallel()
 	site := newDocSite(t)
 	limiter := &slowLimiter{entered: make(chan struct{}), release: make(chan struct{})}
-	r := newDocRig(t, func(c *oauthserver.Config) {
+	r := newDocumentHarness(t, func(c *oauthserver.Config) {
 		onLoopback(c)
 		c.Limiter = limiter
 	})
@@ -186,7 +186,7 @@ func TestBudgetIsOnesOwn_CIMD02(t *testing.T) {
 	}
 }
 
-// slowLimiter refuses its first request, when it is told to, and no other.
+// slowLimiter rejects only its first request, once release is closed.
 type slowLimiter struct {
 	ratelimit.Limiter
 	once             sync.Once
@@ -203,13 +203,13 @@ func (l *slowLimiter) Check(context.Context, time.Time, ratelimit.Request) (rate
 	return result, nil
 }
 
-// CIMD-02: a flight that lands between a caller's look at the store and its own
-// departure is not flown again.
+// CIMD-02: a fetch that ends after a caller has read the store and before that caller
+// starts its own fetch is not repeated.
 func TestDocumentFlightThatJustLanded_CIMD02(t *testing.T) {
 	t.Parallel()
 	site := newDocSite(t)
 	late := &lateStore{}
-	r := newDocRig(t, func(c *oauthserver.Config) {
+	r := newDocumentHarness(t, func(c *oauthserver.Config) {
 		onLoopback(c)
 		late.Store = c.Store
 		c.Store = late
@@ -227,8 +227,7 @@ func TestDocumentFlightThatJustLanded_CIMD02(t *testing.T) {
 	}
 }
 
-// lateStore lets something happen after the first lookup, before its caller hears
-// of the result.
+// lateStore runs a function after the first lookup, before the lookup returns its result.
 type lateStore struct {
 	oauthserver.Store
 	first atomic.Bool
@@ -243,11 +242,11 @@ func (s *lateStore) Client(ctx context.Context, clientID string) (oauthserver.Cl
 	return client, err
 }
 
-// A limiter that cannot tell is a fault, and nothing is fetched.
+// An error of the limiter is an internal error, and nothing is fetched.
 func TestDocumentBudgetFault(t *testing.T) {
 	t.Parallel()
 	site := newDocSite(t)
-	r := newDocRig(t, func(c *oauthserver.Config) {
+	r := newDocumentHarness(t, func(c *oauthserver.Config) {
 		onLoopback(c)
 		c.Limiter = lostLimiter{}
 	})
@@ -280,9 +279,9 @@ func TestDocumentAddresses_CIMD02(t *testing.T) {
 		below := &dialNotes{}
 		client, err := outbound.New(outbound.Config{Resolver: oneAddress(netip.MustParseAddr(address)), Dial: below.dial})
 		mustDo(t, err)
-		r := newDocRig(t, nil)
+		r := newDocumentHarness(t, nil)
 		r.UseDocumentClient(client)
-		_, err = r.consent(t, "https://desk.example/client.json")
+		_, err = r.consent(t, "https://tool.example/client.json")
 		wantDocument(t, address, err)
 		want := 0
 		if address == "93.184.216.34" {
@@ -292,8 +291,8 @@ func TestDocumentAddresses_CIMD02(t *testing.T) {
 			t.Errorf("%s: dialled %d times", address, got)
 		}
 	}
-	// Written as addresses they are no client ids at all.
-	r := newDocRig(t, nil)
+	// URLs with an IP address as the host are not client ids at all.
+	r := newDocumentHarness(t, nil)
 	for _, address := range refused {
 		host := address
 		if netip.MustParseAddr(address).Is6() {
@@ -309,7 +308,7 @@ func TestDocumentAddresses_CIMD02(t *testing.T) {
 func TestDocumentOnLoopback_CIMD03(t *testing.T) {
 	t.Parallel()
 	site := newDocSite(t)
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	if _, err := r.consent(t, site.URL); !errors.Is(err, oauthserver.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

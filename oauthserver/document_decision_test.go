@@ -7,26 +7,27 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-const deskCallback = "https://desk.example/callback"
+const toolCallback = "https://tool.example/callback"
 
-// askAsDesk opens the consent page of a document's app.
-func (b *pageBrowser) askAsDesk(site *docSite) shownPage {
+// askAsTool opens the consent page of a document's app.
+func (b *pageBrowser) askAsTool(site *docSite) shownPage {
 	b.t.Helper()
 	return b.get("/oauth/authorize?" + url.Values{
-		"response_type": {"code"}, "client_id": {site.URL}, "redirect_uri": {deskCallback}, "scope": {"invoices:read customers:read"},
+		"response_type": {"code"}, "client_id": {site.URL}, "redirect_uri": {toolCallback}, "scope": {"invoices:read customers:read"},
 		"code_challenge": {pageChallenge}, "code_challenge_method": {"S256"},
 	}.Encode())
 }
 
-// newDesk is an app with a metadata document, reviewed, and the site of the document.
-func newDesk(t testing.TB) (*pageEnv, *docSite, oauthserver.App) {
+// newTool is an app with a metadata document, reviewed, and the site of the document.
+func newTool(t testing.TB) (*pageEnv, *docSite, oauthserver.App) {
 	t.Helper()
 	e, site := newPageEnv(t, onLoopback), newDocSite(t)
-	e.browser(t).signIn("usr_owner", "biz_bakery").askAsDesk(site)
-	app, err := e.AppByClientID(t.Context(), site.URL)
+	e.browser(t).signIn("usr_owner", "biz_bakery").askAsTool(site)
+	app, err := fixture.AppByClientID(t.Context(), e, site.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestDocumentAtTheDecision_CIMD02(t *testing.T) {
 		"CIMD-02 stale, and out of reach": {func(s *docSite) { s.fail(http.StatusBadGateway) }, 30 * time.Second, 1, client, client},
 		"CIMD-02 stale, and gone":         {func(s *docSite) { s.fail(http.StatusNotFound) }, 30 * time.Second, 1, client, client},
 		"CIMD-02 stale, other redirects": {func(s *docSite) {
-			s.serve(withMembers(goodDocument(s.URL), map[string]any{"redirect_uris": []string{"https://desk.example/other"}}), nil)
+			s.serve(withMembers(goodDocument(s.URL), map[string]any{"redirect_uris": []string{"https://tool.example/other"}}), nil)
 		}, 30 * time.Second, 1, redirect, ""},
 		"CIMD-02 stale, fewer scopes": {func(s *docSite) {
 			s.serve(withMembers(goodDocument(s.URL), map[string]any{"scope": "invoices:read"}), nil)
@@ -65,9 +66,9 @@ func TestDocumentAtTheDecision_CIMD02(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e, site, _ := newDesk(t)
+			e, site, _ := newTool(t)
 			b := e.browser(t).signIn("usr_owner", "biz_bakery")
-			p := b.askAsDesk(site).wantOK()
+			p := b.askAsTool(site).wantOK()
 			hits := site.hits.Load()
 			test.change(site)
 			e.clock.Advance(test.after)
@@ -76,7 +77,7 @@ func TestDocumentAtTheDecision_CIMD02(t *testing.T) {
 				t.Errorf("%d fetches, want %d", n, test.fetches)
 			}
 			if test.refusal == "" {
-				got.wantCallback(deskCallback)
+				got.wantCallback(toolCallback)
 				return
 			}
 			got.wantRefusal(http.StatusBadRequest, test.refusal)
@@ -84,7 +85,7 @@ func TestDocumentAtTheDecision_CIMD02(t *testing.T) {
 		})
 		t.Run(name+", on a device", func(t *testing.T) {
 			t.Parallel()
-			e, site, app := newDesk(t)
+			e, site, app := newTool(t)
 			app.Scopes = identity.MustScopes("invoices:read", "customers:read")
 			d := e.device(t, app)
 			b := e.browser(t).signIn("usr_owner", "biz_bakery")

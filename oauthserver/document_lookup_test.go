@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -22,18 +23,18 @@ import (
 )
 
 // consent and tokens are the two sorts of lookup, by the usual caller.
-func (r *docRig) consent(t testing.TB, clientID string) (oauthserver.Client, error) {
+func (r *documentHarness) consent(t testing.TB, clientID string) (oauthserver.Client, error) {
 	t.Helper()
-	return r.LookupForConsent(t.Context(), clientID, rigCaller)
+	return r.LookupForConsent(t.Context(), clientID, documentCaller)
 }
 
-func (r *docRig) tokens(t testing.TB, clientID string) (oauthserver.Client, error) {
+func (r *documentHarness) tokens(t testing.TB, clientID string) (oauthserver.Client, error) {
 	t.Helper()
-	return r.LookupForTokens(t.Context(), clientID, rigCaller)
+	return r.LookupForTokens(t.Context(), clientID, documentCaller)
 }
 
 // saved is all that the store has of a client's app.
-func (r *docRig) saved(t testing.TB, client oauthserver.Client) oauthserver.App {
+func (r *documentHarness) saved(t testing.TB, client oauthserver.Client) oauthserver.App {
 	t.Helper()
 	app, err := r.env.App(t.Context(), client.ID)
 	mustDo(t, err)
@@ -41,8 +42,8 @@ func (r *docRig) saved(t testing.TB, client oauthserver.Client) oauthserver.App 
 }
 
 // wantDocument wants the failure of a document, which is neither an unknown client
-// (that would count as a failed authentication) nor a fault, and no answer that an
-// endpoint would send by itself.
+// (that would count as a failed authentication) nor an internal error, nor an error that
+// an endpoint would send as it is.
 func wantDocument(t testing.TB, what string, err error) {
 	t.Helper()
 	var answer *apierror.Error
@@ -51,18 +52,18 @@ func wantDocument(t testing.TB, what string, err error) {
 	}
 }
 
-// CIMD-01: a document makes a PUBLIC, unreviewed app of nobody, in the store for
-// all nodes; while it is fresh a lookup is one statement and no fetch.
+// CIMD-01: a document creates a PUBLIC, unreviewed app without an owner, in the store for
+// all nodes. While the document is fresh, a lookup is one statement and no fetch.
 func TestDocumentLookup_CIMD01(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	site.serve(goodDocument(site.URL), map[string]string{"Cache-Control": "max-age=600"})
 	got, err := r.consent(t, site.URL)
 	mustDo(t, err)
 	app := oauthserver.App{
-		ID: got.ID, ClientID: site.URL, Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginDocument, Name: "Desk",
-		RedirectURIs: []string{"https://desk.example/callback", "http://127.0.0.1/callback"}, Scopes: identity.DefaultScopes().Requestable(),
-		Metadata: "{}", DocumentFetchedAt: rigStart, DocumentFreshUntil: rigStart.Add(10 * time.Minute), CreatedAt: rigStart,
+		ID: got.ID, ClientID: site.URL, Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginDocument, Name: "Tool",
+		RedirectURIs: []string{"https://tool.example/callback", "http://127.0.0.1/callback"}, Scopes: identity.DefaultScopes().Requestable(),
+		Metadata: "{}", DocumentFetchedAt: documentStart, DocumentFreshUntil: documentStart.Add(10 * time.Minute), CreatedAt: documentStart,
 	}
 	compare := cmp.Comparer(func(a, b identity.Scopes) bool { return a.Equal(b) })
 	if diff := cmp.Diff(app, r.saved(t, got), compare); diff != "" || !strings.HasPrefix(got.ID, "app_") {
@@ -78,10 +79,10 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 	for name, node := range map[string]*oauthserver.Server{"this node": r.Server, "another node": r.node(t, nil)} {
 		for _, lookup := range []func(context.Context, string) (oauthserver.Client, error){
 			func(ctx context.Context, id string) (oauthserver.Client, error) {
-				return node.LookupForConsent(ctx, id, rigCaller)
+				return node.LookupForConsent(ctx, id, documentCaller)
 			},
 			func(ctx context.Context, id string) (oauthserver.Client, error) {
-				return node.LookupForTokens(ctx, id, rigCaller)
+				return node.LookupForTokens(ctx, id, documentCaller)
 			},
 		} {
 			r.env.Tap.Reset()
@@ -99,15 +100,15 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 	}
 }
 
-// CIMD-02: registered clients come first, and an id that is no URL is nobody's.
+// CIMD-02: registered clients come first, and an id that is not a URL is unknown.
 func TestRegisteredClientsComeFirst_CIMD02(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
 	if got, err := r.consent(t, site.URL); err != nil || got.ID != app.ID || got.Type != oauthserver.Confidential {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, clientID := range []string{"cli_nobody", "", "https://desk.example", "http://desk.example/x", "https://10.0.0.1/x"} {
+	for _, clientID := range []string{"cli_nobody", "", "https://tool.example", "http://tool.example/x", "https://10.0.0.1/x"} {
 		if _, err := r.tokens(t, clientID); !errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
 			t.Errorf("%q: %v", clientID, err)
 		}
@@ -128,7 +129,7 @@ func TestLastGoodDocument_CIMD02(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, site := newDocRig(t, onLoopback), newDocSite(t)
+			r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 			good, err := r.consent(t, site.URL)
 			mustDo(t, err)
 			broken(site)
@@ -139,7 +140,7 @@ func TestLastGoodDocument_CIMD02(t *testing.T) {
 				t.Errorf("tokens: %v", err)
 			}
 			r.clock.Advance(30*24*time.Hour - 31*time.Second)
-			if got, err := r.tokens(t, site.URL); err != nil || got.ID != good.ID || got.DocumentFetchedAt != rigStart {
+			if got, err := r.tokens(t, site.URL); err != nil || got.ID != good.ID || got.DocumentFetchedAt != documentStart {
 				t.Errorf("a second before 30 days: %v", err)
 			}
 			r.clock.Advance(time.Second)
@@ -157,12 +158,12 @@ func TestLastGoodDocument_CIMD02(t *testing.T) {
 // service decided about the app stays.
 func TestDocumentChanges_CIMD03(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	before, err := r.consent(t, site.URL)
 	mustDo(t, err)
 	mustDo(t, r.SetReviewed(t.Context(), before.ID, true))
 	site.serve(withMembers(goodDocument(site.URL), map[string]any{
-		"client_name": "Desk 2", "redirect_uris": []string{"https://desk.example/callback"}, "scope": "invoices:read",
+		"client_name": "Tool 2", "redirect_uris": []string{"https://tool.example/callback"}, "scope": "invoices:read",
 	}), nil)
 	r.clock.Advance(29 * time.Second)
 	client, err := r.tokens(t, site.URL)
@@ -174,10 +175,10 @@ func TestDocumentChanges_CIMD03(t *testing.T) {
 	client, err = r.tokens(t, site.URL)
 	mustDo(t, err)
 	got := r.saved(t, client)
-	if got.Name != "Desk 2" || !slices.Equal(got.RedirectURIs, []string{"https://desk.example/callback"}) || got.Scopes.String() != "invoices:read" {
+	if got.Name != "Tool 2" || !slices.Equal(got.RedirectURIs, []string{"https://tool.example/callback"}) || got.Scopes.String() != "invoices:read" {
 		t.Errorf("%+v", got)
 	}
-	if got.ID != before.ID || !got.Reviewed || got.CreatedAt != rigStart || got.DocumentFetchedAt != rigStart.Add(30*time.Second) {
+	if got.ID != before.ID || !got.Reviewed || got.CreatedAt != documentStart || got.DocumentFetchedAt != documentStart.Add(30*time.Second) {
 		t.Errorf("%+v", got)
 	}
 
@@ -199,11 +200,11 @@ func TestDocumentChanges_CIMD03(t *testing.T) {
 			t.Error(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Desk 3","redirect_uris":["https://desk.example/"]}`, site.URL)
+		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Tool 3","redirect_uris":["https://tool.example/"]}`, site.URL)
 	})
 	client, err = r.consent(t, site.URL)
 	mustDo(t, err)
-	if got := r.saved(t, client); got.Name != "Desk 3" || got.Status != oauthserver.AppSuspended || client.Status != got.Status {
+	if got := r.saved(t, client); got.Name != "Tool 3" || got.Status != oauthserver.AppSuspended || client.Status != got.Status {
 		t.Errorf("%s is %s and %s", got.Name, client.Status, got.Status)
 	}
 }
@@ -212,16 +213,16 @@ func TestDocumentChanges_CIMD03(t *testing.T) {
 // registered client's.
 func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 	t.Parallel()
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
 		app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
-		if err := r.env.AddClientSecret(context.Background(), oauthserver.ClientSecret{
-			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: rigStart,
-		}, 1); err != nil {
+		if err := fixture.AddSecret(context.Background(), r.env, oauthserver.ClientSecret{
+			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: documentStart,
+		}); err != nil {
 			t.Error(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Desk","redirect_uris":["https://desk.example/"]}`, site.URL)
+		fmt.Fprintf(w, `{"client_id":%q,"client_name":"Tool","redirect_uris":["https://tool.example/"]}`, site.URL)
 	})
 	got, err := r.consent(t, site.URL)
 	mustDo(t, err)
@@ -230,31 +231,31 @@ func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 	}
 }
 
-// CIMD-03: development may fetch over http on loopback; elsewhere nobody may.
+// CIMD-03: in development, documents may be fetched over http on loopback.
 func TestDocumentOverHTTP_CIMD03(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"client_id":"http://%s/c","client_name":"Desk","redirect_uris":["https://desk.example/"]}`, r.Host)
+		fmt.Fprintf(w, `{"client_id":"http://%s/c","client_name":"Tool","redirect_uris":["https://tool.example/"]}`, r.Host)
 	}))
 	defer web.Close()
-	if _, err := newDocRig(t, onLoopback).consent(t, web.URL+"/c"); err != nil {
+	if _, err := newDocumentHarness(t, onLoopback).consent(t, web.URL+"/c"); err != nil {
 		t.Error(err)
 	}
-	if _, err := newDocRig(t, nil).consent(t, web.URL+"/c"); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, err := newDocumentHarness(t, nil).consent(t, web.URL+"/c"); !errors.Is(err, oauthserver.ErrNotFound) {
 		t.Errorf("in production: %v", err)
 	}
 }
 
-// A store that fails is a fault at each statement, whatever the use: never an
-// unknown client, never the last good document.
+// A failing store is an internal error at each statement: never an unknown client, never
+// the last good document.
 func TestDocumentLookupFaults(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]bool{"new": false, "known": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for n := 1; ; n++ {
-				r, site := newDocRig(t, onLoopback), newDocSite(t)
+				r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 				if known {
 					_, err := r.consent(t, site.URL)
 					mustDo(t, err)
@@ -282,7 +283,7 @@ func TestDocumentTimeout_CIMD02(t *testing.T) {
 	if !testenv.Proving() {
 		t.Skip("waits for 5 s; set " + testenv.ProveVar)
 	}
-	r, site := newDocRig(t, onLoopback), newDocSite(t)
+	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	release := make(chan struct{})
 	defer close(release)
 	site.handle(func(http.ResponseWriter, *http.Request) { <-release })

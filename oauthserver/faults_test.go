@@ -20,7 +20,7 @@ import (
 type scenario struct {
 	name string
 	// prepare makes what the request needs, and returns it.
-	prepare func(k *apiKit) (path string, change apiRequest, form []string)
+	prepare func(k *apiHarness) (path string, change apiRequest, form []string)
 	// again is the error of the same request after it has succeeded; empty when
 	// it succeeds again.
 	again, description  string
@@ -34,39 +34,39 @@ func scenarios() []scenario {
 		return "/oauth/token", withBasic(confidentialID, apiSecret), append([]string{"grant_type"}, pairs...)
 	}
 	return []scenario{
-		{name: "code", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "code", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			return grant("authorization_code", "code", k.code(confidentialID, apiChallenge), "redirect_uri", apiRedirect, "code_verifier", apiVerifier)
 		}, again: "invalid_grant", description: "code already used", statements: 7, commits: 1},
-		{name: "refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "refresh", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			_, refresh := k.tokens(confidentialID)
 			return grant("refresh_token", "refresh_token", refresh)
 		}, again: "invalid_grant", description: "refresh token reuse detected", statements: 6, commits: 1},
-		{name: "device", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "device", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			device, user := k.newDevice(confidentialID)
 			k.approveDevice(user)
 			return grant("urn:ietf:params:oauth:grant-type:device_code", "device_code", device)
 		}, again: "invalid_grant", statements: 7, commits: 1},
-		{name: "exchange", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "exchange", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			k.install(confidentialID)
 			k.sessions++
 			return grant(exchangeGrant, "subject_token", sessionToken(strconv.Itoa(k.sessions)), "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
 		}, again: "invalid_grant", statements: 6, commits: 1},
-		{name: "device authorize", prepare: func(*apiKit) (string, apiRequest, []string) {
+		{name: "device authorize", prepare: func(*apiHarness) (string, apiRequest, []string) {
 			return "/oauth/device/authorize", withBasic(confidentialID, apiSecret), nil
 		}, statements: 3, commits: 1},
-		{name: "revoke access", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "revoke access", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			access, _ := k.tokens(confidentialID)
 			return "/oauth/revoke", withBasic(confidentialID, apiSecret), []string{"token", access}
 		}, statements: 3, commits: 1},
-		{name: "revoke refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "revoke refresh", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			_, refresh := k.tokens(confidentialID)
 			return "/oauth/revoke", nil, []string{"token", refresh}
 		}, statements: 2, commits: 1},
-		{name: "introspect access", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "introspect access", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			access, _ := k.tokens(confidentialID)
 			return "/oauth/introspect", withBasic(confidentialID, apiSecret), []string{"token", access}
 		}, statements: 2},
-		{name: "introspect refresh", prepare: func(k *apiKit) (string, apiRequest, []string) {
+		{name: "introspect refresh", prepare: func(k *apiHarness) (string, apiRequest, []string) {
 			_, refresh := k.tokens(confidentialID)
 			return "/oauth/introspect", withBasic(confidentialID, apiSecret), []string{"token", refresh}
 		}, statements: 2},
@@ -79,11 +79,11 @@ func TestStatementCounts(t *testing.T) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
 			k.store.Tap.Reset()
-			if got := k.post(path, change, form...); got.status != http.StatusOK {
-				t.Fatalf("answer %d %s", got.status, got.raw)
+			if got := k.post(path, change, form...); got.Status != http.StatusOK {
+				t.Fatalf("answer %d %s", got.Status, got.Body)
 			}
 			if statements, commits := k.store.Tap.Counts(); statements != s.statements || commits != s.commits {
 				t.Errorf("%d statements and %d commits, want %d and %d", statements, commits, s.statements, s.commits)
@@ -92,10 +92,10 @@ func TestStatementCounts(t *testing.T) {
 	}
 }
 
-// Polls cost less than a collection, and a fault in one is a fault.
+// A poll costs less than a collection, and a storage error in a poll is an internal error.
 func TestPollCounts(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	device, _ := k.newDevice(publicID)
 	for _, want := range []int{3, 4} {
 		k.store.Tap.Reset()
@@ -112,14 +112,14 @@ func TestPollCounts(t *testing.T) {
 	k.poll(publicID, device).refused(http.StatusBadRequest, "slow_down", "")
 }
 
-// OERR-04, REF-07: a storage fault at any statement is a 5xx, nothing has
-// happened, and the same request works afterwards.
+// OERR-04, REF-07: a storage error at any statement is a 5xx, nothing has changed, and
+// the same request works afterwards.
 func TestFaultAtEveryStatement(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			for n := 1; ; n++ {
 				k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
 				path, change, form := s.prepare(k)
@@ -128,14 +128,14 @@ func TestFaultAtEveryStatement(t *testing.T) {
 				struck := k.store.Tap.Struck()
 				k.store.Tap.Reset()
 				if !struck {
-					if got.status != http.StatusOK || n == 1 {
-						t.Errorf("not struck at %d: %d %s", n, got.status, got.raw)
+					if got.Status != http.StatusOK || n == 1 {
+						t.Errorf("not struck at %d: %d %s", n, got.Status, got.Body)
 					}
 					return
 				}
 				got.refused(http.StatusInternalServerError, "server_error", "*")
-				if got := k.post(path, change, form...); got.status != http.StatusOK {
-					t.Errorf("again, after a fault at statement %d: %d %s", n, got.status, got.raw)
+				if got := k.post(path, change, form...); got.Status != http.StatusOK {
+					t.Errorf("again, after a fault at statement %d: %d %s", n, got.Status, got.Body)
 				}
 			}
 		})
@@ -152,15 +152,15 @@ func TestLostCommit(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
 			k.store.Tap.Arm(storetest.FaultLostCommit, 1)
 			k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
 			k.store.Tap.Reset()
 			got := k.post(path, change, form...)
 			if s.again == "" {
-				if got.status != http.StatusOK {
-					t.Errorf("afterwards: %d %s", got.status, got.raw)
+				if got.Status != http.StatusOK {
+					t.Errorf("afterwards: %d %s", got.Status, got.Body)
 				}
 				return
 			}
@@ -175,7 +175,7 @@ func TestClientLeaves(t *testing.T) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			for n, struck := 1, true; struck; n++ {
 				k.ip = "192.0.2." + strconv.Itoa(n)
 				path, change, form := s.prepare(k)
@@ -186,15 +186,15 @@ func TestClientLeaves(t *testing.T) {
 				k.store.Tap.Reset()
 				cancel()
 				got := k.post(path, change, form...)
-				if got.status != http.StatusOK && got.text("error") != s.again {
-					t.Errorf("after leaving at statement %d: %d %s", n, got.status, got.raw)
+				if got.Status != http.StatusOK && got.text("error") != s.again {
+					t.Errorf("after leaving at statement %d: %d %s", n, got.Status, got.Body)
 				}
 			}
 		})
 	}
 }
 
-func (k *apiKit) postCtx(ctx context.Context, path string, change apiRequest, pairs ...string) apiAnswer {
+func (k *apiHarness) postCtx(ctx context.Context, path string, change apiRequest, pairs ...string) apiResponse {
 	k.Helper()
 	form := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -203,14 +203,14 @@ func (k *apiKit) postCtx(ctx context.Context, path string, change apiRequest, pa
 	return k.sendCtx(ctx, http.MethodPost, path, form.Encode(), withHeader("Content-Type", "application/x-www-form-urlencoded"), change)
 }
 
-// TOK-09: the log of a fault has neither secrets nor codes nor tokens.
+// TOK-09: the log of an internal error contains no secrets, codes or tokens.
 func TestLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			k := newAPIKit(t, func(c *oauthserver.Config) {
+			k := newAPIHarness(t, func(c *oauthserver.Config) {
 				c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			})
 			path, change, form := s.prepare(k)
@@ -234,11 +234,11 @@ func TestLogHasNoSecrets(t *testing.T) {
 func TestRegisterFaults(t *testing.T) {
 	t.Parallel()
 	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	token := func() apiRequest {
 		token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
 		k.must(err)
-		return withHeader("Authorization", "Bearer "+token.Reveal())
+		return withHeader("Authorization", "Bearer "+token)
 	}
 	for n := 1; ; n++ {
 		with := token()
@@ -250,8 +250,8 @@ func TestRegisterFaults(t *testing.T) {
 			break
 		}
 		got.refused(http.StatusInternalServerError, "server_error", "*")
-		if got := k.register(body, with); got.status != http.StatusCreated {
-			t.Errorf("again, after a fault at statement %d: %d %s", n, got.status, got.raw)
+		if got := k.register(body, with); got.Status != http.StatusCreated {
+			t.Errorf("again, after a fault at statement %d: %d %s", n, got.Status, got.Body)
 		}
 	}
 	with := token()
@@ -261,8 +261,8 @@ func TestRegisterFaults(t *testing.T) {
 	k.register(body, with).refused(http.StatusUnauthorized, "invalid_client", "*")
 }
 
-// A fault of the host is a 5xx too, also when its error would mean something else
-// to whoever writes answers; nothing is used up by it.
+// An internal error of the host is a 5xx response, even if the error has another meaning to
+// the error writer. The request uses nothing up.
 func TestHostFault(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios() {
@@ -271,15 +271,15 @@ func TestHostFault(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
 			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), oauthserver.ErrNotFound, oauthserver.ErrInvalidToken} {
-				k.host.fault = fault
+				k.host.SetError(fault)
 				k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
 			}
-			k.host.fault = nil
-			if got := k.post(path, change, form...); got.status != http.StatusOK {
-				t.Errorf("afterwards: %d %s", got.status, got.raw)
+			k.host.SetError(nil)
+			if got := k.post(path, change, form...); got.Status != http.StatusOK {
+				t.Errorf("afterwards: %d %s", got.Status, got.Body)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ const tokenMembers = "access_token expires_in refresh_token scope token_type"
 func TestCodeGivesTokens(t *testing.T) {
 	t.Parallel()
 	for _, clientID := range []string{confidentialID, publicID} {
-		k := newAPIKit(t)
+		k := newAPIHarness(t)
 		got := k.redeem(clientID, k.code(clientID, apiChallenge)).ok(tokenMembers)
 		if got.body["token_type"] != "Bearer" || got.body["expires_in"] != 3600.0 || got.body["scope"] != "invoices:read customers:read" {
 			t.Errorf("answer %v", got.body)
@@ -36,13 +36,13 @@ func TestCodeGivesTokens(t *testing.T) {
 // itself is too late.
 func TestCodeExpires(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	early, late := k.code(confidentialID, apiChallenge), k.code(confidentialID, apiChallenge)
 	k.clock.Advance(10*time.Minute - time.Second)
 	k.redeem(confidentialID, early).ok(tokenMembers)
 	k.clock.Advance(time.Second)
 	k.redeem(confidentialID, late).dead("expired")
-	// TOK-11: a used code answers as used, also past its expiry.
+	// TOK-11: a used code is reported as used, even after its expiry.
 	k.redeem(confidentialID, early).dead("code already used")
 }
 
@@ -68,7 +68,7 @@ func TestCodeReplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			k.addApp("cli_other", oauthserver.Confidential)
 			code := k.code(confidentialID, apiChallenge)
 			got := k.redeem(confidentialID, code).ok(tokenMembers)
@@ -105,7 +105,7 @@ func TestCodeBinding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			code := k.code(confidentialID, test.challenge)
 			k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code,
 				"redirect_uri", test.redirectURI, "code_verifier", test.verifier).refused(http.StatusBadRequest, test.code, test.description)
@@ -124,10 +124,10 @@ func TestCodeBinding(t *testing.T) {
 }
 
 // CODE-04: a request that fails before its redirect_uri and verifier are compared leaves
-// the code as it was, whatever else is wrong with it.
+// the code unchanged.
 func TestCodeUntouched(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.addApp("cli_other", oauthserver.Confidential)
 	for name, test := range map[string]struct {
 		as         apiRequest
@@ -161,7 +161,7 @@ func TestCodeRaceWrong(t *testing.T) {
 	for range 4 {
 		k, crowd := newCrowdKit(t)
 		code := k.code(confidentialID, apiChallenge)
-		answers := make([]apiAnswer, 8)
+		answers := make([]apiResponse, 8)
 		crowd.expect(len(answers))
 		storetest.Race(len(answers), func(i int) {
 			if i == 0 {
@@ -174,7 +174,7 @@ func TestCodeRaceWrong(t *testing.T) {
 		winners := 0
 		for _, got := range answers {
 			switch {
-			case got.status == http.StatusOK:
+			case got.Status == http.StatusOK:
 				winners++
 				if !k.isLive(got.text("access_token")) {
 					t.Error("a wrong redemption ended the tokens of the right one")
@@ -191,10 +191,10 @@ func TestCodeRaceWrong(t *testing.T) {
 	}
 }
 
-// CODE-07: of two things wrong the first in the order is told.
+// CODE-07: if two checks fail, the error is that of the first check in the order.
 func TestCodeOrder(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	code := k.code(confidentialID, apiChallenge)
 	k.clock.Advance(10 * time.Minute)
 	wrong := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", "https://wrong.example.com/", "code_verifier", strings.Repeat("x", 43)}
@@ -215,7 +215,7 @@ func TestCodeOrder(t *testing.T) {
 // TOK-09 and the store: none of the last ones even costs a look.
 func TestCodeUnknown(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, refresh := k.tokens(confidentialID)
 	for name, code := range map[string]string{
 		"unknown":         secret.New(secret.AuthorizationCode).Reveal(),
@@ -235,12 +235,12 @@ func TestCodeRace(t *testing.T) {
 	t.Parallel()
 	k, crowd := newCrowdKit(t)
 	code := k.code(confidentialID, apiChallenge)
-	answers := make([]apiAnswer, 8)
+	answers := make([]apiResponse, 8)
 	crowd.expect(len(answers))
 	storetest.Race(len(answers), func(i int) { answers[i] = k.redeem(confidentialID, code) })
 	var winners []string
 	for _, got := range answers {
-		if got.status == http.StatusOK {
+		if got.Status == http.StatusOK {
 			winners = append(winners, got.text("access_token"))
 			continue
 		}
@@ -251,11 +251,11 @@ func TestCodeRace(t *testing.T) {
 	}
 }
 
-// CODE-04, frappe#41533: the redirect_uri is that of the request which the code came
-// from, and not any that the app has registered.
+// CODE-04, frappe#41533: the redirect_uri must equal that of the authorization request;
+// another registered one is rejected.
 func TestCodeOfAnotherRedirect(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	const other = "https://app.example.com/other"
 	_, err := k.store.UpdateApp(t.Context(), k.app(confidentialID).ID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.RedirectURIs = []string{other, apiRedirect}

@@ -6,54 +6,46 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 )
 
 var errNoSessionID = errors.New("the verifier returned a session token without an id")
 
-// sessionVerifier verifies subject tokens: those of the server's own format,
-// unless the host has another.
-func (s *Server) sessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }
-
-// grantExchange gives an embedded app an access token for the session token of
-// the user in front of it (RFC 8693). Consent is not asked for: the token hangs
-// on installation and user. It costs 6 statements, the client's included, and one
-// commit; what the verifier reads is not counted.
-func (s *Server) grantExchange(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
+// grantExchange issues an access token to an embedded app for the session token of its user
+// (RFC 8693). It needs no consent: the token depends on installation and user. It costs 6
+// statements, including those for the client but not those of the verifier, and one commit.
+func (s *Server) grantExchange(ctx context.Context, c call, client authenticatedClient) (tokenResponse, error) {
 	if client.Type != Confidential {
-		return tokenAnswer{}, s.refuseClient(ctx, c)
+		return tokenResponse{}, s.refuseClient(ctx, c)
 	}
 	subject, err := c.exchangeSubject()
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
 	session, err := s.verifySubject(ctx, c, client, subject)
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
 	if err := s.requireMember(ctx, session.BusinessID, session.UserID); err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
-	tokens := newPair(c.now)
+	tokens := tokenpair.New(c.now)
 	if !s.cfg.ExchangeRefresh {
-		tokens.refresh = secret.Secret{} // the app gets a new session token instead
+		tokens.Refresh = secret.Secret{} // the app uses a new session token instead
 	}
 	issued, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
 		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.ID,
 		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
-	}, tokens.issue(c.now))
+	}, s.newTokens(tokens, c.now))
 	if err != nil {
-		return tokenAnswer{}, apierror.Failed("exchange session token", err)
+		return tokenResponse{}, apierror.Failed("exchange session token", err)
 	}
-	if err := s.settle(ctx, c, issued.Outcome, reasons{}); err != nil {
-		return tokenAnswer{}, err
-	}
-	answer := tokens.answer(issued.Scopes)
-	answer.IssuedTokenType = tokenTypeAccessToken
-	return answer, nil
+	response, err := s.respond(ctx, c, tokens, issued, reasons{})
+	response.IssuedTokenType = tokenTypeAccessToken
+	return response, err
 }
 
-// exchangeSubject reads the parameters of an exchange and returns the subject
-// token.
+// exchangeSubject checks the parameters of an exchange and returns the subject token.
 func (c call) exchangeSubject() (string, error) {
 	kind, err := c.parameter("subject_token_type", maxParameter)
 	switch {
@@ -67,20 +59,20 @@ func (c call) exchangeSubject() (string, error) {
 	return c.parameter("subject_token", maxSubjectToken)
 }
 
-// verifySubject asks the verifier. Whatever is wrong with the token is answered
-// in the same way; only a fault is something else.
+// verifySubject verifies the subject token. The response does not tell why a token is not
+// valid.
 func (s *Server) verifySubject(ctx context.Context, c call, client authenticatedClient, subject string) (SessionToken, error) {
 	app, err := s.callingApp(ctx, c, client)
 	if err != nil {
 		return SessionToken{}, err
 	}
-	session, err := s.sessionVerifier().VerifySessionToken(ctx, app, subject, c.now)
+	session, err := s.cfg.SessionTokens.VerifySessionToken(ctx, app, subject, c.now)
 	switch {
 	case errors.Is(err, ErrInternal):
 		return SessionToken{}, apierror.Failed("verify session token", err)
 	case err != nil, !c.now.Before(session.ExpiresAt):
 		return SessionToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	case session.ID == "": // all such tokens would be one, used once
+	case session.ID == "": // all tokens without an id would count as one token
 		return SessionToken{}, apierror.Failed("verify session token", errNoSessionID)
 	}
 	return session, nil

@@ -23,7 +23,7 @@ func (apiSessions) VerifySessionToken(_ context.Context, app oauthserver.App, to
 	parts := strings.Split(token, "/")
 	switch {
 	case token == "fault":
-		return oauthserver.SessionToken{}, fmt.Errorf("%w: keys are not to be had", oauthserver.ErrInternal)
+		return oauthserver.SessionToken{}, fmt.Errorf("%w: keys are not available", oauthserver.ErrInternal)
 	case len(parts) != 5 || parts[0] != app.ClientID:
 		return oauthserver.SessionToken{}, errors.New("not good")
 	}
@@ -40,14 +40,14 @@ func sessionToken(jti string) string {
 
 const exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange"
 
-func (k *apiKit) exchange(token string) apiAnswer {
+func (k *apiHarness) exchange(token string) apiResponse {
 	k.Helper()
 	return k.token(k.as(confidentialID), "grant_type", exchangeGrant, "subject_token", token,
 		"subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
 }
 
 // install connects the app without leaving a token behind.
-func (k *apiKit) install(clientID string) {
+func (k *apiHarness) install(clientID string) {
 	k.Helper()
 	k.code(clientID, apiChallenge)
 }
@@ -55,7 +55,7 @@ func (k *apiKit) install(clientID string) {
 // TX-06: what the answer has, without and with the host's option.
 func TestExchangeAnswer(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.install(confidentialID)
 	got := k.exchange(sessionToken("1")).ok("access_token expires_in issued_token_type scope token_type")
 	if got.body["issued_token_type"] != "urn:ietf:params:oauth:token-type:access_token" || got.body["token_type"] != "Bearer" ||
@@ -67,7 +67,7 @@ func TestExchangeAnswer(t *testing.T) {
 		t.Errorf("principal %+v, %v", principal, err)
 	}
 
-	k = newAPIKit(t, func(c *oauthserver.Config) { c.ExchangeRefresh = true })
+	k = newAPIHarness(t, func(c *oauthserver.Config) { c.ExchangeRefresh = true })
 	k.install(confidentialID)
 	got = k.exchange(sessionToken("1")).ok("access_token expires_in issued_token_type refresh_token scope token_type")
 	k.refresh(confidentialID, got.text("refresh_token")).ok(tokenMembers)
@@ -102,14 +102,14 @@ func TestExchangeRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			if name != "not installed" {
 				k.install(confidentialID)
 			}
 			k.token(k.as(confidentialID), append(test.parameters, "grant_type", exchangeGrant)...).refused(http.StatusBadRequest, test.code, test.description)
 		})
 	}
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.install(publicID)
 	k.token(k.as(publicID), "grant_type", exchangeGrant, "subject_token", "cli_public/1/usr_1/biz_1/", "subject_token_type", jwt).
 		refused(http.StatusUnauthorized, "invalid_client", "*")
@@ -117,26 +117,30 @@ func TestExchangeRefuses(t *testing.T) {
 	k.exchange(sessionToken("")).refused(http.StatusInternalServerError, "server_error", "*")
 }
 
-// TX-04, TX-05: whatever has ended, the answer is the same.
+// TX-04, TX-05: the response is the same for every ended parent.
 func TestExchangeDead(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(k *apiKit) error{
-		"uninstalled": func(k *apiKit) error {
+	for name, end := range map[string]func(k *apiHarness) error{
+		"uninstalled": func(k *apiHarness) error {
 			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
-		"access revoked": func(k *apiKit) error {
+		"access revoked": func(k *apiHarness) error {
 			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
-		"user suspended":  func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended) },
-		"user restricted": func(k *apiKit) error { return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted) },
-		"left":            func(k *apiKit) error { k.host.leave(apiUser); return nil },
-		"no scope left": func(k *apiKit) error {
+		"user suspended": func(k *apiHarness) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+		},
+		"user restricted": func(k *apiHarness) error {
+			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+		},
+		"left": func(k *apiHarness) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+		"no scope left": func(k *apiHarness) error {
 			return k.server.SetInstallationScopes(k.Context(), k.app(confidentialID).ID, apiBusiness, identity.Scopes{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			k.install(confidentialID)
 			before := k.exchange(sessionToken("before")).text("access_token")
 			k.must(end(k))
@@ -147,7 +151,7 @@ func TestExchangeDead(t *testing.T) {
 		})
 	}
 	// Consent is not asked for.
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.install(confidentialID)
 	k.must(k.server.RevokeConsent(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 	k.exchange(sessionToken("1")).ok("access_token expires_in issued_token_type scope token_type")
@@ -156,7 +160,7 @@ func TestExchangeDead(t *testing.T) {
 // TX-04: issued under an installation that ended, though there is a new one.
 func TestExchangeOldInstallation(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.install(confidentialID)
 	app := k.app(confidentialID)
 	old, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
@@ -172,13 +176,13 @@ func TestExchangeOldInstallation(t *testing.T) {
 // TX-04: single use, also of many at once.
 func TestExchangeOnce(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.install(confidentialID)
-	answers := make([]apiAnswer, 8)
+	answers := make([]apiResponse, 8)
 	storetest.Race(len(answers), func(i int) { answers[i] = k.exchange(sessionToken("one")) })
 	won := 0
 	for _, got := range answers {
-		if got.status == http.StatusOK {
+		if got.Status == http.StatusOK {
 			won++
 			continue
 		}
@@ -190,18 +194,18 @@ func TestExchangeOnce(t *testing.T) {
 	k.exchange(sessionToken("one")).dead("")
 }
 
-// TX-02, TX-07: the session tokens that the library mints are what it exchanges,
+// TX-02, TX-07: the session tokens that the library issues are what it exchanges,
 // once and for 60 seconds.
-func TestExchangeMinted(t *testing.T) {
+func TestExchangeIssued(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.SessionTokens = nil })
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.SessionTokens = nil })
 	k.install(confidentialID)
-	mint := func() string {
-		token, err := k.server.MintSessionToken(t.Context(), oauthserver.MintSession{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser})
+	issue := func() string {
+		token, err := k.server.IssueSessionToken(t.Context(), oauthserver.NewSessionToken{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser})
 		k.must(err)
 		return token
 	}
-	token, late := mint(), mint()
+	token, late := issue(), issue()
 	k.clock.Advance(59 * time.Second)
 	got := k.exchange(token).ok("access_token expires_in issued_token_type scope token_type")
 	if !k.isLive(got.text("access_token")) {
@@ -212,7 +216,7 @@ func TestExchangeMinted(t *testing.T) {
 	k.exchange(late).dead("")
 	k.exchange("x.y.z").dead("")
 	// Of an installation that ended, though the app is back.
-	token = mint()
+	token = issue()
 	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 	k.install(confidentialID)
 	k.exchange(token).dead("")

@@ -15,7 +15,7 @@ import (
 
 // grants is one request of each grant type that its client could make once, with all
 // its parameters.
-func (k *apiKit) grants() map[string][]string {
+func (k *apiHarness) grants() map[string][]string {
 	k.Helper()
 	_, refresh := k.tokens(confidentialID)
 	device, user := k.newDevice(confidentialID)
@@ -35,7 +35,7 @@ func (k *apiKit) grants() map[string][]string {
 // enough, in any of them: the client proves its secret. What fails uses nothing up.
 func TestGrantsNeedTheSecret(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for name, form := range k.grants() {
 		for _, attempt := range []struct {
 			change apiRequest
@@ -51,8 +51,8 @@ func TestGrantsNeedTheSecret(t *testing.T) {
 		} {
 			k.token(attempt.change, append(attempt.form, form...)...).refused(http.StatusUnauthorized, "invalid_client", "*")
 		}
-		if got := k.token(k.as(confidentialID), form...); got.status != http.StatusOK {
-			t.Errorf("%s by its client, afterwards: %d %s", name, got.status, got.raw)
+		if got := k.token(k.as(confidentialID), form...); got.Status != http.StatusOK {
+			t.Errorf("%s by its client, afterwards: %d %s", name, got.Status, got.Body)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestGrantsNeedTheSecret(t *testing.T) {
 // nor spoilt for its own.
 func TestGrantsOfAnotherClient(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	k.addApp("cli_other", oauthserver.Confidential)
 	for name, form := range k.grants() {
 		k.token(withBasic("cli_other", apiSecret), form...).dead("")
@@ -69,8 +69,8 @@ func TestGrantsOfAnotherClient(t *testing.T) {
 			k.token(k.as(publicID), form...).dead("")
 		}
 		got := k.token(k.as(confidentialID), form...)
-		if got.status != http.StatusOK || !k.isLive(got.text("access_token")) {
-			t.Errorf("%s by its client, afterwards: %d %s", name, got.status, got.raw)
+		if got.Status != http.StatusOK || !k.isLive(got.text("access_token")) {
+			t.Errorf("%s by its client, afterwards: %d %s", name, got.Status, got.Body)
 		}
 	}
 }
@@ -89,11 +89,11 @@ func TestUsedAfterARestart(t *testing.T) {
 		return db
 	}
 	var cfg oauthserver.Config
-	k := newAPIKitOn(t, open, func(c *oauthserver.Config) { cfg = *c })
+	k := newAPIHarnessOn(t, open, func(c *oauthserver.Config) { cfg = *c })
 	grants := k.grants()
 	for name, form := range grants {
-		if got := k.token(k.as(confidentialID), form...); got.status != http.StatusOK {
-			t.Fatalf("%s: %d %s", name, got.status, got.raw)
+		if got := k.token(k.as(confidentialID), form...); got.Status != http.StatusOK {
+			t.Fatalf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
 	k.must(k.store.Close())
@@ -115,7 +115,7 @@ func TestUsedAfterARestart(t *testing.T) {
 // loses nothing by trying.
 func TestRefreshForAnotherResource(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, refresh := k.tokens(confidentialID)
 	form := []string{"grant_type", "refresh_token", "refresh_token", refresh}
 	for _, resource := range []string{"https://evil.example.com/", appOrigin, "urn:x", ""} {
@@ -128,7 +128,7 @@ func TestRefreshForAnotherResource(t *testing.T) {
 // spelling gives a guesser another 30 tries.
 func TestLockoutOfOneClient(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	spellings := []func(){
 		func() { k.token(withBasic(confidentialID, "x")) },
 		func() { k.token(nil, "client_id", confidentialID, "client_secret", "x") },

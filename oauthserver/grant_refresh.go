@@ -2,62 +2,44 @@ package oauthserver
 
 import (
 	"context"
-	"errors"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 )
 
-// grantRefresh rotates a refresh token. The order of its checks is fixed: found
-// and the client's own, revoked, used, expired, and then, in the act itself,
-// installation and consent. A rotation costs 6 statements, the client's included,
-// and one commit.
-func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
+// grantRefresh rotates a refresh token. The order of its checks is fixed: found and issued
+// to the client, revoked, used, expired, and then, in the store's operation, installation and
+// consent. A rotation costs 6 statements, including those for the client, and one commit.
+func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenResponse, error) {
 	text, err := c.parameter("refresh_token", maxParameter)
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
-	token, err := s.ownRefreshToken(ctx, client, text)
+	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, error) {
+		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
+		return presentedToken{token, presented}, err
+	})
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
 	if token.FamilyEnded || token.InstallationStatus == InstallationRevoked {
-		return tokenAnswer{}, apierror.GrantError(apierror.GrantRevoked)
+		return tokenResponse{}, apierror.GrantError(apierror.GrantRevoked)
 	}
 	if token.Used {
 		return s.reuseRefresh(ctx, c, token)
 	}
 	if !c.now.Before(token.ExpiresAt) {
-		return tokenAnswer{}, apierror.GrantError(apierror.GrantExpired)
+		return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
 	}
-	narrow, err := c.narrowed(token.FamilyScopes)
+	narrow, err := c.scopesWithin(token.FamilyScopes, "not granted: ")
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
 	if err := s.requireMember(ctx, token.BusinessID, token.UserID); err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
 	return s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken, Narrow: narrow})
-}
-
-// ownRefreshToken finds a refresh token of this client. A token of another client is as
-// unknown as one that does not exist: presenting it ends nothing.
-func (s *Server) ownRefreshToken(ctx context.Context, client authenticatedClient, text string) (presentedToken, error) {
-	parsed, err := secret.Parse(secret.RefreshToken, text)
-	if err != nil {
-		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	}
-	token, err := s.cfg.Store.RefreshToken(ctx, parsed.TokenID(), parsed.Digest())
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	case err != nil:
-		return presentedToken{}, apierror.Failed("find refresh token", err)
-	case !client.owns(token.Standing):
-		return presentedToken{}, apierror.GrantError(apierror.GrantUnexplained)
-	}
-	return presentedToken{token, parsed}, nil
 }
 
 // presentedToken is a refresh token with its text, which only the client has.
@@ -66,61 +48,41 @@ type presentedToken struct {
 	text secret.Secret
 }
 
-// reuseRefresh is for a token that was used before. The act ends its family, or
-// repeats its answer if the token would be alive; that it was used stands, whatever
-// else has ended since.
-func (s *Server) reuseRefresh(ctx context.Context, c call, token presentedToken) (tokenAnswer, error) {
+// reuseRefresh handles a token that was used before. The store's operation ends its family,
+// or repeats the response if a retry is allowed and the token is otherwise valid.
+func (s *Server) reuseRefresh(ctx context.Context, c call, token presentedToken) (tokenResponse, error) {
 	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
-	answer, err := s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken})
+	response, err := s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken})
 	if err == nil && !member {
-		return tokenAnswer{}, apierror.GrantError(apierror.GrantUnexplained)
+		return tokenResponse{}, apierror.GrantError(apierror.GrantUnexplained)
 	}
-	return answer, err
+	return response, err
 }
 
-// rotate is the act, and what it says.
-func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rotation) (tokenAnswer, error) {
-	tokens := newPair(c.now)
+// rotate runs the store's operation and returns its response.
+func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rotation) (tokenResponse, error) {
+	tokens := tokenpair.New(c.now)
 	if s.cfg.RefreshRetry > 0 {
-		sealed, err := tokens.seal(token.text, r.Token.ID)
+		sealed, err := tokens.Seal(token.text, r.Token.ID)
 		if err != nil {
-			return tokenAnswer{}, apierror.Failed("seal answer", err)
+			return tokenResponse{}, apierror.Failed("seal tokens", err)
 		}
 		r.Answer, r.Retry = sealed, s.cfg.RefreshRetry
 	}
-	issued, err := s.cfg.Store.RotateRefresh(ctx, r, tokens.issue(c.now))
+	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now))
 	if err != nil {
-		return tokenAnswer{}, apierror.Failed("rotate refresh token", err)
+		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
 	}
 	if issued.Outcome == Repeated {
-		if tokens, err = unseal(token.text, r.Token.ID, issued.Answer); err != nil {
-			return tokenAnswer{}, apierror.Failed("open kept answer", err)
+		if tokens, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Answer); err != nil {
+			return tokenResponse{}, apierror.Failed("open sealed tokens", err)
 		}
-		return tokens.answer(issued.Scopes), nil
 	}
-	why := reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked}
-	if err := s.settle(ctx, c, issued.Outcome, why); err != nil {
-		return tokenAnswer{}, err
+	if issued.Outcome == Lost {
+		s.tellReuse(ctx, token.RefreshToken)
 	}
-	return tokens.answer(issued.Scopes), nil
-}
-
-// narrowed reads the scope parameter of a refresh, which may cut the access
-// token down (RFC 6749 section 6); empty when it was not sent.
-func (c call) narrowed(granted identity.Scopes) (identity.Scopes, error) {
-	text := c.form.Get("scope")
-	if text == "" {
-		return identity.Scopes{}, nil
-	}
-	asked, err := identity.ParseScopes(text)
-	if err != nil {
-		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
-	}
-	if wider := asked.Minus(granted); !wider.IsEmpty() {
-		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, "not granted: "+wider.String())
-	}
-	return asked, nil
+	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
 }

@@ -17,7 +17,7 @@ import (
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	for _, clientID := range []string{confidentialID, publicID} {
-		k := newAPIKit(t)
+		k := newAPIHarness(t)
 		access, refresh := k.tokens(clientID)
 		got := k.refresh(clientID, refresh).ok(tokenMembers)
 		if got.body["token_type"] != "Bearer" || got.body["expires_in"] != 3600.0 || got.body["scope"] != "invoices:read customers:read" {
@@ -36,7 +36,7 @@ func TestRefresh(t *testing.T) {
 // the family is revoked (REF-03).
 func TestRefreshReuse(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, first := k.tokens(confidentialID)
 	second := k.refresh(confidentialID, first).ok(tokenMembers)
 	third := k.refresh(confidentialID, second.text("refresh_token")).ok(tokenMembers)
@@ -60,24 +60,24 @@ func TestRefreshReuseLate(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for name, test := range map[string]struct {
-		replay func(k *apiKit, token string)
+		replay func(k *apiHarness, token string)
 		after  string // of the family's newest token
 	}{
-		"REF-02 reuse revokes the family": {func(k *apiKit, token string) {
+		"REF-02 reuse revokes the family": {func(k *apiHarness, token string) {
 			k.refresh(publicID, token).dead("")
 			k.refresh(confidentialID, token).dead("refresh token reuse detected")
 			k.refresh(confidentialID, token).dead("revoked")
 		}, "revoked"},
-		"INT-03 it is inactive": {func(k *apiKit, token string) {
+		"INT-03 it is inactive": {func(k *apiHarness, token string) {
 			k.post("/oauth/introspect", k.as(confidentialID), "token", token).ok("active")
 		}, ""},
-		"REV-06 it can be revoked": {func(k *apiKit, token string) {
+		"REV-06 it can be revoked": {func(k *apiHarness, token string) {
 			k.post("/oauth/revoke", k.as(confidentialID), "token", token).ok("")
 		}, "revoked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			_, first := k.tokens(confidentialID)
 			newest := first
 			for range 20 {
@@ -100,7 +100,7 @@ func TestRefreshReuseLate(t *testing.T) {
 func TestRefreshExpires(t *testing.T) {
 	t.Parallel()
 	const thirtyDays = 30 * 24 * time.Hour
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, first := k.tokens(confidentialID)
 	k.clock.Advance(thirtyDays - time.Second)
 	second := k.refresh(confidentialID, first).ok(tokenMembers).text("refresh_token")
@@ -108,9 +108,9 @@ func TestRefreshExpires(t *testing.T) {
 	third := k.refresh(confidentialID, second).ok(tokenMembers).text("refresh_token")
 	k.clock.Advance(thirtyDays)
 	k.refresh(confidentialID, third).dead("expired")
-	// REF-03: used is told before expired.
+	// REF-03: used takes precedence over expired.
 	k.refresh(confidentialID, second).dead("refresh token reuse detected")
-	// REF-03: revoked is told before used and expired.
+	// REF-03: revoked takes precedence over used and expired.
 	k.refresh(confidentialID, second).dead("revoked")
 	k.refresh(confidentialID, third).dead("revoked")
 }
@@ -119,34 +119,34 @@ func TestRefreshExpires(t *testing.T) {
 // leaves a token behind.
 func TestRefreshDead(t *testing.T) {
 	t.Parallel()
-	type kit = apiKit
+	type harness = apiHarness
 	for name, test := range map[string]struct {
-		end         func(k *kit, appID, refresh string) error
+		end         func(k *harness, appID, refresh string) error
 		description string
 	}{
-		"access revoked": {func(k *kit, appID, _ string) error {
+		"access revoked": {func(k *harness, appID, _ string) error {
 			return k.server.RevokeAccess(k.Context(), appID, apiBusiness, apiUser)
 		}, "revoked"},
-		"uninstalled": {func(k *kit, appID, _ string) error {
+		"uninstalled": {func(k *harness, appID, _ string) error {
 			return k.server.Uninstall(k.Context(), appID, apiBusiness, apiUser)
 		}, ""},
-		"consent revoked": {func(k *kit, appID, _ string) error {
+		"consent revoked": {func(k *harness, appID, _ string) error {
 			return k.server.RevokeConsent(k.Context(), appID, apiBusiness, apiUser)
 		}, ""},
-		"user suspended": {func(k *kit, _, _ string) error {
+		"user suspended": {func(k *harness, _, _ string) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		}, ""},
-		"user restricted": {func(k *kit, _, _ string) error {
+		"user restricted": {func(k *harness, _, _ string) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		}, ""},
-		"left":             {func(k *kit, _, _ string) error { k.host.leave(apiUser); return nil }, ""},
-		"revoked by app":   {func(k *kit, _, refresh string) error { k.post("/oauth/revoke", nil, "token", refresh); return nil }, "revoked"},
-		"no scope left":    {func(k *kit, appID, _ string) error { return k.setScopes(appID, "profile:read") }, ""},
-		"app without them": {func(k *kit, appID, _ string) error { return k.setAppScopes(appID, "profile:read") }, ""},
+		"left":             {func(k *harness, _, _ string) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil }, ""},
+		"revoked by app":   {func(k *harness, _, refresh string) error { k.post("/oauth/revoke", nil, "token", refresh); return nil }, "revoked"},
+		"no scope left":    {func(k *harness, appID, _ string) error { return k.setScopes(appID, "profile:read") }, ""},
+		"app without them": {func(k *harness, appID, _ string) error { return k.setAppScopes(appID, "profile:read") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			access, refresh := k.tokens(confidentialID)
 			k.must(test.end(k, k.app(confidentialID).ID, refresh))
 			k.store.Tap.Reset()
@@ -161,11 +161,11 @@ func TestRefreshDead(t *testing.T) {
 	}
 }
 
-// REF-03: revoked is told before used, also when the business revoked it; and an
-// uninstall does not hide that a token was used.
+// REF-03: a token that is both revoked and used counts as revoked, even if the business
+// revoked it. An uninstall does not hide that a token was used.
 func TestRefreshUsedAndEnded(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	app := k.app(confidentialID)
 	_, used := k.tokens(confidentialID)
 	k.refresh(confidentialID, used).ok(tokenMembers)
@@ -179,11 +179,11 @@ func TestRefreshUsedAndEnded(t *testing.T) {
 	k.refresh(confidentialID, used).dead("revoked")
 }
 
-func (k *apiKit) setScopes(appID string, names ...string) error {
+func (k *apiHarness) setScopes(appID string, names ...string) error {
 	return k.server.SetInstallationScopes(k.Context(), appID, apiBusiness, identity.MustScopes(names...))
 }
 
-func (k *apiKit) setAppScopes(appID string, names ...string) error {
+func (k *apiHarness) setAppScopes(appID string, names ...string) error {
 	_, err := k.store.UpdateApp(k.Context(), appID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.Scopes = identity.MustScopes(names...)
 		return a, nil
@@ -195,7 +195,7 @@ func (k *apiKit) setAppScopes(appID string, names ...string) error {
 // while the family keeps them.
 func TestRefreshNarrowedFromAbove(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, refresh := k.tokens(confidentialID)
 	app := k.app(confidentialID)
 	k.must(k.setScopes(app.ID, "customers:read"))
@@ -214,9 +214,9 @@ func TestRefreshNarrowedFromAbove(t *testing.T) {
 // anything wider is refused and nothing is used up.
 func TestRefreshScope(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, refresh := k.tokens(confidentialID)
-	ask := func(token, scope string) apiAnswer {
+	ask := func(token, scope string) apiResponse {
 		return k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", token, "scope", scope)
 	}
 	ask(refresh, "invoices:read payments:read").refused(http.StatusBadRequest, "invalid_scope", "not granted: payments:read")
@@ -242,13 +242,13 @@ func TestRefreshRace(t *testing.T) {
 	t.Parallel()
 	k, crowd := newCrowdKit(t)
 	_, refresh := k.tokens(confidentialID)
-	answers := make([]apiAnswer, 8)
+	answers := make([]apiResponse, 8)
 	crowd.expect(len(answers))
 	storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
-	var winners []apiAnswer
+	var winners []apiResponse
 	for _, got := range answers {
 		switch {
-		case got.status == http.StatusOK:
+		case got.Status == http.StatusOK:
 			winners = append(winners, got)
 		case got.text("error_description") == "revoked": // it came after the burn
 			got.dead("revoked")
@@ -265,7 +265,7 @@ func TestRefreshRace(t *testing.T) {
 // TOK-08: nothing is said about what is unknown, another's or of another kind.
 func TestRefreshUnknown(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, refresh := k.tokens(publicID)
 	for _, token := range []string{secret.New(secret.RefreshToken).Reveal(), access, refresh, "x", k.code(confidentialID, "")} {
 		k.refresh(confidentialID, token).dead("")
@@ -274,17 +274,17 @@ func TestRefreshUnknown(t *testing.T) {
 	k.refresh(publicID, refresh).ok(tokenMembers)
 }
 
-// REF-08: within the window the very same answer, as long as nothing has moved
-// on; after it, and for anybody else, the strict rule.
+// REF-08: within the window a retry gets the identical response, as long as the token
+// family has not changed. After the window, and for other clients, the strict rule applies.
 func TestRefreshRetry(t *testing.T) {
 	t.Parallel()
 	retry := func(c *oauthserver.Config) { c.RefreshRetry = 30 * time.Second }
 	t.Run("the same answer", func(t *testing.T) {
 		t.Parallel()
-		k := newAPIKit(t, retry)
+		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
 		first := k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "customers:read").ok(tokenMembers)
-		// What changes in between does not change the answer.
+		// A change between the two requests does not change the response.
 		k.must(k.setScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read"))
 		k.clock.Advance(30*time.Second - time.Millisecond)
 		again := k.refresh(confidentialID, refresh).ok(tokenMembers)
@@ -300,7 +300,7 @@ func TestRefreshRetry(t *testing.T) {
 	})
 	t.Run("successor used", func(t *testing.T) {
 		t.Parallel()
-		k := newAPIKit(t, retry)
+		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
 		next := k.refresh(confidentialID, refresh).ok(tokenMembers)
 		k.refresh(confidentialID, next.text("refresh_token")).ok(tokenMembers)
@@ -308,18 +308,18 @@ func TestRefreshRetry(t *testing.T) {
 	})
 	t.Run("dead meanwhile", func(t *testing.T) {
 		t.Parallel()
-		k := newAPIKit(t, retry)
+		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
 		k.refresh(confidentialID, refresh).ok(tokenMembers)
-		k.host.leave(apiUser)
+		k.host.RemoveBusiness(apiUser, apiBusiness)
 		k.refresh(confidentialID, refresh).dead("")
-		k.host.leave("nobody")
+		k.host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
 		k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 		k.refresh(confidentialID, refresh).dead("")
 	})
 	t.Run("lost answer", func(t *testing.T) {
 		t.Parallel()
-		k := newAPIKit(t, retry)
+		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(publicID)
 		k.store.Tap.Arm(storetest.FaultLostCommit, 1)
 		k.refresh(publicID, refresh).refused(http.StatusInternalServerError, "server_error", "*")
@@ -332,12 +332,12 @@ func TestRefreshRetry(t *testing.T) {
 	})
 	t.Run("race", func(t *testing.T) {
 		t.Parallel()
-		k := newAPIKit(t, retry)
+		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
-		answers := make([]apiAnswer, 6)
+		answers := make([]apiResponse, 6)
 		storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
 		for _, got := range answers[1:] {
-			if diff := cmp.Diff(answers[0].body, got.body); diff != "" || got.status != http.StatusOK {
+			if diff := cmp.Diff(answers[0].body, got.body); diff != "" || got.Status != http.StatusOK {
 				t.Errorf("answers differ, a second branch:\n%s", diff)
 			}
 		}

@@ -7,23 +7,23 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// Host is what the server asks of the backend that it is part of. Its ids of
-// users, businesses and organizations are opaque here.
+// Host is the backend that the server is part of. Its ids of users, businesses and
+// organizations are opaque to the server.
 type Host interface {
-	// Session returns who is signed in on this request; false when nobody is.
+	// Session returns the session of the request; false if no user is signed in.
 	Session(r *http.Request) (identity.Session, bool, error)
-	// SignIn answers a request of somebody who is not signed in, usually with a
-	// redirect to the sign-in page, which later brings them to returnTo, a path
+	// SignIn responds to a request of a user who is not signed in, usually with a
+	// redirect to the sign-in page. After sign-in the user returns to returnTo, a path
 	// with a query on the app host.
 	SignIn(w http.ResponseWriter, r *http.Request, returnTo string)
-	// Businesses lists those that the user is a member of, in the order in
-	// which a page should show them.
+	// Businesses lists the businesses that the user is a member of, in the order in
+	// which a page shows them.
 	Businesses(ctx context.Context, userID string) ([]Business, error)
 	// IsMember reports whether the user is still a member of the business.
 	IsMember(ctx context.Context, businessID, userID string) (bool, error)
 }
 
-// Business is one that a user is a member of.
+// Business is a business that a user is a member of.
 type Business struct {
 	ID   string
 	Name string

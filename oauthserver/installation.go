@@ -9,16 +9,16 @@ import (
 // InstallationStatus is whether a business has an app connected.
 type InstallationStatus string
 
-// The statuses of an installation. Only the first one is alive, and none of the
-// others ever becomes it again: connecting anew is a new installation.
+// The statuses of an installation. An installation that has ended never becomes ACTIVE again:
+// connecting the app again creates a new installation.
 const (
 	InstallationActive  InstallationStatus = "ACTIVE"
 	InstallationRemoved InstallationStatus = "UNINSTALLED"
 	InstallationRevoked InstallationStatus = "ACCESS_REVOKED"
 )
 
-// Installation is an app in a business. A business has one that is ACTIVE for
-// each app at most.
+// Installation is an app in a business. A business has at most one ACTIVE installation of each
+// app.
 type Installation struct {
 	ID         string
 	AppID      string
@@ -29,8 +29,8 @@ type Installation struct {
 	EndedAt    time.Time // zero while it is ACTIVE
 }
 
-// Grant is one user's consent to one installation: what codes and token families
-// hang on. A user has one that is alive for each installation at most.
+// Grant is one user's consent to one installation. Codes and token families belong to it. A
+// user has at most one valid grant for each installation.
 type Grant struct {
 	ID             string
 	InstallationID string

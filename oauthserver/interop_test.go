@@ -17,7 +17,7 @@ import (
 
 // overHTTP puts the API host behind a real listener and returns a client's
 // configuration for it.
-func (k *apiKit) overHTTP(clientID, clientSecret string) *oauth2.Config {
+func (k *apiHarness) overHTTP(clientID, clientSecret string) *oauth2.Config {
 	server := httptest.NewServer(k.api)
 	k.Cleanup(server.Close)
 	return &oauth2.Config{
@@ -44,7 +44,7 @@ func TestXOAuth2Code(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			config := k.overHTTP(test.clientID, test.secret)
 			config.Endpoint.AuthStyle = test.style
 			verifier := oauth2.GenerateVerifier()
@@ -73,7 +73,7 @@ func TestXOAuth2Code(t *testing.T) {
 func TestXOAuth2Device(t *testing.T) {
 	t.Parallel()
 	for clientID, clientSecret := range map[string]string{confidentialID: apiSecret, publicID: ""} {
-		k := newAPIKit(t)
+		k := newAPIHarness(t)
 		config := k.overHTTP(clientID, clientSecret)
 		var options []oauth2.AuthCodeOption
 		if clientSecret != "" { // it sends no secret of its own accord
@@ -121,7 +121,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // META-01, OERR-03: HEAD, and a body that is too long, over a real connection.
 func TestOverRealHTTP(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	server := httptest.NewServer(k.api)
 	t.Cleanup(server.Close)
 	head, err := http.Head(server.URL + "/.well-known/oauth-authorization-server")

@@ -9,10 +9,11 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 )
 
-// introspection is the answer about a live token (RFC 7662 section 2.2); about
-// any other, nothing but active is said.
+// introspection is the response for a live token (RFC 7662 section 2.2). For any other token
+// the response is inactive.
 type introspection struct {
 	Active   bool   `json:"active"`
 	Scope    string `json:"scope"`
@@ -25,9 +26,9 @@ type inactive struct {
 	Active bool `json:"active"`
 }
 
-// serveIntrospect is the introspection endpoint (RFC 7662), for confidential
-// clients about their own tokens: 2 statements, no commit. A suspended app that
-// proves its secret learns that its tokens are not active.
+// serveIntrospect is the introspection endpoint (RFC 7662), for confidential clients and
+// their own tokens. It costs 2 statements and no commit. For a suspended app that
+// proves its secret, the response is that its tokens are not active.
 func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c, err := s.begin(r, endpointIntrospect, readFormAndHeader)
@@ -57,21 +58,22 @@ func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readFormAndHeader is the reader of an endpoint that takes credentials from the
-// Authorization header only. Those in the form are not even looked at.
-func readFormAndHeader(r *http.Request) (apierror.Form, credentials, error) {
+// Authorization header only. Credentials in the form are ignored, except for a client
+// assertion, which has no other place.
+func readFormAndHeader(r *http.Request) (apierror.Form, credentials.Credentials, error) {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
-		return nil, credentials{}, err
+		return nil, credentials.Credentials{}, err
 	}
 	delete(form, "client_id")
 	delete(form, "client_secret")
-	return form, basicCredentials(r), nil
+	return form, credentials.ReadBasic(r), nil
 }
 
-// introspect returns nil for a token that is not live, or not the client's.
+// introspect returns nil for a token that is not live, or was not issued to the client.
 func (s *Server) introspect(ctx context.Context, c call, client authenticatedClient, text string) (*introspection, error) {
-	token, err := s.liveToken(ctx, c.now, text)
-	if err != nil || token == nil || !client.owns(token.standing) {
+	token, err := s.findToken(ctx, text)
+	if err != nil || token == nil || !token.isLive(c.now) || !client.owns(token.standing) {
 		return nil, err
 	}
 	member, err := s.isMember(ctx, token.standing.BusinessID, token.standing.UserID)
@@ -84,39 +86,39 @@ func (s *Server) introspect(ctx context.Context, c call, client authenticatedCli
 	}, nil
 }
 
-// foundToken is a live token of either kind.
+// foundToken is an access token or a refresh token.
 type foundToken struct {
+	accessID string // empty for a refresh token
 	standing Standing
 	scopes   identity.Scopes
 	expires  time.Time
+	ended    bool // revoked, or a refresh token that was used
 }
 
-// liveToken finds a token by its prefix, which a wrong hint cannot change; nil
-// when it is unknown or dead.
-func (s *Server) liveToken(ctx context.Context, now time.Time, text string) (*foundToken, error) {
+func (t foundToken) isLive(now time.Time) bool {
+	return !t.ended && now.Before(t.expires) && t.standing.IsAlive()
+}
+
+// findToken finds a token by its prefix, which a wrong hint cannot change; nil if it is
+// unknown.
+func (s *Server) findToken(ctx context.Context, text string) (found *foundToken, err error) {
 	presented := secret.Wrap(text)
 	switch kind, _ := secret.KindOf(text); kind {
 	case secret.AccessToken:
-		token, err := s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
-		if err != nil || !token.IsLive(now) {
-			return nil, unlessNotFound("find access token", err)
-		}
-		return &foundToken{token.Standing, token.EffectiveScopes(), token.ExpiresAt}, nil
+		var t AccessToken
+		t, err = s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
+		found = &foundToken{t.ID, t.Standing, t.EffectiveScopes(), t.ExpiresAt, t.Revoked}
 	case secret.RefreshToken:
-		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
-		if err != nil || token.Used || !now.Before(token.ExpiresAt) || !token.IsAlive() {
-			return nil, unlessNotFound("find refresh token", err)
-		}
-		scopes := token.FamilyScopes.Intersect(token.InstallationScopes).Intersect(token.AppScopes)
-		return &foundToken{token.Standing, scopes, token.ExpiresAt}, nil
+		var t RefreshToken
+		t, err = s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
+		scopes := t.FamilyScopes.Intersect(t.InstallationScopes).Intersect(t.AppScopes)
+		found = &foundToken{"", t.Standing, scopes, t.ExpiresAt, t.Used}
 	}
-	return nil, nil
-}
-
-// unlessNotFound tells faults from the answer that there is nothing.
-func unlessNotFound(doing string, err error) error {
-	if err == nil || errors.Is(err, ErrNotFound) {
-		return nil
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, apierror.Failed("find token", err)
 	}
-	return apierror.Failed(doing, err)
+	return found, nil
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-func (k *apiKit) introspect(token string) apiAnswer {
+func (k *apiHarness) introspect(token string) apiResponse {
 	k.Helper()
 	return k.post("/oauth/introspect", k.as(confidentialID), "token", token)
 }
 
 // inactive wants exactly {"active": false}.
-func (a apiAnswer) inactive() {
+func (a apiResponse) inactive() {
 	a.Helper()
 	a.ok("active")
 	if a.body["active"] != false {
-		a.Errorf("answer %s", a.raw)
+		a.Errorf("answer %s", a.Body)
 	}
 }
 
 // INT-02, INT-04: a live token of either kind, with any hint.
 func TestIntrospectActive(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, refresh := k.tokens(confidentialID)
 	for _, hint := range []string{"", "access_token", "refresh_token", "x"} {
 		for token, expires := range map[string]time.Duration{access: time.Hour, refresh: 30 * 24 * time.Hour} {
@@ -54,47 +54,50 @@ func TestIntrospectActive(t *testing.T) {
 // INT-03: every reason to be inactive.
 func TestIntrospectInactive(t *testing.T) {
 	t.Parallel()
-	type kit = apiKit
-	for name, end := range map[string]func(k *kit, access, refresh string) error{
-		"access revoked": func(k *kit, _, _ string) error {
+	type harness = apiHarness
+	for name, end := range map[string]func(k *harness, access, refresh string) error{
+		"access revoked": func(k *harness, _, _ string) error {
 			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
-		"uninstalled": func(k *kit, _, _ string) error {
+		"uninstalled": func(k *harness, _, _ string) error {
 			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
-		"consent revoked": func(k *kit, _, _ string) error {
+		"consent revoked": func(k *harness, _, _ string) error {
 			return k.server.RevokeConsent(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
-		"user suspended": func(k *kit, _, _ string) error {
+		"user suspended": func(k *harness, _, _ string) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		},
-		"user restricted": func(k *kit, _, _ string) error {
+		"user restricted": func(k *harness, _, _ string) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		},
-		"left": func(k *kit, _, _ string) error { k.host.leave(apiUser); return nil },
-		"app suspended": func(k *kit, _, _ string) error {
+		"left": func(k *harness, _, _ string) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+		"app suspended": func(k *harness, _, _ string) error {
 			return k.server.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppSuspended)
 		},
-		"app deactivated": func(k *kit, _, _ string) error {
+		"app deactivated": func(k *harness, _, _ string) error {
 			return k.server.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppDeactivated)
 		},
-		"expired": func(k *kit, _, _ string) error { k.clock.Advance(30 * 24 * time.Hour); return nil },
-		"family ended": func(k *kit, _, refresh string) error {
+		"expired": func(k *harness, _, _ string) error { k.clock.Advance(30 * 24 * time.Hour); return nil },
+		"family ended": func(k *harness, _, refresh string) error {
 			k.post("/oauth/revoke", nil, "token", refresh).revoked()
 			return nil
 		},
-		"used, rotated": func(k *kit, _, refresh string) error { k.refresh(confidentialID, refresh).ok(tokenMembers); return nil },
+		"used, rotated": func(k *harness, _, refresh string) error {
+			k.refresh(confidentialID, refresh).ok(tokenMembers)
+			return nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			access, refresh := k.tokens(confidentialID)
 			k.must(end(k, access, refresh))
 			k.introspect(access).inactive()
 			k.introspect(refresh).inactive()
 		})
 	}
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, refresh := k.tokens(publicID)
 	code := k.code(confidentialID, "")
 	for _, token := range []string{access, refresh, code, "x", "ü", secret.New(secret.AccessToken).Reveal(), secret.New(secret.RefreshToken).Reveal()} {
@@ -114,7 +117,7 @@ func TestIntrospectInactive(t *testing.T) {
 // INT-01: credentials from the header only, of a confidential client.
 func TestIntrospectRefuses(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
 	suspended := k.addApp("cli_suspended", oauthserver.Confidential)
 	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
@@ -141,7 +144,7 @@ func TestIntrospectRefuses(t *testing.T) {
 	}
 	k.post("/oauth/introspect", k.as(confidentialID)).refused(http.StatusBadRequest, "invalid_request", "token is missing")
 	k.post("/oauth/introspect", k.as(confidentialID), "token", access, "token", access).refused(http.StatusBadRequest, "invalid_request", "*")
-	// Whatever the body says about a client is not looked at.
+	// Client parameters in the body are ignored.
 	k.post("/oauth/introspect?client_id=x", k.as(confidentialID), "token", access, "client_id", "x", "client_id", "y", "client_secret", "z").
 		ok("active client_id exp scope sub")
 	k.post("/oauth/introspect", withBasic("cli_suspended", apiSecret), "token", access).inactive()

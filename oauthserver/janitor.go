@@ -2,27 +2,29 @@ package oauthserver
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// The janitor looks once a minute and takes away a few rows at a time, so that
-// nobody waits for it.
+// The janitor runs once a minute and deletes a few rows at a time, so that its transactions
+// stay short.
 const (
 	tidyEvery = time.Minute
 	tidyBatch = 200
 )
 
-// Run does what no request causes, until ctx ends: it purges what is dead for
-// long enough, and what is older than audit.Retention in the audit log, records
-// business.redact when that is due, makes a new signing key when the last one is
-// Config.KeyRotation old, and keeps signing keys sealed by the keyring's first key.
-// Any number of nodes may run it. It returns the error of ctx.
+// Run does the periodic work until ctx ends, and returns the error of ctx. It purges rows that
+// have expired long enough ago and audit entries older than audit.Retention, records
+// business.redact when it is due, creates a new signing key once the newest is
+// Config.KeyRotation old, and keeps signing keys sealed by the keyring's first key. Any number
+// of nodes may run it.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.documents.http.CloseIdle()
+	defer s.documents.CloseIdle()
 	for {
 		now := s.cfg.Clock.Now()
 		s.tidy(ctx, now)
@@ -35,15 +37,30 @@ func (s *Server) Run(ctx context.Context) error {
 // Tidy does at once what [Server.Run] does every minute.
 func (s *Server) Tidy(ctx context.Context) { s.tidy(ctx, s.cfg.Clock.Now()) }
 
-// tidy goes on as long as batches come back full. A fault is logged and left for
-// the next minute.
+// tidy repeats each kind of work while its batches are full. An error is logged, and the work
+// is tried again in the next minute.
 func (s *Server) tidy(ctx context.Context, now time.Time) {
-	redact := func(i Installation) []events.Event { return installationEvent(events.BusinessRedact, i, now) }
+	redacted := map[string]events.Notification{} // the operation may run more than once
+	redact := func(i Installation) []events.Event {
+		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
+		return installationEvent(events.BusinessRedact, i, now)
+	}
 	work := map[string]func() (int, error){
-		"purge":  func() (int, error) { return s.cfg.Store.Purge(ctx, now, tidyBatch) },
-		"redact": func() (int, error) { return s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, redact) },
-		"audit":  func() (int, error) { return s.cfg.Store.PurgeAudit(ctx, now.Add(-audit.Retention), tidyBatch) },
-		"keys":   func() (int, error) { return 0, s.keys.tend(ctx, now, s.cfg.KeyRotation) },
+		"purge": func() (int, error) {
+			return s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeOAuth, Before: now, Lifetimes: s.cfg.Lifetimes.ofPurge(), Limit: tidyBatch})
+		},
+		"redact": func() (int, error) {
+			clear(redacted)
+			n, err := s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, redact)
+			if err == nil {
+				s.cfg.Notifications.Tell(ctx, slices.Collect(maps.Values(redacted))...)
+			}
+			return n, err
+		},
+		"audit": func() (int, error) {
+			return s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAudit, Before: now.Add(-s.cfg.AuditRetention), Limit: tidyBatch})
+		},
+		"keys": func() (int, error) { return 0, s.keys.Maintain(ctx, now, s.cfg.KeyRotation) },
 	}
 	for name, batch := range work {
 		for ctx.Err() == nil {

@@ -1,15 +1,14 @@
 package oauthserver_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
@@ -17,7 +16,7 @@ import (
 // rotation is how often keys rotate by themselves.
 const rotation = 90 * 24 * time.Hour
 
-func (r *docRig) signingKeys(t testing.TB) []oauthserver.SigningKey {
+func (r *documentHarness) signingKeys(t testing.TB) []oauthserver.SigningKey {
 	t.Helper()
 	keys, err := r.env.SigningKeys(t.Context(), r.clock.Now())
 	if err != nil {
@@ -26,12 +25,12 @@ func (r *docRig) signingKeys(t testing.TB) []oauthserver.SigningKey {
 	return keys
 }
 
-// META-04: a key of 90 days gets one successor, however many nodes look at once.
+// META-04: a key of 90 days gets one successor, even if many nodes check it at once.
 func TestRotationByAge_META04(t *testing.T) {
 	t.Parallel()
 	const n = 8
 	for range testenv.Rounds(5, 200) {
-		r := newDocRig(t, nil)
+		r := newDocumentHarness(t, nil)
 		keySet(t, r.Server)
 		nodes := make([]*oauthserver.Server, n)
 		for i := range nodes {
@@ -41,7 +40,7 @@ func TestRotationByAge_META04(t *testing.T) {
 			t.Helper()
 			storetest.Race(n, func(i int) { nodes[i].Tidy(t.Context()) })
 			if keys := r.signingKeys(t); len(keys) != want {
-				t.Fatalf("%d keys after %v, want %d", len(keys), r.clock.Now().Sub(rigStart), want)
+				t.Fatalf("%d keys after %v, want %d", len(keys), r.clock.Now().Sub(documentStart), want)
 			}
 		}
 		tidy(1)
@@ -59,7 +58,7 @@ func TestRotationByAge_META04(t *testing.T) {
 // with, an hour before it does.
 func TestRotationForYears_META04(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	other := r.node(t, nil)
 	signers := map[string]bool{}
@@ -95,7 +94,7 @@ func TestRunRotates(t *testing.T) {
 	}{"every day": {24 * time.Hour, 2}, "never": {-1, 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newDocRig(t, func(c *oauthserver.Config) { c.KeyRotation = test.period })
+			r := newDocumentHarness(t, func(c *oauthserver.Config) { c.KeyRotation = test.period })
 			keySet(t, r.Server)
 			r.clock.Advance(24 * time.Hour)
 			ctx, stop := context.WithCancel(t.Context())
@@ -114,41 +113,25 @@ func TestRunRotates(t *testing.T) {
 			}
 		})
 	}
-	cfg := newDocRig(t, nil).cfg
+	cfg := newDocumentHarness(t, nil).cfg
 	cfg.KeyRotation = time.Hour - 1
 	if _, err := oauthserver.New(cfg); err == nil {
 		t.Error("took a period in which no key would ever sign")
 	}
 }
 
-// With a new key in front of the keyring the private keys are sealed by it, on whichever
-// nodes; the old one can go, and session tokens live on.
+// With a new key first in the keyring, any node seals the private keys again with it. The
+// old key can then be removed, and session tokens remain valid.
 func TestResealKeys(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
-	ring := func(fills ...byte) *keyring.Keyring {
-		t.Helper()
-		var keys []keyring.Key
-		for _, fill := range fills {
-			key, err := keyring.NewKey("", bytes.Repeat([]byte{fill}, keyring.KeySize))
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys = append(keys, key)
-		}
-		all, err := keyring.New(keys...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	token := r.issue(t, r.Server, m) // by the ring of the rig, whose key is zeroes
+	token := r.issue(t, r.Server, m) // by the ring of the harness, whose key is zeroes
 	if err := r.RotateSigningKey(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	with := func(fills ...byte) *oauthserver.Server {
-		return r.node(t, func(c *oauthserver.Config) { c.Keyring = ring(fills...) })
+		return r.node(t, func(c *oauthserver.Config) { c.Keyring = fixture.Keyring(fills...) })
 	}
 	nodes := []*oauthserver.Server{with(1, 0), with(1, 0), with(1, 0)}
 	storetest.Race(len(nodes), func(i int) { nodes[i].Tidy(t.Context()) })

@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -31,7 +32,7 @@ func keySet(t testing.TB, s *oauthserver.Server) jose.JSONWebKeySet {
 	web := httptest.NewServer(s.KeySetHandler())
 	defer web.Close()
 	var set jose.JSONWebKeySet
-	if err := json.NewDecoder(rigGet(t, web.URL).Body).Decode(&set); err != nil {
+	if err := json.NewDecoder(documentGet(t, web.URL).Body).Decode(&set); err != nil {
 		t.Fatal(err)
 	}
 	return set
@@ -46,7 +47,7 @@ func kids(set jose.JSONWebKeySet) []string {
 }
 
 // signedBy is the kid of a token that was issued now.
-func (r *docRig) signedBy(t testing.TB, s *oauthserver.Server, m oauthserver.MintSession) string {
+func (r *documentHarness) signedBy(t testing.TB, s *oauthserver.Server, m oauthserver.NewSessionToken) string {
 	t.Helper()
 	token := r.issue(t, s, m)
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
@@ -56,34 +57,34 @@ func (r *docRig) signedBy(t testing.TB, s *oauthserver.Server, m oauthserver.Min
 	return signed.Signatures[0].Header.KeyID
 }
 
-func (r *docRig) issue(t testing.TB, s *oauthserver.Server, m oauthserver.MintSession) string {
+func (r *documentHarness) issue(t testing.TB, s *oauthserver.Server, m oauthserver.NewSessionToken) string {
 	t.Helper()
-	token, err := s.MintSessionToken(t.Context(), m)
+	token, err := s.IssueSessionToken(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
 }
 
-// embedded is an app that is installed, and whom to mint for.
-func (r *docRig) embedded(t testing.TB) (oauthserver.App, oauthserver.MintSession) {
+// embedded returns an installed app and the request for one of its session tokens.
+func (r *documentHarness) embedded(t testing.TB) (oauthserver.App, oauthserver.NewSessionToken) {
 	t.Helper()
 	app := r.app(t, nil)
 	r.install(t, app, "biz_1", "usr_1")
-	return app, oauthserver.MintSession{AppID: app.ID, BusinessID: "biz_1", UserID: "usr_1", SessionID: "ses_1"}
+	return app, oauthserver.NewSessionToken{AppID: app.ID, BusinessID: "biz_1", UserID: "usr_1", SessionID: "ses_1"}
 }
 
 // META-03: JSON, cacheable for an hour at most, public members only; and with it
 // alone a stranger verifies a session token.
 func TestKeySet_META03(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	_, m := r.embedded(t)
 	token := r.issue(t, r.Server, m)
 
 	web := httptest.NewServer(r.KeySetHandler())
 	defer web.Close()
-	res := rigGet(t, web.URL)
+	res := documentGet(t, web.URL)
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestKeySet_META03(t *testing.T) {
 func TestFirstKeyHasOneMaker_META04(t *testing.T) {
 	t.Parallel()
 	for range testenv.Rounds(5, 200) {
-		r := newDocRig(t, nil)
+		r := newDocumentHarness(t, nil)
 		_, m := r.embedded(t)
 		const n = 16
 		nodes := make([]*oauthserver.Server, n)
@@ -138,7 +139,7 @@ func TestFirstKeyHasOneMaker_META04(t *testing.T) {
 				errs[i] = nodes[i].RotateSigningKey(t.Context())
 				return
 			}
-			token, err := nodes[i].MintSessionToken(t.Context(), m)
+			token, err := nodes[i].IssueSessionToken(t.Context(), m)
 			errs[i] = err
 			if signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256}); err == nil {
 				signers[i] = signed.Signatures[0].Header.KeyID
@@ -151,11 +152,11 @@ func TestFirstKeyHasOneMaker_META04(t *testing.T) {
 		if err != nil || len(keys) == 0 {
 			t.Fatalf("%d keys, %v", len(keys), err)
 		}
-		if keys[0].ActiveAt != rigStart {
+		if keys[0].ActiveAt != documentStart {
 			t.Errorf("the first key signs from %v", keys[0].ActiveAt)
 		}
 		for i, key := range keys[1:] {
-			if key.ActiveAt.Before(rigStart.Add(leadTime)) {
+			if key.ActiveAt.Before(documentStart.Add(leadTime)) {
 				t.Errorf("key %d signs from %v, without lead time", i+2, key.ActiveAt)
 			}
 		}
@@ -171,7 +172,7 @@ func TestFirstKeyHasOneMaker_META04(t *testing.T) {
 // until the last token of its predecessor has expired. On two nodes.
 func TestRotation_META04(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	other := r.node(t, nil)
 	first := r.signedBy(t, r.Server, m)
@@ -222,7 +223,7 @@ func TestRotation_META04(t *testing.T) {
 		t.Error("accepted when it has expired")
 	}
 
-	r.clock.Advance(rigStart.Add(leadTime + afterlife - time.Second).Sub(r.clock.Now()))
+	r.clock.Advance(documentStart.Add(leadTime + afterlife - time.Second).Sub(r.clock.Now()))
 	if diff := cmp.Diff([]string{first, second}, kids(keySet(t, other))); diff != "" {
 		t.Errorf("a second before it retires (-want +got):\n%s", diff)
 	}
@@ -236,12 +237,11 @@ func TestRotation_META04(t *testing.T) {
 	}
 }
 
-// META-04: whatever a node remembers, it never signs with what another does not
-// publish, and rotations at one instant, or by a node whose clock is behind, keep
-// their order.
+// META-04: no node ever signs with a key that another node does not publish. Rotations at
+// the same instant, or by a node whose clock is behind, keep their order.
 func TestRotations_META04(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	other := r.node(t, nil)
 	r.signedBy(t, other, m) // it remembers one key
@@ -264,7 +264,7 @@ func TestRotations_META04(t *testing.T) {
 		for _, pair := range [][2]*oauthserver.Server{{r.Server, other}, {other, r.Server}} {
 			token := r.issue(t, pair[0], m)
 			if _, err := pair[1].SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
-				t.Fatalf("at %v: %v", r.clock.Now().Sub(rigStart), err)
+				t.Fatalf("at %v: %v", r.clock.Now().Sub(documentStart), err)
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func TestRotations_META04(t *testing.T) {
 func TestConcurrentRotations_META04(t *testing.T) {
 	t.Parallel()
 	for range testenv.Rounds(5, 200) {
-		r := newDocRig(t, nil)
+		r := newDocumentHarness(t, nil)
 		keySet(t, r.Server)
 		const n = 8
 		errs := make([]error, n)
@@ -304,11 +304,11 @@ func TestConcurrentRotations_META04(t *testing.T) {
 	}
 }
 
-// Private keys are sealed for their own row: nothing else opens them, and a host
-// without the key gets a fault and no key set that lacks one.
+// Private keys are sealed for their own row and cannot be opened in another one. A host
+// without the key gets an internal error instead of an incomplete key set.
 func TestKeysAreSealed(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	keySet(t, r.Server)
 	keys, err := r.env.SigningKeys(t.Context(), r.clock.Now())
 	if err != nil || len(keys) != 1 {
@@ -320,14 +320,11 @@ func TestKeysAreSealed(t *testing.T) {
 	if _, err := r.cfg.Keyring.Open(keyring.Place{Table: "partnerkit_signing_key", Row: "key_other"}, keys[0].Sealed); err == nil {
 		t.Error("the key opens in another row")
 	}
-	stranger, err := keyring.Parse(strings.Repeat("b", 43))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := fixture.Keyring(9)
 	node := r.node(t, func(c *oauthserver.Config) { c.Keyring = stranger })
 	web := httptest.NewServer(node.KeySetHandler())
 	defer web.Close()
-	if res := rigGet(t, web.URL); res.StatusCode != http.StatusInternalServerError || strings.Contains(res.Header.Get("Cache-Control"), "public") {
+	if res := documentGet(t, web.URL); res.StatusCode != http.StatusInternalServerError || strings.Contains(res.Header.Get("Cache-Control"), "public") {
 		t.Errorf("%d %q", res.StatusCode, res.Header.Get("Cache-Control"))
 	}
 	// Rotation is the way out, so it works.
@@ -340,11 +337,11 @@ func TestKeysAreSealed(t *testing.T) {
 	}
 }
 
-// A store that fails is a fault, at each statement.
+// A storage error at any statement is an internal error.
 func TestKeyFaults(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
-		r := newDocRig(t, nil)
+		r := newDocumentHarness(t, nil)
 		r.env.Tap.Arm(storetest.FaultError, n)
 		err := r.RotateSigningKey(t.Context())
 		if !r.env.Tap.Struck() {
@@ -362,11 +359,11 @@ func TestKeyFaults(t *testing.T) {
 	}
 }
 
-// The list of keys is read every half a minute, not for each token; a kid that
-// nobody knows costs a reading a second at most, and one of no form none.
+// The list of keys is read every 30 seconds, not for each token. An unknown kid costs at
+// most one read per second, and a malformed kid costs none.
 func TestKeyReadings(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	token := r.issue(t, r.Server, m)
 	verifier := r.SessionVerifier()

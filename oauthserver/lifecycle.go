@@ -12,32 +12,38 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// Uninstall ends an app's installation as the business does when it removes the
-// app: nothing issued under it works on. It records app.uninstalled, and
-// business.redact is due 48 hours later; [ErrNotFound] when it is not installed. The
-// audit log tells that the user did it; an empty userID means the service itself.
+// Uninstall ends the installation of an app that a business removes, and with it all of its
+// tokens. It records app.uninstalled, and business.redact is due 48 hours later. It returns
+// [ErrNotFound] if the app is not installed. The audit log names the user; an empty userID
+// means the service itself.
 func (s *Server) Uninstall(ctx context.Context, appID, businessID, userID string) error {
 	return s.endInstallation(ctx, EndInstallation{AppID: appID, BusinessID: businessID, Status: InstallationRemoved}, audit.Uninstalled, userID)
 }
 
 // RevokeAccess is Uninstall by a business that withdraws its trust. A refresh
-// then answers "revoked".
+// then fails with the reason "revoked".
 func (s *Server) RevokeAccess(ctx context.Context, appID, businessID, userID string) error {
 	return s.endInstallation(ctx, EndInstallation{AppID: appID, BusinessID: businessID, Status: InstallationRevoked}, audit.AccessRevoked, userID)
 }
 
 func (s *Server) endInstallation(ctx context.Context, end EndInstallation, action audit.Action, userID string) error {
 	now := s.cfg.Clock.Now()
-	end.Now, end.RedactAt = now, now.Add(RedactDelay)
+	end.Now, end.RedactAt = now, now.Add(s.cfg.Lifetimes.RedactDelay)
 	end.Record = func(i Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) }
 	end.Audit = audit.Entry{ID: id.New(id.Audit, now), AppID: end.AppID, UserID: userID, Action: action, Target: end.BusinessID, At: now}
-	_, err := s.cfg.Store.EndInstallation(ctx, end)
-	return err
+	if _, err := s.cfg.Store.EndInstallation(ctx, end); err != nil {
+		return err
+	}
+	kind := events.NotifyAppDisconnected
+	if end.Status == InstallationRevoked {
+		kind = events.NotifyAccessRevoked
+	}
+	s.tell(ctx, events.Notification{Kind: kind, AppID: end.AppID, BusinessID: end.BusinessID, UserID: userID})
+	return nil
 }
 
-// RevokeConsent ends one user's consent: what was issued on it no longer works,
-// the installation and other users' consents stay; [ErrNotFound]. The audit log tells
-// that the user did it.
+// RevokeConsent ends one user's consent and the tokens that depend on it. The installation and
+// other users' consents stay. It returns [ErrNotFound]. The audit log names the user.
 func (s *Server) RevokeConsent(ctx context.Context, appID, businessID, userID string) error {
 	now := s.cfg.Clock.Now()
 	return s.cfg.Store.EndGrant(ctx, EndGrant{
@@ -51,26 +57,41 @@ func (s *Server) RevokeConsent(ctx context.Context, appID, businessID, userID st
 // never gain a scope by it.
 func (s *Server) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes) error {
 	now := s.cfg.Clock.Now()
-	_, err := s.cfg.Store.SetInstallationScopes(ctx, appID, businessID, scopes, func(before, after Installation) []events.Event {
-		if before.Scopes.Equal(after.Scopes) {
+	changed := false
+	after, err := s.cfg.Store.SetInstallationScopes(ctx, appID, businessID, scopes, func(before, after Installation) []events.Event {
+		if changed = !before.Scopes.Equal(after.Scopes); !changed {
 			return nil
 		}
 		return installationEvent(events.AppScopesUpdated, after, now)
 	})
+	if err == nil && changed {
+		s.tell(ctx, events.Notification{Kind: events.NotifyScopesChanged, AppID: appID, BusinessID: businessID, Detail: after.Scopes.String()})
+	}
 	return err
 }
 
-// SetAppStatus suspends, deactivates or reactivates an app; [ErrNotFound], and
+// SetAppStatus suspends, deactivates or reactivates an app, without a reason; [ErrNotFound], and
 // [ErrDeactivated] for one that was deactivated: that is final.
 func (s *Server) SetAppStatus(ctx context.Context, appID string, status AppStatus) error {
-	switch status {
-	case AppActive, AppSuspended, AppDeactivated:
-		return s.cfg.Store.SetAppStatus(ctx, appID, status)
+	kind, ok := statusKinds[status]
+	if !ok {
+		return fmt.Errorf("set app status: %q is not a status", status)
 	}
-	return fmt.Errorf("set app status: %q is not a status", status)
+	var before AppStatus
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+		before, a.Status, a.StatusReason = a.Status, status, ""
+		return a, nil
+	})
+	if err != nil {
+		return err
+	}
+	if before != status {
+		s.tell(ctx, events.Notification{Kind: kind, AppID: appID})
+	}
+	return nil
 }
 
-// SetReviewed completes an app's review, or takes that back; [ErrNotFound].
+// SetReviewed sets whether the app has completed review; [ErrNotFound].
 func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) error { //nolint:revive // the value, not a switch
 	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
 		a.Reviewed = reviewed
@@ -79,8 +100,8 @@ func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) e
 	return err
 }
 
-// SetUserStatus suspends or restricts a user, or lifts that. Tokens of a user
-// who is not ACTIVE are refused, and none are issued.
+// SetUserStatus sets the status of a user. Tokens of a user who is not ACTIVE are rejected, and
+// none are issued.
 func (s *Server) SetUserStatus(ctx context.Context, userID string, status UserStatus) error {
 	switch status {
 	case UserActive, UserSuspended, UserRestricted:
@@ -89,7 +110,7 @@ func (s *Server) SetUserStatus(ctx context.Context, userID string, status UserSt
 	return fmt.Errorf("set user status: %q is not a status", status)
 }
 
-// approvalEvents tells what an approval did.
+// approvalEvents returns the events of an approval.
 func approvalEvents(now time.Time) func(Approved) []events.Event {
 	return func(a Approved) []events.Event {
 		switch {
@@ -102,7 +123,7 @@ func approvalEvents(now time.Time) func(Approved) []events.Event {
 	}
 }
 
-// installationEvent is one event of an app's own life.
+// installationEvent is an event about an installation, for its app.
 func installationEvent(name string, i Installation, now time.Time) []events.Event {
 	data, err := json.Marshal(map[string]any{
 		"installationId": i.ID, "businessId": i.BusinessID, "scopes": i.Scopes.Names(),

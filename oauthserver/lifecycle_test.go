@@ -16,50 +16,50 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// INST-01, INST-03, INST-04, APP-01, TOK-07: whatever ends a connection counts
-// from the next request, in every grant and for every token.
+// INST-01, INST-03, INST-04, APP-01, TOK-07: the end of a connection takes effect on the
+// next request, in every grant and for every token.
 func TestWhatEndsAConnection(t *testing.T) {
 	t.Parallel()
 	const none, client = "", "invalid_client"
 	tests := map[string]struct {
-		end     func(k *apiKit, app oauthserver.App) error
+		end     func(k *apiHarness, app oauthserver.App) error
 		refresh string // the description of a refresh's invalid_grant, or invalid_client
 		other   string // of the other grants'
 	}{
-		"uninstall": {func(k *apiKit, a oauthserver.App) error {
+		"uninstall": {func(k *apiHarness, a oauthserver.App) error {
 			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
-		"revoke access": {func(k *apiKit, a oauthserver.App) error {
+		"revoke access": {func(k *apiHarness, a oauthserver.App) error {
 			return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
 		}, "revoked", none},
-		"revoke consent": {func(k *apiKit, a oauthserver.App) error {
+		"revoke consent": {func(k *apiHarness, a oauthserver.App) error {
 			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
-		"suspend": {func(k *apiKit, a oauthserver.App) error {
+		"suspend": {func(k *apiHarness, a oauthserver.App) error {
 			return k.server.SetAppStatus(k.Context(), a.ID, oauthserver.AppSuspended)
 		}, client, client},
-		"deactivate": {func(k *apiKit, a oauthserver.App) error {
+		"deactivate": {func(k *apiHarness, a oauthserver.App) error {
 			return k.server.SetAppStatus(k.Context(), a.ID, oauthserver.AppDeactivated)
 		}, client, client},
-		"suspend the user": {func(k *apiKit, _ oauthserver.App) error {
+		"suspend the user": {func(k *apiHarness, _ oauthserver.App) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		}, none, none},
-		"restrict the user": {func(k *apiKit, _ oauthserver.App) error {
+		"restrict the user": {func(k *apiHarness, _ oauthserver.App) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		}, none, none},
-		"leave the business": {func(k *apiKit, _ oauthserver.App) error { k.host.leave(apiUser); return nil }, none, none},
+		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil }, none, none},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			access, refresh := k.tokens(confidentialID)
 			code := k.code(confidentialID, apiChallenge)
 			device, userCode := k.newDevice(confidentialID)
 			k.approveDevice(userCode)
 			k.must(test.end(k, k.app(confidentialID)))
 
-			refused := func(got apiAnswer, with string) {
+			refused := func(got apiResponse, with string) {
 				t.Helper()
 				if with == client {
 					got.refused(http.StatusUnauthorized, client, "*")
@@ -82,18 +82,18 @@ func TestWhatEndsAConnection(t *testing.T) {
 // INST-02: connecting again wakes nothing up; INST-04: nor does consenting again.
 func TestTheDeadStayDead(t *testing.T) {
 	t.Parallel()
-	ends := map[string]func(k *apiKit, app oauthserver.App) error{
-		"uninstall": func(k *apiKit, a oauthserver.App) error {
+	ends := map[string]func(k *apiHarness, app oauthserver.App) error{
+		"uninstall": func(k *apiHarness, a oauthserver.App) error {
 			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 		},
-		"revoke consent": func(k *apiKit, a oauthserver.App) error {
+		"revoke consent": func(k *apiHarness, a oauthserver.App) error {
 			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			old, oldRefresh := k.tokens(confidentialID)
 			k.must(end(k, k.app(confidentialID)))
 			fresh, _ := k.tokens(confidentialID)
@@ -105,11 +105,11 @@ func TestTheDeadStayDead(t *testing.T) {
 	}
 }
 
-// API-03: a live token never gains a scope, whatever is widened later, and loses
-// what is taken away.
+// API-03: a live token never gains a scope, even if its parents gain one, and loses scopes
+// that are removed.
 func TestScopesOfALiveToken(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
 	k.must(k.setAppScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read")) // so that only the token is in the way
 	scopes := func() string {
@@ -134,15 +134,15 @@ func TestScopesOfALiveToken(t *testing.T) {
 // CODE-06, REF-05, DEV-07 over HTTP: one answer of 200, none of 5xx.
 func TestOneWinnerOverHTTP(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	device, userCode := k.newDevice(confidentialID)
 	k.approveDevice(userCode)
 	_, refresh := k.tokens(confidentialID)
 	code := k.code(confidentialID, apiChallenge)
-	for name, try := range map[string]func() apiAnswer{
-		"code":    func() apiAnswer { return k.redeem(confidentialID, code) },
-		"refresh": func() apiAnswer { return k.refresh(confidentialID, refresh) },
-		"device":  func() apiAnswer { return k.poll(confidentialID, device) },
+	for name, try := range map[string]func() apiResponse{
+		"code":    func() apiResponse { return k.redeem(confidentialID, code) },
+		"refresh": func() apiResponse { return k.refresh(confidentialID, refresh) },
+		"device":  func() apiResponse { return k.poll(confidentialID, device) },
 	} {
 		var mu sync.Mutex
 		statuses := map[int]int{}
@@ -150,7 +150,7 @@ func TestOneWinnerOverHTTP(t *testing.T) {
 			got := try()
 			mu.Lock()
 			defer mu.Unlock()
-			statuses[got.status]++
+			statuses[got.Status]++
 		})
 		if statuses[http.StatusOK] != 1 || statuses[http.StatusBadRequest] != 31 {
 			t.Errorf("%s: statuses %v", name, statuses)
@@ -163,12 +163,12 @@ func TestOneWinnerOverHTTP(t *testing.T) {
 var issued = regexp.MustCompile(`(pk_[a-z]+_|whsec_)[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
 
 // TOK-09: no secret, code or token is in a line of the log at its most talkative,
-// whether requests succeed, are refused or meet a fault.
+// whether requests succeed, are rejected or end with an internal error.
 func TestNothingSecretIsLogged(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var log bytes.Buffer
-	k := newAPIKit(t, func(c *oauthserver.Config) {
+	k := newAPIHarness(t, func(c *oauthserver.Config) {
 		c.SessionTokens = nil
 		c.Logger = slog.New(slog.NewTextHandler(lockedWriter{&mu, &log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
@@ -187,7 +187,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 		k.approveDevice(userCode)
 		k.poll(confidentialID, device)
 		k.token(withBasic(confidentialID, secret.New(secret.ClientSecret).Reveal()), "grant_type", "refresh_token", "refresh_token", got.text("refresh_token"))
-		session, err := k.server.MintSessionToken(t.Context(), oauthserver.MintSession{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser, SessionID: "ses_1"})
+		session, err := k.server.IssueSessionToken(t.Context(), oauthserver.NewSessionToken{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser, SessionID: "ses_1"})
 		k.must(err)
 		k.exchange(session)
 		k.exchange(session)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// endpointName keeps the counters and lockouts of the endpoints apart.
+// endpointName is part of the keys of counters and lockouts: each endpoint has its own.
 type endpointName string
 
 const (
@@ -19,30 +22,28 @@ const (
 	endpointRegister   endpointName = "register"
 )
 
-// What the keys of one address, or of one address and client, count.
+// The variants of the keys of an address, and of an address and a client.
 const (
 	ofRequests byte = iota // without a secret
 	ofSecrets
 	ofFailures
 )
 
-// limit counts the request and judges counters and lockouts, in one question to
-// the limiter and before anybody looks for the client. A request whose body
-// could not be read has no credentials and counts for its address alone.
+// limit counts the request and checks counters and lockouts, with one call of the limiter
+// and before the client is read. A request whose body cannot be read has no credentials and
+// counts for its address alone.
 func (s *Server) limit(ctx context.Context, c call) error {
-	return s.check(ctx, c.now, ratelimit.Request{Counters: c.counters(), Lockouts: c.lockouts()})
+	return s.check(ctx, c.now, ratelimit.Request{Counters: c.counters(&s.cfg.Limits), Lockouts: c.lockouts(&s.cfg.Limits)})
 }
 
-// limitClient counts what a client that proved its secret does from everywhere.
+// limitClient counts the token requests of a client that proved its secret or key, from all
+// addresses.
 func (s *Server) limitClient(ctx context.Context, c call, client authenticatedClient) error {
 	if !client.proved {
 		return nil
 	}
 	var asked ratelimit.Request
-	asked.Counters[0] = ratelimit.Counter{
-		Key:   ratelimit.NewKey("oauth "+string(c.endpoint)+" client", client.ClientID),
-		Limit: ratelimit.PerMinute(ratelimit.OAuthPerClient),
-	}
+	asked.Counters[0] = s.cfg.Limits.TokenRequests(client.ClientID)
 	return s.check(ctx, c.now, asked)
 }
 
@@ -51,38 +52,76 @@ func (s *Server) check(ctx context.Context, now time.Time, asked ratelimit.Reque
 	return apierror.Limited(result.Allowed, result.Wait, err)
 }
 
-// counters are those of one request by its endpoint.
-func (c call) counters() ratelimit.Counters {
+// counters are the counters of a request.
+func (c call) counters(l *ratelimit.Limits) ratelimit.Counters {
 	var counters ratelimit.Counters
-	perIP := ratelimit.OAuthPerIP
+	perIP := l.OAuthPerIP
 	switch c.endpoint {
 	case endpointDevice:
-		perIP = ratelimit.DeviceAuthorize
+		perIP = l.DeviceAuthorize
 	case endpointRegister:
-		perIP = ratelimit.Register
+		perIP = l.Register
 	}
-	counters[0] = ratelimit.Counter{Key: c.address.Variant(ofRequests), Limit: ratelimit.PerMinute(perIP)}
-	if c.credentials.clientID == "" || c.endpoint == endpointDevice || c.endpoint == endpointRegister {
+	counters[0] = ratelimit.Counter{Key: c.address.Variant(ofRequests), Limit: perIP}
+	if c.credentials.ClientID == "" || c.endpoint == endpointDevice || c.endpoint == endpointRegister {
 		return counters
 	}
-	kind, perPair := ofRequests, ratelimit.OAuthWithoutSecret
-	if !c.credentials.secret.IsZero() {
-		kind, perPair = ofSecrets, ratelimit.OAuthWithSecret
+	kind, perPair := ofRequests, l.OAuthWithoutSecret
+	if c.credentials.HasProof() {
+		kind, perPair = ofSecrets, l.OAuthWithSecret
 	}
-	counters[1] = ratelimit.Counter{Key: c.client.Variant(kind), Limit: ratelimit.PerMinute(perPair)}
+	counters[1] = ratelimit.Counter{Key: c.client.Variant(kind), Limit: perPair}
 	return counters
 }
 
-// lockouts are those that a failed authentication of this request counts for,
-// and that may refuse it. Without a client_id only the address can be at fault.
-func (c call) lockouts() ratelimit.Lockouts {
+// lockouts are the lockouts that a failed authentication of this request counts for, and
+// that may reject it. Without a client_id it is that of the address alone.
+func (c call) lockouts(l *ratelimit.Limits) ratelimit.Lockouts {
 	var lockouts ratelimit.Lockouts
 	if c.endpoint == endpointRegister {
 		return lockouts
 	}
-	lockouts[0] = ratelimit.Lockout{Key: c.address.Variant(ofFailures), Rule: ratelimit.IPLockout()}
-	if c.credentials.clientID != "" {
-		lockouts[1] = ratelimit.Lockout{Key: c.client.Variant(ofFailures), Rule: ratelimit.PairLockout()}
+	lockouts[0] = ratelimit.Lockout{Key: c.address.Variant(ofFailures), Rule: l.AuthFailuresPerIP}
+	if c.credentials.ClientID != "" {
+		lockouts[1] = ratelimit.Lockout{Key: c.client.Variant(ofFailures), Rule: l.AuthFailures}
 	}
 	return lockouts
+}
+
+// countedLimiter counts the requests that limits and lockouts reject, for operators.
+type countedLimiter struct {
+	ratelimit.Limiter
+	refusals metric.Int64Counter
+}
+
+func countRefusals(limiter ratelimit.Limiter, meters metric.MeterProvider) (ratelimit.Limiter, error) {
+	if meters == nil {
+		return limiter, nil
+	}
+	refusals, err := meters.Meter("github.com/partnerkit/partnerkit/oauthserver").Int64Counter("partnerkit.oauth.refusals",
+		metric.WithUnit("{request}"), metric.WithDescription("Requests of the OAuth server that a limit or a lockout refused."))
+	if err != nil {
+		return nil, err
+	}
+	return countedLimiter{limiter, refusals}, nil
+}
+
+// Check implements ratelimit.Limiter.
+func (l countedLimiter) Check(ctx context.Context, now time.Time, req ratelimit.Request) (ratelimit.Result, error) {
+	result, err := l.Limiter.Check(ctx, now, req)
+	l.count(ctx, result, err)
+	return result, err
+}
+
+// Fail implements ratelimit.Limiter.
+func (l countedLimiter) Fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Result, error) {
+	result, err := l.Limiter.Fail(ctx, now, failed)
+	l.count(ctx, result, err)
+	return result, err
+}
+
+func (l countedLimiter) count(ctx context.Context, result ratelimit.Result, err error) {
+	if err == nil && !result.Allowed {
+		l.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("by", string(result.Refusal))))
+	}
 }

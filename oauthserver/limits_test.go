@@ -15,11 +15,11 @@ import (
 )
 
 // limited wants OLIM-04's answer and returns the wait.
-func (a apiAnswer) limited() int {
+func (a apiResponse) limited() int {
 	a.Helper()
-	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if err != nil || wait < 1 || wait > 60 {
-		a.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+		a.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
 	}
 	a.refused(http.StatusTooManyRequests, "temporarily_unavailable", fmt.Sprintf("too many requests, retry after %d seconds", wait))
 	return wait
@@ -27,10 +27,10 @@ func (a apiAnswer) limited() int {
 
 // until sends while the answer is not a 429, and returns how many passed. The
 // clock stands still, so that all fall into one window.
-func (k *apiKit) until(limit int, send func(i int) apiAnswer) int {
+func (k *apiHarness) until(limit int, send func(i int) apiResponse) int {
 	k.Helper()
 	for i := range limit + 1 {
-		if got := send(i); got.status == http.StatusTooManyRequests {
+		if got := send(i); got.Status == http.StatusTooManyRequests {
 			got.limited()
 			return i
 		}
@@ -43,46 +43,46 @@ func TestEndpointLimits(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		limit int
-		send  func(k *apiKit, i int) apiAnswer
+		send  func(k *apiHarness, i int) apiResponse
 	}{
-		"token, secret in Basic": {600, func(k *apiKit, _ int) apiAnswer { return k.token(k.as(confidentialID)) }},
-		"token, secret in body": {600, func(k *apiKit, _ int) apiAnswer {
+		"token, secret in Basic": {600, func(k *apiHarness, _ int) apiResponse { return k.token(k.as(confidentialID)) }},
+		"token, secret in body": {600, func(k *apiHarness, _ int) apiResponse {
 			return k.token(nil, "client_id", confidentialID, "client_secret", apiSecret)
 		}},
-		"token, public": {300, func(k *apiKit, _ int) apiAnswer { return k.token(k.as(publicID)) }},
-		"token, refused before": {300, func(k *apiKit, _ int) apiAnswer {
+		"token, public": {300, func(k *apiHarness, _ int) apiResponse { return k.token(k.as(publicID)) }},
+		"token, refused before": {300, func(k *apiHarness, _ int) apiResponse {
 			return k.post("/oauth/token?client_id=x", nil, "client_id", publicID)
 		}},
-		"token, any": {1200, func(k *apiKit, i int) apiAnswer {
+		"token, any": {1200, func(k *apiHarness, i int) apiResponse {
 			return k.post("/oauth/token?client_id=x", nil, "client_id", strconv.Itoa(i))
 		}},
-		"token, unreadable":    {1200, func(k *apiKit, _ int) apiAnswer { return k.send("POST", "/oauth/token", "x") }},
-		"introspect, secret":   {600, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/introspect", k.as(confidentialID)) }},
-		"introspect, any":      {1200, func(k *apiKit, _ int) apiAnswer { return k.send("POST", "/oauth/introspect", "x") }},
-		"revoke, secret":       {600, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/revoke", k.as(confidentialID)) }},
-		"revoke, public":       {300, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/revoke", k.as(publicID)) }},
-		"revoke, no client_id": {1200, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/revoke", nil, "token", "x") }}, // REV-04
-		"device":               {30, func(k *apiKit, _ int) apiAnswer { return k.post("/oauth/device/authorize", k.as(confidentialID)) }},
-		"device, JSON":         {30, func(k *apiKit, _ int) apiAnswer { return k.postJSON("/oauth/device/authorize", "{") }},
-		"register":             {30, func(k *apiKit, _ int) apiAnswer { return k.postJSON("/oauth/register", "{}") }},
-		"register, unreadable": {30, func(k *apiKit, _ int) apiAnswer { return k.postJSON("/oauth/register", "{") }},
+		"token, unreadable":    {1200, func(k *apiHarness, _ int) apiResponse { return k.send("POST", "/oauth/token", "x") }},
+		"introspect, secret":   {600, func(k *apiHarness, _ int) apiResponse { return k.post("/oauth/introspect", k.as(confidentialID)) }},
+		"introspect, any":      {1200, func(k *apiHarness, _ int) apiResponse { return k.send("POST", "/oauth/introspect", "x") }},
+		"revoke, secret":       {600, func(k *apiHarness, _ int) apiResponse { return k.post("/oauth/revoke", k.as(confidentialID)) }},
+		"revoke, public":       {300, func(k *apiHarness, _ int) apiResponse { return k.post("/oauth/revoke", k.as(publicID)) }},
+		"revoke, no client_id": {1200, func(k *apiHarness, _ int) apiResponse { return k.post("/oauth/revoke", nil, "token", "x") }}, // REV-04
+		"device":               {30, func(k *apiHarness, _ int) apiResponse { return k.post("/oauth/device/authorize", k.as(confidentialID)) }},
+		"device, JSON":         {30, func(k *apiHarness, _ int) apiResponse { return k.postJSON("/oauth/device/authorize", "{") }},
+		"register":             {30, func(k *apiHarness, _ int) apiResponse { return k.postJSON("/oauth/register", "{}") }},
+		"register, unreadable": {30, func(k *apiHarness, _ int) apiResponse { return k.postJSON("/oauth/register", "{") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
-			if passed := k.until(test.limit, func(i int) apiAnswer { return test.send(k, i) }); passed != test.limit {
+			k := newAPIHarness(t)
+			if passed := k.until(test.limit, func(i int) apiResponse { return test.send(k, i) }); passed != test.limit {
 				t.Errorf("%d passed, want %d", passed, test.limit)
 			}
 			// Another address has counters of its own.
 			k.ip = "198.51.100.7"
-			if got := test.send(k, 0); got.status == http.StatusTooManyRequests && !strings.HasPrefix(name, "token, secret") {
-				t.Errorf("another address: %d", got.status)
+			if got := test.send(k, 0); got.Status == http.StatusTooManyRequests && !strings.HasPrefix(name, "token, secret") {
+				t.Errorf("another address: %d", got.Status)
 			}
-			// After a minute all is well, whatever the window's phase.
+			// After one minute the limit is restored, for every phase of the window.
 			k.ip = "192.0.2.1"
 			k.clock.Advance(time.Minute)
-			if got := test.send(k, 0); got.status == http.StatusTooManyRequests {
-				t.Errorf("a minute later: %d", got.status)
+			if got := test.send(k, 0); got.Status == http.StatusTooManyRequests {
+				t.Errorf("a minute later: %d", got.Status)
 			}
 		})
 	}
@@ -92,20 +92,20 @@ func TestEndpointLimits(t *testing.T) {
 // secret apart from without.
 func TestEndpointLimitsAreSeparate(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
-	k.until(300, func(int) apiAnswer { return k.token(k.as(publicID)) })
-	k.until(300, func(int) apiAnswer { return k.token(withBasic(confidentialID, ""), "grant_type", "x") })
+	k := newAPIHarness(t)
+	k.until(300, func(int) apiResponse { return k.token(k.as(publicID)) })
+	k.until(300, func(int) apiResponse { return k.token(withBasic(confidentialID, ""), "grant_type", "x") })
 	k.token(k.as(publicID)).limited()
 	k.token(withBasic(publicID, "x")).refused(http.StatusUnauthorized, "invalid_client", "*")
-	if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.status != http.StatusOK {
-		t.Errorf("revoke: %d", got.status)
+	if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.Status != http.StatusOK {
+		t.Errorf("revoke: %d", got.Status)
 	}
 	k.ip = "198.51.100.1"
 	k.token(k.as(confidentialID), "grant_type", "x").passed()
 	for range 30 {
 		k.post("/oauth/revoke", nil, "client_id", confidentialID).refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
-	if passed := k.until(600, func(int) apiAnswer { return k.post("/oauth/revoke", k.as(confidentialID), "token", "x") }); passed != 600 {
+	if passed := k.until(600, func(int) apiResponse { return k.post("/oauth/revoke", k.as(confidentialID), "token", "x") }); passed != 600 {
 		t.Errorf("%d with the secret passed after 30 without, want 600", passed)
 	}
 }
@@ -114,8 +114,8 @@ func TestEndpointLimitsAreSeparate(t *testing.T) {
 // token endpoint alone; without the secret nothing counts there.
 func TestClientLimit(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
-	send := func(i int) apiAnswer {
+	k := newAPIHarness(t)
+	send := func(i int) apiResponse {
 		k.ip = "192.0.2." + strconv.Itoa(i%100)
 		return k.token(k.as(confidentialID), "grant_type", "x")
 	}
@@ -134,11 +134,11 @@ func TestClientLimit(t *testing.T) {
 	}
 }
 
-// OLIM-05: only a trusted proxy says where a request comes from.
+// OLIM-05: only a trusted proxy determines the client address.
 func TestLimitsBehindSpoofedHeader(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
-	passed := k.until(30, func(i int) apiAnswer {
+	k := newAPIHarness(t)
+	passed := k.until(30, func(i int) apiResponse {
 		return k.postJSON("/oauth/register", "{}", withHeader("X-Forwarded-For", "203.0.113."+strconv.Itoa(i)), withHeader("Forwarded", "for=203.0.113.9"))
 	})
 	if passed != 30 {
@@ -162,7 +162,7 @@ func TestPairLockout(t *testing.T) {
 	for path := range lockEndpoints() {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			for range 31 {
 				k.post(path, withBasic(confidentialID, "x"), "token", "x").refused(http.StatusUnauthorized, "invalid_client", "*")
 			}
@@ -172,16 +172,16 @@ func TestPairLockout(t *testing.T) {
 			// Another client of the same address, another address of the client,
 			// and the other endpoints are not touched.
 			k.addApp("cli_other", oauthserver.Confidential)
-			if got := k.post(path, withBasic("cli_other", apiSecret), "token", "x"); got.status == http.StatusTooManyRequests {
+			if got := k.post(path, withBasic("cli_other", apiSecret), "token", "x"); got.Status == http.StatusTooManyRequests {
 				t.Error("another client is locked out")
 			}
 			for other := range lockEndpoints() {
-				if got := k.post(other, k.as(confidentialID), "token", "x"); (got.status == http.StatusTooManyRequests) != (other == path) {
-					t.Errorf("%s: %d", other, got.status)
+				if got := k.post(other, k.as(confidentialID), "token", "x"); (got.Status == http.StatusTooManyRequests) != (other == path) {
+					t.Errorf("%s: %d", other, got.Status)
 				}
 			}
 			k.ip = "198.51.100.1"
-			if got := k.post(path, k.as(confidentialID), "token", "x"); got.status == http.StatusTooManyRequests {
+			if got := k.post(path, k.as(confidentialID), "token", "x"); got.Status == http.StatusTooManyRequests {
 				t.Error("another address is locked out")
 			}
 			k.ip = "192.0.2.1"
@@ -190,7 +190,7 @@ func TestPairLockout(t *testing.T) {
 				t.Errorf("Retry-After %d after 59 s", wait)
 			}
 			k.clock.Advance(time.Second)
-			if got := k.post(path, k.as(confidentialID), "token", "x"); got.status == http.StatusTooManyRequests {
+			if got := k.post(path, k.as(confidentialID), "token", "x"); got.Status == http.StatusTooManyRequests {
 				t.Error("still locked out after 60 s")
 			}
 		})
@@ -201,12 +201,12 @@ func TestPairLockout(t *testing.T) {
 // the other. Those that a pair's lockout refuses do not count for the address.
 func TestConcurrentFailures_LOCK01(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	flood := func(clientID func(i int) string) (failed int) {
-		answers := make([]apiAnswer, 250)
+		answers := make([]apiResponse, 250)
 		storetest.Race(len(answers), func(i int) { answers[i] = k.token(withBasic(clientID(i), "x")) })
 		for _, answer := range answers {
-			if answer.status == http.StatusUnauthorized {
+			if answer.Status == http.StatusUnauthorized {
 				failed++
 				continue
 			}
@@ -228,13 +228,13 @@ func TestConcurrentFailures_LOCK01(t *testing.T) {
 // leave it out.
 func TestPairLockoutOfAliases(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
-	failures := []func() apiAnswer{
-		func() apiAnswer { return k.token(withBasic(confidentialID, "x")) },
-		func() apiAnswer { return k.token(withBasic(confidentialID, "")) },
-		func() apiAnswer { return k.token(nil, "client_id", confidentialID) },
-		func() apiAnswer { return k.token(nil, "client_id", confidentialID, "client_secret", "x") },
-		func() apiAnswer {
+	k := newAPIHarness(t)
+	failures := []func() apiResponse{
+		func() apiResponse { return k.token(withBasic(confidentialID, "x")) },
+		func() apiResponse { return k.token(withBasic(confidentialID, "")) },
+		func() apiResponse { return k.token(nil, "client_id", confidentialID) },
+		func() apiResponse { return k.token(nil, "client_id", confidentialID, "client_secret", "x") },
+		func() apiResponse {
 			return k.token(func(r *http.Request) { r.SetBasicAuth("%63"+confidentialID[1:], "x") })
 		},
 	}
@@ -250,7 +250,7 @@ func TestPairLockoutOfAliases(t *testing.T) {
 // LOCK-01, LOCK-05: the minute runs from the first failure.
 func TestPairLockoutMinute(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	fail := func() { k.token(withBasic(confidentialID, "x")) }
 	for range 30 {
 		fail()
@@ -266,22 +266,22 @@ func TestPairLockoutMinute(t *testing.T) {
 // one, lock the address out.
 func TestAddressLockout(t *testing.T) {
 	t.Parallel()
-	for name, fail := range map[string]func(k *apiKit, i int) apiAnswer{
-		"unknown clients": func(k *apiKit, i int) apiAnswer { return k.token(nil, "client_id", "cli_"+strconv.Itoa(i)) },
-		"no client_id":    func(k *apiKit, _ int) apiAnswer { return k.token(nil) },
-		"malformed Basic": func(k *apiKit, _ int) apiAnswer { return k.token(withHeader("Authorization", "Basic")) },
+	for name, fail := range map[string]func(k *apiHarness, i int) apiResponse{
+		"unknown clients": func(k *apiHarness, i int) apiResponse { return k.token(nil, "client_id", "cli_"+strconv.Itoa(i)) },
+		"no client_id":    func(k *apiHarness, _ int) apiResponse { return k.token(nil) },
+		"malformed Basic": func(k *apiHarness, _ int) apiResponse { return k.token(withHeader("Authorization", "Basic")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			for i := range 101 {
 				fail(k, i).refused(http.StatusUnauthorized, "invalid_client", "*")
 			}
 			k.token(k.as(confidentialID)).limited()
 			k.token(k.as(publicID)).limited()
 			k.send("POST", "/oauth/token", "unreadable").limited()
-			if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.status != http.StatusOK {
-				t.Errorf("LOCK-04: revoke %d", got.status)
+			if got := k.post("/oauth/revoke", k.as(publicID), "token", "x"); got.Status != http.StatusOK {
+				t.Errorf("LOCK-04: revoke %d", got.Status)
 			}
 			k.ip = "2001:db8::1"
 			k.token(k.as(publicID), "grant_type", "x").passed()
@@ -296,10 +296,10 @@ func TestAddressLockout(t *testing.T) {
 // minute; over several, the lockout is there.
 func TestDeviceLockout(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
 	k.must(err)
-	k = newAPIKit(t, func(c *oauthserver.Config) { c.Limiter = uncounted{limiter} })
+	k = newAPIHarness(t, func(c *oauthserver.Config) { c.Limiter = uncounted{limiter} })
 	for range 31 {
 		k.post("/oauth/device/authorize", withBasic(publicID, "x")).refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
@@ -319,38 +319,38 @@ func (u uncounted) Check(ctx context.Context, now time.Time, asked ratelimit.Req
 func TestWhatLocksOut(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		send  func(k *apiKit) apiAnswer
+		send  func(k *apiHarness) apiResponse
 		locks bool
 	}{
-		"wrong secret":    {func(k *apiKit) apiAnswer { return k.token(withBasic(publicID, "x")) }, true},
-		"suspended":       {func(k *apiKit) apiAnswer { return k.token(k.as(publicID)) }, true},
-		"public exchange": {func(k *apiKit) apiAnswer { return k.token(k.as(publicID), "grant_type", exchangeGrant) }, true},
-		"invalid_request": {func(k *apiKit) apiAnswer { return k.token(k.as(publicID)) }, false},
-		"invalid_grant":   {func(k *apiKit) apiAnswer { return k.redeem(publicID, "x") }, false},
-		"unsupported":     {func(k *apiKit) apiAnswer { return k.token(k.as(publicID), "grant_type", "x") }, false},
-		"success":         {func(k *apiKit) apiAnswer { _, r := k.tokens(publicID); return k.refresh(publicID, r) }, false},
+		"wrong secret":    {func(k *apiHarness) apiResponse { return k.token(withBasic(publicID, "x")) }, true},
+		"suspended":       {func(k *apiHarness) apiResponse { return k.token(k.as(publicID)) }, true},
+		"public exchange": {func(k *apiHarness) apiResponse { return k.token(k.as(publicID), "grant_type", exchangeGrant) }, true},
+		"invalid_request": {func(k *apiHarness) apiResponse { return k.token(k.as(publicID)) }, false},
+		"invalid_grant":   {func(k *apiHarness) apiResponse { return k.redeem(publicID, "x") }, false},
+		"unsupported":     {func(k *apiHarness) apiResponse { return k.token(k.as(publicID), "grant_type", "x") }, false},
+		"success":         {func(k *apiHarness) apiResponse { _, r := k.tokens(publicID); return k.refresh(publicID, r) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newAPIKit(t)
+			k := newAPIHarness(t)
 			if name == "suspended" {
 				k.must(k.server.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended))
 			}
 			for range 31 {
 				test.send(k)
 			}
-			if got := k.token(k.as(publicID), "grant_type", "x"); (got.status == http.StatusTooManyRequests) != test.locks {
-				t.Errorf("after 31: %d", got.status)
+			if got := k.token(k.as(publicID), "grant_type", "x"); (got.Status == http.StatusTooManyRequests) != test.locks {
+				t.Errorf("after 31: %d", got.Status)
 			}
 		})
 	}
 }
 
-// CIMD-02, LOCK-05: a metadata document that is not to be had is a 401, and no
-// failed guess.
+// CIMD-02, LOCK-05: a metadata document that cannot be fetched is a 401 response and does
+// not count as a failed guess.
 func TestDocumentOutageLocksNobodyOut(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.Documents.AllowLoopback = true })
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.Documents.AllowLoopback = true })
 	for range 101 {
 		k.token(nil, "client_id", "https://127.0.0.1:1/client", "grant_type", "x").refused(http.StatusUnauthorized, "invalid_client", "client authentication failed")
 	}
@@ -361,7 +361,7 @@ func TestDocumentOutageLocksNobodyOut(t *testing.T) {
 // LOCK-03: a caller that is locked out, or over its limit, costs no statement.
 func TestLockedOutCostsNothing(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	for range 31 {
 		k.token(withBasic(confidentialID, "x"))
 	}
@@ -394,13 +394,13 @@ func (b brokenLimiter) Forgive(context.Context, time.Time, ratelimit.Lockouts) e
 // that cannot be counted.
 func TestLimiterUnavailable(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{} })
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{} })
 	for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect", "/oauth/device/authorize", "/oauth/register"} {
 		k.post(path, k.as(confidentialID), "token", "x").refused(http.StatusServiceUnavailable, "server_error", "*")
 	}
-	if got := k.send("GET", "/.well-known/oauth-authorization-server", ""); got.status != http.StatusServiceUnavailable || got.keys() != "error message params statusCode" {
-		t.Errorf("metadata: %d %s", got.status, got.raw)
+	if got := k.send("GET", "/.well-known/oauth-authorization-server", ""); got.Status != http.StatusServiceUnavailable || got.keys() != "error message params statusCode" {
+		t.Errorf("metadata: %d %s", got.Status, got.Body)
 	}
-	k = newAPIKit(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{failures: true} })
+	k = newAPIHarness(t, func(c *oauthserver.Config) { c.Limiter = brokenLimiter{failures: true} })
 	k.token(withBasic(confidentialID, "x")).refused(http.StatusServiceUnavailable, "server_error", "*")
 }

@@ -4,17 +4,17 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
 )
 
 // UseDocumentClient replaces the client that fetches documents.
-func (s *Server) UseDocumentClient(client *outbound.Client) { s.documents.http = client }
+func (s *Server) UseDocumentClient(client *outbound.Client) { s.documents.HTTP = client }
 
-// ErrLookupDocument is errDocument.
-var ErrLookupDocument = errDocument
+// ErrLookupDocument is document.ErrUnavailable.
+var ErrLookupDocument = document.ErrUnavailable
 
 // LookupForConsent is findClient as the consent page calls it.
 func (s *Server) LookupForConsent(ctx context.Context, clientID string, ip netip.Addr) (Client, error) {
@@ -26,12 +26,22 @@ func (s *Server) LookupForTokens(ctx context.Context, clientID string, ip netip.
 	return s.findClient(ctx, clientID, ip, forTokens)
 }
 
-// IsDocumentURL is isDocumentURL.
-func IsDocumentURL(raw string, loopback outbound.Policy) bool { return isDocumentURL(raw, loopback) }
-
-// ParseDocument is parseDocument.
+// ParseDocument returns the app that a document describes.
 func ParseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) (App, error) {
-	return parseDocument(clientID, body, catalog)
+	return ParseDocumentBy(clientID, body, document.Rules{Scopes: catalog})
+}
+
+// ParseDocumentBy is ParseDocument with any rules.
+func ParseDocumentBy(clientID string, body []byte, rules document.Rules) (App, error) {
+	fetcher, err := document.New(document.Config{Rules: rules})
+	if err != nil {
+		return App{}, err
+	}
+	c, err := fetcher.Parse(clientID, body)
+	if err != nil {
+		return App{}, err
+	}
+	return documentApp(clientID, c), nil
 }
 
 // KeySetHandler is the handler of the key set.
@@ -39,9 +49,3 @@ func (s *Server) KeySetHandler() http.Handler { return s.errors.Standard(s.serve
 
 // SessionVerifier is the verifier that the configuration named, or the default.
 func (s *Server) SessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }
-
-// IsChallenge is isChallenge.
-func IsChallenge(s string) bool { return isChallenge(s) }
-
-// DocumentFreshness is documentFreshness.
-func DocumentFreshness(h http.Header, now time.Time) time.Duration { return documentFreshness(h, now) }

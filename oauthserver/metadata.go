@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 )
 
 // The grant types (RFC 6749, RFC 8628, RFC 8693).
@@ -19,13 +20,14 @@ const (
 	authBasic = "client_secret_basic"
 	authPost  = "client_secret_post"
 	authNone  = "none"
+	authKey   = "private_key_jwt"
 )
 
 const responseCode = "code"
 
 func supportedGrants() []string { return []string{grantCode, grantRefresh, grantDevice, grantExchange} }
 
-// cacheable is how long documents may be kept by those who read them.
+// cacheable is how long others may keep the documents.
 const cacheable = "public, max-age=3600"
 
 // serverMetadata is the document of RFC 8414.
@@ -45,12 +47,23 @@ type serverMetadata struct {
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
 	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
 	ClientDocuments       bool     `json:"client_id_metadata_document_supported"`
+	// By options only; see [Options].
+	IssuerParameter bool     `json:"authorization_response_iss_parameter_supported,omitempty"`
+	SigningMethods  []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
 }
 
-// serveServerMetadata answers from the configuration alone: what a request says
-// about hosts or schemes must not lead clients anywhere.
+// serveServerMetadata depends on the configuration alone: the headers of a request must not
+// change where clients are sent.
 func (s *Server) serveServerMetadata(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Cache-Control", cacheable)
+	scopes := s.cfg.Scopes.Names()
+	if s.cfg.HideInternalScopes {
+		scopes = s.cfg.Scopes.Requestable()
+	}
+	var signing []string
+	if s.cfg.PrivateKeyJWT {
+		signing = assertion.Algorithms()
+	}
 	return apierror.WriteJSON(w, http.StatusOK, serverMetadata{
 		Issuer:                s.apiOrigin,
 		AuthorizationEndpoint: s.appOrigin + "/oauth/authorize",
@@ -61,30 +74,22 @@ func (s *Server) serveServerMetadata(w http.ResponseWriter, _ *http.Request) err
 		IntrospectionEndpoint: s.apiOrigin + pathIntrospect,
 		KeysURI:               s.apiOrigin + pathKeys,
 		APIBaseURL:            s.apiOrigin,
-		Scopes:                s.cfg.Scopes.Names().Names(),
+		Scopes:                scopes.Names(),
 		ResponseTypes:         []string{responseCode},
 		GrantTypes:            supportedGrants(),
 		ChallengeMethods:      []string{"S256"},
-		AuthMethods:           []string{authBasic, authPost, authNone},
+		AuthMethods:           s.authMethods(),
 		ClientDocuments:       true,
+		IssuerParameter:       s.cfg.IssuerParameter,
+		SigningMethods:        signing,
 	})
 }
 
-// resourceMetadata is the document of RFC 9728. Its scopes are those that an app
-// may ask for: clients that find their way by it ask for all of them.
-type resourceMetadata struct {
-	Resource      string   `json:"resource"`
-	Servers       []string `json:"authorization_servers"`
-	Scopes        []string `json:"scopes_supported"`
-	BearerMethods []string `json:"bearer_methods_supported"`
-}
-
-func (s *Server) serveResourceMetadata(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Cache-Control", cacheable)
-	return apierror.WriteJSON(w, http.StatusOK, resourceMetadata{
-		Resource:      s.apiOrigin,
-		Servers:       []string{s.apiOrigin},
-		Scopes:        s.cfg.Scopes.Requestable().Names(),
-		BearerMethods: []string{"header"},
-	})
+// authMethods are the ways in which clients authenticate, the default one first.
+func (s *Server) authMethods() []string {
+	methods := []string{authBasic, authPost, authNone}
+	if s.cfg.PrivateKeyJWT {
+		methods = append(methods, authKey)
+	}
+	return methods
 }

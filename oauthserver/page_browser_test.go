@@ -1,7 +1,6 @@
 package oauthserver_test
 
 import (
-	"bytes"
 	"context"
 	"html"
 	"net/http"
@@ -12,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // pageBrowser keeps cookies and follows nothing by itself.
@@ -25,6 +23,8 @@ type pageBrowser struct {
 	ip     string
 	header http.Header // sent with every request
 	ctx    context.Context
+
+	session *http.Cookie // of the person who is signed in
 }
 
 func (e *pageEnv) browser(t testing.TB) *pageBrowser {
@@ -63,34 +63,23 @@ func (b *pageBrowser) RoundTrip(r *http.Request) (*http.Response, error) {
 // signIn gives the browser a session of its own.
 func (b *pageBrowser) signIn(userID, businessID string) *pageBrowser {
 	b.t.Helper()
-	sid := id.New(id.Session, b.e.clock.Now())
-	b.e.host.set(sid, identity.Session{ID: sid, UserID: userID, BusinessID: businessID, SignedInAt: b.e.clock.Now()})
+	b.session = b.e.host.NewSession(userID, businessID)
 	at, _ := url.Parse(pageApp)
-	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: "sid", Value: sid, Path: "/"}})
+	b.client.Jar.SetCookies(at, []*http.Cookie{b.session})
 	return b
 }
 
 // shownPage is what a browser got.
 type shownPage struct {
+	*partnertest.Response
 	t        testing.TB
-	status   int
-	header   http.Header
-	body     string
 	location string
 }
 
 func (b *pageBrowser) do(r *http.Request) shownPage {
 	b.t.Helper()
-	answer, err := b.client.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var body bytes.Buffer
-	if _, err := body.ReadFrom(answer.Body); err != nil {
-		b.t.Fatal(err)
-	}
-	return shownPage{t: b.t, status: answer.StatusCode, header: answer.Header, body: body.String(), location: answer.Header.Get("Location")}
+	got := partnertest.Send(b.t, b.client, r)
+	return shownPage{Response: got, t: b.t, location: got.Header.Get("Location")}
 }
 
 func (b *pageBrowser) get(path string) shownPage {
@@ -161,19 +150,19 @@ var (
 
 // main is the body without its head.
 func (p shownPage) main() string {
-	_, main, _ := strings.Cut(p.body, "<main")
+	_, main, _ := strings.Cut(p.Body, "<main")
 	return main
 }
 
 // form reads the one form of a page: what a browser would send.
 func (p shownPage) form() (action string, form url.Values) {
 	p.t.Helper()
-	found := pageFormTag.FindStringSubmatch(p.body)
+	found := pageFormTag.FindStringSubmatch(p.Body)
 	if found == nil {
-		p.t.Fatalf("%d without a form:\n%s", p.status, p.main())
+		p.t.Fatalf("%d without a form:\n%s", p.Status, p.main())
 	}
 	form = url.Values{}
-	for _, input := range pageInputTag.FindAllStringSubmatch(p.body, -1) {
+	for _, input := range pageInputTag.FindAllStringSubmatch(p.Body, -1) {
 		attributes := map[string]string{}
 		for _, a := range pageAttribute.FindAllStringSubmatch(input[2], -1) {
 			attributes[a[1]] = html.UnescapeString(a[2])
@@ -188,7 +177,7 @@ func (p shownPage) form() (action string, form url.Values) {
 // choices are the businesses that a page offers.
 func (p shownPage) choices() []string {
 	var ids []string
-	for _, input := range pageInputTag.FindAllStringSubmatch(p.body, -1) {
+	for _, input := range pageInputTag.FindAllStringSubmatch(p.Body, -1) {
 		if input[1] == "radio" {
 			ids = append(ids, pageAttribute.FindAllStringSubmatch(input[2], -1)[1][2])
 		}
@@ -196,19 +185,19 @@ func (p shownPage) choices() []string {
 	return ids
 }
 
-// wantRefusal says that nothing redirects and the page shows exactly this text.
+// wantRefusal checks that nothing redirects and that the page shows exactly this text.
 func (p shownPage) wantRefusal(status int, text string) {
 	p.t.Helper()
-	found := pageAlertTag.FindStringSubmatch(p.body)
-	if p.status != status || p.location != "" || found == nil || html.UnescapeString(found[1]) != text {
-		p.t.Errorf("%d %q to %q, want %d %q", p.status, found, p.location, status, text)
+	found := pageAlertTag.FindStringSubmatch(p.Body)
+	if p.Status != status || p.location != "" || found == nil || html.UnescapeString(found[1]) != text {
+		p.t.Errorf("%d %q to %q, want %d %q", p.Status, found, p.location, status, text)
 	}
 }
 
 func (p shownPage) wantOK() shownPage {
 	p.t.Helper()
-	if p.status != http.StatusOK {
-		p.t.Fatalf("%d, want 200:\n%s", p.status, p.main())
+	if p.Status != http.StatusOK {
+		p.t.Fatalf("%d, want 200:\n%s", p.Status, p.main())
 	}
 	return p
 }
@@ -217,8 +206,8 @@ func (p shownPage) wantOK() shownPage {
 func (p shownPage) wantCallback(redirectURI string) url.Values {
 	p.t.Helper()
 	query, ok := strings.CutPrefix(p.location, redirectURI+"?")
-	if p.status != http.StatusSeeOther || !ok {
-		p.t.Fatalf("%d to %q, want 303 to %s:\n%s", p.status, p.location, redirectURI, p.main())
+	if p.Status != http.StatusSeeOther || !ok {
+		p.t.Fatalf("%d to %q, want 303 to %s:\n%s", p.Status, p.location, redirectURI, p.main())
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {

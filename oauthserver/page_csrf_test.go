@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/storetest"
@@ -48,7 +49,7 @@ func TestCSRFSurvivesKeyRotation_AZ14(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.ask(e.app(t)).wantOK()
 	rotated, err := oauthserver.New(oauthserver.Config{
-		Store: e.Store, Host: e.host, Keyring: pageKeyring(t, 2, 1), Pages: pages.New(), APIURL: pageAPI, AppURL: pageApp, Clock: e.clock,
+		Store: e.Store, Host: e.host, Keyring: fixture.Keyring(2, 1), Pages: pages.New(), APIURL: pageAPI, AppURL: pageApp, Clock: e.clock,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,13 +64,11 @@ func TestSessionEnded(t *testing.T) {
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.ask(e.app(t)).wantOK()
-	e.host.mu.Lock()
-	clear(e.host.sessions)
-	e.host.mu.Unlock()
+	e.host.EndSession(b.session)
 	answer := b.submit(p, "allow")
 	login, err := url.Parse(answer.location)
 	if err != nil || login.Path != "/login" {
-		t.Fatalf("%d to %q", answer.status, answer.location)
+		t.Fatalf("%d to %q", answer.Status, answer.location)
 	}
 	e.wantNothingGranted(t)
 	b.signIn("usr_owner", "biz_bakery")
@@ -135,7 +134,7 @@ func TestConcurrentDecisions_AZ14(t *testing.T) {
 	})
 	decided := 0
 	for _, answer := range answers {
-		if answer.status == http.StatusSeeOther {
+		if answer.Status == http.StatusSeeOther {
 			decided++
 			continue
 		}

@@ -44,7 +44,7 @@ func TestDecided_CON07(t *testing.T) {
 			t.Error("it ended twice")
 		}
 	}
-	log, err := e.Audit(t.Context(), app.ID, "", 20)
+	log, err := e.Audit(t.Context(), audit.Query{AppID: app.ID, Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestDecisionAndEntry_CON07(t *testing.T) {
 				return func(ctx context.Context) bool {
 					b.ctx = ctx
 					defer func() { b.ctx = nil }()
-					return b.submit(p, decision).status < 400
+					return b.submit(p, decision).Status < 400
 				}
 			}
 			connected := func(end func(ctx context.Context, appID, businessID, userID string) error) func() func(context.Context) bool {

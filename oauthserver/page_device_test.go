@@ -34,7 +34,7 @@ func TestDeviceForm_DEV05(t *testing.T) {
 		t.Errorf("form to %q with %v", action, form)
 	}
 	p := b.get("/device?user_code=" + d.UserCode).wantOK()
-	if _, form := p.form(); form.Get("user_code") != d.UserCode || strings.Contains(p.body, "Ledger Sync") {
+	if _, form := p.form(); form.Get("user_code") != d.UserCode || strings.Contains(p.Body, "Ledger Sync") {
 		t.Errorf("form with %v", form)
 	}
 	b.enter("").wantRefusal(400, "Enter the code that your device shows.")
@@ -46,8 +46,8 @@ func TestDeviceSignIn_DEV05(t *testing.T) {
 	e := newPageEnv(t)
 	for _, p := range []shownPage{e.browser(t).get("/device?user_code=bcdf+ghjk"), e.browser(t).enter("bcdf ghjk")} {
 		login, err := url.Parse(p.location)
-		if err != nil || p.status != 303 || login.Query().Get("return_to") != "/device?user_code=bcdf+ghjk" {
-			t.Errorf("%d to %q", p.status, p.location)
+		if err != nil || p.Status != 303 || login.Query().Get("return_to") != "/device?user_code=bcdf+ghjk" {
+			t.Errorf("%d to %q", p.Status, p.location)
 		}
 	}
 	if p := e.browser(t).get("/device"); p.location != "/login?return_to=%2Fdevice" {
@@ -73,18 +73,18 @@ func TestDeviceApproval_DEV05(t *testing.T) {
 			b := e.browser(t).signIn("usr_owner", "biz_bikes")
 			p := b.enter(typed(d.UserCode)).wantOK()
 			for _, want := range []string{"Ledger Sync", "See your invoices", "Create and change invoices", "Harbour Bikes", d.UserCode, ">Allow<", ">Deny<"} {
-				if !strings.Contains(p.body, want) {
+				if !strings.Contains(p.Body, want) {
 					t.Errorf("no %q on the page", want)
 				}
 			}
-			if strings.Contains(p.body, "Corner Bakery") || len(p.choices()) != 0 {
+			if strings.Contains(p.Body, "Corner Bakery") || len(p.choices()) != 0 {
 				t.Error("the page offers another business")
 			}
 			done := b.submit(p, "allow").wantOK()
-			if !strings.Contains(done.body, "Harbour Bikes") || !strings.Contains(done.body, "<h1>Connected</h1>") {
+			if !strings.Contains(done.Body, "Harbour Bikes") || !strings.Contains(done.Body, "<h1>Connected</h1>") {
 				t.Errorf("the end says %s", done.main())
 			}
-			got, err := e.DeviceByUserCode(t.Context(), d.UserCode)
+			got, err := e.Device(t.Context(), oauthserver.DeviceQuery{UserCode: d.UserCode})
 			if err != nil || got.Status != oauthserver.DeviceApproved || got.BusinessID != "biz_bikes" || got.UserID != "usr_owner" {
 				t.Errorf("device %+v, %v", got, err)
 			}
@@ -119,7 +119,7 @@ func TestDeviceDenial_DEV05(t *testing.T) {
 	d := e.device(t, e.app(t))
 	b := e.browser(t).signIn("usr_owner", "biz_bikes")
 	p := b.enter(d.UserCode).wantOK()
-	if done := b.submit(p, "deny").wantOK(); !strings.Contains(done.body, "<h1>Not connected</h1>") {
+	if done := b.submit(p, "deny").wantOK(); !strings.Contains(done.Body, "<h1>Not connected</h1>") {
 		t.Errorf("the end says %s", done.main())
 	}
 	b.submit(p, "allow").wantRefusal(400, wrongUserCode)
@@ -146,7 +146,7 @@ func TestDeviceExpiry_DEV05(t *testing.T) {
 }
 
 // DEV-05: AZ-11 and AZ-12 hold for the business signed into, at the page and at
-// the decision; APP-01: an app that is not usable is no client.
+// the decision; APP-01: an app that is not usable is rejected as a client.
 func TestDeviceRefusals_DEV05_AZ11_AZ12(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -212,17 +212,12 @@ func TestDeviceBusinessSwitched_AZ12(t *testing.T) {
 	d := e.device(t, e.app(t))
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.enter(d.UserCode).wantOK()
-	e.host.mu.Lock()
-	for sid, session := range e.host.sessions {
-		session.BusinessID = "biz_bikes"
-		e.host.sessions[sid] = session
-	}
-	e.host.mu.Unlock()
+	e.host.ChangeSession(b.session, func(s *identity.Session) { s.BusinessID = "biz_bikes" })
 	const switched = "invalid_request: business_id is not the business that you are signed into now; nothing was connected, enter the code again"
 	b.submit(p, "allow").wantRefusal(400, switched)
 	b.submit(p, "allow", withParam("business_id", "")).wantRefusal(400, switched)
 	e.wantNothingGranted(t)
-	if done := b.submit(b.enter(d.UserCode).wantOK(), "allow").wantOK(); !strings.Contains(done.body, "Harbour Bikes") {
+	if done := b.submit(b.enter(d.UserCode).wantOK(), "allow").wantOK(); !strings.Contains(done.Body, "Harbour Bikes") {
 		t.Error("connected elsewhere")
 	}
 }
@@ -271,8 +266,8 @@ func TestUserCodeGuessing_DEV06(t *testing.T) {
 	const closed = "too many requests, retry after 600 seconds"
 	for _, p := range []shownPage{b.enter(d.UserCode), b.get("/device"), b.submit(open, "allow")} {
 		p.wantRefusal(http.StatusTooManyRequests, closed)
-		if p.header.Get("Retry-After") != "600" {
-			t.Errorf("Retry-After %q", p.header.Get("Retry-After"))
+		if p.Header.Get("Retry-After") != "600" {
+			t.Errorf("Retry-After %q", p.Header.Get("Retry-After"))
 		}
 	}
 	sameIP := e.browser(t).signIn("usr_owner", "biz_bakery")
@@ -299,7 +294,7 @@ func TestConcurrentGuessing_DEV06(t *testing.T) {
 	storetest.Race(len(answers), func(i int) { answers[i] = b.enter(secret.NewUserCode()) })
 	statuses := map[int]int{}
 	for _, answer := range answers {
-		statuses[answer.status]++
+		statuses[answer.Status]++
 	}
 	if statuses[http.StatusBadRequest] != 20 || statuses[http.StatusTooManyRequests] != 80 {
 		t.Errorf("%v, want 20 wrong ones and 80 refusals", statuses)
@@ -331,8 +326,8 @@ func TestConcurrentDeviceDecisions_DEV06(t *testing.T) {
 	storetest.Race(len(answers), func(i int) { answers[i] = b.submit(p, []string{"allow", "deny"}[i%2]) })
 	decided := map[bool]int{}
 	for _, answer := range answers {
-		if answer.status == http.StatusOK {
-			decided[strings.Contains(answer.body, "<h1>Connected</h1>")]++
+		if answer.Status == http.StatusOK {
+			decided[strings.Contains(answer.Body, "<h1>Connected</h1>")]++
 			continue
 		}
 		answer.wantRefusal(400, wrongUserCode)

@@ -3,21 +3,20 @@ package oauthserver_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
@@ -65,11 +64,11 @@ func newPageEnvOn(t testing.TB, open storetest.Opener, change ...func(*oauthserv
 	e := &pageEnv{
 		Env:   storetest.NewEnv(t, open),
 		clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
-		host:  &pageHost{sessions: map[string]identity.Session{}, businesses: map[string][]oauthserver.Business{}},
+		host:  &pageHost{Host: partnertest.NewHost()},
 		log:   &pageLog{},
 	}
 	cfg := oauthserver.Config{
-		Store: e.Store, Host: e.host, Keyring: pageKeyring(t, 1), Pages: pages.New(),
+		Store: e.Store, Host: e.host, Keyring: fixture.Keyring(1), Pages: pages.New(),
 		APIURL: pageAPI, AppURL: pageApp, Clock: e.clock, Logger: slog.New(slog.NewTextHandler(e.log, nil)),
 	}
 	for _, c := range change {
@@ -80,42 +79,24 @@ func newPageEnvOn(t testing.TB, open storetest.Opener, change ...func(*oauthserv
 		t.Fatal(err)
 	}
 	e.server, e.http = server, server.AppHandler()
-	e.host.businesses["usr_owner"] = []oauthserver.Business{
+	for _, b := range []oauthserver.Business{
 		{ID: "biz_bakery", Name: "Corner Bakery", MayConnect: true},
 		{ID: "biz_bikes", Name: "Harbour Bikes", MayConnect: true},
 		{ID: "biz_guest", Name: "Guest House"},
 		{ID: "biz_sandbox", Name: "Own Sandbox", MayConnect: true, SandboxOf: "org_dev"},
 		{ID: "biz_other", Name: "Foreign Sandbox", MayConnect: true, SandboxOf: "org_else"},
+	} {
+		e.host.AddBusiness("usr_owner", b)
 	}
-	e.host.businesses["usr_guest"] = []oauthserver.Business{{ID: "biz_guest", Name: "Guest House"}}
+	e.host.AddBusiness("usr_guest", oauthserver.Business{ID: "biz_guest", Name: "Guest House"})
 	return e
-}
-
-func pageKeyring(t testing.TB, numbers ...byte) *keyring.Keyring {
-	t.Helper()
-	var keys []keyring.Key
-	for _, n := range numbers {
-		key, err := keyring.NewKey(fmt.Sprintf("k%d", n), bytes.Repeat([]byte{n}, keyring.KeySize))
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys = append(keys, key)
-	}
-	ring, err := keyring.New(keys...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ring
 }
 
 // app adds an app: reviewed and confidential, unless changed.
 func (e *pageEnv) app(t testing.TB, change ...func(*oauthserver.App)) oauthserver.App {
 	t.Helper()
-	app := oauthserver.App{
-		ID: id.New(id.App, e.clock.Now()), ClientID: id.New(id.Client, e.clock.Now()), Type: oauthserver.Confidential,
-		Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole, Name: "Ledger Sync", OrganizationID: "org_dev", Reviewed: true,
-		RedirectURIs: []string{pageCallback}, Scopes: identity.MustScopes("invoices:read", "invoices:write", "customers:read"), CreatedAt: e.clock.Now(),
-	}
+	app := fixture.App(e.clock.Now(), identity.MustScopes("invoices:read", "invoices:write", "customers:read"))
+	app.Type, app.Name, app.OrganizationID, app.RedirectURIs = oauthserver.Confidential, "Ledger Sync", "org_dev", []string{pageCallback}
 	for _, c := range change {
 		c(&app)
 	}
@@ -124,7 +105,7 @@ func (e *pageEnv) app(t testing.TB, change ...func(*oauthserver.App)) oauthserve
 	}
 	status := app.Status
 	app.Status = oauthserver.AppActive
-	if err := e.CreateApp(t.Context(), app, nil); err != nil {
+	if err := fixture.AddApp(t.Context(), e, app); err != nil {
 		t.Fatal(err)
 	}
 	if status != oauthserver.AppActive {
@@ -167,7 +148,7 @@ func (e *pageEnv) device(t testing.TB, app oauthserver.App) oauthserver.DeviceCo
 
 func (e *pageEnv) deviceStatus(t testing.TB, userCode string) oauthserver.DeviceStatus {
 	t.Helper()
-	d, err := e.DeviceByUserCode(t.Context(), userCode)
+	d, err := e.Device(t.Context(), oauthserver.DeviceQuery{UserCode: userCode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +173,7 @@ func (e *pageEnv) count(t testing.TB, table string) int {
 	return n
 }
 
-// wantNothingGranted says that no approval left a trace.
+// wantNothingGranted checks that no approval was recorded.
 func (e *pageEnv) wantNothingGranted(t testing.TB) {
 	t.Helper()
 	for _, table := range []string{"code", "installation", "grant", "event"} {
@@ -202,53 +183,19 @@ func (e *pageEnv) wantNothingGranted(t testing.TB) {
 	}
 }
 
-// pageHost is a host with a session cookie named sid.
+// pageHost is the double, with something that happens while it is asked.
 type pageHost struct {
-	mu         sync.Mutex
-	sessions   map[string]identity.Session
-	businesses map[string][]oauthserver.Business
-	fault      error
-	meanwhile  func() // happens once, while the server asks for businesses
+	*partnertest.Host
+	mu        sync.Mutex
+	meanwhile func() // happens once, while the server asks for businesses
 }
 
-func (h *pageHost) set(sid string, session identity.Session) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sessions[sid] = session
-}
-
-func (h *pageHost) Session(r *http.Request) (identity.Session, bool, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	cookie, err := r.Cookie("sid")
-	if err != nil {
-		return identity.Session{}, false, h.fault
-	}
-	session, ok := h.sessions[cookie.Value]
-	return session, ok, h.fault
-}
-
-func (*pageHost) SignIn(w http.ResponseWriter, r *http.Request, returnTo string) {
-	http.Redirect(w, r, "/login?"+url.Values{"return_to": {returnTo}}.Encode(), http.StatusSeeOther)
-}
-
-func (h *pageHost) Businesses(_ context.Context, userID string) ([]oauthserver.Business, error) {
+func (h *pageHost) Businesses(ctx context.Context, userID string) ([]oauthserver.Business, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.meanwhile != nil {
 		h.meanwhile()
 		h.meanwhile = nil
 	}
-	return h.businesses[userID], h.fault
-}
-
-func (h *pageHost) IsMember(_ context.Context, businessID, userID string) (bool, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, b := range h.businesses[userID] {
-		if b.ID == businessID {
-			return true, h.fault
-		}
-	}
-	return false, h.fault
+	return h.Host.Businesses(ctx, userID)
 }

@@ -14,26 +14,27 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// faultPage is all that somebody learns about a fault.
+// faultPage matches the page for an internal error, which has no details.
 var faultPage = regexp.MustCompile(`<p class="alert" role="alert" id="alert">something went wrong on our side; the request id is (req_[a-z2-7]{26})</p>`)
 
-// wantFault says that a page tells of a fault, the log why, and neither a secret.
+// wantFault checks that a page reports an internal error, that the log has the cause, and
+// that neither contains a secret.
 func (e *pageEnv) wantFault(t *testing.T, p shownPage, status int, cause string) {
 	t.Helper()
-	found := faultPage.FindStringSubmatch(p.body)
-	if p.status != status || found == nil || p.location != "" {
-		t.Fatalf("%d to %q: %s", p.status, p.location, p.main())
+	found := faultPage.FindStringSubmatch(p.Body)
+	if p.Status != status || found == nil || p.location != "" {
+		t.Fatalf("%d to %q: %s", p.Status, p.location, p.main())
 	}
 	log := e.log.String()
 	if !strings.Contains(log, found[1]) || !strings.Contains(log, cause) {
 		t.Errorf("the log does not tell of %s and %q:\n%s", found[1], cause, log)
 	}
-	if strings.Contains(log, "pk_") || strings.Contains(p.body, cause) {
+	if strings.Contains(log, "pk_") || strings.Contains(p.Body, cause) {
 		t.Errorf("a secret in the log, or the cause on the page:\n%s", log)
 	}
 }
 
-// A storage fault at any statement of any page is a 500: nothing is half done,
+// A storage error at any statement of any page is a 500: nothing is half done,
 // and the same request works afterwards.
 func TestEveryStorageFault(t *testing.T) {
 	t.Parallel()
@@ -80,8 +81,8 @@ func TestEveryStorageFault(t *testing.T) {
 				e.Tap.Arm(storetest.FaultError, n)
 				p := try()
 				if !e.Tap.Struck() {
-					if p.status != test.status || n <= test.least {
-						t.Errorf("%d after %d statements, want %d after at least %d", p.status, n-1, test.status, test.least)
+					if p.Status != test.status || n <= test.least {
+						t.Errorf("%d after %d statements, want %d after at least %d", p.Status, n-1, test.status, test.least)
 					}
 					return
 				}
@@ -106,7 +107,7 @@ func TestPageLostCommit(t *testing.T) {
 	}
 }
 
-// A host, a policy or a limiter that fails is a fault, and not a refusal.
+// An error of a host, a policy or a limiter is an internal error, not a rejection.
 func TestOtherFaults(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken for the test")
@@ -118,9 +119,7 @@ func TestOtherFaults(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p, deviceConsent := b.ask(app).wantOK(), b.enter(d.UserCode).wantOK()
 	e.wantFault(t, b.ask(e.app(t, func(a *oauthserver.App) { a.Reviewed, a.OrganizationID = false, "" })), 500, broken.Error())
-	e.host.mu.Lock()
-	e.host.fault = broken
-	e.host.mu.Unlock()
+	e.host.SetError(broken)
 	for _, got := range []shownPage{b.ask(app), b.submit(p, "allow"), b.get("/device"), b.enter(d.UserCode), b.submit(deviceConsent, "allow")} {
 		e.wantFault(t, got, 500, broken.Error())
 	}
@@ -146,7 +145,7 @@ func (l brokenPageLimiter) Forgive(context.Context, time.Time, ratelimit.Lockout
 	return l.err
 }
 
-// A page that cannot be made, and a panic in one, are faults too.
+// A page that cannot be rendered, and a panic in a page, are internal errors too.
 func TestPageFaults(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"error", "panic"} {

@@ -10,9 +10,9 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// FuzzAuthorizeQuery: whatever the query is, the answer is a consent page, a page
-// that refuses or the way to sign-in; never a redirect to an app, never a fault. A
-// state that was accepted comes back so that it reads as it was sent.
+// FuzzAuthorizeQuery checks that every query leads to a consent page, an error page or
+// sign-in; never to a redirect to an app, never to an internal error. An accepted state is
+// returned unchanged.
 func FuzzAuthorizeQuery(f *testing.F) {
 	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
 	app := e.app(f)
@@ -30,14 +30,14 @@ func FuzzAuthorizeQuery(f *testing.F) {
 		b.t = t
 		p := b.do(&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: "app.example.com", Path: "/oauth/authorize", RawQuery: query}, Header: http.Header{}})
 		switch {
-		case p.status == http.StatusBadRequest && strings.Contains(p.body, `role="alert"`):
+		case p.Status == http.StatusBadRequest && strings.Contains(p.Body, `role="alert"`):
 			return
-		case p.status != http.StatusOK:
-			t.Fatalf("%d to %q", p.status, p.location)
+		case p.Status != http.StatusOK:
+			t.Fatalf("%d to %q", p.Status, p.location)
 		}
 		denied := b.submit(p, "deny")
-		if denied.status != http.StatusSeeOther || !strings.HasPrefix(denied.location, pageCallback+"?error=access_denied") {
-			t.Fatalf("%d to %q", denied.status, denied.location)
+		if denied.Status != http.StatusSeeOther || !strings.HasPrefix(denied.location, pageCallback+"?error=access_denied") {
+			t.Fatalf("%d to %q", denied.Status, denied.location)
 		}
 		if strings.ContainsFunc(denied.location, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 			t.Fatalf("location %q", denied.location)
@@ -56,8 +56,8 @@ func rawState(query string) string {
 	return values.Get("state")
 }
 
-// FuzzUserCode: whatever is typed, the answer is a form, never a fault and never
-// somebody else's decision.
+// FuzzUserCode checks that every typed code leads to a form, never to an internal error and
+// never to the decision about another code.
 func FuzzUserCode(f *testing.F) {
 	e := newPageEnv(f, func(c *oauthserver.Config) { c.Limiter = noPageLimiter{} })
 	e.device(f, e.app(f))
@@ -68,8 +68,8 @@ func FuzzUserCode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, typed string) {
 		b.t = t
 		for _, p := range []shownPage{b.enter(typed), b.get("/device?user_code=" + url.QueryEscape(typed))} {
-			if p.status != http.StatusOK && p.status != http.StatusBadRequest || p.location != "" || strings.Contains(p.body, "<script") {
-				t.Errorf("%d: %s", p.status, p.main())
+			if p.Status != http.StatusOK && p.Status != http.StatusBadRequest || p.location != "" || strings.Contains(p.Body, "<script") {
+				t.Errorf("%d: %s", p.Status, p.main())
 			}
 		}
 		r := httptest.NewRequest(http.MethodPost, "/device", strings.NewReader(typed))
@@ -102,12 +102,12 @@ func FuzzDecision(f *testing.F) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		if p := b.do(r); p.status < 400 || p.status >= 500 || p.location != "" || !strings.Contains(p.body, `role="alert"`) {
-			t.Fatalf("%q: %d to %q: %s", body, p.status, p.location, p.main())
+		if p := b.do(r); p.Status < 400 || p.Status >= 500 || p.location != "" || !strings.Contains(p.Body, `role="alert"`) {
+			t.Fatalf("%q: %d to %q: %s", body, p.Status, p.location, p.main())
 		}
 		e.wantNothingGranted(t)
-		if denied := b.submit(shown, "deny"); denied.status != http.StatusSeeOther { // it lives on
-			t.Fatalf("%q, and then a denial: %d", body, denied.status)
+		if denied := b.submit(shown, "deny"); denied.Status != http.StatusSeeOther { // it lives on
+			t.Fatalf("%q, and then a denial: %d", body, denied.Status)
 		}
 	})
 }

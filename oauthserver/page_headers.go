@@ -6,14 +6,16 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/identity"
 )
 
 // nonceKey is where the context of a request keeps its page's nonce.
 type nonceKey struct{}
 
-// withPageHeaders sets what every answer of the app host carries: no cache keeps
-// it, nobody frames it, no address leaks from it, no script runs in it.
-func withPageHeaders(next http.Handler) http.Handler {
+// withPageHeaders sets the headers of every response of the app host: no caching, no
+// framing, no referrer, no scripts.
+func (s *Server) withPageHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nonce := rand.Text()
 		h := w.Header()
@@ -23,6 +25,9 @@ func withPageHeaders(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Content-Security-Policy", contentPolicy(nonce, "'self'"))
+		if s.languages.VariesByHeader() {
+			h.Add("Vary", "Accept-Language")
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), nonceKey{}, nonce)))
 	})
 }
@@ -33,6 +38,34 @@ func dropPageHeaders(h http.Header) {
 	for _, name := range []string{"Content-Type", "X-Frame-Options", "Content-Security-Policy"} {
 		h.Del(name)
 	}
+}
+
+// visitor is the person who sees a page; zero if the page does not name them.
+type visitor struct {
+	session identity.Session
+	page    string // a path with a query that shows the page again; empty: none does
+}
+
+// frame returns the data that all pages share.
+func (s *Server) frame(r *http.Request, v visitor) Frame {
+	shown := s.themes.For(r)
+	return Frame{
+		Service: s.cfg.Service, Nonce: nonce(r), Theme: shown, Language: s.languages.Choose(r), Person: v.session.DisplayName,
+		Icon: iconPath, SwitchAccount: returning(shown.SwitchAccount, v.page),
+	}
+}
+
+// returning is the address of a page of the host that leads on to returnTo. It is empty if
+// either of the two is.
+func returning(page, returnTo string) string {
+	u, err := url.Parse(page)
+	if err != nil || page == "" || returnTo == "" {
+		return ""
+	}
+	query := u.Query()
+	query.Set("return_to", returnTo)
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 // nonce is what the style elements of this request's page must carry.
@@ -50,7 +83,7 @@ func allowRedirect(h http.Header, r *http.Request, redirectURI string) {
 }
 
 func contentPolicy(nonce, formAction string) string {
-	return "default-src 'none'; style-src 'nonce-" + nonce + "'; form-action " + formAction +
+	return "default-src 'none'; style-src 'nonce-" + nonce + "'; img-src 'self'; font-src 'self'; form-action " + formAction +
 		"; frame-ancestors 'none'; base-uri 'none'"
 }
 
@@ -72,8 +105,8 @@ func returnsTo(redirectURI string) string {
 	switch {
 	case err != nil:
 		return ""
-	case u.Host != "":
+	case u.Scheme == "https" || u.Scheme == "http":
 		return u.Host
 	}
-	return u.Scheme
+	return u.Scheme // the host of a private-use URI is not a place
 }

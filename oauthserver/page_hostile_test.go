@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// AZ-14: the headers of every page, whatever it says, and its cookie.
+// AZ-14: every page has the security headers and the cookie.
 func TestPageHeaders_AZ14(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
@@ -32,7 +32,7 @@ func TestPageHeaders_AZ14(t *testing.T) {
 			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
 			"Content-Type": "text/html; charset=utf-8",
 		} {
-			if got := p.header.Get(header); got != want {
+			if got := p.Header.Get(header); got != want {
 				t.Errorf("%s: %s %q, want %q", name, header, got, want)
 			}
 		}
@@ -40,10 +40,10 @@ func TestPageHeaders_AZ14(t *testing.T) {
 		if name == "consent" {
 			formAction = "'self' https:"
 		}
-		policy := regexp.MustCompile(`^default-src 'none'; style-src 'nonce-([A-Z2-7]{26})'; form-action ` + formAction + `; frame-ancestors 'none'; base-uri 'none'$`).
-			FindStringSubmatch(p.header.Get("Content-Security-Policy"))
-		if policy == nil || name != "redirect" && !strings.Contains(p.body, `<style nonce="`+policy[1]+`">`) {
-			t.Errorf("%s: policy %q", name, p.header.Get("Content-Security-Policy"))
+		policy := regexp.MustCompile(`^default-src 'none'; style-src 'nonce-([A-Z2-7]{26})'; img-src 'self'; font-src 'self'; form-action ` + formAction + `; frame-ancestors 'none'; base-uri 'none'$`).
+			FindStringSubmatch(p.Header.Get("Content-Security-Policy"))
+		if policy == nil || name != "redirect" && !strings.Contains(p.Body, `<style nonce="`+policy[1]+`">`) {
+			t.Errorf("%s: policy %q", name, p.Header.Get("Content-Security-Policy"))
 			continue
 		}
 		if nonces[policy[1]] {
@@ -66,7 +66,7 @@ func TestFormAction_AZ14(t *testing.T) {
 	} {
 		app := e.app(t, public, registered(redirect))
 		p := e.browser(t).signIn("usr_owner", "biz_bakery").ask(app).wantOK()
-		if policy := p.header.Get("Content-Security-Policy"); !strings.Contains(policy, want) || strings.Contains(policy, "script-src") {
+		if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy, want) || strings.Contains(policy, "script-src") {
 			t.Errorf("%s: policy %q", redirect, policy)
 		}
 	}
@@ -82,31 +82,31 @@ func TestBrowserCookie_AZ14(t *testing.T) {
 	} {
 		e := newPageEnv(t, func(c *oauthserver.Config) { c.AppURL = appURL })
 		p := e.browser(t).ask(e.app(t))
-		set, err := http.ParseSetCookie(p.header.Get("Set-Cookie"))
+		set, err := http.ParseSetCookie(p.Header.Get("Set-Cookie"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := secret.Parse(secret.Browser, set.Value); err != nil || set.Name != want.Name || set.Secure != want.Secure ||
 			!set.HttpOnly || set.SameSite != http.SameSiteLaxMode || set.Path != "/" || set.Domain != "" || set.MaxAge != 0 {
-			t.Errorf("%s: cookie %s", appURL, p.header.Get("Set-Cookie"))
+			t.Errorf("%s: cookie %s", appURL, p.Header.Get("Set-Cookie"))
 		}
 	}
 	e := newPageEnv(t)
 	app := e.app(t)
 	b := e.browser(t)
 	b.ask(app)
-	if again := b.ask(app); again.header.Get("Set-Cookie") != "" {
+	if again := b.ask(app); again.Header.Get("Set-Cookie") != "" {
 		t.Error("a browser that is known gets another cookie")
 	}
 }
 
-// Nothing that anybody chooses becomes markup.
+// No external value becomes markup.
 func TestPagesEscape(t *testing.T) {
 	t.Parallel()
 	const evil = `"><script>alert(1)</script>`
 	e := newPageEnv(t)
 	app := e.app(t, func(a *oauthserver.App) { a.Name = evil })
-	e.host.businesses["usr_owner"][0].Name = evil
+	e.host.AddBusiness("usr_owner", oauthserver.Business{ID: "biz_bakery", Name: evil, MayConnect: true})
 	d := e.device(t, app)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	deviceConsent := b.enter(d.UserCode).wantOK()
@@ -118,13 +118,13 @@ func TestPagesEscape(t *testing.T) {
 		"user code": b.get("/device?user_code=" + url.QueryEscape(evil)), "typed": b.enter(evil), "device": deviceConsent,
 		"done": b.submit(deviceConsent, "allow"), "path": b.get("/" + url.PathEscape(evil)), "field": b.post("/device", url.Values{evil: {"1", "2"}}),
 	} {
-		if p.status >= 500 || strings.Contains(p.body, "<script") || strings.Contains(p.body, `"><`+"script") {
-			t.Errorf("%s: %d\n%s", name, p.status, p.main())
+		if p.Status >= 500 || strings.Contains(p.Body, "<script") || strings.Contains(p.Body, `"><`+"script") {
+			t.Errorf("%s: %d\n%s", name, p.Status, p.main())
 		}
 	}
 }
 
-// Hostile queries get a page, whatever they are.
+// Every hostile query gets a page.
 func TestHostileQueries(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
@@ -184,21 +184,21 @@ func TestPageMethods(t *testing.T) {
 		for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS"} {
 			p := request(method, path)
 			p.wantRefusal(http.StatusMethodNotAllowed, "this path takes GET, HEAD, POST")
-			if p.header.Get("Allow") != "GET, HEAD, POST" {
-				t.Errorf("Allow %q", p.header.Get("Allow"))
+			if p.Header.Get("Allow") != "GET, HEAD, POST" {
+				t.Errorf("Allow %q", p.Header.Get("Allow"))
 			}
 		}
 	}
 	request("GET", "/oauth/other").wantRefusal(404, "no such endpoint")
-	if p := request("HEAD", "/device"); p.status != 200 {
-		t.Errorf("HEAD: %d", p.status)
+	if p := request("HEAD", "/device"); p.Status != 200 {
+		t.Errorf("HEAD: %d", p.Status)
 	}
-	if p := request("HEAD", "/oauth/authorize?"+askQuery(e.app(t)).Encode()); p.status != 200 {
-		t.Errorf("HEAD: %d", p.status)
+	if p := request("HEAD", "/oauth/authorize?"+askQuery(e.app(t)).Encode()); p.Status != 200 {
+		t.Errorf("HEAD: %d", p.Status)
 	}
 }
 
-// Bodies that are no forms are refused.
+// Bodies that are not forms are rejected.
 func TestPageForms(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
@@ -217,8 +217,8 @@ func TestPageForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Header.Set("Content-Type", test.contentType)
-			if p := b.do(r); p.status != http.StatusBadRequest || !strings.Contains(p.body, `role="alert" id="alert">invalid_request: `) {
-				t.Errorf("%s with %.20q: %d %s", test.contentType, test.body, p.status, p.body)
+			if p := b.do(r); p.Status != http.StatusBadRequest || !strings.Contains(p.Body, `role="alert" id="alert">invalid_request: `) {
+				t.Errorf("%s with %.20q: %d %s", test.contentType, test.body, p.Status, p.Body)
 			}
 		}
 	}
@@ -232,9 +232,9 @@ func TestPageLimit_OLIM03(t *testing.T) {
 	refused := func() (n int) {
 		for range 601 {
 			p := b.get("/oauth/authorize")
-			if p.status == http.StatusTooManyRequests {
+			if p.Status == http.StatusTooManyRequests {
 				n++
-				if after := p.header.Get("Retry-After"); after == "" || !strings.Contains(p.body, "too many requests, retry after "+after+" seconds") {
+				if after := p.Header.Get("Retry-After"); after == "" || !strings.Contains(p.Body, "too many requests, retry after "+after+" seconds") {
 					t.Errorf("Retry-After %q with %s", after, p.main())
 				}
 			}
@@ -244,20 +244,20 @@ func TestPageLimit_OLIM03(t *testing.T) {
 	if n := refused(); n != 1 {
 		t.Errorf("%d of 601 refused, want 1", n)
 	}
-	if p := b.get("/device"); p.status != 429 {
-		t.Errorf("another page: %d", p.status)
+	if p := b.get("/device"); p.Status != 429 {
+		t.Errorf("another page: %d", p.Status)
 	}
-	b.header.Set("X-Forwarded-For", "203.0.113.9") // nobody trusts us as a proxy
-	if p := b.get("/device"); p.status != 429 {
-		t.Errorf("with a spoofed address: %d", p.status)
+	b.header.Set("X-Forwarded-For", "203.0.113.9") // not from a trusted proxy
+	if p := b.get("/device"); p.Status != 429 {
+		t.Errorf("with a spoofed address: %d", p.Status)
 	}
 	b.ip = "198.51.100.1"
-	if p := b.get("/device"); p.status == 429 {
+	if p := b.get("/device"); p.Status == 429 {
 		t.Error("another address is refused")
 	}
 	b.ip = "192.0.2.1"
 	e.clock.Advance(time.Minute)
-	if p := b.get("/device"); p.status == 429 {
+	if p := b.get("/device"); p.Status == 429 {
 		t.Error("refused a minute later")
 	}
 }

@@ -12,11 +12,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// A door counts who connects to it, in whatever protocol.
+// A door counts connections, of any protocol.
 type door struct {
 	url    string
 	knocks atomic.Int32
@@ -90,8 +91,8 @@ func TestDecisionTakesNothingElse(t *testing.T) {
 	}
 }
 
-// CVE-2023-34246: nobody is taken for a client, and approved without being asked,
-// because its public client_id was approved before.
+// CVE-2023-34246: consent is asked for every time, even if the same public client_id was
+// approved before.
 func TestConsentIsAskedEveryTime(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
@@ -146,7 +147,7 @@ func TestMetadataIsNotFetched(t *testing.T) {
 		c.Registration = func(*http.Request) (string, error) { return "org_dev", nil }
 	})
 	body, err := json.Marshal(map[string]any{
-		"client_name": "Desk", "redirect_uris": []string{pageCallback}, "scope": "invoices:read",
+		"client_name": "Tool", "redirect_uris": []string{pageCallback}, "scope": "invoices:read",
 		"client_uri": door.url, "logo_uri": door.url, "tos_uri": door.url, "policy_uri": door.url,
 		"jwks_uri": door.url, "sector_identifier_uri": door.url, "request_uris": []string{door.url},
 	})
@@ -161,10 +162,10 @@ func TestMetadataIsNotFetched(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	app, err := e.AppByClientID(t.Context(), made.ClientID)
+	app, err := fixture.AppByClientID(t.Context(), e, made.ClientID)
 	mustDo(t, err)
 	p := e.browser(t).signIn("usr_owner", "biz_sandbox").ask(app).wantOK()
-	if !strings.Contains(p.body, "Desk") || strings.Contains(p.body, door.url) || strings.Contains(p.body, "<img") {
+	if !strings.Contains(p.Body, "Tool") || strings.Contains(p.Body, door.url) || strings.Contains(p.Body, "<img") {
 		t.Errorf("the page shows\n%s", p.main())
 	}
 	if n := door.knocks.Load(); n != 0 {

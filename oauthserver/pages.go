@@ -1,42 +1,73 @@
 package oauthserver
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/locale"
+	"github.com/partnerkit/partnerkit/theme"
+)
 
 // Pages renders what a person sees. oauthserver/pages has the default ones; a
 // host with a front end of its own implements the interface. The server has set
 // the headers, a strict Content-Security-Policy among them, before it calls: no
-// script runs, and only <style> elements with the view's Nonce apply.
+// script runs; only <style> and <link rel="stylesheet"> elements with the view's Nonce
+// apply; images and fonts come from the app host.
 type Pages interface {
 	// Consent asks whether an app may connect.
 	Consent(w http.ResponseWriter, r *http.Request, view ConsentView) error
 	// DeviceForm asks for a user code.
 	DeviceForm(w http.ResponseWriter, r *http.Request, view DeviceFormView) error
-	// Done says that a device was approved or denied.
+	// Done shows that a device was approved or denied.
 	Done(w http.ResponseWriter, r *http.Request, view DoneView) error
-	// Error shows why nothing happens. The text is shown to the letter in an
-	// element with role="alert".
+	// ConnectedApps lists the apps of a business.
+	ConnectedApps(w http.ResponseWriter, r *http.Request, view ConnectedAppsView) error
+	// Error shows why nothing happens. The message is shown unchanged and alone in an
+	// element with role="alert", in every language.
 	Error(w http.ResponseWriter, r *http.Request, view ErrorView) error
+}
+
+// Frame is what every page has.
+type Frame struct {
+	Service  string
+	Nonce    string // of <style> and <link rel="stylesheet"> elements
+	Theme    theme.Theme
+	Icon     string          // path of the page's icon, unless the theme has one
+	Language locale.Language // with the texts of the page; for <html lang>
+	Person   string          // who is signed in, as the session says; may be empty
+	// SwitchAccount is where the person can sign in with another account and then return to
+	// this page; may be empty.
+	SwitchAccount string
 }
 
 // ConsentView is a decision to be made: a form with the method POST to Action
 // that carries the Hidden fields, one of the Businesses as business_id, and two
 // submit buttons named decision, with the values allow and deny.
 type ConsentView struct {
-	Service    string
-	Nonce      string // of <style> elements
+	Frame
 	AppName    string
-	ClientHost string // host of the client_id, for apps with a metadata document
-	UserCode   string // what the device shows, for the device flow
+	Listing    AppListing // what the live listing of the app says; may be zero
+	ClientHost string     // host of the client_id, for apps with a metadata document
+	UserCode   string     // what the device shows, for the device flow
 	Scopes     []ScopeView
 	Businesses []BusinessView // that can be chosen; just one in the device flow
-	FixedTo    string         // business_id that cannot be changed: the device flow's
-	Unreviewed bool           // the app has not completed review
-	ReturnsTo  string         // host or scheme of the redirect URI; empty in the device flow
-	Action     string
-	Hidden     []HiddenField
+	// Missing are the businesses of this person that cannot be chosen.
+	Missing []MissingBusiness
+	FixedTo string // business_id that cannot be changed: the device flow's
+	// ChooseBusiness is where the person can sign in to another business and then return to
+	// this page, in the device flow; may be empty.
+	ChooseBusiness string
+	Unreviewed     bool // the app has not completed review
+	// LocalOnly: the app has a metadata document, and all its redirect URIs lead to programs
+	// on the person's computer. Any of them could be asking.
+	LocalOnly bool
+	ReturnsTo string // host or scheme of the redirect URI; empty in the device flow
+	Action    string
+	Hidden    []HiddenField
 }
 
-// ScopeView is a scope in plain words.
+// ScopeView is a scope in plain words, in the language of the page.
 type ScopeView struct{ Name, Description string }
 
 // BusinessView is a business that can be chosen.
@@ -46,32 +77,74 @@ type BusinessView struct {
 	Selected bool
 }
 
+// MissingBusiness is a business that the app cannot be connected to. Reason is
+// PagePermissionRequired if the person's role there may not connect apps, and
+// PageReviewRequired if the app has not completed review.
+type MissingBusiness struct {
+	Name   string
+	Reason PageError
+}
+
 // HiddenField is a hidden field of a form.
 type HiddenField struct{ Name, Value string }
 
 // DeviceFormView is the form that takes a user code, named user_code.
 type DeviceFormView struct {
-	Service  string
-	Nonce    string // of <style> elements
+	Frame
 	UserCode string // pre-filled
-	Problem  string // with what was entered before
-	Action   string
-	Hidden   []HiddenField
+	// Problem with what was entered before, and its code. The page shows the problem
+	// like the message of an [ErrorView].
+	Problem     string
+	ProblemCode PageError
+	Action      string
+	Hidden      []HiddenField
 }
 
 // DoneView is the end of the device flow in the browser.
 type DoneView struct {
-	Service  string
-	Nonce    string // of <style> elements
+	Frame
 	AppName  string
 	Business string
 	Approved bool
 }
 
+// ConnectedAppsView is the apps that a business has connected. Where MayChange is true,
+// each app has two forms with the method POST and the app's ClientID as client_id: to
+// RevokeAction and to UninstallAction.
+type ConnectedAppsView struct {
+	Frame
+	Path            string // of this page, to mark its link in the header
+	Business        string // its name
+	BusinessPath    string // where another one can be chosen; may be empty
+	MayChange       bool
+	Apps            []ConnectedApp
+	ShowsUse        bool // the apps have LastUsedAt
+	RevokeAction    string
+	UninstallAction string
+	RedactHours     int          // from uninstalling an app to its business.redact
+	Disconnected    audit.Action // what was done just now: audit.AccessRevoked, audit.Uninstalled or nothing
+}
+
+// ConnectedApp is an app that a business has connected.
+type ConnectedApp struct {
+	ID, ClientID, Name string
+	Listing            AppListing
+	OpenPath           string // the host's page for the app; may be empty
+	Scopes             []ScopeView
+	ConnectedAt        time.Time
+	LastUsedAt         time.Time // zero: never
+}
+
 // ErrorView is a refusal. The status has been written already.
 type ErrorView struct {
-	Service string
-	Nonce   string // of <style> elements
+	Frame
 	Status  int
+	Code    PageError // to explain the message by
 	Message string
+	AppName string // of the app that the page is about; empty if it is about none
+	// Missing are the businesses of this person, none of which the app can be connected to.
+	Missing []MissingBusiness
+	// Again is a path on the app host where the person can try again, and ChooseBusiness one
+	// where they can sign in to another business first; both may be empty.
+	Again, ChooseBusiness string
 }

@@ -5,26 +5,27 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 )
 
-// registrationAnswer is the answer of RFC 7591 section 3.2.1. The secret's
-// members are for clients that have one.
-type registrationAnswer struct {
+// registrationResponse is the response of RFC 7591 section 3.2.1. Its two members for the
+// secret are absent for clients without one.
+type registrationResponse struct {
 	ClientID        string `json:"client_id"`
 	IssuedAt        int64  `json:"client_id_issued_at"`
 	ClientSecret    string `json:"client_secret,omitempty"`
 	SecretExpiresAt *int   `json:"client_secret_expires_at,omitempty"`
-	clientMetadata
+	clientmetadata.Client
 }
 
-// serveRegister is dynamic client registration (RFC 7591). What it registers is
-// an unreviewed app, which can connect only where its organization says so.
+// serveRegister is dynamic client registration (RFC 7591). It registers an unreviewed app,
+// which can be connected to sandbox businesses of its organization only.
 func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c := s.newCall(r, endpointRegister)
@@ -33,7 +34,8 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	}
 	// Member by member: each has an error of its own.
 	var members map[string]json.RawMessage
-	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, Lists: registrationLists()}
+	rules := s.registrationRules()
+	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, Lists: rules.Lists()}
 	if err := apierror.DecodeJSON(r, &members, limits); err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	metadata, err := s.readClientMetadata(members)
+	metadata, err := rules.Read(members)
 	if err != nil {
 		return err
 	}
@@ -49,24 +51,34 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := registrationAnswer{ClientID: app.ClientID, IssuedAt: c.now.Unix(), clientMetadata: metadata}
+	response := registrationResponse{ClientID: app.ClientID, IssuedAt: c.now.Unix(), Client: metadata}
 	if !clientSecret.IsZero() {
-		answer.ClientSecret, answer.SecretExpiresAt = clientSecret.Reveal(), new(int)
+		response.ClientSecret, response.SecretExpiresAt = clientSecret.Reveal(), new(int)
 	}
 	forbidStoring(w)
-	return apierror.WriteJSON(w, http.StatusCreated, answer)
+	return apierror.WriteJSON(w, http.StatusCreated, response)
 }
 
-// registrar is on whose account a registration goes.
+// registrationRules are the rules for the metadata of a registration.
+func (s *Server) registrationRules() clientmetadata.Rules {
+	return clientmetadata.Rules{
+		Scopes:          s.cfg.Scopes,
+		AuthMethods:     s.authMethods(),
+		CheckKeysURI:    s.documents.CheckKeysURI,
+		GrantTypes:      supportedGrants(),
+		MaxRedirectURIs: 5, PrivateUseSchemes: s.cfg.PrivateUseSchemes,
+	}
+}
+
+// registrar is the organization that an app is registered for.
 type registrar struct {
-	token          *Digest // its organization, when there is one
+	token          *Digest // names the organization, if it is not nil
 	organizationID string
 }
 
-// registrar reads the registration token, or asks the policy about a request
-// without.
+// registrar reads the registration token. Without a token it calls the host's policy.
 func (s *Server) registrar(r *http.Request) (registrar, error) {
-	text, sent := bearer(r)
+	text, sent := header.Authorization(r.Header, "Bearer")
 	if sent {
 		token, err := secret.Parse(secret.RegistrationToken, text)
 		if err != nil {
@@ -88,21 +100,21 @@ func (s *Server) registrar(r *http.Request) (registrar, error) {
 	return registrar{organizationID: organizationID}, nil
 }
 
-// register creates the app, using up the registration token.
-func (s *Server) register(ctx context.Context, now time.Time, by registrar, m clientMetadata) (App, secret.Secret, error) {
+// register creates the app and uses up the registration token.
+func (s *Server) register(ctx context.Context, now time.Time, by registrar, m clientmetadata.Client) (App, secret.Secret, error) {
 	app := App{
 		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: Public, Status: AppActive,
 		Origin: OriginRegistered, Name: m.Name, OrganizationID: by.organizationID,
-		RedirectURIs: m.RedirectURIs, Scopes: m.scopes, Metadata: m.encode(), CreatedAt: now,
+		RedirectURIs: m.RedirectURIs, Scopes: m.Scopes, Metadata: encodeMetadata(m.Details), CreatedAt: now,
 	}
-	var clientSecret secret.Secret
-	var secrets []ClientSecret
 	if m.AuthMethod != authNone {
-		var record ClientSecret
-		clientSecret, record = newClientSecret(app.ID, now)
-		app.Type, secrets = Confidential, []ClientSecret{record}
+		app.Type = Confidential
 	}
-	app, err := s.cfg.Store.RegisterApp(ctx, Registration{App: app, Secrets: secrets, Token: by.token, Now: now, MaxApps: s.cfg.MaxApps})
+	if s.cfg.RegisteredScopesAsDefault {
+		app.Scopes = s.cfg.Scopes.Requestable()
+		app.Metadata = encodeMetadata(registeredMetadata{m.Details, m.Scope})
+	}
+	app, clientSecret, err := s.addApp(ctx, app, by.token)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return App{}, secret.Secret{}, errRegistration()
@@ -115,40 +127,23 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 	return app, clientSecret, nil
 }
 
-// IssueRegistrationToken makes a token that lets its bearer register one app for
-// the organization, within [RegistrationTokenLifetime], and returns its record.
-// Reveal the token to the person who asked; nobody can read it again.
-func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (secret.Secret, RegistrationToken, error) {
+// IssueRegistrationToken issues a token that lets its bearer register one app for the
+// organization within Lifetimes.RegistrationToken, and returns it with its record. The token
+// cannot be read again.
+func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (string, RegistrationToken, error) {
 	if organizationID == "" {
-		return secret.Secret{}, RegistrationToken{}, errors.New("issue registration token: no organization")
+		return "", RegistrationToken{}, errors.New("issue registration token: no organization")
 	}
 	now := s.cfg.Clock.Now()
 	token := secret.New(secret.RegistrationToken)
 	record := RegistrationToken{
 		ID: id.New(id.RegistrationToken, now), Digest: token.Digest(), OrganizationID: organizationID,
-		CreatedAt: now, ExpiresAt: now.Add(RegistrationTokenLifetime),
+		CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.RegistrationToken),
 	}
 	if err := s.cfg.Store.CreateRegistrationToken(ctx, record); err != nil {
-		return secret.Secret{}, RegistrationToken{}, apierror.Failed("issue registration token", err)
+		return "", RegistrationToken{}, apierror.Failed("issue registration token", err)
 	}
-	return token, record, nil
-}
-
-// bearer returns the token of the Authorization header, and whether one was
-// sent: an empty one, or two, are a token too, and no good one.
-func bearer(r *http.Request) (token string, sent bool) {
-	values := r.Header.Values("Authorization")
-	for _, value := range values {
-		scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			continue
-		}
-		if len(values) > 1 {
-			return "", true
-		}
-		return strings.TrimSpace(rest), true
-	}
-	return "", false
+	return token.Reveal(), record, nil
 }
 
 func errRegistration() error {

@@ -2,41 +2,99 @@ package oauthserver
 
 import (
 	"errors"
-	"net/url"
+	"fmt"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 )
 
-var errResource = errors.New("resource must be one absolute URI on the API origin")
-
-// checkResource checks the values of the resource parameter (RFC 8707): none, or
-// one absolute URI on the API origin, with any path and without a fragment. Its length
-// is bounded by the request's, and at the authorize page by [MaxResource].
-func (s *Server) checkResource(values []string) error {
-	if len(values) == 0 {
-		return nil
-	}
-	if len(values) > 1 {
-		return errResource
-	}
-	if strings.ContainsFunc(values[0], func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return errResource // url.Parse takes more than a URI may have
-	}
-	u, err := url.Parse(values[0])
-	if err != nil || u.User != nil || u.Opaque != "" || strings.Contains(values[0], "#") || originOf(u) != s.apiOrigin {
-		return errResource
-	}
-	return nil
+// Resource is a part of the API host that has protected resource metadata (RFC 9728) of its
+// own, such as an MCP endpoint.
+type Resource struct {
+	// Path on the API host, such as /mcp, without a slash at its end. Everything below it
+	// belongs to the resource. Its metadata is at
+	// /.well-known/oauth-protected-resource/mcp.
+	Path string
+	// Name of the resource, which clients can show; empty: none.
+	Name string
+	// Scopes that the metadata names. Clients request them when no challenge names others.
+	// Empty: every scope that apps may request.
+	Scopes []string
 }
 
-// originOf is scheme, host and port of a URL, in the form in which origins
-// compare.
-func originOf(u *url.URL) string {
-	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+// resourcePath is what a path looks like that is spelled the same in every URL.
+var resourcePath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+
+func checkResources(all []Resource, catalog identity.ScopeCatalog) error {
+	requestable := catalog.Requestable()
+	var wrong []error
+	for i, r := range all {
+		for _, scope := range r.Scopes {
+			if !requestable.Has(scope) {
+				wrong = append(wrong, fmt.Errorf("%s: apps may not request the scope %q", r.Path, scope))
+			}
+		}
+		switch {
+		case !resourcePath.MatchString(r.Path), path.Clean(r.Path) != r.Path:
+			wrong = append(wrong, fmt.Errorf("%q is not a path such as /mcp, of letters, digits and . _ ~ - between slashes", r.Path))
+		case isPartOf(r.Path, "/oauth"), isPartOf(r.Path, "/.well-known"):
+			wrong = append(wrong, fmt.Errorf("%s belongs to the OAuth server", r.Path))
+		case slices.ContainsFunc(all[:i], func(other Resource) bool { return other.Path == r.Path }):
+			wrong = append(wrong, fmt.Errorf("%s is declared twice", r.Path))
+		}
 	}
-	if port != "" && !(scheme == "https" && port == "443") && !(scheme == "http" && port == "80") {
-		host += ":" + port
+	return errors.Join(wrong...)
+}
+
+// isPartOf reports whether a path is that of a resource, or below it.
+func isPartOf(called, resource string) bool {
+	return called == resource || strings.HasPrefix(called, resource+"/")
+}
+
+// ResourceMetadataURL returns the URL of the metadata of the resource that a path of the API
+// host belongs to: the longest of [Config.Resources], or the API host as a whole. A path that
+// is a resource's with a slash at its end has metadata with that slash, since clients compare
+// the metadata's resource with the URL that they called.
+func (s *Server) ResourceMetadataURL(called string) string {
+	var found string
+	for _, r := range s.cfg.Resources {
+		if isPartOf(called, r.Path) && len(r.Path) > len(found) {
+			found = r.Path
+		}
 	}
-	return scheme + "://" + host
+	if found != "" && called == found+"/" {
+		found = called
+	}
+	return s.apiOrigin + pathResourceMetadata + found
+}
+
+// resourceDocument is the document of RFC 9728. Its scopes are such as apps may request,
+// because clients that use the document request all of them.
+type resourceDocument struct {
+	Resource      string   `json:"resource"`
+	Name          string   `json:"resource_name,omitempty"`
+	Servers       []string `json:"authorization_servers"`
+	Scopes        []string `json:"scopes_supported"`
+	BearerMethods []string `json:"bearer_methods_supported"`
+}
+
+// resourceMetadata serves the metadata of a resource; the zero value is the API host as a
+// whole.
+func (s *Server) resourceMetadata(r Resource) apierror.Handler {
+	document := resourceDocument{
+		Resource: s.apiOrigin + r.Path, Name: r.Name, Servers: []string{s.apiOrigin},
+		Scopes: r.Scopes, BearerMethods: []string{"header"},
+	}
+	if len(document.Scopes) == 0 {
+		document.Scopes = s.cfg.Scopes.Requestable().Names()
+	}
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		w.Header().Set("Cache-Control", cacheable)
+		return apierror.WriteJSON(w, http.StatusOK, document)
+	}
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // revoked wants REV-02's answer.
-func (a apiAnswer) revoked() {
+func (a apiResponse) revoked() {
 	a.Helper()
 	a.ok("")
-	if a.raw != "{}" {
-		a.Errorf("body %q", a.raw)
+	if a.Body != "{}" {
+		a.Errorf("body %q", a.Body)
 	}
 }
 
-// REV-01, REV-02, REV-03, REV-04, REV-06: who may revoke what, and what dies of it,
-// with every hint.
+// REV-01, REV-02, REV-03, REV-04, REV-06: which client may revoke which token, and which
+// tokens end with it, with every hint.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -29,22 +29,22 @@ func TestRevoke(t *testing.T) {
 		form   []string
 		dies   bool
 	}{
-		"confidential":                 {confidentialID, withBasic(confidentialID, apiSecret), nil, true},
-		"confidential, body":           {confidentialID, nil, []string{"client_id", confidentialID, "client_secret", apiSecret}, true},
-		"public, body":                 {publicID, nil, []string{"client_id", publicID}, true},
-		"public, Basic":                {publicID, withBasic(publicID, ""), nil, true},
-		"nobody":                       {publicID, nil, nil, true},
-		"nobody, confidential token":   {confidentialID, nil, nil, true},
-		"public, of another":           {confidentialID, nil, []string{"client_id", publicID}, false},
-		"confidential, of another":     {publicID, withBasic(confidentialID, apiSecret), nil, false},
-		"beside a Bearer header":       {publicID, withHeader("Authorization", "Bearer x"), nil, true},
-		"resource is not looked at":    {publicID, nil, []string{"resource", "x"}, true},
-		"empty client_id is no client": {publicID, nil, []string{"client_id", ""}, true},
+		"confidential":                  {confidentialID, withBasic(confidentialID, apiSecret), nil, true},
+		"confidential, body":            {confidentialID, nil, []string{"client_id", confidentialID, "client_secret", apiSecret}, true},
+		"public, body":                  {publicID, nil, []string{"client_id", publicID}, true},
+		"public, Basic":                 {publicID, withBasic(publicID, ""), nil, true},
+		"nobody":                        {publicID, nil, nil, true},
+		"no client, confidential token": {confidentialID, nil, nil, true},
+		"public, of another":            {confidentialID, nil, []string{"client_id", publicID}, false},
+		"confidential, of another":      {publicID, withBasic(confidentialID, apiSecret), nil, false},
+		"beside a Bearer header":        {publicID, withHeader("Authorization", "Bearer x"), nil, true},
+		"resource is not looked at":     {publicID, nil, []string{"resource", "x"}, true},
+		"empty client_id is no client":  {publicID, nil, []string{"client_id", ""}, true},
 	} {
 		for _, hint := range []string{"", "access_token", "refresh_token", "nonsense"} {
 			t.Run(name+" "+hint, func(t *testing.T) {
 				t.Parallel()
-				k := newAPIKit(t)
+				k := newAPIHarness(t)
 				form := test.form
 				if hint != "" {
 					form = append([]string{"token_type_hint", hint}, form...)
@@ -75,7 +75,7 @@ func TestRevoke(t *testing.T) {
 // REV-06: a used refresh token ends its family too.
 func TestRevokeUsed(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	_, refresh := k.tokens(publicID)
 	next := k.refresh(publicID, refresh).ok(tokenMembers)
 	k.post("/oauth/revoke", k.as(publicID), "token", refresh).revoked()
@@ -84,17 +84,17 @@ func TestRevokeUsed(t *testing.T) {
 	}
 }
 
-// REV-02: nothing that is no live token is an error.
+// REV-02: revoking a value that is not a live token is not an error.
 func TestRevokeUnknown(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	code := k.code(publicID, apiChallenge)
 	for _, token := range []string{
 		"x", strings.Repeat("x", 4000), "ü", secret.New(secret.AccessToken).Reveal(), secret.New(secret.RefreshToken).Reveal(), code, " ",
 	} {
 		k.post("/oauth/revoke", k.as(publicID), "token", token).revoked()
 	}
-	k.redeem(publicID, code).ok(tokenMembers) // a code is no token
+	k.redeem(publicID, code).ok(tokenMembers) // a code is not a token
 	k.clock.Advance(31 * 24 * time.Hour)
 	k.post("/oauth/revoke", k.as(publicID), "token", secret.New(secret.AccessToken).Reveal()).revoked()
 }
@@ -102,7 +102,7 @@ func TestRevokeUnknown(t *testing.T) {
 // REV-01, REV-03, REV-05: each refusal; the token lives on.
 func TestRevokeRefuses(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, refresh := k.tokens(confidentialID)
 	suspended := k.addApp("cli_suspended", oauthserver.Public)
 	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))

@@ -3,27 +3,33 @@ package oauthserver
 import (
 	"context"
 	"errors"
-	"strings"
+	"fmt"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 )
 
-// SessionToken is what a verified subject token of token exchange says.
+// MaxSessionToken is the maximum length of a session token in bytes.
+const MaxSessionToken = sessiontoken.MaxLength
+
+// SessionToken is the content of a verified subject token of token exchange.
 type SessionToken struct {
 	ID             string // jti: a token is used once
 	UserID         string
 	BusinessID     string
 	SessionID      string
-	InstallationID string // that it was issued under; empty when the format has none
+	InstallationID string // that the token was issued for; empty if the format has none
 	ExpiresAt      time.Time
 }
 
-// SessionTokenVerifier verifies subject tokens. An error means that the token is
-// not good, except one that wraps [ErrInternal], which is a fault.
+// SessionTokenVerifier verifies subject tokens. An error that wraps [ErrInternal] is an
+// internal error; any other error means that the token is not valid.
 type SessionTokenVerifier interface {
 	VerifySessionToken(ctx context.Context, app App, token string, now time.Time) (SessionToken, error)
 }
 
-// Why no session token is issued; match with errors.Is.
+// The reasons why no session token is issued; match with errors.Is.
 var (
 	// ErrPublicApp: a PUBLIC app cannot exchange session tokens.
 	ErrPublicApp = errors.New("a PUBLIC app gets no session tokens")
@@ -31,48 +37,113 @@ var (
 	ErrAppNotUsable = errors.New("the app is suspended or deactivated")
 	// ErrNotInstalled: the business has no ACTIVE installation of the app.
 	ErrNotInstalled = errors.New("the app is not installed in the business")
-	// ErrNotMember: the user is no member of the business.
+	// ErrNotMember: the user is not a member of the business.
 	ErrNotMember = errors.New("the user is not a member of the business")
 	// ErrUserNotActive: the user is suspended or restricted.
 	ErrUserNotActive = errors.New("the user is suspended or restricted")
 )
 
-// MaxSessionToken is how long a session token may be, in bytes.
-const MaxSessionToken = 8 << 10
-
-const sessionTokenType = "JWT"
-
-// sessionHeader is the whole header of a session token. A token with any other
-// member is refused: a header must not bring its own key or point to one.
-type sessionHeader struct {
-	Algorithm string `json:"alg"`
-	KeyID     string `json:"kid"`
-	Type      string `json:"typ"`
+// NewSessionToken describes a session token to be issued. The caller has authenticated the
+// user.
+type NewSessionToken struct {
+	// AppID or ClientID names the app. ClientID is not read if AppID is set.
+	AppID, ClientID string
+	BusinessID      string
+	UserID          string
+	// SessionID is the host's name for the user's session, such as the id of its
+	// record. The app can read it, so it must not be the cookie. Empty means a random
+	// id.
+	SessionID string
 }
 
-// sessionClaims are the claims of a session token (RFC 7519 section 4). Times are
-// pointers because an absent one must not read as 1970.
-type sessionClaims struct {
-	Issuer     string `json:"iss"`
-	Audience   string `json:"aud"` // one, never a list
-	Subject    string `json:"sub"`
-	BusinessID string `json:"business_id"`
-	SessionID  string `json:"sid"`
-	ID         string `json:"jti"` // see sessionTokenID
-	IssuedAt   *int64 `json:"iat"`
-	Expires    *int64 `json:"exp"`
-}
-
-// sessionTokenID binds a token to the installation that it was issued under: one
-// that ends takes its tokens with it, also when the app is installed again before
-// they expire.
-func sessionTokenID(installationID, random string) string { return installationID + "." + random }
-
-// installationOf reads what sessionTokenID wrote.
-func installationOf(tokenID string) (installationID string, ok bool) {
-	at := strings.LastIndexByte(tokenID, '.')
-	if at <= 0 || at == len(tokenID)-1 {
-		return "", false
+// IssueSessionToken issues a session token for an embedded app: a JWT that the app verifies
+// with the published keys and exchanges, once and within a minute, for an access token. It
+// returns [ErrNotFound] (no such app), [ErrPublicApp], [ErrAppNotUsable], [ErrNotInstalled],
+// [ErrUserNotActive] or [ErrNotMember]; internal errors wrap [ErrInternal].
+func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (string, error) {
+	if t.BusinessID == "" || t.UserID == "" {
+		return "", errors.New("issue session token: a business and a user are needed")
 	}
-	return tokenID[:at], true
+	now := s.cfg.Clock.Now()
+	app, err := s.sessionApp(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	installations, err := s.cfg.Store.Installations(ctx, InstallationQuery{AppID: app.ID, BusinessID: t.BusinessID})
+	if err != nil {
+		return "", internalError("issue session token", err)
+	}
+	if len(installations) == 0 {
+		return "", ErrNotInstalled
+	}
+	installation := installations[0]
+	if err := s.checkSessionUser(ctx, t); err != nil {
+		return "", err
+	}
+	if t.SessionID == "" {
+		t.SessionID = id.New(id.Session, now)
+	}
+	token, err := s.keys.Issue(ctx, app.ClientID, sessiontoken.Token{
+		UserID: t.UserID, BusinessID: t.BusinessID, SessionID: t.SessionID, InstallationID: installation.ID,
+	}, now)
+	switch {
+	case err != nil:
+		return "", internalError("issue session token", err)
+	case len(token) > MaxSessionToken:
+		return "", fmt.Errorf("issue session token: the ids of user, business and session are too long for a token of %d bytes", MaxSessionToken)
+	}
+	return token, nil
+}
+
+// sessionApp returns an app that can exchange session tokens.
+func (s *Server) sessionApp(ctx context.Context, t NewSessionToken) (App, error) {
+	var app App
+	var err error
+	if t.AppID != "" {
+		app, err = s.cfg.Store.App(ctx, t.AppID)
+	} else {
+		app, err = s.appByClientID(ctx, t.ClientID)
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return App{}, ErrNotFound
+	case err != nil:
+		return App{}, internalError("issue session token", err)
+	case app.Type != Confidential:
+		return App{}, ErrPublicApp
+	case !app.IsUsable():
+		return App{}, ErrAppNotUsable
+	}
+	return app, nil
+}
+
+func (s *Server) checkSessionUser(ctx context.Context, t NewSessionToken) error {
+	status, err := s.cfg.Store.UserStatus(ctx, t.UserID)
+	if err != nil {
+		return internalError("issue session token", err)
+	}
+	if status != UserActive {
+		return ErrUserNotActive
+	}
+	member, err := s.cfg.Host.IsMember(ctx, t.BusinessID, t.UserID)
+	if err != nil {
+		return internalError("issue session token", err)
+	}
+	if !member {
+		return ErrNotMember
+	}
+	return nil
+}
+
+// issuedTokens verifies the tokens of [Server.IssueSessionToken].
+type issuedTokens struct{ keys *sessiontoken.Keys }
+
+// VerifySessionToken implements [SessionTokenVerifier]. Its errors quote nothing of the
+// token.
+func (v issuedTokens) VerifySessionToken(ctx context.Context, app App, token string, now time.Time) (SessionToken, error) {
+	verified, err := v.keys.Verify(ctx, app.ClientID, token, now)
+	if _, rejected := errors.AsType[sessiontoken.Rejection](err); err != nil && !rejected {
+		return SessionToken{}, internalError("verify session token", err)
+	}
+	return SessionToken(verified), err
 }

@@ -20,7 +20,7 @@ import (
 // TX-02: what is refused about the text, the header and the signature.
 func TestSessionTokenForgeries_TX02(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	token := r.issue(t, r.Server, m)
 	private, kid := r.privateKey(t)
@@ -94,7 +94,7 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 		"alg ES384":                   signRaw(t, private, with(map[string]any{"alg": "ES384"}), string(payload)),
 		"alg in another case":         signRaw(t, private, with(map[string]any{"alg": "es256"}), string(payload)),
 		"no alg":                      signRaw(t, private, without("alg"), string(payload)),
-		"somebody else's key":         signRaw(t, stranger, header, string(payload)),
+		"another service's key":       signRaw(t, stranger, header, string(payload)),
 		"no kid":                      signRaw(t, private, without("kid"), string(payload)),
 		"wrong kid":                   signRaw(t, private, with(map[string]any{"kid": kid[:len(kid)-4] + "0000"}), string(payload)),
 		"kid of a number":             signRaw(t, private, with(map[string]any{"kid": 1}), string(payload)),
@@ -137,7 +137,7 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 // is refused does not grow with its dots. The test is not parallel, for it measures
 // the heap.
 func TestSessionTokenOfDots(t *testing.T) {
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, _ := r.embedded(t)
 	for _, dots := range []int{oauthserver.MaxSessionToken, 10 << 20} {
 		token := strings.Repeat(".", dots)
@@ -154,13 +154,13 @@ func TestSessionTokenOfDots(t *testing.T) {
 // TX-02: what is refused about the claims, though we signed them.
 func TestSessionTokenClaims_TX02(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	token := r.issue(t, r.Server, m)
 	private, _ := r.privateKey(t)
 	parts := strings.Split(token, ".")
 	header, good := unb64(t, parts[0]), unb64(t, parts[1])
-	now := rigStart.Unix()
+	now := documentStart.Unix()
 	type claims = map[string]any
 	tests := []struct {
 		name   string

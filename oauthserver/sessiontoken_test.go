@@ -50,7 +50,7 @@ func forgeHeader(t testing.TB, header string, change func(map[string]any)) strin
 }
 
 // privateKey opens the key that signs, as only the host can.
-func (r *docRig) privateKey(t testing.TB) (*ecdsa.PrivateKey, string) {
+func (r *documentHarness) privateKey(t testing.TB) (*ecdsa.PrivateKey, string) {
 	t.Helper()
 	keys, err := r.env.SigningKeys(t.Context(), r.clock.Now())
 	if err != nil || len(keys) == 0 {
@@ -67,7 +67,7 @@ func (r *docRig) privateKey(t testing.TB) (*ecdsa.PrivateKey, string) {
 	return private, keys[0].ID
 }
 
-// signRaw signs whatever bytes with ES256 under whatever header.
+// signRaw signs any bytes with ES256 under any header.
 func signRaw(t testing.TB, private *ecdsa.PrivateKey, header map[string]any, payload string) string {
 	t.Helper()
 	input := b64(t, header) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload))
@@ -81,9 +81,9 @@ func signRaw(t testing.TB, private *ecdsa.PrivateKey, header map[string]any, pay
 }
 
 // TX-02, TX-07: exactly the claims and the header, a minute to live.
-func TestMintSessionToken_TX02_TX07(t *testing.T) {
+func TestIssueSessionToken_TX02_TX07(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	r.clock.Advance(700 * time.Millisecond) // times are whole seconds, rounded down
 	token := r.issue(t, r.Server, m)
@@ -110,7 +110,7 @@ func TestMintSessionToken_TX02_TX07(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantToken := oauthserver.SessionToken{
-		ID: jti, UserID: "usr_1", BusinessID: "biz_1", SessionID: "ses_1", InstallationID: installation.ID, ExpiresAt: rigStart.Add(time.Minute),
+		ID: jti, UserID: "usr_1", BusinessID: "biz_1", SessionID: "ses_1", InstallationID: installation.ID, ExpiresAt: documentStart.Add(time.Minute),
 	}
 	if diff := cmp.Diff(wantToken, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -126,55 +126,61 @@ func TestMintSessionToken_TX02_TX07(t *testing.T) {
 	}
 }
 
-// TX-01, TX-05, TX-07: for whom none is issued.
-func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
+// TX-01, TX-05, TX-07: the cases in which no session token is issued.
+func TestIssueSessionTokenRefuses_TX05_TX07(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		setUp func(t *testing.T, r *docRig, app oauthserver.App, m *oauthserver.MintSession)
+		setUp func(t *testing.T, r *documentHarness, app oauthserver.App, m *oauthserver.NewSessionToken)
 		want  error
 	}{
-		{"nobody's app", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.AppID = "app_none" }, oauthserver.ErrNotFound},
-		{"no app", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.AppID = "" }, oauthserver.ErrNotFound},
-		{"public", func(t *testing.T, r *docRig, _ oauthserver.App, m *oauthserver.MintSession) {
+		{"unknown app", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+			m.AppID = "app_none"
+		}, oauthserver.ErrNotFound},
+		{"no app", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+			m.AppID = ""
+		}, oauthserver.ErrNotFound},
+		{"public", func(t *testing.T, r *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
 			public := r.app(t, func(a *oauthserver.App) { a.Type = oauthserver.Public })
 			r.install(t, public, "biz_1", "usr_1")
 			m.AppID = public.ID
 		}, oauthserver.ErrPublicApp},
-		{"suspended", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+		{"suspended", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
 		}, oauthserver.ErrAppNotUsable},
-		{"deactivated", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+		{"deactivated", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
 		}, oauthserver.ErrAppNotUsable},
-		{"another business", func(_ *testing.T, r *docRig, _ oauthserver.App, m *oauthserver.MintSession) {
+		{"another business", func(_ *testing.T, r *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
 			m.BusinessID = "biz_2"
-			r.host.join("biz_2", "usr_1")
+			r.host.AddBusiness("usr_1", oauthserver.Business{ID: "biz_2"})
 		}, oauthserver.ErrNotInstalled},
-		{"uninstalled", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+		{"uninstalled", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
-		{"access revoked", func(t *testing.T, r *docRig, app oauthserver.App, _ *oauthserver.MintSession) {
+		{"access revoked", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.RevokeAccess(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
-		{"suspended user", func(t *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
+		{"suspended user", func(t *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserSuspended))
 		}, oauthserver.ErrUserNotActive},
-		{"restricted user", func(t *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
+		{"restricted user", func(t *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserRestricted))
 		}, oauthserver.ErrUserNotActive},
-		{"no member", func(_ *testing.T, _ *docRig, _ oauthserver.App, m *oauthserver.MintSession) { m.UserID = "usr_2" }, oauthserver.ErrNotMember},
-		{"the host fails", func(_ *testing.T, r *docRig, _ oauthserver.App, _ *oauthserver.MintSession) {
-			r.host.set(errors.New("host is down"))
+		{"no member", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+			m.UserID = "usr_2"
+		}, oauthserver.ErrNotMember},
+		{"the host fails", func(_ *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
+			r.host.SetError(errors.New("host is down"))
 		}, oauthserver.ErrInternal},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r := newDocRig(t, nil)
+			r := newDocumentHarness(t, nil)
 			app, m := r.embedded(t)
 			test.setUp(t, r, app, &m)
-			token, err := r.MintSessionToken(t.Context(), m)
+			token, err := r.IssueSessionToken(t.Context(), m)
 			if !errors.Is(err, test.want) || token != "" {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
@@ -183,15 +189,15 @@ func TestMintSessionTokenRefuses_TX05_TX07(t *testing.T) {
 			}
 		})
 	}
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	_, m := r.embedded(t)
 	m.SessionID = strings.Repeat("x", oauthserver.MaxSessionToken)
-	if token, err := r.MintSessionToken(t.Context(), m); err == nil || token != "" || strings.Contains(err.Error(), "xx") {
+	if token, err := r.IssueSessionToken(t.Context(), m); err == nil || token != "" || strings.Contains(err.Error(), "xx") {
 		t.Errorf("a token that no verifier takes: %v", err)
 	}
 	m.UserID = ""
-	if _, err := r.MintSessionToken(t.Context(), m); err == nil {
-		t.Error("issued for nobody")
+	if _, err := r.IssueSessionToken(t.Context(), m); err == nil {
+		t.Error("issued without a user")
 	}
 }
 
@@ -202,24 +208,24 @@ func mustDo(t testing.TB, err error) {
 	}
 }
 
-// TX-04: a store that fails is a fault, when minting and when verifying.
+// TX-04: a storage error is an internal error, both when issuing and when verifying.
 func TestSessionTokenFaults_TX04(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	token := r.issue(t, r.Server, m)
 	for n := 1; ; n++ {
 		node := r.node(t, nil)
 		r.env.Tap.Arm(storetest.FaultError, n)
-		_, err := node.MintSessionToken(t.Context(), m)
+		_, err := node.IssueSessionToken(t.Context(), m)
 		if !r.env.Tap.Struck() {
 			if n < 4 {
-				t.Errorf("minting has %d statements", n-1)
+				t.Errorf("issuing has %d statements", n-1)
 			}
 			break
 		}
 		if !errors.Is(err, oauthserver.ErrInternal) {
-			t.Errorf("mint, statement %d: %v", n, err)
+			t.Errorf("issue, statement %d: %v", n, err)
 		}
 	}
 	node := r.node(t, nil)
@@ -232,11 +238,11 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 	}
 }
 
-// TX-04: a token issued under an installation that ended is refused, also when the
-// app is installed again before it expires; and one is used once.
+// TX-04: a token issued under an ended installation is rejected, even if the app is
+// installed again before the token expires. A token is used once.
 func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 	t.Parallel()
-	r := newDocRig(t, nil)
+	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	exchange := func(token string) oauthserver.Outcome {
 		t.Helper()
@@ -245,7 +251,7 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 		issued, err := r.env.ExchangeSession(t.Context(), oauthserver.Exchange{
 			TokenID: verified.ID, ExpiresAt: verified.ExpiresAt, AppID: app.ID, BusinessID: verified.BusinessID,
 			UserID: verified.UserID, InstallationID: verified.InstallationID,
-		}, rigMint(r.clock.Now()))
+		}, documentTokens(r.clock.Now()))
 		mustDo(t, err)
 		return issued.Outcome
 	}

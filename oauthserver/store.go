@@ -8,9 +8,10 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Errors of a Store that are answers, not faults; match with errors.Is.
+// Errors of a Store that are not internal errors; match them with errors.Is.
 var (
 	// ErrNotFound: there is no such row, or none that the caller may act on.
 	ErrNotFound = errors.New("not found")
@@ -22,13 +23,11 @@ var (
 	ErrTooManyApps = errors.New("too many apps")
 	// ErrTooManySecrets: the app has as many valid secrets as it may have.
 	ErrTooManySecrets = errors.New("too many valid secrets")
-	// ErrLastSecret: the app has no other valid secret.
-	ErrLastSecret = errors.New("app has no other valid secret")
 )
 
-// Store is all that the server keeps. Every method that changes something is one
-// act: one transaction with a closed result, decided by the database under any
-// number of contenders. A fault is an error that is none of the above.
+// Store keeps the records of the server. Every method that changes something is one
+// operation in one transaction: all of it happens or nothing does, and exactly one of
+// several concurrent callers wins. An error that is none of the above is an internal error.
 type Store interface {
 	AppStore
 	SecretStore
@@ -39,29 +38,42 @@ type Store interface {
 	DeviceStore
 	SessionTokenStore
 	RegistrationStore
+	AssertionStore
 	KeyStore
 	JanitorStore
 }
 
 // AppStore keeps apps.
 type AppStore interface {
-	// CreateApp adds an app with its secrets, however many its organization has;
-	// [ErrTaken].
-	CreateApp(ctx context.Context, app App, secrets []ClientSecret) error
-	// App and AppByClientID return one app; [ErrNotFound].
+	// App returns one app; [ErrNotFound].
 	App(ctx context.Context, id string) (App, error)
-	AppByClientID(ctx context.Context, clientID string) (App, error)
+	// Apps lists the apps that a query asks for, by id from the last to the first.
+	Apps(ctx context.Context, q AppQuery) ([]App, error)
 	// UpdateApp changes an app in one transaction: change gets the app as it
 	// stands, locked, and returns it as it should be; its error is returned and
-	// nothing is changed. ID, ClientID, Type, Status and Origin stay.
+	// nothing is changed. ID, ClientID, Type, Origin and CreatedAt stay. [ErrNotFound],
+	// [ErrDeactivated] when a deactivated app would get another status.
 	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
-	// SetAppStatus; [ErrNotFound], [ErrDeactivated].
-	SetAppStatus(ctx context.Context, id string, status AppStatus) error
-	// SaveDocumentApp adds the app of a metadata document, or brings the one
-	// with its client_id up to date; an app of another origin stays as it is, and
-	// so does one whose document was fetched later.
-	// Status, Reviewed, OrganizationID and ID of one that exists stay.
+	// SaveDocumentApp adds the app of a metadata document, or updates the app with the same
+	// client_id. An app of another origin is not changed, nor is an app whose document was
+	// fetched later. Status, Reviewed, OrganizationID and ID of an existing app are kept.
 	SaveDocumentApp(ctx context.Context, app App) (App, error)
+}
+
+// AppQuery asks for apps. The zero value asks for none.
+type AppQuery struct {
+	// ClientID asks for the one app that has it. The fields below do not count.
+	ClientID string
+	// All asks for the apps of all organizations, and those without one.
+	All bool
+	// OrganizationIDs asks for the apps of any of these organizations.
+	OrganizationIDs []string
+
+	Text   string    // only apps whose name contains it, A to Z in any case, or whose id, client_id or organization it is; empty: all
+	Status AppStatus // only apps with this status; empty: all
+
+	Before string // the id of an app that comes after; empty: from the last on
+	Limit  int
 }
 
 // SecretStore keeps client secrets.
@@ -69,24 +81,22 @@ type SecretStore interface {
 	// Client returns what a client_id stands for, with its valid secrets, of which
 	// there are at most [MaxClientSecrets], with one statement; [ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
-	// AddClientSecret adds one, unless the app has limit that are valid, at most
-	// [MaxClientSecrets]. Of several at once no more than fit are added.
-	// [ErrNotFound] when there is no such app, [ErrTooManySecrets].
-	AddClientSecret(ctx context.Context, s ClientSecret, limit int) error
 	// ClientSecrets lists them, ended ones too, oldest first.
 	ClientSecrets(ctx context.Context, appID string) ([]ClientSecret, error)
-	// EndClientSecret ends one; [ErrNotFound] when it is not the app's or has
-	// ended already, [ErrLastSecret] when it is the only valid one. Of several at
-	// once one stays.
-	EndClientSecret(ctx context.Context, appID, secretID string, now time.Time) error
+	// ChangeClientSecrets changes the secrets of an app in one transaction: change gets them
+	// as they stand, ended ones too, locked, and returns them as they should be; its error
+	// is returned and nothing is changed. It may be called more than once. A secret with a
+	// new id is added, and of one that was there only EndedAt changes. None is deleted.
+	// [ErrNotFound] when there is no such app, [ErrTooManySecrets] when more than
+	// [MaxClientSecrets] would be valid.
+	ChangeClientSecrets(ctx context.Context, appID string, change func([]ClientSecret) ([]ClientSecret, error)) error
 }
 
 // ConnectionStore keeps installations, consents and the state of users.
 type ConnectionStore interface {
-	// ActiveInstallation returns the one of an app in a business; [ErrNotFound].
-	ActiveInstallation(ctx context.Context, appID, businessID string) (Installation, error)
-	// BusinessInstallations lists the ACTIVE ones of a business, oldest first.
-	BusinessInstallations(ctx context.Context, businessID string) ([]Installation, error)
+	// Installations lists the ACTIVE ones that a query asks for, by id from the first to the
+	// last.
+	Installations(ctx context.Context, q InstallationQuery) ([]Installation, error)
 	// EndInstallation ends the ACTIVE one with that status, records the events
 	// and sets the timer of business.redact; [ErrNotFound].
 	EndInstallation(ctx context.Context, end EndInstallation) (Installation, error)
@@ -99,6 +109,44 @@ type ConnectionStore interface {
 	SetUserStatus(ctx context.Context, userID string, status UserStatus, now time.Time) error
 	// UserStatus is ACTIVE for a user that nothing was said about.
 	UserStatus(ctx context.Context, userID string) (UserStatus, error)
+	// EraseUser does one part of erasing a user, in one transaction. The caller repeats it
+	// with the Next of the part before until Next is empty.
+	//
+	// When the first part returns, no token of the user is valid. From then on until the
+	// last part, nothing is issued to the user and no consent is recorded; an operation
+	// that was under way is complete before a later part looks for its records. Afterwards
+	// the user's consents and token families have ended, the user's access tokens are
+	// revoked, and no record has the id: [ErasedUser] replaces it in consents, families,
+	// tokens, codes, device codes and audit entries, where it may also be the target. The
+	// idempotency keys that the user claimed by a session and the user's status are
+	// deleted.
+	//
+	// An erasure that stopped early can begin again at any time. Erasing a user who was
+	// erased does nothing.
+	EraseUser(ctx context.Context, part EraseUser) (Erased, error)
+}
+
+// EraseUser is one part of erasing a user.
+type EraseUser struct {
+	UserID string
+	Now    time.Time
+	After  string // the Next of the part before; empty: the first part
+	Limit  int    // of records that the part reads, at least 1
+}
+
+// Erased is what one part of erasing a user did.
+type Erased struct {
+	Erasure
+	Next string // where the next part continues; empty: the user is erased
+}
+
+// InstallationQuery asks for the installations of an app, of a business, or of an app in a
+// business, of which at most one is ACTIVE.
+type InstallationQuery struct {
+	AppID      string // empty: any
+	BusinessID string // empty: any
+	After      string // the id of an installation that comes before; empty: from the first on
+	Limit      int    // 0: all
 }
 
 // EndInstallation is how an installation ends.
@@ -123,38 +171,34 @@ type RequestStore interface {
 	HoldRequest(ctx context.Context, r AuthorizationRequest) error
 	// Request returns one; [ErrNotFound]. Used and expired ones are returned.
 	Request(ctx context.Context, digest Digest) (AuthorizationRequest, error)
-	// DenyRequest uses up an open request; [ErrNotFound] when it is not open.
-	DenyRequest(ctx context.Context, d Denial) error
-	// ApproveRequest uses up an open request, records consent and installation,
-	// and adds the code. All of it happens, or nothing.
-	ApproveRequest(ctx context.Context, a Approval, code NewCode) (Approved, error)
+	// DecideRequest uses up an open request with what the user decided. An approval also
+	// records consent and installation, and adds the code. All of it happens, or nothing:
+	// ApprovalNotOpen when the request is not open.
+	DecideRequest(ctx context.Context, d Decision) (Approved, error)
 }
 
-// Approval is a user's yes, in a business, to what an app asks for. The act
-// judges it once more, under its locks.
-type Approval struct {
-	RequestID      string // the authorization request or the device code
+// Decision is what a user decided about the request of an app: approved it in a business,
+// or denied it. The operation checks an approval once more, under its locks.
+type Decision struct {
+	RequestID string // the authorization request or the device code
+	Now       time.Time
+	// Audit is recorded in the same transaction, if the decision is done; the zero
+	// Entry: none.
+	Audit audit.Entry
+	// IsDenied reports that the user denied the request. The fields below are for
+	// approvals.
+	IsDenied bool
+
 	UserID         string
 	BusinessID     string
-	InstallationID string // for a new one
-	GrantID        string // for a new one
-	Now            time.Time
-	// Check looks at the app as it stands under the lock and returns
-	// ApprovalDone, or why not: status, redirect URI, scopes, review.
+	InstallationID string  // for a new one
+	GrantID        string  // for a new one
+	Code           NewCode // of an authorization request
+	// Check checks the locked app and returns ApprovalDone, or the reason for a
+	// rejection: status, redirect URI, scopes, review.
 	Check func(App) ApprovalOutcome
 	// Record returns the events of what happened.
 	Record func(Approved) []events.Event
-	// Audit is recorded in the same transaction, if the approval is done; the zero
-	// Entry: none.
-	Audit audit.Entry
-}
-
-// Denial is a user's no to what an app asks for.
-type Denial struct {
-	RequestID string // the authorization request or the device code
-	Now       time.Time
-	// Audit is recorded in the same transaction; the zero Entry: none.
-	Audit audit.Entry
 }
 
 // NewCode is an authorization code about to be made.
@@ -164,10 +208,11 @@ type NewCode struct {
 	ExpiresAt time.Time
 }
 
-// ApprovalOutcome is how an approval ended.
+// ApprovalOutcome is how a decision ended.
 type ApprovalOutcome string
 
-// The outcomes of an approval. Only after Done has anything happened.
+// The outcomes of a decision. Only after Done has anything happened; a denial ends with Done
+// or NotOpen.
 const (
 	ApprovalDone        ApprovalOutcome = "done"
 	ApprovalNotOpen     ApprovalOutcome = "not open"     // decided, expired or absent
@@ -178,7 +223,7 @@ const (
 	ApprovalBadScopes   ApprovalOutcome = "bad scopes"   // no longer registered
 )
 
-// Approved is what an approval did.
+// Approved is what a decision did. A denial has an Outcome alone.
 type Approved struct {
 	Outcome      ApprovalOutcome
 	App          App
@@ -188,21 +233,21 @@ type Approved struct {
 	Grant        Grant
 }
 
-// Outcome is how a mint ended.
+// Outcome is the result of issuing tokens.
 type Outcome string
 
-// The outcomes of a mint. Only after Issued is there a token.
+// The outcomes of issuing tokens. A token exists only after Issued.
 const (
 	Issued     Outcome = "issued"
-	Lost       Outcome = "lost"        // somebody else used the artifact first
+	Lost       Outcome = "lost"        // another request used the artifact first
 	Dead       Outcome = "dead"        // something above it has ended, or no scope is left
 	Revoked    Outcome = "revoked"     // the family has ended, or the business revoked access
 	ClientDead Outcome = "client dead" // the app was suspended or deactivated meanwhile
 	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
 )
 
-// NewTokens is the tokens to be made, before anybody knows whether they will be.
-// Random values are made outside of the act, which may run more than once.
+// NewTokens are ids and digests of tokens to issue. Random values are created before the
+// operation, which may run more than once.
 type NewTokens struct {
 	Now            time.Time
 	FamilyID       string
@@ -225,9 +270,9 @@ type IssueResult struct {
 type Rotation struct {
 	Token  RefreshToken    // as it was looked up: it is used if its family is still of its Generation
 	Narrow identity.Scopes // cuts down the access token, unless empty
-	// Answer is kept for Retry, when that is not zero, or until the next rotation: who
-	// presents the token again within it, while its successor is unused, gets
-	// the answer back with the outcome Repeated, and nothing ends.
+	// Answer is kept for Retry, when that is not zero, or until the next rotation: a
+	// client that presents the token again within it, while its successor is unused,
+	// gets the answer back with the outcome Repeated, and nothing ends.
 	Answer []byte
 	Retry  time.Duration
 }
@@ -237,16 +282,10 @@ type CodeStore interface {
 	// Code returns a code, used and expired ones too, with one statement; [ErrNotFound].
 	// Of its Standing only names are set: RedeemCode checks the rest under its locks.
 	Code(ctx context.Context, digest Digest) (Code, error)
-	// RedeemCode marks an unused code used and makes a family with its first
-	// tokens. When somebody else was first it ends what they got, and says Lost.
-	// Of the code, as it was looked up, only what never changes counts.
+	// RedeemCode marks an unused code as used and creates a family with its first tokens.
+	// For a code that was used before, it ends the family that the code gave and returns
+	// Lost. Only fields of the code that never change are read.
 	RedeemCode(ctx context.Context, code Code, m NewTokens) (IssueResult, error)
-	// SpendCode marks an unused code used without making anything, and reports whether
-	// it did: false when the code was used before. It is for a redemption that fails
-	// for good. Of a redemption at the same time exactly one of the two succeeds.
-	SpendCode(ctx context.Context, codeID string, now time.Time) (bool, error)
-	// ReplayCode ends the family that a used code gave, if it gave one.
-	ReplayCode(ctx context.Context, codeID string, now time.Time) error
 }
 
 // TokenStore keeps token families and their tokens. A presented token carries the id of
@@ -258,40 +297,52 @@ type TokenStore interface {
 	// or two for a token whose row was purged. Such a token was used, and its ID,
 	// ExpiresAt and Generation are zero.
 	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
-	// RotateRefresh marks an unused token used and makes its successors, which
-	// also ends the access tokens before. When somebody else was first it ends
-	// the family and says Lost, unless a retry is allowed.
+	// RotateRefresh marks an unused token as used and creates its successors, which also
+	// ends the earlier access tokens. For a token that was used before, it ends the family
+	// and returns Lost, unless a retry is allowed.
 	RotateRefresh(ctx context.Context, r Rotation, m NewTokens) (IssueResult, error)
-	// EndFamily ends a family; one that has ended stays as it is.
-	EndFamily(ctx context.Context, familyID string, now time.Time) error
-	// RevokeAccessToken ends one token.
-	RevokeAccessToken(ctx context.Context, tokenID string, now time.Time) error
+	// Revoke ends what a revocation names, and reports whether it did: false when there is
+	// no such record, or when it had ended or was used before. Of a redemption and the
+	// revocation of its code at the same time exactly one succeeds.
+	Revoke(ctx context.Context, r Revocation) (bool, error)
+}
+
+// Revocation names what ends: one of a token family, an access token and a code.
+type Revocation struct {
+	FamilyID      string // with all its tokens
+	AccessTokenID string // alone
+	CodeID        string // marked as used, without giving tokens
+	Now           time.Time
 }
 
 // DeviceStore keeps device codes.
 type DeviceStore interface {
 	// CreateDevice adds one; [ErrTaken] when its user code is in use.
 	CreateDevice(ctx context.Context, d DeviceCode, digest Digest) error
-	// DeviceByDigest and DeviceByUserCode return one; [ErrNotFound].
-	DeviceByDigest(ctx context.Context, digest Digest) (DeviceCode, error)
-	DeviceByUserCode(ctx context.Context, userCode string) (DeviceCode, error)
+	// Device returns the one that a query names; [ErrNotFound].
+	Device(ctx context.Context, q DeviceQuery) (DeviceCode, error)
 	// PollDevice notes a poll of a pending code. It reports false when the last
 	// one that counted was less than the interval ago.
 	PollDevice(ctx context.Context, deviceID string, now time.Time, interval time.Duration) (bool, error)
-	// ApproveDevice and DenyDevice decide a pending code that has not expired;
-	// [ErrNotFound] (deny), ApprovalNotOpen (approve) when it is not.
-	ApproveDevice(ctx context.Context, a Approval) (Approved, error)
-	DenyDevice(ctx context.Context, d Denial) error
+	// DecideDevice decides a pending code that has not expired, as DecideRequest does
+	// with a request; ApprovalNotOpen when it is not pending.
+	DecideDevice(ctx context.Context, d Decision) (Approved, error)
 	// CollectDevice gives the tokens of an approved code, as it was looked up,
 	// once.
 	CollectDevice(ctx context.Context, device DeviceCode, m NewTokens) (IssueResult, error)
 }
 
+// DeviceQuery names a device code: by what the person typed, or by what the device holds.
+type DeviceQuery struct {
+	UserCode string // empty: Digest names it
+	Digest   Digest
+}
+
 // SessionTokenStore exchanges session tokens.
 type SessionTokenStore interface {
-	// ExchangeSession uses up a session token and makes an access token, and a
-	// family with a refresh token if the mint has one. The installation must be
-	// ACTIVE, and the one named when one is named.
+	// ExchangeSession uses up a session token and issues an access token, and a token family
+	// with a refresh token if m has one. The installation must be ACTIVE and, if x names one,
+	// must be the named one.
 	ExchangeSession(ctx context.Context, x Exchange, m NewTokens) (IssueResult, error)
 }
 
@@ -302,16 +353,16 @@ type Exchange struct {
 	AppID          string
 	BusinessID     string
 	UserID         string
-	InstallationID string // that it was issued under; empty: whatever is ACTIVE
+	InstallationID string // under which it was issued; empty: the ACTIVE one
 }
 
 // RegistrationStore keeps registration tokens.
 type RegistrationStore interface {
 	CreateRegistrationToken(ctx context.Context, t RegistrationToken) error
-	// RegisterApp adds an app with its secrets and returns it. With a token it uses
-	// the token up first and takes the organization from it; [ErrNotFound] when the
-	// token is used, expired or unknown, [ErrTaken], [ErrTooManyApps]. Of several at
-	// once no more than fit are added.
+	// RegisterApp adds an app with its secrets and returns it; [ErrTaken] when an app has its
+	// id or client_id. With a token it uses the token up first and takes the organization
+	// from it; [ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
+	// of several at once no more than fit are added.
 	RegisterApp(ctx context.Context, r Registration) (App, error)
 }
 
@@ -340,34 +391,23 @@ type SigningKey struct {
 type KeyStore interface {
 	// SigningKeys lists those that have not retired, oldest first.
 	SigningKeys(ctx context.Context, now time.Time) ([]SigningKey, error)
-	// AddSigningKey adds a key, and has all older ones retire at the given time.
-	// after is the youngest key that the caller knew, empty for none: when
-	// there is a younger one it does nothing and returns ErrNotFound, so that
-	// of several nodes one rotates.
+	// AddSigningKey adds a key and retires all older keys at the given time. after is the
+	// newest key known to the caller, empty for none. If the store has a newer one,
+	// AddSigningKey does nothing and returns ErrNotFound, so that exactly one node rotates the
+	// key.
 	AddSigningKey(ctx context.Context, key SigningKey, after string, retireOlder time.Time) error
-	// ResealSigningKey replaces what is sealed, unless it is no longer what it was.
+	// ResealSigningKey replaces the sealed key if it still equals was.
 	ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error
 }
 
 // JanitorStore cleans up, in small batches.
 type JanitorStore interface {
-	// Purge deletes at most limit rows of each kind that has expired long enough ago
-	// and returns how many it deleted in all: authorization requests, registration
-	// tokens and access tokens after a day; codes, device codes and used session
-	// tokens after 30 days; refresh tokens after 90 days; and apps that registered
-	// themselves or have a document and that were not connected within 30 days.
-	//
-	// Of a used refresh token whose family lives, enough is kept for TokenStore to
-	// recognize it, however old it is. A family has ended when it was revoked, when its
-	// consent or its installation has ended, when its app was deactivated, or when its
-	// newest refresh token has expired.
-	Purge(ctx context.Context, now time.Time, limit int) (int, error)
+	// Purge deletes a batch of records of the kind [storage.PurgeOAuth] or
+	// [storage.PurgeAudit], and returns how many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
 	// RecordRedactions records business.redact for at most limit installations
 	// that ended and whose timer is due, unless the app was connected again, and
 	// returns how many timers it settled. What the library keeps for the app in
 	// the business, its app data, ends in the same transaction.
 	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(Installation) []events.Event) (int, error)
-	// PurgeAudit deletes entries of the audit log from before a time, oldest first
-	// and at most limit, and returns how many.
-	PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error)
 }

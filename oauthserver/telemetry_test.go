@@ -47,7 +47,7 @@ func (c counter) Add(_ context.Context, n int64, options ...metric.AddOption) {
 func TestRefusalsAreCounted(t *testing.T) {
 	t.Parallel()
 	m := &meters{added: map[string]int64{}}
-	k := newAPIKit(t, func(c *oauthserver.Config) { c.MeterProvider = m })
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.MeterProvider = m })
 	for range 33 { // 31 fail, 2 are locked out
 		k.token(withBasic(confidentialID, "wrong"), "grant_type", "refresh_token", "refresh_token", "x")
 	}
@@ -57,7 +57,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	if m.added["lockout"] != 2 || m.added["counter"] != 1 || len(m.added) != 2 {
 		t.Errorf("counted %v", m.added)
 	}
-	if got := k.post("/oauth/device/authorize", k.as(confidentialID)); got.status != http.StatusTooManyRequests {
-		t.Errorf("over the limit: %d", got.status)
+	if got := k.post("/oauth/device/authorize", k.as(confidentialID)); got.Status != http.StatusTooManyRequests {
+		t.Errorf("over the limit: %d", got.Status)
 	}
 }

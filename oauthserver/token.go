@@ -2,14 +2,35 @@ package oauthserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 )
 
-// serveToken is the token endpoint. The client is judged before anything else of
-// the request, the resource before the grant, and only the grant changes
-// anything.
+// The names of token types (RFC 6750, RFC 8693 section 3).
+const (
+	tokenTypeBearer      = "Bearer"
+	tokenTypeAccessToken = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a name
+	tokenTypeJWT         = "urn:ietf:params:oauth:token-type:jwt"          //nolint:gosec // a name
+)
+
+// tokenResponse is the response of the token endpoint (RFC 6749 section 5.1).
+type tokenResponse struct {
+	AccessToken     string `json:"access_token"`
+	IssuedTokenType string `json:"issued_token_type,omitempty"` // RFC 8693 section 2.2.1
+	TokenType       string `json:"token_type"`
+	ExpiresIn       int    `json:"expires_in"`
+	RefreshToken    string `json:"refresh_token,omitempty"`
+	Scope           string `json:"scope"`
+}
+
+// serveToken is the token endpoint. The client is checked before the rest of the request and
+// the resource before the grant. Only the grant changes anything.
 func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c, err := s.begin(r, endpointToken, readForm)
@@ -26,19 +47,19 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkTarget(c); err != nil {
 		return err
 	}
-	answer, err := s.grant(ctx, c, client)
+	response, err := s.grant(ctx, c, client)
 	if err != nil {
 		return err
 	}
 	forbidStoring(w)
-	return apierror.WriteJSON(w, http.StatusOK, answer)
+	return apierror.WriteJSON(w, http.StatusOK, response)
 }
 
-// grant redeems what the client presents.
-func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) (tokenAnswer, error) {
+// grant issues tokens for what the client presents.
+func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) (tokenResponse, error) {
 	grantType, err := c.parameter("grant_type", maxParameter)
 	if err != nil {
-		return tokenAnswer{}, err
+		return tokenResponse{}, err
 	}
 	switch grantType {
 	case grantCode:
@@ -50,11 +71,49 @@ func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) 
 	case grantExchange:
 		return s.grantExchange(ctx, c, client)
 	}
-	return tokenAnswer{}, apierror.NewOAuth(apierror.UnsupportedGrantType, "")
+	return tokenResponse{}, apierror.NewOAuth(apierror.UnsupportedGrantType, "")
 }
 
-// isMember asks the host, since only it knows. A user who has left the business
-// can no longer act in it, whatever was issued before.
+// findOwn returns the code, refresh token or device code that the client presents, if it was
+// issued to the client. One that was issued to another client is as unknown as one that does
+// not exist: presenting it changes nothing.
+func findOwn[T interface{ standing() Standing }](client authenticatedClient, kind secret.Kind, presented string, find func(secret.Secret) (T, error)) (T, error) {
+	var none T
+	parsed, err := secret.Parse(kind, presented)
+	if err != nil {
+		return none, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	found, err := find(parsed)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return none, apierror.GrantError(apierror.GrantUnexplained)
+	case err != nil:
+		return none, apierror.Failed("find the presented secret", err)
+	case !client.owns(found.standing()):
+		return none, apierror.GrantError(apierror.GrantUnexplained)
+	}
+	return found, nil
+}
+
+// newTokens describes a pair of tokens to the store.
+func (s *Server) newTokens(p tokenpair.Pair, now time.Time) NewTokens {
+	n := NewTokens{
+		Now:           now,
+		AccessID:      p.Access.TokenID(),
+		AccessDigest:  p.Access.Digest(),
+		AccessExpires: now.Add(s.cfg.Lifetimes.AccessToken),
+	}
+	if !p.Refresh.IsZero() {
+		n.FamilyID = id.New(id.Family, now)
+		n.RefreshID = p.Refresh.TokenID()
+		n.RefreshDigest = p.Refresh.Digest()
+		n.RefreshExpires = now.Add(s.cfg.Lifetimes.RefreshToken)
+	}
+	return n
+}
+
+// isMember reports whether the user is still a member of the business. A user who has left
+// the business can no longer act in it.
 func (s *Server) isMember(ctx context.Context, businessID, userID string) (bool, error) {
 	member, err := s.cfg.Host.IsMember(ctx, businessID, userID)
 	if err != nil {
@@ -72,25 +131,32 @@ func (s *Server) requireMember(ctx context.Context, businessID, userID string) e
 	return err
 }
 
-// reasons are what a grant says when its act did not issue anything.
+// reasons are what a grant responds if the store issued nothing.
 type reasons struct {
-	lost    apierror.GrantReason // somebody else was first
+	lost    apierror.GrantReason // another request was first
 	revoked apierror.GrantReason
 }
 
-// settle turns the outcome of a mint into an error, nil when tokens were issued.
-func (s *Server) settle(ctx context.Context, c call, outcome Outcome, why reasons) error {
-	switch outcome {
-	case Issued:
-		return nil
+// respond returns the response with the tokens, or the error if the store issued none.
+func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued IssueResult, why reasons) (tokenResponse, error) {
+	var none tokenResponse
+	switch issued.Outcome {
+	case Issued, Repeated:
+		return tokenResponse{
+			AccessToken:  p.Access.Reveal(),
+			TokenType:    tokenTypeBearer,
+			ExpiresIn:    int(s.cfg.Lifetimes.AccessToken / time.Second),
+			RefreshToken: p.Refresh.Reveal(),
+			Scope:        issued.Scopes.String(),
+		}, nil
 	case Lost:
-		return apierror.GrantError(why.lost)
+		return none, apierror.GrantError(why.lost)
 	case Revoked:
-		return apierror.GrantError(why.revoked)
+		return none, apierror.GrantError(why.revoked)
 	case Dead:
-		return apierror.GrantError(apierror.GrantUnexplained)
+		return none, apierror.GrantError(apierror.GrantUnexplained)
 	case ClientDead:
-		return s.refuseClient(ctx, c)
+		return none, s.refuseClient(ctx, c)
 	}
-	return apierror.Failed("mint", errOutcome)
+	return none, apierror.Failed("issue tokens", errors.New("the store returned an unknown outcome"))
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// API-02, API-03: who a call is made for; one statement, nothing cached.
+// API-02, API-03: the principal of a call is read with one statement and not cached.
 func TestVerifyAccessToken(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
 	app := k.app(confidentialID)
 	installation, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
@@ -52,10 +52,11 @@ func TestVerifyAccessToken(t *testing.T) {
 	}
 }
 
-// API-01, API-09, TOK-09: whatever is dead is the same error; a fault is another.
+// API-01, API-09, TOK-09: every dead token gives the same error; an internal error is
+// another.
 func TestVerifyRefuses(t *testing.T) {
 	t.Parallel()
-	k := newAPIKit(t)
+	k := newAPIHarness(t)
 	access, refresh := k.tokens(confidentialID)
 	forged := secret.NewToken(secret.AccessToken, secret.Wrap(access).TokenID()).Reveal() // it names the record, and proves nothing
 	for _, token := range []string{"", "x", refresh, forged, secret.New(secret.AccessToken).Reveal(), access + "x", access[:len(access)-1], "Bearer " + access} {
@@ -67,11 +68,11 @@ func TestVerifyRefuses(t *testing.T) {
 	if !k.isLive(access) {
 		t.Error("dead a second too early")
 	}
-	k.host.fault = errors.New("the host is down")
+	k.host.SetError(errors.New("the host is down"))
 	if _, err := k.server.VerifyAccessToken(t.Context(), access); err == nil || errors.Is(err, oauthserver.ErrInvalidToken) {
 		t.Errorf("a fault of the host: %v", err)
 	}
-	k.host.fault = nil
+	k.host.SetError(nil)
 	k.clock.Advance(time.Second)
 	if k.isLive(access) {
 		t.Error("live at the hour itself")

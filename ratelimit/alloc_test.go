@@ -22,12 +22,12 @@ func TestCheckAllocatesNothing(t *testing.T) {
 		pair, all := ratelimit.NewIPKey("token", ip, client), ratelimit.NewIPKey("token", ip)
 		req := ratelimit.Request{
 			Counters: ratelimit.Counters{
-				{Key: pair, Limit: ratelimit.PerMinute(ratelimit.OAuthWithSecret)},
-				{Key: all, Limit: ratelimit.PerMinute(ratelimit.OAuthPerIP)},
+				{Key: pair, Limit: ratelimit.DefaultLimits().OAuthWithSecret},
+				{Key: all, Limit: ratelimit.DefaultLimits().OAuthPerIP},
 			},
 			Lockouts: ratelimit.Lockouts{
-				{Key: pair, Rule: ratelimit.PairLockout()},
-				{Key: all, Rule: ratelimit.IPLockout()},
+				{Key: pair, Rule: ratelimit.DefaultLimits().AuthFailures},
+				{Key: all, Rule: ratelimit.DefaultLimits().AuthFailuresPerIP},
 			},
 		}
 		if _, err := limiter.Check(ctx, now, req); err != nil {
@@ -50,8 +50,8 @@ func BenchmarkCheck(b *testing.B) {
 	requests := make([]ratelimit.Request, keys)
 	for i := range requests {
 		requests[i].Counters = ratelimit.Counters{
-			{Key: numbered(i), Limit: ratelimit.PerMinute(ratelimit.APIPerBusiness)},
-			{Key: numbered(keys + i/100), Limit: ratelimit.PerMinute(ratelimit.APIPerApp)},
+			{Key: numbered(i), Limit: ratelimit.DefaultLimits().PerBusiness},
+			{Key: numbered(keys + i/100), Limit: ratelimit.DefaultLimits().PerApp},
 		}
 		if _, err := limiter.Check(ctx, now, requests[i]); err != nil {
 			b.Fatal(err)

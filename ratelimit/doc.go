@@ -1,14 +1,13 @@
-// Package ratelimit decides whether a request may go on: fixed windows that
-// count requests, lockouts that count failures, the headers that tell the
+// Package ratelimit decides whether a request is allowed: fixed windows that
+// count requests, lockouts that count failures, the headers that inform the
 // client, and the address a client is counted under.
 //
 // # One call a request
 //
 // A request is counted by several limits at once (by its address, by its
 // address and client, …) and may be locked out. All of that is one [Request]
-// and one call of [Limiter.Check], which counts, judges and answers with a
-// [Result]. Every request counts, those that are refused too, whatever it was
-// that refused them.
+// and one call of [Limiter.Check], which counts the request and returns a [Result].
+// Every request counts, even one that a counter or a lockout refuses.
 //
 // # Windows
 //
@@ -20,10 +19,10 @@
 //
 // # Lockouts
 //
-// A [Lockout] counts failures that the caller reports with [Limiter.Fail]. The
-// time it looks at runs from the first failure. The failure that exceeds the
-// rule is still answered as a failure; from then on Check refuses until the
-// lockout has run out. Refused requests do not extend it, and afterwards the
+// A [Lockout] counts failures that the caller reports with [Limiter.Fail]. Its
+// window begins with the first failure. The failure that exceeds the rule still
+// gets the response of a failure; from then on Check rejects requests until the
+// lockout has ended. Rejected requests do not extend it, and afterwards the
 // count starts from zero.
 //
 // Where an attempt is expensive, or where many at once must not exceed the rule, count
@@ -40,6 +39,6 @@
 //
 // [Memory] serves one process in bounded memory. Package redislimit serves
 // several nodes through Redis. Package limittest is the suite that any other
-// Limiter should pass; [Decide], [Counter.Window] and the Validate methods are
-// there for those who write one.
+// Limiter should pass; [Decide], [Counter.Window] and the Validate methods help
+// to implement one.
 package ratelimit

@@ -33,12 +33,12 @@ func Example() {
 	pair, all := ratelimit.NewIPKey("token", ip, "app_1"), ratelimit.NewIPKey("token", ip)
 	req := ratelimit.Request{
 		Counters: ratelimit.Counters{
-			{Key: pair, Limit: ratelimit.PerMinute(ratelimit.OAuthWithSecret)},
-			{Key: all, Limit: ratelimit.PerMinute(ratelimit.OAuthPerIP)},
+			{Key: pair, Limit: ratelimit.DefaultLimits().OAuthWithSecret},
+			{Key: all, Limit: ratelimit.DefaultLimits().OAuthPerIP},
 		},
 		Lockouts: ratelimit.Lockouts{
-			{Key: pair, Rule: ratelimit.PairLockout()},
-			{Key: all, Rule: ratelimit.IPLockout()},
+			{Key: pair, Rule: ratelimit.DefaultLimits().AuthFailures},
+			{Key: all, Rule: ratelimit.DefaultLimits().AuthFailuresPerIP},
 		},
 	}
 

@@ -19,7 +19,7 @@ func numbered(i int) ratelimit.Key {
 }
 
 func pairOf(key ratelimit.Key) ratelimit.Lockouts {
-	return ratelimit.Lockouts{{Key: key, Rule: ratelimit.PairLockout()}}
+	return ratelimit.Lockouts{{Key: key, Rule: ratelimit.DefaultLimits().AuthFailures}}
 }
 
 func isLocked(t testing.TB, m *ratelimit.Memory, now time.Time, l ratelimit.Lockouts) bool {
@@ -49,7 +49,7 @@ func TestFlood(t *testing.T) {
 	m := newMemory(t, maxBytes)
 
 	locked := pairOf(ratelimit.NewKey("locked"))
-	for range ratelimit.AuthFailuresPerPair + 1 {
+	for range ratelimit.DefaultLimits().AuthFailures.MoreThan + 1 {
 		if _, err := m.Fail(ctx, now, locked); err != nil {
 			t.Fatal(err)
 		}
@@ -88,9 +88,9 @@ func TestFlood(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
-// TestFloodOfLockouts: with no room left for lockouts the live ones stay
-// (OLIM-06), the new ones are not recorded and nobody else is locked out; when
-// the live ones have ended there is room again.
+// TestFloodOfLockouts: with no room left for lockouts the live ones stay (OLIM-06), new
+// ones are not recorded and no other client is locked out; when the live ones have ended
+// there is room again.
 func TestFloodOfLockouts(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.UnixMilli(1_900_000_000_000)

@@ -76,9 +76,9 @@ func TestRules(t *testing.T) {
 		got, want any
 	}{
 		{"PerMinute", ratelimit.PerMinute(300), ratelimit.Limit{Count: 300, Window: time.Minute}},
-		{"LOCK-01", ratelimit.PairLockout(), ratelimit.LockoutRule{MoreThan: 30, Within: time.Minute, For: time.Minute}},
-		{"LOCK-02", ratelimit.IPLockout(), ratelimit.LockoutRule{MoreThan: 100, Within: time.Minute, For: time.Minute}},
-		{"user codes", ratelimit.UserCodeLockout(), ratelimit.LockoutRule{MoreThan: 19, Within: 10 * time.Minute, For: 10 * time.Minute}},
+		{"LOCK-01", ratelimit.DefaultLimits().AuthFailures, ratelimit.LockoutRule{MoreThan: 30, Within: time.Minute, For: time.Minute}},
+		{"LOCK-02", ratelimit.DefaultLimits().AuthFailuresPerIP, ratelimit.LockoutRule{MoreThan: 100, Within: time.Minute, For: time.Minute}},
+		{"user codes", ratelimit.DefaultLimits().UserCodes, ratelimit.LockoutRule{MoreThan: 19, Within: 10 * time.Minute, For: 10 * time.Minute}},
 	}
 	for _, tt := range tests {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {

@@ -8,8 +8,8 @@ import (
 )
 
 // Key names one counter or lockout. It is the beginning of a SHA-256 digest:
-// its size does not depend on what a client sends, and nobody can find a second
-// input that gives the key of somebody else. Keys can be compared and kept.
+// its size does not depend on what a client sends, and a client cannot find an
+// input that has the key of another client. Keys can be compared and stored.
 type Key [16]byte
 
 // NewKey returns the key of the parts under the name of a limit. Names keep

@@ -9,8 +9,8 @@ import (
 // Limiter counts requests and failures. Implementations are safe for
 // concurrent use.
 type Limiter interface {
-	// Check counts the request in each of its counters and says whether it may
-	// go on. It counts also when a lockout or another counter refuses.
+	// Check counts the request in each of its counters and reports whether it is
+	// allowed. It counts the request even if a lockout or another counter rejects it.
 	//
 	// An error means that the limiter could not tell: it wraps ErrInvalid when
 	// the request makes no sense, ErrUnavailable when the place where the
@@ -20,8 +20,8 @@ type Limiter interface {
 
 	// Fail records one failure for each of the lockouts, unless one of them is
 	// locked out: then it records nothing and the Result refuses. Of any number of
-	// failures at once, those up to the one that locks out are allowed and no more.
-	// Errors are those of Check.
+	// failures at once, those up to the one that locks out are allowed and no more, and
+	// the Result of that one has BeganLockout. Errors are those of Check.
 	Fail(ctx context.Context, now time.Time, failed Lockouts) (Result, error)
 
 	// Forgive takes back one failure of each of the lockouts, which Fail recorded
@@ -38,8 +38,8 @@ var (
 	ErrInvalid = errors.New("invalid limit")
 
 	// ErrUnavailable is wrapped by the errors of a limiter that cannot reach
-	// its counts and has been told to refuse rather than to guess. It is a
-	// fault of the server: answer it with a 5xx, not with 429.
+	// its counts and is configured to fail closed. It is an internal error:
+	// respond with a 5xx, not with 429.
 	ErrUnavailable error = unavailableError{}
 )
 

@@ -28,14 +28,17 @@ type MemoryConfig struct {
 // forgotten. A key that failed, but not yet too often, is treated like a
 // counter; a lockout takes the place where its failures were counted and
 // needs no further room. Should all places that a key can take be held by live
-// lockouts, its failures go uncounted and only the counters limit it: nobody
-// is locked out for what others did.
+// lockouts, its failures go uncounted and only the counters limit it, so that no
+// client is locked out for the failures of others.
 type Memory struct {
 	counters *table
 	lockouts *table
 }
 
-var _ Limiter = (*Memory)(nil)
+var (
+	_ Limiter = (*Memory)(nil)
+	_ Peeker  = (*Memory)(nil)
+)
 
 // NewMemory returns a limiter that remembers nothing yet. It fails only when
 // the configuration is out of bounds.
@@ -84,10 +87,13 @@ func (m *Memory) Fail(ctx context.Context, now time.Time, failed Lockouts) (Resu
 		if !failed[i].isUsed() {
 			continue
 		}
-		if tally.LockedUntil[i] = m.lockouts.fail(&failed[i], ms); tally.LockedUntil[i] > 0 {
+		until, began := m.lockouts.fail(&failed[i], ms)
+		if until > 0 {
 			m.forgive(failed[:i], ms) // it was locked out since the check
+			tally.LockedUntil[i] = until
 			break
 		}
+		tally.BeganLockout = tally.BeganLockout || began
 	}
 	return decide(ms, &Request{Lockouts: failed}, &tally, &[MaxCounters]int64{}), nil
 }

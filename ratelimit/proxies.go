@@ -12,8 +12,8 @@ const (
 	// right. No honest chain of proxies is longer.
 	maxForwarded = 32
 
-	// maxForwardedEntry is the longest entry that is looked at, in bytes. An
-	// IPv6 address with brackets, zone and port fits.
+	// maxForwardedEntry is the length of the longest entry that is parsed, in bytes.
+	// An IPv6 address with brackets, zone and port fits.
 	maxForwardedEntry = 80
 )
 
@@ -23,9 +23,9 @@ type Proxies struct {
 	trusted []netip.Prefix
 }
 
-// NewProxies returns Proxies that believe what the trusted networks forward.
-// It refuses invalid prefixes, and those of length zero: to trust everybody is
-// to let every client choose its address.
+// NewProxies returns Proxies that accept forwarded addresses from the trusted
+// networks. It rejects invalid prefixes and prefixes of length zero: if all
+// networks were trusted, every client could choose its address.
 func NewProxies(trusted []netip.Prefix) (Proxies, error) {
 	p := Proxies{trusted: make([]netip.Prefix, 0, len(trusted))}
 	for _, prefix := range trusted {
@@ -48,14 +48,14 @@ func NewProxies(trusted []netip.Prefix) (Proxies, error) {
 //
 // It is the address of the socket, unless that is a trusted proxy: then
 // X-Forwarded-For is read from right to left, over all its lines, past trusted
-// addresses, up to the first that is not trusted. Everything left of that is
-// what a client wrote and is not looked at. An entry that is no address ends
-// the walk at the last trusted address, and after 32 entries it ends anyway. No
-// other header is read.
+// addresses, up to the first that is not trusted. Everything left of that was
+// written by a client and is ignored. An entry that is not an address ends the
+// search at the last trusted address. The search ends after 32 entries in any
+// case. No other header is read.
 //
-// A RemoteAddr that is no address, as with a Unix socket, counts as 0.0.0.0,
-// one client for all. To believe a proxy that connects through a Unix socket,
-// trust 0.0.0.0/32, which nobody can connect from.
+// A RemoteAddr that is not an address, as with a Unix socket, counts as 0.0.0.0,
+// the same client for all such requests. To trust a proxy that connects through a
+// Unix socket, trust 0.0.0.0/32, an address that no client can connect from.
 func (p Proxies) ClientIP(r *http.Request) netip.Addr {
 	client, _ := parseAddr(r.RemoteAddr)
 	client = plain(client)

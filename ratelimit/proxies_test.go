@@ -101,8 +101,8 @@ func TestNewProxiesRefuses(t *testing.T) {
 	}
 }
 
-// FuzzClientIP: whatever is sent, the address is valid and plain, and without a
-// trusted proxy it is the socket's (OLIM-05).
+// FuzzClientIP: for any input the address is valid and plain, and without a trusted
+// proxy it is the socket's address (OLIM-05).
 func FuzzClientIP(f *testing.F) {
 	f.Add("192.0.2.1:5000", "198.51.100.1", "")
 	f.Add("10.0.0.1:443", "198.51.100.1, 192.0.2.1:80", "10.1.1.1,[2001:db8::1]:443")

@@ -44,7 +44,7 @@ type Limit struct {
 }
 
 // Lockout is a rule about failures and the key they are counted under. Check
-// looks at the key only; Fail uses both.
+// uses the key only; Fail uses both.
 type Lockout struct {
 	Key  Key
 	Rule LockoutRule
@@ -58,13 +58,13 @@ type LockoutRule struct {
 	For      time.Duration // whole milliseconds, at most MaxWindow
 }
 
-// IsUsed says whether this place in a Request asks for anything.
+// IsUsed reports whether this place in a Request asks for anything.
 func (c Counter) IsUsed() bool { return c.isUsed() }
 
 // isUsed looks first at what every used counter has.
 func (c *Counter) isUsed() bool { return c.Limit.Count != 0 || *c != Counter{} }
 
-// IsUsed says whether this place in a Request asks for anything.
+// IsUsed reports whether this place in a Request asks for anything.
 func (l Lockout) IsUsed() bool { return l.isUsed() }
 
 func (l *Lockout) isUsed() bool { return l.Rule.MoreThan != 0 || *l != Lockout{} }
@@ -76,8 +76,11 @@ func (r Request) Validate() error { return r.validate() }
 func (r *Request) validate() error {
 	for i := range r.Counters {
 		c := &r.Counters[i]
-		if c.isUsed() && !(inBounds(c.Limit.Count) && isSpan(c.Limit.Window)) {
-			return fmt.Errorf("%w: counter %d: %d in %v", ErrInvalid, i, c.Limit.Count, c.Limit.Window)
+		if !c.isUsed() {
+			continue
+		}
+		if err := c.Limit.validate(); err != nil {
+			return fmt.Errorf("counter %d: %w", i, err)
 		}
 	}
 	return r.Lockouts.validate()
@@ -89,12 +92,29 @@ func (l Lockouts) Validate() error { return l.validate() }
 
 func (l *Lockouts) validate() error {
 	for i := range l {
-		r := &l[i].Rule
-		if l[i].isUsed() && !(inBounds(r.MoreThan) && isSpan(r.Within) && isSpan(r.For)) {
-			return fmt.Errorf("%w: lockout %d: more than %d within %v for %v", ErrInvalid, i, r.MoreThan, r.Within, r.For)
+		if !l[i].isUsed() {
+			continue
+		}
+		if err := l[i].Rule.validate(); err != nil {
+			return fmt.Errorf("lockout %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+func (l *Limit) validate() error {
+	if inBounds(l.Count) && isSpan(l.Window) {
+		return nil
+	}
+	return fmt.Errorf("%w: %d in %v; the count must be at least 1, and the window whole milliseconds and at most %v", ErrInvalid, l.Count, l.Window, MaxWindow)
+}
+
+func (r *LockoutRule) validate() error {
+	if inBounds(r.MoreThan) && isSpan(r.Within) && isSpan(r.For) {
+		return nil
+	}
+	return fmt.Errorf("%w: more than %d within %v for %v; the number must be at least 1, and the times whole milliseconds and at most %v",
+		ErrInvalid, r.MoreThan, r.Within, r.For, MaxWindow)
 }
 
 func inBounds(count int) bool {

@@ -2,7 +2,7 @@ package ratelimit
 
 import "time"
 
-// Refusal says what kind of thing refused a request.
+// Refusal is the kind of limit that refused a request.
 type Refusal string
 
 // What can refuse. NotRefused is the zero value.
@@ -31,6 +31,10 @@ type Result struct {
 
 	// Lockouts are what is left of each lockout, zero where none is live.
 	Lockouts [MaxLockouts]time.Duration
+
+	// BeganLockout is true when a failure was allowed and began a lockout. Exactly
+	// one failure begins it.
+	BeganLockout bool
 }
 
 // Quota is the state of one counter. The zero Quota belongs to an unused place.
@@ -46,9 +50,11 @@ type Quota struct {
 type Tally struct {
 	Counts      [MaxCounters]int64 // in the current window, this request included
 	LockedUntil [MaxLockouts]int64 // in Unix milliseconds, zero when not locked out
+	// BeganLockout is set by a failure that was counted and began a lockout.
+	BeganLockout bool
 }
 
-// Decide turns a tally into the Result, for those who implement a Limiter. The
+// Decide turns a tally into the Result, for implementations of Limiter. The
 // request must be valid.
 func Decide(now time.Time, req Request, tally Tally) Result {
 	ms := now.UnixMilli()
@@ -61,7 +67,7 @@ func Decide(now time.Time, req Request, tally Tally) Result {
 	return decide(ms, &req, &tally, &ends)
 }
 
-// decide is Decide for those who know when the counters' windows end.
+// decide is Decide for callers that know when the counters' windows end.
 func decide(ms int64, req *Request, tally *Tally, ends *[MaxCounters]int64) Result {
 	var res Result
 	for i := range req.Lockouts {
@@ -78,17 +84,13 @@ func decide(ms int64, req *Request, tally *Tally, ends *[MaxCounters]int64) Resu
 			continue
 		}
 		quota := &res.Counters[i]
-		*quota = Quota{
-			Allowed:   tally.Counts[i] <= int64(c.Limit.Count),
-			Limit:     c.Limit.Count,
-			Remaining: int(max(0, int64(c.Limit.Count)-tally.Counts[i])),
-			Reset:     time.Duration(ends[i]-ms) * time.Millisecond,
-		}
+		*quota = c.quota(tally.Counts[i], ends[i]-ms)
 		if !quota.Allowed {
 			res.refuse(RefusedByCounter, i, quota.Reset)
 		}
 	}
 	res.Allowed = res.Refusal == NotRefused
+	res.BeganLockout = res.Allowed && tally.BeganLockout
 	return res
 }
 

@@ -23,8 +23,8 @@ var setBytes = sizeOf[set]() + sizeOf[*set]()
 func sizeOf[T any]() int64 { return int64(reflect.TypeFor[T]().Size()) }
 
 // table is a hash table of fixed size whose keys compete for places within
-// sets of eight. Where a key goes depends on a seed of this process: nobody
-// outside can choose keys that crowd one set.
+// sets of eight. Where a key goes depends on a seed of this process, so that clients
+// cannot choose keys that crowd one set.
 type table struct {
 	seed   maphash.Seed
 	shards [shards]shard
@@ -75,6 +75,20 @@ func (t *table) count(c *Counter, ms int64) (sum, ends int64) {
 	return int64(e.count), e.ends
 }
 
+// read returns the sum of the counter's current window and counts nothing.
+func (t *table) read(c *Counter, ms int64) int64 {
+	shard, i := t.place(&c.Key)
+
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if set := shard.sets[i]; set != nil {
+		if e := set.window(&c.Key, uint32(c.Limit.Window.Milliseconds()), ms); e != nil {
+			return int64(e.count)
+		}
+	}
+	return 0
+}
+
 // lockedUntil returns when the key's lockout ends, or ended; zero for none.
 func (t *table) lockedUntil(key *Key) int64 {
 	shard, i := t.place(key)
@@ -91,9 +105,9 @@ func (t *table) lockedUntil(key *Key) int64 {
 	return 0
 }
 
-// fail counts one failure, and locks out if that was one too many. It returns zero. When
-// the key is locked out already it counts nothing, and returns when that ends.
-func (t *table) fail(l *Lockout, ms int64) int64 {
+// fail counts one failure, and reports whether it began a lockout because it was one too
+// many. When the key is locked out already it counts nothing, and returns when that ends.
+func (t *table) fail(l *Lockout, ms int64) (until int64, began bool) {
 	shard, i := t.place(&l.Key)
 
 	shard.mu.Lock()
@@ -103,19 +117,20 @@ func (t *table) fail(l *Lockout, ms int64) int64 {
 	switch {
 	case e == nil:
 		if e = set.victim(ms); e == nil {
-			return 0
+			return 0, false
 		}
 		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
 	case ms >= e.ends:
 		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
 	case e.window == lockedOut:
-		return e.ends
+		return e.ends, false
 	}
 	e.count++
-	if int64(e.count) > int64(l.Rule.MoreThan) {
-		e.window, e.ends = lockedOut, ms+l.Rule.For.Milliseconds()
+	if int64(e.count) <= int64(l.Rule.MoreThan) {
+		return 0, false
 	}
-	return 0
+	e.window, e.ends = lockedOut, ms+l.Rule.For.Milliseconds()
+	return 0, true
 }
 
 // forgive takes back one failure, and the lockout that it began.

@@ -14,20 +14,19 @@
 // decided on the strength of what it read: one conditional statement picks the
 // winner of a race.
 //
-// A DB may run an act more than once: PostgreSQL after a deadlock, SQLite when
-// a batch of acts has to be repeated one by one. So an act has no effect other
-// than its statements and the variables it assigns, and whatever is random, a
-// token or an id, is made before it.
+// A DB may run an operation more than once: PostgreSQL after a deadlock, SQLite when a
+// batch of operations is repeated one by one. An operation therefore has no effect other
+// than its statements and the variables it assigns, and random values such as tokens and
+// ids are created before it.
 //
 // # Joining a host's transaction
 //
-// A host that writes rows of its own together with ours has two ways. It may
-// open the transaction here, with BeginTx of the store; then Commit also wakes
-// whoever waits for what was written. Or it brings its own transaction, as
-// [SQL] of a *sql.Tx or as postgres.Pgx of a pgx.Tx; what waits for the rows
-// then finds them at its next look, a second later at most. WithTx of the store
-// joins either one. An act that joins runs in a savepoint: when it fails, the
-// host's transaction is as it was before.
+// A host that writes its own rows together with partnerkit's has two options. It may open
+// the transaction with the store's BeginTx; Commit then also wakes the workers that wait
+// for the written rows. Or it brings its own transaction, as [SQL] of a *sql.Tx or as
+// postgres.Pgx of a pgx.Tx; workers then find the rows at their next poll, at most one
+// second later. The store's WithTx joins either transaction. An operation that joins runs
+// in a savepoint: if it fails, the host's transaction is unchanged.
 //
 // # Several acts in one transaction
 //

@@ -2,8 +2,8 @@ package storage
 
 import "errors"
 
-// The errors that every [DB] and the store above it return; match them with
-// errors.Is. Their texts say what to do, the text around them says where.
+// The errors that every [DB] and the store above it return; match them with errors.Is.
+// Their texts name the remedy, the wrapping text names the operation.
 var (
 	// ErrClosed: the store was used after Close.
 	ErrClosed = errors.New("the store is closed")
@@ -17,11 +17,15 @@ var (
 	// ErrNewerSchema: newer code migrated the database in a way that this code
 	// cannot work with.
 	ErrNewerSchema = errors.New("the database needs newer code")
+	// ErrNoTable: a statement names a table that does not exist.
+	ErrNoTable = errors.New("the table does not exist")
+	// ErrOlderSchema: the database lacks migrations, and the store may not apply them.
+	ErrOlderSchema = errors.New("the database lacks migrations")
 	// ErrReadOnly: the database cannot be written.
 	ErrReadOnly = errors.New("the database is read-only")
 	// ErrFull: the disk, or what the database may use of it, is full.
 	ErrFull = errors.New("the database or its disk is full")
-	// ErrNoListen: the database cannot tell what other processes announce.
+	// ErrNoListen: the database cannot receive announcements of other processes.
 	ErrNoListen = errors.New("no announcements on this database")
 	// ErrUndone: the act ended well, and then a statement that it had left for [Later]
 	// failed. Nothing of it happened.

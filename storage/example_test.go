@@ -10,8 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// Of two who redeem the same voucher one wins: the conditional update decides,
-// not a look beforehand.
+// Exactly one of two callers redeems the same voucher: a single conditional UPDATE selects
+// the winner, not an earlier read.
 func ExampleDB() {
 	ctx := context.Background()
 	db, err := sqlite.OpenDB(ctx, sqlite.Config{Path: sqlite.Memory})

@@ -23,9 +23,9 @@ func Later(ctx context.Context, tx Tx, query string, args ...any) error {
 	return err
 }
 
-// OneLater is [One] for a row that the act looks at only once its next statement has run,
-// with which the query may travel. It says by then in found whether there was one. There
-// must be a next statement.
+// OneLater is [One] for a row that the act reads only after its next statement has run. The
+// query may be sent together with that statement. By then found reports whether there was a
+// row. There must be a next statement.
 func OneLater(ctx context.Context, tx Tx, found *bool, query string, args []any, dest ...any) error {
 	if pipeline, ok := tx.(interface {
 		OneLater(ctx context.Context, found *bool, query string, args, dest []any) error
@@ -67,6 +67,18 @@ func One(ctx context.Context, from Querier, query string, args []any, dest ...an
 		return err
 	}
 	return rows.Close()
+}
+
+// OneByKey is [One] for a single SELECT that finds its row by a key of an index. A
+// database may run it over a connection on which writers wait, so it must be short. A
+// host's own queries use [One].
+func OneByKey(ctx context.Context, from Querier, query string, args []any, dest ...any) error {
+	if keyed, ok := from.(interface {
+		OneByKey(ctx context.Context, query string, args, dest []any) error
+	}); ok {
+		return keyed.OneByKey(ctx, query, args, dest)
+	}
+	return One(ctx, from, query, args, dest...)
 }
 
 // Each calls row for every row of a query, with the Scan of that row. An error

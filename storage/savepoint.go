@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Savepoint runs the act inside tx so that it happens as a whole or not at all,
-// whatever becomes of tx afterwards: when the act fails, only its own
-// statements are undone. Its error comes back unchanged, or, when they could not be
-// undone, as the text of another: whatever the act said, it did not end so.
+// Savepoint runs the operation inside tx so that it happens as a whole or not at all. If
+// the operation fails, only its own statements are rolled back and its error is returned
+// unchanged. If they could not be rolled back, the error has the operation's error as text
+// only, so that errors.Is does not match it.
 func Savepoint(ctx context.Context, tx Tx, act Operation) (err error) {
 	if _, err := tx.Exec(ctx, "SAVEPOINT partnerkit_act"); err != nil {
 		return fmt.Errorf("open savepoint: %w", err)
@@ -30,13 +30,13 @@ func Savepoint(ctx context.Context, tx Tx, act Operation) (err error) {
 		err = fmt.Errorf("release savepoint: %w", err)
 	}
 	if lost := undo(ctx, tx); lost != nil {
-		// Keep the end of ctx recognizable: it is no fault of the database.
+		// Keep the error of ctx recognizable: it is not an error of the database.
 		return fmt.Errorf("%w, after: %v", errors.Join(lost, ctx.Err()), err) //nolint:errorlint // on purpose
 	}
 	return err
 }
 
-// undo runs even when ctx has ended meanwhile: the transaction may live on.
+// undo runs even if ctx has ended: the transaction may continue.
 func undo(ctx context.Context, tx Tx) error {
 	ctx = context.WithoutCancel(ctx)
 	if _, err := tx.Exec(ctx, "ROLLBACK TO SAVEPOINT partnerkit_act"); err != nil {

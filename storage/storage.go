@@ -39,7 +39,7 @@ type Operation func(ctx context.Context, tx Tx) error
 // DB is one database. All methods are safe for concurrent use; after Close they
 // return [ErrClosed].
 type DB interface {
-	// Dialect says what differs between databases.
+	// Dialect returns the differences between databases.
 	Dialect() Dialect
 	// Write runs the act in a transaction and returns after its commit.
 	Write(ctx context.Context, act Operation) error
@@ -56,7 +56,7 @@ type DB interface {
 	Announce(ctx context.Context, topic string) error
 	// Listen calls heard with every topic that another process announces, and
 	// with "" when some may have been missed, until ctx ends. It returns
-	// [ErrNoListen] when this database has no way to tell.
+	// [ErrNoListen] if this database does not support announcements.
 	Listen(ctx context.Context, heard func(topic string)) error
 	// Close ends the use of the database.
 	Close() error
@@ -80,8 +80,8 @@ type Dialect struct {
 	// Now is an expression for the time of the database in Unix milliseconds. It is
 	// for leases alone, which nodes with different clocks compare.
 	Now string
-	// IsOneProcess says that nobody else has the database open: whoever held
-	// something in it before is gone.
+	// IsOneProcess reports that only this process has the database open. Leases of an earlier
+	// process are void.
 	IsOneProcess bool
 }
 

@@ -58,7 +58,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *harness) {
 				a := r.app(endpoint, "invoice.created")
 				r.net.handle(endpoint, test.handler)
 				r.record(a.business, "invoice.created")
@@ -94,7 +94,7 @@ func redirect(status int) http.HandlerFunc {
 	}
 }
 
-// endless writes as long as somebody reads.
+// endless writes until the reader closes the connection.
 func endless(w http.ResponseWriter, _ *http.Request) {
 	for chunk := bytes.Repeat([]byte{'x'}, 4096); ; {
 		if _, err := w.Write(chunk); err != nil {

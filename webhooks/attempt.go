@@ -3,8 +3,11 @@ package webhooks
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -12,43 +15,93 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
-// maxAnswer is how much of an answer is kept.
+// maxAnswer is how much of an answer is kept, of its body and of its header.
 const maxAnswer = 1 << 10
 
-// attempt sends a delivery once. Whatever happens is an outcome.
+// attempt sends a delivery once. Every result, including an error, is an outcome.
 func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
 	began, started := time.Now(), s.cfg.Clock.Now()
-	a := &Attempt{ID: id.New(id.Attempt, started), Number: due.Attempts + 1, StartedAt: started}
+	a := &Attempt{ID: id.New(id.Attempt, started), Round: due.Round, Number: due.Attempts + 1, StartedAt: started}
 	if res, err := s.post(ctx, due, a); err != nil {
 		a.Error = outbound.PublicText(err)
 		s.cfg.Logger.DebugContext(ctx, "webhooks: attempt failed", "delivery", due.ID, "webhook", due.WebhookID, "err", err)
 	} else {
-		a.ResponseCode, a.Answer = res.Status, res.Body[:min(len(res.Body), maxAnswer)]
+		a.ResponseCode, a.Answer, a.ResponseHeader = res.Status, res.Body[:min(len(res.Body), maxAnswer)], keptHeader(res.Header)
 		if !res.IsSuccess() {
 			a.Error = "answered with status " + strconv.Itoa(res.Status)
 		}
 	}
 	a.Duration = time.Since(began)
-	after := due.next(a.Error == "", s.cfg.Clock.Now())
+	after := due.next(a.Error == "", s.cfg.Clock.Now(), s.cfg.RetryDelays)
 	return Outcome{
 		Due: due, Epoch: epoch, Status: after.Status, Attempts: after.Attempts, NextAttemptAt: after.NextAttemptAt,
-		ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a,
+		ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a, IsExhausted: after.Status == Failed,
 	}
 }
 
 func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Response, error) {
-	signer, err := s.signers.of(due.WebhookID, due.Secrets, a.StartedAt)
-	if err != nil {
-		s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot sign; is a key missing from the keyring?", "webhook", due.WebhookID, "err", err)
-		return nil, err
-	}
-	a.Signature = signer.Sign(a.StartedAt, due.Body)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, due.URL, bytes.NewReader(due.Body))
+	req, err := s.request(ctx, due.Delivery, target{due.URL, due.Secrets}, a.StartedAt)
 	if err != nil {
 		return nil, err
 	}
-	req.Header = due.Header(a.Signature)
+	a.Signature = req.Header.Get(signature.Header)
 	return s.http.Send(req)
+}
+
+// target is where a delivery goes, and what signs it.
+type target struct {
+	url     string
+	secrets Secrets
+}
+
+// request is what an attempt at a time sends.
+func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Time) (*http.Request, error) {
+	signer, err := s.signers.of(d.WebhookID, to.secrets, at)
+	if err != nil {
+		s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot sign; is a key missing from the keyring?", "webhook", d.WebhookID, "err", err)
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.url, bytes.NewReader(d.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = d.Header(signer.Sign(at, d.Body))
+	if s.cfg.StandardHeaders {
+		signer.SetStandard(req.Header, d.ID, at, d.Body)
+	}
+	return req, nil
+}
+
+// SignedRequest returns the request that an attempt of a delivery would send now, to be shown
+// to the developer, who can send it with a tool of their own; [ErrNotFound]. Nothing is sent
+// or recorded. With the request anyone can pass off its body as sent by the platform for
+// as long as receivers accept the signature's time, so show it only to users who may rotate
+// the webhook's secret. The request does not contain the secret.
+func (s *Service) SignedRequest(ctx context.Context, appID, webhookID, deliveryID string) (*http.Request, error) {
+	hook, err := s.Get(ctx, appID, webhookID)
+	if err != nil {
+		return nil, err
+	}
+	d, _, err := s.Delivery(ctx, appID, webhookID, deliveryID)
+	if err != nil {
+		return nil, err
+	}
+	return s.request(ctx, d, target{hook.URL, hook.Secrets}, s.now())
+}
+
+// keptHeader is the beginning of a response's header, in the order of its names: lines are
+// kept while they fit, as valid UTF-8.
+func keptHeader(h http.Header) http.Header {
+	kept, left := http.Header{}, maxAnswer
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		for _, value := range h[name] {
+			if left -= len(name) + len(value); left < 0 {
+				return kept
+			}
+			kept[name] = append(kept[name], strings.ToValidUTF8(value, "\uFFFD"))
+		}
+	}
+	return kept
 }
 
 // Header is what an attempt with that signature sends beside the body; HTTP adds its
@@ -63,6 +116,9 @@ func (d Delivery) Header(signed string) http.Header {
 	}
 	if !d.IsTest() {
 		h["X-Webhook-Event-Id"] = []string{d.EventID}
+	}
+	if d.Sequence > 0 {
+		h["X-Webhook-Sequence"] = []string{strconv.FormatInt(d.Sequence, 10)}
 	}
 	return h
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -24,9 +25,9 @@ func (a oneAddress) LookupNetIP(context.Context, string, string) ([]netip.Addr, 
 	return []netip.Addr{netip.Addr(a)}, nil
 }
 
-// DLV-07: a webhook whose name has moved to an address that is not public is not
-// dialled, for an event or for a test (CVE-2018-15192, CVE-2026-55671), and what the
-// partner reads does not tell that from an address where nobody listens.
+// DLV-07: a webhook whose name has moved to an address that is not public is not dialled,
+// for an event or for a test (CVE-2018-15192, CVE-2026-55671), and the partner sees the
+// same error as for an address without a server.
 func TestBlockedAddresses(t *testing.T) {
 	t.Parallel()
 	for address, dialed := range map[string]int32{
@@ -47,7 +48,7 @@ func TestBlockedAddresses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := newRig(t, webhooks.Config{})
+				r := newHarness(t, webhooks.Config{})
 				r.svc.UseClient(client)
 				r.start()
 				a := r.app("127.0.0.1", "invoice.created")
@@ -79,10 +80,10 @@ func TestLoopbackAfterDevelopment(t *testing.T) {
 	var hits atomic.Int32
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
 	t.Cleanup(receiver.Close)
-	r := newRig(t, webhooks.Config{}) // not in a bubble: the sockets are real
+	r := newHarness(t, webhooks.Config{}) // not in a bubble: the sockets are real
 	a := r.app(strings.TrimPrefix(receiver.URL, "http://"), "invoice.created")
-	for _, development := range []bool{false, true} { // the second shows that there was somebody to reach
-		sender, err := webhooks.New(webhooks.Config{Store: r.Store, Keyring: ring(t), CurrentVersion: "2026-09-01", AllowLoopback: development})
+	for _, development := range []bool{false, true} { // the second shows that the address is reachable
+		sender, err := webhooks.New(webhooks.Config{Store: r.Store, Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Options: webhooks.Options{AllowLoopback: development}})
 		r.must(err)
 		d, err := sender.SendTest(t.Context(), a.ID, a.webhook.ID)
 		r.must(err)

@@ -38,7 +38,7 @@ func (s *Service) newDelivery(id string, to Subscriber, e events.Event, now time
 		return Delivery{}, fmt.Errorf("body of event %s: %w", e.ID, err)
 	}
 	return Delivery{
-		ID: id, WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID,
+		ID: id, WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID, Sequence: e.Number,
 		Body: text, Status: Queued, NextAttemptAt: now, CreatedAt: now,
 	}, nil
 }

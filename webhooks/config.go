@@ -23,13 +23,13 @@ import (
 const (
 	// AttemptTimeout is the time of one attempt, from DNS to the last header.
 	AttemptTimeout = 10 * time.Second
-	// MaxAttempts is how often a delivery is tried.
+	// MaxAttempts is how often a delivery is tried with the default Config.RetryDelays.
 	MaxAttempts = 6
-	// SecretOverlap is how long the secret before a rotation signs too.
+	// SecretOverlap is the default of Config.SecretOverlap.
 	SecretOverlap = 24 * time.Hour
-	// Retention is how long a delivery is kept.
+	// Retention is the default of Config.Retention.
 	Retention = 30 * 24 * time.Hour
-	// WarnEvery is how often Config.Failing hears of one webhook at most.
+	// WarnEvery is the minimum time between two webhook.failing notifications of one webhook.
 	WarnEvery = 24 * time.Hour
 )
 
@@ -38,6 +38,7 @@ const (
 	defaultMaxInFlight = 256
 	defaultPerEndpoint = 16
 	defaultLease       = 15 * time.Second
+	maxOverlap         = 30 * 24 * time.Hour
 )
 
 // Config of a [Service]. Store and Keyring are required; the zero value of
@@ -51,12 +52,9 @@ type Config struct {
 	// none; empty when the API has no versions.
 	CurrentVersion string
 
-	// AllowLoopback lets webhooks point to this machine, over http too. For
-	// development only.
-	AllowLoopback bool
-	// TLS is the base of every handshake, for root certificates of one's own;
-	// nil means the system's roots.
-	TLS *tls.Config
+	// Retention is how long deliveries are kept and can be sent again; 0 means 30 days.
+	Retention time.Duration
+
 	// Dial opens the connections to endpoints, for networks that can be left through
 	// an egress proxy only. It is called with network "tcp" and an address as IP:port.
 	// Names are resolved on this machine, and addresses that are not public are
@@ -65,6 +63,26 @@ type Config struct {
 	// direct connections, which are checked at the socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// Notifications receives notifications for the host's staff; nil means none are sent.
+	// When a delivery has used up its attempts, one node sends webhook.failing, and no
+	// node sends it again for that webhook within [WarnEvery].
+	Notifications *events.Notifications
+
+	Clock         clock.Clock          // nil: the real time
+	Logger        *slog.Logger         // nil: discards
+	MeterProvider metric.MeterProvider // nil: no metrics
+
+	Options
+}
+
+// Options are the settings that only webhooks have. The zero value of each is its default.
+type Options struct {
+	// AllowLoopback lets webhooks point to this machine, over http too. For
+	// development only.
+	AllowLoopback bool
+	// TLS is the base of every handshake, for root certificates of one's own;
+	// nil means the system's roots.
+	TLS *tls.Config
 	// MaxWebhooks is how many an app may have; 0 means 20.
 	MaxWebhooks int
 	// MaxInFlight is how many attempts run at a time; 0 means 256. Half of them
@@ -78,19 +96,32 @@ type Config struct {
 	// means 15 seconds.
 	Lease time.Duration
 
-	// PurgeAfter is when deliveries are deleted: 0 means after [Retention], and less
+	// RetryDelays are the pauses after the first failed attempt, the second and so on;
+	// after one more failure than there are delays the delivery has failed. Nil means 1
+	// minute, 5 minutes, 30 minutes, 2 hours and 6 hours. There are at most 20 delays, each
+	// at least one second, and together they are shorter than Retention.
+	RetryDelays []time.Duration
+	// SecretOverlap is how long the secret before a rotation signs too; 0 means 24 hours,
+	// at most 30 days.
+	SecretOverlap time.Duration
+	// StandardHeaders adds the headers of Standard Webhooks to each attempt, beside ours and
+	// signed with the same secrets, as SetStandard of package signature describes.
+	StandardHeaders bool
+	// DisableAfter switches off a webhook that has been failing for so long: no attempt has
+	// succeeded since, and at least two deliveries have used up their attempts. The audit
+	// log and the Notifications report it; switching the webhook on again starts over. 0
+	// means never, and less than one hour is rejected.
+	DisableAfter time.Duration
+	// PurgeAfter is when deliveries are deleted: 0 means after Retention, and less
 	// is refused. More leaves time to a host that drops whole partitions instead.
 	PurgeAfter time.Duration
-
-	// Failing is told of a webhook that keeps failing, so that somebody can tell
-	// its developer: when a delivery has used up its attempts, and not again for
-	// [WarnEvery]. It is called from Run, once in all nodes, and must not block.
-	Failing func(ctx context.Context, webhookID string)
-
-	Clock         clock.Movable        // nil: the real time
-	Logger        *slog.Logger         // nil: discards
-	MeterProvider metric.MeterProvider // nil: no metrics
 }
+
+// Retention returns how long deliveries are kept.
+func (s *Service) Retention() time.Duration { return s.cfg.Retention }
+
+// SecretOverlap returns how long the secret before a rotation signs too.
+func (s *Service) SecretOverlap() time.Duration { return s.cfg.SecretOverlap }
 
 func (c Config) withDefaults() Config {
 	if len(c.Catalog.All()) == 0 {
@@ -100,15 +131,14 @@ func (c Config) withDefaults() Config {
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, defaultMaxInFlight)
 	c.PerEndpoint = cmp.Or(c.PerEndpoint, defaultPerEndpoint)
 	c.Lease = cmp.Or(c.Lease, defaultLease)
-	c.PurgeAfter = cmp.Or(c.PurgeAfter, Retention)
-	if c.Clock == nil {
-		c.Clock = clock.System{}
+	c.SecretOverlap, c.Retention = cmp.Or(c.SecretOverlap, SecretOverlap), cmp.Or(c.Retention, Retention)
+	c.PurgeAfter = cmp.Or(c.PurgeAfter, c.Retention)
+	if c.RetryDelays == nil {
+		c.RetryDelays = defaultRetryDelays()
 	}
+	c.Clock = clock.From(c.Clock)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Failing == nil {
-		c.Failing = func(context.Context, string) {}
 	}
 	if c.MeterProvider == nil {
 		c.MeterProvider = noop.NewMeterProvider()
@@ -128,10 +158,16 @@ func (c Config) validate() error {
 		return errors.New("webhooks: Config.PerEndpoint or Config.MaxWebhooks is negative")
 	case c.Lease != 0 && c.Lease < time.Second:
 		return errors.New("webhooks: Config.Lease is less than a second")
-	case c.PurgeAfter != 0 && c.PurgeAfter < Retention:
-		return errors.New("webhooks: Config.PurgeAfter is less than Retention, for which deliveries are kept")
+	case c.PurgeAfter != 0 && c.PurgeAfter < cmp.Or(c.Retention, Retention):
+		return errors.New("webhooks: Config.PurgeAfter is less than Config.Retention, for which deliveries are kept")
+	case c.SecretOverlap < 0 || c.SecretOverlap > maxOverlap:
+		return fmt.Errorf("webhooks: Config.SecretOverlap is %v; it must be at most %v, or a leaked secret would stay valid", c.SecretOverlap, maxOverlap)
+	case c.DisableAfter != 0 && c.DisableAfter < time.Hour:
+		return errors.New("webhooks: Config.DisableAfter is less than an hour")
+	case c.Retention < 0:
+		return errors.New("webhooks: Config.Retention is negative")
 	}
-	return nil
+	return checkRetryDelays(c.RetryDelays, cmp.Or(c.Retention, Retention))
 }
 
 // Service is the webhooks of all apps. It is safe for concurrent use.
@@ -143,6 +179,7 @@ type Service struct {
 
 	signers     *signers
 	outstanding outstanding
+	woken       chan struct{} // has a value after Wake
 	telemetry   *telemetry
 }
 
@@ -153,7 +190,7 @@ func New(cfg Config) (*Service, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	s := &Service{cfg: cfg, store: deadlineStore{cfg.Store, cfg.Lease / 2}, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}}
+	s := &Service{cfg: cfg, store: deadlineStore{cfg.Store, cfg.Lease / 2}, policy: outbound.Policy{AllowLoopback: cfg.AllowLoopback}, woken: make(chan struct{}, 1)}
 	s.signers = &signers{open: s.signingSecrets, byID: map[string]signing{}}
 	var err error
 	if s.telemetry, err = newTelemetry(cfg.MeterProvider, cfg.Clock); err != nil {

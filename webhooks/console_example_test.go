@@ -32,7 +32,9 @@ func ExampleService_Create() {
 	if err != nil {
 		log.Panic(err)
 	}
-	err = store.CreateApp(ctx, oauthserver.App{ID: "app_1", ClientID: "cli_1", Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole}, nil)
+	_, err = store.RegisterApp(ctx, oauthserver.Registration{App: oauthserver.App{
+		ID: "app_1", ClientID: "cli_1", Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
+	}})
 	if err != nil {
 		log.Panic(err)
 	}

@@ -13,7 +13,7 @@ import (
 // TST-01, WH-02: a test arrives signed, is retried and logged, and names no event.
 func TestSentTest(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.paid")
 		r.net.handle(endpoint, answer(http.StatusInternalServerError))
 		fired, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
@@ -43,7 +43,7 @@ func TestSentTest(t *testing.T) {
 // until the old one has expired.
 func TestSentDuringARotation(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.paid")
 		fresh, expires, err := r.svc.RotateSecret(t.Context(), a.ID, a.webhook.ID)
 		r.must(err)
@@ -80,7 +80,7 @@ func TestSentDuringARotation(t *testing.T) {
 // and six attempts of its own.
 func TestSentAgain(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.paid")
 		r.net.handle(endpoint, answer(http.StatusInternalServerError))
 		r.record(a.business, "invoice.paid")

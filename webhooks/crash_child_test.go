@@ -17,6 +17,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -52,8 +53,7 @@ func TestCrashChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	svc, err := webhooks.New(webhooks.Config{
-		Store: &sayingStore{Store: c.store, leases: map[int]shardLease{}}, Keyring: ring(t), Dial: c.dial, AllowLoopback: true,
-		MaxInFlight: 32, PerEndpoint: 8, Lease: crashLease, Clock: c.clock, Logger: c.log(),
+		Store: &sayingStore{Store: c.store, leases: map[int]shardLease{}}, Keyring: fixture.Keyring(1), Dial: c.dial, Clock: c.clock, Logger: c.log(), Options: webhooks.Options{AllowLoopback: true, MaxInFlight: 32, PerEndpoint: 8, Lease: crashLease},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestCrashChild(t *testing.T) {
 	}
 }
 
-// dial connects to the door of this process, so that the receiver knows who sends.
+// dial connects to the door of this process, so that the receiver can identify the sender.
 func (c *crashChild) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, c.Door)
 }

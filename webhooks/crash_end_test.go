@@ -81,7 +81,7 @@ func (c *crash) readEnd() crashEnd {
 		err := scan(&id, &a.number, &a.signature, &started, &took, &a.code)
 		a.started, a.took = time.UnixMilli(started), time.Duration(took)*time.Millisecond
 		byID[id].attempts = append(byID[id].attempts, a)
-		if a.code >= 200 && a.code <= 299 { // what the attempt says, whatever the row does
+		if a.code >= 200 && a.code <= 299 { // the attempt takes precedence over the row
 			byID[id].status, byID[id].counted = "delivered", a.number
 		}
 		return err
@@ -93,9 +93,9 @@ func (c *crash) readEnd() crashEnd {
 	return end
 }
 
-// judgeDuplicates holds the posts that are not in the log against those that were in
+// checkDuplicates holds the posts that are not in the log against those that were in
 // flight at a kill, or refused after a stall. It returns the figures.
-func (l *ledger) judgeDuplicates(end crashEnd) string {
+func (l *ledger) checkDuplicates(end crashEnd) string {
 	excused, refused := map[string]int{}, 0
 	for s := range l.inFlight {
 		if !s.by.isDead {

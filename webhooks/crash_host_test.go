@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -23,11 +24,11 @@ const crashBusiness = "biz_crash"
 // crashEvents are what is recorded, the second now and then.
 var crashEvents = []string{"invoice.created", "customer.created"}
 
-// crashHost is what a process that may be killed is told.
+// crashHost is the configuration of a process that may be killed.
 type crashHost struct {
 	File   string        // of SQLite, or
 	Schema string        // of PostgreSQL
-	Door   string        // where its requests go, whatever their URL
+	Door   string        // the address of all its requests, for every URL
 	Ahead  time.Duration // of the platform's clock
 	Pause  time.Duration // of a writer between two events, at most
 }
@@ -61,8 +62,8 @@ func newCrash(t *testing.T, host crashHost) *crash {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, clock: new(clock.Offset), Env: &storetest.Env{Store: store}}
-	r.svc, err = webhooks.New(webhooks.Config{Store: store, Keyring: ring(t), AllowLoopback: true})
+	r := &harness{t: t, clock: new(clock.Offset), Env: &storetest.Env{Store: store}}
+	r.svc, err = webhooks.New(webhooks.Config{Store: store, Keyring: fixture.Keyring(1), Options: webhooks.Options{AllowLoopback: true}})
 	r.must(err)
 	for _, e := range crashEndpoints {
 		a := r.app(e.address, e.subscribes()...)

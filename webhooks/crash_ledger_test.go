@@ -37,8 +37,8 @@ var crashEndpoints = []crashEndpoint{
 	{address: "127.0.3.2", takes: 20 * time.Millisecond, isFailing: true},
 }
 
-// subscribes returns what an endpoint wants to hear of. Those that are slow, or fail,
-// want the rare event only, so that they keep up.
+// subscribes returns the events of an endpoint. Endpoints that are slow, or fail,
+// subscribe to the rare event only, so that they keep up.
 func (e crashEndpoint) subscribes() []string {
 	if e.isFailing || e.takes >= slow {
 		return crashEvents[1:]
@@ -159,7 +159,7 @@ func (l *ledger) door(by *crashNode) http.HandlerFunc {
 	}
 }
 
-// arrived takes notice of a request, and says how to answer it.
+// arrived records a request and returns the response for it.
 func (l *ledger) arrived(by *crashNode, to crashEndpoint, h http.Header) (*crashPost, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,7 +193,7 @@ func (l *ledger) isQuiet() bool {
 	return len(l.unposted) == 0
 }
 
-// missing says what keeps it from being quiet, and what went wrong before.
+// missing describes what is not settled yet, and earlier complaints.
 func (l *ledger) missing() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

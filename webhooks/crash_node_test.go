@@ -66,7 +66,7 @@ func startNode(t *testing.T, l *ledger, host crashHost) *crashNode {
 	}
 	go n.listen(stdout)
 	t.Cleanup(func() {
-		_ = n.cmd.Process.Kill() // a test that failed leaves nobody behind
+		_ = n.cmd.Process.Kill() // a failed test leaves no process behind
 		<-n.ended
 		if t.Failed() && n.log.Len() > 0 {
 			t.Logf("process %d: %s", n.cmd.Process.Pid, n.log.String())
@@ -75,7 +75,7 @@ func startNode(t *testing.T, l *ledger, host crashHost) *crashNode {
 	return n
 }
 
-// listen hears all that the process says, until its end.
+// listen reads the output of the process until it ends.
 func (n *crashNode) listen(stdout io.Reader) {
 	defer close(n.ended)
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {

@@ -14,9 +14,9 @@ type recovery struct {
 	first map[string]time.Time // by address; zero: not yet
 }
 
-// died begins a recovery. Owed is what was committed and not posted, and what was
-// still being answered when the process was gone: that nobody can have recorded.
-// What an earlier kill has left counts too.
+// died begins a recovery. A delivery is owed if it was committed and not posted, or if its
+// response was pending when the process died and so cannot have been recorded. Deliveries
+// left by an earlier kill count too.
 func (l *ledger) died(node *crashNode) *recovery {
 	l.mu.Lock()
 	defer l.mu.Unlock()

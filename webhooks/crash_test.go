@@ -16,16 +16,16 @@ import (
 
 const (
 	crashLease = 3 * time.Second
-	// patience is when something hangs: before the search that each loop makes every
-	// minute, and which finds whatever it should have found by itself.
+	// patience is how long to wait before something counts as hung. It is shorter than the
+	// minute between the searches of each loop, which would find any work that the loop missed.
 	patience = 45 * time.Second
 )
 
-// DLV-04, DLV-05: processes that record, plan and send under load are killed with
-// kill -9 at any moment: on SQLite the only one, on PostgreSQL one of two, at
-// random. Each is replaced at once, and sometimes the next is killed while the work
-// is still being taken over. This process receives, and judges by what arrived, by
-// what the others could say before their end, and at last by the database:
+// DLV-04, DLV-05: processes that record, plan and send under load are killed with kill -9
+// at any moment: on SQLite the only one, on PostgreSQL one of two, at random. Each is
+// replaced at once, and sometimes the next is killed while the work is still being taken
+// over. This process receives the webhooks. It checks what arrived, what the others
+// reported before their end, and finally the database:
 //
 //   - Every event that was committed has reached every endpoint that subscribes to
 //     it, with a 2xx, and none that was rolled back has reached any.
@@ -38,15 +38,15 @@ const (
 //   - Recovery is printed: how long until every endpoint that was owed something at
 //     a kill has got the first of it.
 //
-// On PostgreSQL a process is also stopped for longer than its lease, and goes on.
-// What it has sent without the lease is refused when it wants to record it, and
-// counts as if it had been killed.
+// On PostgreSQL a process is also stopped for longer than its lease, and continues.
+// The outcomes of what it sent without the lease are rejected, and count as if the
+// process had been killed.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		c := newCrash(t, crashHost{File: filepath.Join(t.TempDir(), "host.db"), Pause: 20 * time.Millisecond})
-		// Nobody can deliver before the next process is started.
+		// No process can deliver before the next process is started.
 		c.from = func(_ time.Time, next *crashNode) time.Time { return next.started }
 		c.bar, c.between = 2*time.Second, 150*time.Millisecond
 		c.run(1, testenv.Rounds(10, 300), 0)
@@ -76,7 +76,7 @@ type crash struct {
 	took    []time.Duration
 }
 
-// run kills, until there were enough, and judges.
+// run kills processes until there were enough kills, and then checks the result.
 func (c *crash) run(nodes, kills, stalls int) {
 	for range nodes {
 		c.nodes = append(c.nodes, startNode(c.T, c.ledger, c.host))
@@ -110,7 +110,7 @@ func (c *crash) run(nodes, kills, stalls int) {
 	for _, n := range c.nodes {
 		n.stop()
 	}
-	c.judge()
+	c.check()
 	c.report()
 }
 

@@ -3,10 +3,13 @@ package webhooks
 import (
 	"context"
 	"time"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // deadlineStore is the store of the background loops. Each call has a deadline below the
-// lease, so that a loop goes on, and ends, although the database hangs.
+// lease, so that a loop continues, and ends, even if the database hangs.
 type deadlineStore struct {
 	Store
 	timeout time.Duration
@@ -19,14 +22,8 @@ func within[R any](ctx context.Context, s deadlineStore, call func(ctx context.C
 	return call(ctx)
 }
 
-// withinErr is within for methods that return only an error.
-func withinErr(ctx context.Context, s deadlineStore, call func(ctx context.Context) error) error {
-	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
-	return err
-}
-
-func (s deadlineStore) NumberRecorded(ctx context.Context, after string) (Numbered, error) {
-	return within(ctx, s, func(ctx context.Context) (Numbered, error) { return s.Store.NumberRecorded(ctx, after) })
+func (s deadlineStore) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
+	return within(ctx, s, func(ctx context.Context) (events.Numbered, error) { return s.Store.NumberEvents(ctx, n) })
 }
 
 func (s deadlineStore) Unplanned(ctx context.Context, after string) (Unplanned, error) {
@@ -45,20 +42,13 @@ func (s deadlineStore) TakeShard(ctx context.Context, node string, seen Shard, l
 	return within(ctx, s, func(ctx context.Context) (bool, error) { return s.Store.TakeShard(ctx, node, seen, lease) })
 }
 
-func (s deadlineStore) ReleaseShard(ctx context.Context, node string, shard int) error {
-	return withinErr(ctx, s, func(ctx context.Context) error { return s.Store.ReleaseShard(ctx, node, shard) })
+func (s deadlineStore) ReleaseShards(ctx context.Context, r ShardRelease) error {
+	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.ReleaseShards(ctx, r) })
+	return err
 }
 
-func (s deadlineStore) Leave(ctx context.Context, node string) error {
-	return withinErr(ctx, s, func(ctx context.Context) error { return s.Store.Leave(ctx, node) })
-}
-
-func (s deadlineStore) DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]DueWebhook, error) {
-	return within(ctx, s, func(ctx context.Context) ([]DueWebhook, error) { return s.Store.DueWebhooks(ctx, shards, after, until) })
-}
-
-func (s deadlineStore) QueuedWebhooks(ctx context.Context) ([]DueWebhook, error) {
-	return within(ctx, s, s.Store.QueuedWebhooks)
+func (s deadlineStore) DueWebhooks(ctx context.Context, q DueQuery) ([]DueWebhook, error) {
+	return within(ctx, s, func(ctx context.Context) ([]DueWebhook, error) { return s.Store.DueWebhooks(ctx, q) })
 }
 
 func (s deadlineStore) DueDeliveries(ctx context.Context, c Claim) ([]Due, error) {
@@ -69,12 +59,12 @@ func (s deadlineStore) FinishAttempts(ctx context.Context, f Finish) (Finished, 
 	return within(ctx, s, func(ctx context.Context) (Finished, error) { return s.Store.FinishAttempts(ctx, f) })
 }
 
-func (s deadlineStore) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
-	return within(ctx, s, func(ctx context.Context) (int, error) { return s.Store.PurgeDeliveries(ctx, before, limit) })
+func (s deadlineStore) Purge(ctx context.Context, p storage.Purge) (int, error) {
+	return within(ctx, s, func(ctx context.Context) (int, error) { return s.Store.Purge(ctx, p) })
 }
 
-func (s deadlineStore) AllWebhooks(ctx context.Context, after string, limit int) ([]Webhook, error) {
-	return within(ctx, s, func(ctx context.Context) ([]Webhook, error) { return s.Store.AllWebhooks(ctx, after, limit) })
+func (s deadlineStore) Webhooks(ctx context.Context, q WebhookQuery) ([]Webhook, error) {
+	return within(ctx, s, func(ctx context.Context) ([]Webhook, error) { return s.Store.Webhooks(ctx, q) })
 }
 
 func (s deadlineStore) UpdateWebhook(ctx context.Context, appID, webhookID string, change func(Webhook) (Webhook, error)) (Webhook, error) {

@@ -16,7 +16,7 @@ const endpoint = "127.0.0.7"
 // WH-02, SIG-01, VER-03: what arrives, to the letter.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
 		e := r.record(a.business, "invoice.created")
 		r.settle()
@@ -44,7 +44,7 @@ func TestDelivery(t *testing.T) {
 }
 
 // verify holds a post against its signature, as a receiver does.
-func (r *rig) verify(p post, secrets ...string) {
+func (r *harness) verify(p post, secrets ...string) {
 	r.t.Helper()
 	verifier, err := signature.NewVerifier(signature.Config{Secrets: secrets, Now: func() time.Time { return p.at }, Tolerance: 2 * time.Second})
 	r.must(err)
@@ -57,7 +57,7 @@ func (r *rig) verify(p post, secrets ...string) {
 // the same bytes each time. SIG-01: a fresh t each time.
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
 		r.net.handle(endpoint, answer(http.StatusInternalServerError))
 		r.record(a.business, "invoice.created")

@@ -1,18 +1,138 @@
 package webhooks
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
 
-// MaxListed is how many deliveries of a webhook are listed.
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// MaxListed is how many deliveries one page of a list has at most.
 const MaxListed = 100
+
+// MaxCounted is where the counts of a page end.
+const MaxCounted = 1000
 
 // Deliveries returns the [MaxListed] most recent deliveries of a webhook, newest
 // first and without their bodies; [ErrNotFound].
 func (s *Service) Deliveries(ctx context.Context, appID, webhookID string) ([]Delivery, error) {
-	return s.cfg.Store.Deliveries(ctx, appID, webhookID, MaxListed)
+	page, err := s.cfg.Store.Deliveries(ctx, DeliveryQuery{AppID: appID, WebhookID: webhookID, Limit: MaxListed, Now: s.now()})
+	return page.Deliveries, err
+}
+
+// DeliveryPage returns a page of the deliveries of a webhook, newest first; [ErrNotFound]. It sets Limit, if that is not from 1 to [MaxListed], and Now.
+func (s *Service) DeliveryPage(ctx context.Context, q DeliveryQuery) (DeliveryPage, error) {
+	if q.Limit < 1 || q.Limit > MaxListed {
+		q.Limit = MaxListed
+	}
+	q.Now = s.now()
+	return s.cfg.Store.Deliveries(ctx, q)
 }
 
 // Delivery returns one and all its attempts, those before a redelivery included,
 // oldest first; [ErrNotFound].
 func (s *Service) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error) {
 	return s.cfg.Store.Delivery(ctx, appID, webhookID, deliveryID)
+}
+
+// FailedDeliveries are the failed deliveries of a webhook that were created at Since or
+// later, before Until unless that is zero, and of one type of events unless that is empty.
+type FailedDeliveries struct {
+	AppID, WebhookID string
+	Since, Until     time.Time
+	EventType        string
+}
+
+// Requeued is what came of some failed deliveries.
+type Requeued struct {
+	Queued  []Delivery
+	Skipped int    // those that Redeliver would refuse
+	Next    string // after which to go on; empty: these were all
+}
+
+// RedeliverSome queues some of the failed deliveries of a webhook again, those after the
+// Next of the call before, in one transaction. [ErrNotFound], or an error of apierror: the
+// app is not usable, or the webhook is off.
+func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after string) (Requeued, error) {
+	now := s.now()
+	page, err := s.cfg.Store.Deliveries(ctx, DeliveryQuery{
+		AppID: f.AppID, WebhookID: f.WebhookID, Statuses: []Status{Failed}, EventType: f.EventType,
+		Since: f.Since, Until: f.Until, After: after, Limit: MaxListed, Now: now,
+	})
+	if err != nil {
+		return Requeued{}, err
+	}
+	if len(page.Deliveries) == 0 {
+		return Requeued{Next: page.Next}, s.mayQueue(ctx, f.AppID, f.WebhookID)
+	}
+	ids := make([]string, len(page.Deliveries))
+	for i, d := range page.Deliveries {
+		ids[i] = d.ID
+	}
+	skipped := map[string]bool{}
+	queued, err := s.cfg.Store.Redeliver(ctx, Redelivery{
+		AppID: f.AppID, WebhookID: f.WebhookID, DeliveryIDs: ids, From: Failed, Now: now,
+		Check: func(d Delivery, standing Standing) error {
+			err := s.mayRedeliver(d, standing, now)
+			var refused *apierror.Error
+			switch {
+			case err == nil:
+				delete(skipped, d.ID)
+				return nil
+			case !standing.IsAppUsable || !standing.IsEnabled || !errors.As(err, &refused):
+				return err
+			}
+			skipped[d.ID] = d.Status == Failed // any other was queued in between
+			return ErrSkip
+		},
+	})
+	if errors.Is(err, ErrNotFound) { // all of them were purged in between
+		return Requeued{Next: page.Next}, nil
+	}
+	result := Requeued{Queued: queued, Next: page.Next}
+	for _, is := range skipped {
+		if is {
+			result.Skipped++
+		}
+	}
+	return result, err
+}
+
+// mayQueue returns nil if a delivery can be queued for the webhook, and otherwise an error
+// with the reason.
+func (s *Service) mayQueue(ctx context.Context, appID, webhookID string) error {
+	_, err := s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to Target) (Delivery, error) {
+		return Delivery{}, cmp.Or(s.refusal(Delivery{}, to.Standing), ErrSkip)
+	})
+	if errors.Is(err, ErrSkip) {
+		return nil
+	}
+	return err
+}
+
+// AttemptNow moves the next attempt of a retrying delivery to now. It counts as that
+// attempt. [ErrNotFound], or an error of apierror: the delivery is not retrying, the app is
+// not usable, the webhook is off, the app is not installed in the business, or the event's
+// scope is gone.
+func (s *Service) AttemptNow(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, error) {
+	return s.requeue(ctx, Redelivery{
+		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: Retrying, Now: s.now(),
+		Check: func(d Delivery, standing Standing) error {
+			if d.Status != Retrying {
+				return apierror.New(apierror.DeliveryNotRetrying, d.Status)
+			}
+			return s.refusal(d, standing)
+		},
+	})
+}
+
+// requeue queues one delivery.
+func (s *Service) requeue(ctx context.Context, r Redelivery) (Delivery, error) {
+	queued, err := s.cfg.Store.Redeliver(ctx, r)
+	if err != nil {
+		return Delivery{}, err
+	}
+	return queued[0], nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -53,8 +54,8 @@ func TestDeliveries(t *testing.T) {
 	wantNotFound(t, "an absent delivery", err)
 }
 
-// DLV-08: what is older than 30 days goes, whatever its state and however much it
-// is; what is younger stays, and sending goes on.
+// DLV-08: deliveries older than 30 days are deleted, in every state and in any number;
+// newer ones stay, and sending continues.
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
@@ -79,7 +80,7 @@ func TestTidy(t *testing.T) {
 		t.Errorf("%d acts", commits)
 	}
 	k.wantDue(w, young.ID)
-	if _, err := k.store.Webhook(t.Context(), k.app.ID, w.ID); err != nil {
+	if _, err := k.service.Get(t.Context(), k.app.ID, w.ID); err != nil {
 		t.Errorf("a webhook that is not deleted: %v", err)
 	}
 	again := webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, ID: deleted.ID}
@@ -104,12 +105,12 @@ func TestPurgeAfter(t *testing.T) {
 			t.Errorf("%d are left after %v, want %d", n, k.clock.Now().Sub(consoleStart), left)
 		}
 	}
-	if _, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(t, 1), PurgeAfter: webhooks.Retention - 1}); err == nil {
+	if _, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(1), Options: webhooks.Options{PurgeAfter: webhooks.Retention - 1}}); err == nil {
 		t.Error("took less than what deliveries are kept for")
 	}
 }
 
-// DLV-08: a fault is logged and ends the round; the next one does the work.
+// DLV-08: an error is logged and ends the round; the next round does the work.
 func TestTidyFault(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)

@@ -1,6 +1,9 @@
 package webhooks
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Status is where a delivery stands.
 type Status string
@@ -22,14 +25,17 @@ type Delivery struct {
 	EventID    string // empty for a test
 	EventType  string
 	BusinessID string
-	Body       []byte
+	// Sequence is the number of the event in its business; 0 for a test.
+	Sequence int64
+	Body     []byte
 
 	Status        Status
 	Attempts      int       // since it was queued
 	ResponseCode  int       // of the last attempt; 0: it got no answer
 	LastError     string    // empty when there was none
 	NextAttemptAt time.Time // zero unless queued or retrying
-	CreatedAt     time.Time
+	Round         int       // how often it was sent again
+	CreatedAt     time.Time // the time of ID
 }
 
 // IsTest reports whether the delivery was fired from the console.
@@ -38,11 +44,14 @@ func (d Delivery) IsTest() bool { return d.EventID == "" }
 // Attempt is one try to send a delivery.
 type Attempt struct {
 	ID           string // att_…, sorted by time
-	Number       int    // 1 to 6
+	Round        int    // 0 at first; each redelivery begins another one
+	Number       int    // 1 to 6, in its round
 	Signature    string // the header that was sent
 	StartedAt    time.Time
 	Duration     time.Duration
 	ResponseCode int    // 0: no answer
 	Error        string // empty after a 2xx
-	Answer       []byte // the beginning of the answer's body
+	// ResponseHeader is the beginning of the response's header; nil: no response.
+	ResponseHeader http.Header
+	Answer         []byte // the beginning of the answer's body
 }

@@ -7,10 +7,15 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/partnerkit/partnerkit/clock"
 )
 
 const (
 	ageEvery = 100 * time.Millisecond
+	// lookEvery is how often the dispatcher looks for due deliveries that no hint told it
+	// of.
+	lookEvery = 2 * time.Second
 	// After its context ends the dispatcher waits AttemptTimeout and stopGrace for
 	// attempts and their recording, and leaveGrace to give up its shards.
 	stopGrace  = 5 * time.Second
@@ -75,9 +80,9 @@ func newDispatcher(s *Service) *dispatcher {
 // run dispatches until ctx ends, and then until the attempts in flight are recorded or it
 // is too late.
 func (d *dispatcher) run(ctx context.Context) {
-	queued, stopQueued := d.svc.cfg.Store.Watch(TopicQueued)
+	queued, stopQueued := d.svc.watch(TopicQueued)
 	defer stopQueued()
-	freed, stopFreed := d.svc.cfg.Store.Watch(TopicShards)
+	freed, stopFreed := d.svc.watch(TopicShards)
 	defer stopFreed()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -89,7 +94,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	defer wake.Stop()
 	work, cancel := workContext(ctx)
 	defer cancel()
-	ended, changed := ctx.Done(), d.svc.cfg.Clock.Changed()
+	ended, changed := ctx.Done(), clock.Changed(d.svc.cfg.Clock)
 	for {
 		d.step(work)
 		if d.hasStopped() {
@@ -111,7 +116,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-queued:
 			d.look.isHinted = true
 		case <-changed:
-			changed = d.svc.cfg.Clock.Changed()
+			changed = clock.Changed(d.svc.cfg.Clock)
 			d.look.isHinted, d.look.jumped = true, time.Now()
 		case <-freed:
 			d.owner.nextBeat = time.Time{} // the shards may be our share
@@ -132,7 +137,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 	leave, cancelLeave := context.WithTimeout(context.WithoutCancel(ctx), leaveGrace)
 	defer cancelLeave()
-	if err := d.svc.store.Leave(leave, d.owner.node); err != nil {
+	if err := d.svc.store.ReleaseShards(leave, ShardRelease{Node: d.owner.node, IsLeaving: true}); err != nil {
 		d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: releasing the shards failed; other nodes wait for the lease to end", "err", err)
 	}
 }
@@ -214,15 +219,15 @@ func (d *dispatcher) findWork(ctx context.Context, now time.Time) {
 	shards := slices.Sorted(maps.Keys(d.owner.held))
 	switch real := time.Now(); {
 	case real.Sub(d.look.searched) >= searchEvery, (d.look.isTime || d.look.isHinted) && real.Sub(d.look.jumped) < lookBack:
-		if due, err = d.svc.store.QueuedWebhooks(ctx); err == nil {
+		if due, err = d.svc.store.DueWebhooks(ctx, DueQuery{All: true}); err == nil {
 			d.look.searched = real
 			d.scheduler.trim()
 		}
 	case d.look.isTime:
-		due, err = d.svc.store.DueWebhooks(ctx, shards, d.look.until.Add(-lookBack), now)
+		due, err = d.svc.store.DueWebhooks(ctx, DueQuery{Shards: shards, After: d.look.until.Add(-lookBack), Until: now})
 	case d.look.isHinted:
 		isHintOnly = true
-		due, err = d.svc.store.DueWebhooks(ctx, shards, d.look.until.Add(-hintBack), now)
+		due, err = d.svc.store.DueWebhooks(ctx, DueQuery{Shards: shards, After: d.look.until.Add(-hintBack), Until: now})
 	default:
 		return
 	}
@@ -299,7 +304,9 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 
 // complete ends an attempt. Its outcome still has to be recorded.
 func (d *dispatcher) complete(ctx context.Context, o Outcome) {
-	d.scheduler.complete(o.Due.ID, o.Status == Delivered)
+	if d.scheduler.complete(o.Due.ID, o.Status == Delivered) {
+		o.Due.Standing.IsFailing = true // it began after the claim
+	}
 	d.recorder.add(o)
 	d.svc.telemetry.end(ctx, o)
 }
@@ -323,7 +330,7 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 		return
 	}
 	held := maps.Clone(d.owner.held)
-	f := Finish{Node: d.owner.node, Now: now, Lease: d.owner.lease(), Outcomes: batch}
+	f := Finish{Node: d.owner.node, Now: now, Lease: d.owner.lease(), Outcomes: batch, DisableAfter: d.svc.cfg.DisableAfter}
 	go func() {
 		finished, err := d.svc.store.FinishAttempts(ctx, f)
 		d.recorded <- recordResult{batch: batch, held: held, finished: finished, err: err}
@@ -343,9 +350,7 @@ func (d *dispatcher) endRecording(ctx context.Context, r recordResult) {
 		d.scheduler.recorded(o.Due.WebhookID)
 		d.svc.telemetry.count(ctx, o)
 	}
+	d.svc.tellHealth(ctx, r) // before end, which uses the batch again
 	d.recorder.end(nil, time.Now())
 	d.handOver(d.owner.keep(r.held, r.finished.Held))
-	for _, webhookID := range r.finished.Warn {
-		d.svc.cfg.Failing(ctx, webhookID)
-	}
 }

@@ -21,9 +21,9 @@
 // # Planning
 //
 // A planner reads recorded events in the order of their numbers and writes deliveries in
-// bounded batches, which all businesses with unplanned events share. A cursor for each
-// business says how far its planning has come. Deliveries wait in a queue of their webhook,
-// ordered by due time.
+// bounded batches, which all businesses with unplanned events share. A cursor per business
+// marks the last planned event. Deliveries wait in a queue of their webhook, ordered by due
+// time.
 //
 // # Shards, leases and epochs
 //
@@ -34,7 +34,7 @@
 // A holder has a lease, which it renews. When a node dies its leases end, and the other
 // nodes take its shards. Each change of the holder increments the epoch of the shard. An
 // outcome carries the epoch under which its delivery was claimed, and is rejected if the
-// epoch has changed: a node that comes back late records nothing.
+// epoch has changed: a node that resumes too late records nothing.
 //
 // # The dispatcher
 //

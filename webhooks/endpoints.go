@@ -39,10 +39,9 @@ type Change struct {
 	Enabled *bool
 }
 
-// Create adds a webhook to an app and returns it with its secret, which nobody will
-// see again. Its error is a validation error of apierror that names everything that
-// is wrong, one that wraps [ErrTooMany] or [ErrTaken], or [ErrNotFound] when there
-// is no such app.
+// Create adds a webhook to an app and returns it with its secret, which cannot be read
+// again. The error is a validation error of apierror that names every invalid field, an
+// error that wraps [ErrTooMany] or [ErrTaken], or [ErrNotFound] if the app does not exist.
 func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text string, err error) {
 	var v apierror.Validation
 	s.checkURL(&v, n.URL)
@@ -78,13 +77,23 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 
 // Get returns a webhook of an app; [ErrNotFound].
 func (s *Service) Get(ctx context.Context, appID, webhookID string) (Webhook, error) {
-	return s.cfg.Store.Webhook(ctx, appID, webhookID)
+	found, err := s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, WebhookID: webhookID, RatedSince: s.now().Add(-ratedFor)})
+	if err != nil {
+		return Webhook{}, err
+	}
+	if len(found) == 0 {
+		return Webhook{}, ErrNotFound
+	}
+	return found[0], nil
 }
 
 // List returns the webhooks of an app, oldest first.
 func (s *Service) List(ctx context.Context, appID string) ([]Webhook, error) {
-	return s.cfg.Store.Webhooks(ctx, appID)
+	return s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, RatedSince: s.now().Add(-ratedFor)})
 }
+
+// ratedFor is how far back Health.FailureRate looks.
+const ratedFor = 24 * time.Hour
 
 // Update changes a webhook; [ErrNotFound], or a validation error of apierror. What
 // is queued goes to the new URL.
@@ -143,7 +152,7 @@ func (s *Service) checkEvents(v *apierror.Validation, names []string) []string {
 	return known
 }
 
-// checkGiven looks at what fixtures bring. It never shows the secret.
+// checkGiven validates the fields that fixtures set. Its errors never show the secret.
 func checkGiven(v *apierror.Validation, n NewWebhook) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	if len(n.ID) > 64 || strings.Trim(n.ID, letters) != "" {

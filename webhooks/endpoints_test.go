@@ -49,7 +49,7 @@ func TestCreate(t *testing.T) {
 	wantNotFound(t, "an absent app", err)
 }
 
-// WH-01, DLV-07: what is wrong is told all at once, each with its field.
+// WH-01, DLV-07: one error reports every problem with its field.
 func TestCreateValidates(t *testing.T) {
 	t.Parallel()
 	const (

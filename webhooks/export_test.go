@@ -13,7 +13,9 @@ func (s *Service) UseClient(client *outbound.Client) { s.http = client }
 var Share = share
 
 // Next is next, for tests.
-func (d Delivery) Next(succeeded bool, now time.Time) Delivery { return d.next(succeeded, now) }
+func (d Delivery) Next(succeeded bool, now time.Time) Delivery {
+	return d.next(succeeded, now, defaultRetryDelays())
+}
 
 // Plan bounds, for tests.
 const PlanDeliveries, PlanBytes = planDeliveries, planBytes

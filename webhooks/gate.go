@@ -28,8 +28,8 @@ func (g gate) text() string {
 	}[g]
 }
 
-// gate looks at a delivery before it is sent, and before it is sent again: a test
-// needs no installation and no scope, an event of the app's own life neither.
+// gate checks a delivery before it is sent, and before it is sent again. A test needs no
+// installation and no scope, and neither does an event about the app itself.
 func (s *Service) gate(d Delivery, now Standing) gate {
 	switch {
 	case now.IsDeleted:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -16,37 +17,37 @@ var noInvoices = identity.MustScopes("customers:read", "events:read")
 
 // gates are what can close while a delivery waits for its next attempt.
 var gates = map[string]struct {
-	close   func(r *rig, a app) error
+	close   func(r *harness, a app) error
 	text    string
 	keepApp bool // an event of the app's own life passes
 }{
-	"off": {func(r *rig, a app) error {
+	"off": {func(r *harness, a app) error {
 		return r.change(a, func(w *webhooks.Webhook) { w.Enabled = false })
 	}, "not sent: the webhook is switched off", false},
-	"suspended": {func(r *rig, a app) error {
-		return r.SetAppStatus(r.t.Context(), a.ID, oauthserver.AppSuspended)
+	"suspended": {func(r *harness, a app) error {
+		return fixture.SetAppStatus(r.t.Context(), r, a.ID, oauthserver.AppSuspended)
 	}, "not sent: the app is suspended or deactivated", false},
-	"deactivated": {func(r *rig, a app) error {
-		return r.SetAppStatus(r.t.Context(), a.ID, oauthserver.AppDeactivated)
+	"deactivated": {func(r *harness, a app) error {
+		return fixture.SetAppStatus(r.t.Context(), r, a.ID, oauthserver.AppDeactivated)
 	}, "not sent: the app is suspended or deactivated", false},
-	"uninstalled": {func(r *rig, a app) error {
+	"uninstalled": {func(r *harness, a app) error {
 		return r.uninstall(a)
 	}, "not sent: the app is not installed in the business", true},
-	"app narrowed": {func(r *rig, a app) error {
+	"app narrowed": {func(r *harness, a app) error {
 		_, err := r.UpdateApp(r.t.Context(), a.ID, func(a oauthserver.App) (oauthserver.App, error) {
 			a.Scopes = noInvoices
 			return a, nil
 		})
 		return err
 	}, "not sent: the app or its installation lacks the scope of the event", true},
-	"installation narrowed": {func(r *rig, a app) error {
+	"installation narrowed": {func(r *harness, a app) error {
 		_, err := r.SetInstallationScopes(r.t.Context(), a.ID, a.business, noInvoices, func(_, _ oauthserver.Installation) []events.Event { return nil })
 		return err
 	}, "not sent: the app or its installation lacks the scope of the event", true},
 }
 
 // change updates a webhook.
-func (r *rig) change(a app, change func(*webhooks.Webhook)) error {
+func (r *harness) change(a app, change func(*webhooks.Webhook)) error {
 	_, err := r.UpdateWebhook(r.t.Context(), a.ID, a.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
 		change(&w)
 		return w, nil
@@ -54,7 +55,7 @@ func (r *rig) change(a app, change func(*webhooks.Webhook)) error {
 	return err
 }
 
-func (r *rig) uninstall(a app) error {
+func (r *harness) uninstall(a app) error {
 	now := r.clock.Now()
 	_, err := r.EndInstallation(r.t.Context(), oauthserver.EndInstallation{
 		AppID: a.ID, BusinessID: a.business, Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
@@ -64,7 +65,7 @@ func (r *rig) uninstall(a app) error {
 }
 
 // recordFor records an event of the app's own life.
-func (r *rig) recordFor(a app, name string) events.Event {
+func (r *harness) recordFor(a app, name string) events.Event {
 	r.t.Helper()
 	now := r.clock.Now()
 	e := events.Event{ID: id.New(id.Event, now), Type: name, BusinessID: a.business, AppID: a.ID, Data: []byte(`{}`), CreatedAt: now}
@@ -72,13 +73,13 @@ func (r *rig) recordFor(a app, name string) events.Event {
 	return e
 }
 
-// DLV-03: gates are looked at before every send.
+// DLV-03: gates are checked before every send.
 func TestGatesCloseBetweenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, gate := range gates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *harness) {
 				a := r.app(endpoint, "invoice.created")
 				r.net.handle(endpoint, answer(http.StatusInternalServerError))
 				r.record(a.business, "invoice.created")
@@ -97,14 +98,13 @@ func TestGatesCloseBetweenAttempts(t *testing.T) {
 	}
 }
 
-// DLV-03, CAT-02: what an app gets to know of its own life does not hang on an
-// installation or a scope.
+// DLV-03, CAT-02: events about the app itself do not require an installation or a scope.
 func TestGatesOfAppEvents(t *testing.T) {
 	t.Parallel()
 	for name, gate := range gates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *harness) {
 				a := r.app(endpoint, events.AppUninstalled)
 				r.net.handle(endpoint, answer(http.StatusInternalServerError))
 				r.recordFor(a, events.AppUninstalled)
@@ -126,7 +126,7 @@ func TestGatesOfAppEvents(t *testing.T) {
 // DLV-03: a deleted webhook gets nothing more.
 func TestDeletedWebhook(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
 		r.net.handle(endpoint, answer(http.StatusInternalServerError))
 		r.record(a.business, "invoice.created")
@@ -137,7 +137,7 @@ func TestDeletedWebhook(t *testing.T) {
 		if posts := r.net.posts(endpoint); len(posts) != 1 {
 			t.Errorf("%d posts after it was deleted", len(posts)-1)
 		}
-		if queued, err := r.QueuedWebhooks(t.Context()); err != nil || len(queued) != 0 {
+		if queued, err := r.DueWebhooks(t.Context(), webhooks.DueQuery{All: true}); err != nil || len(queued) != 0 {
 			t.Errorf("left in the queue: %v, %v", queued, err)
 		}
 	})

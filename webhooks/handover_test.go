@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -43,30 +44,30 @@ func (s *oddStore) TakeShard(ctx context.Context, node string, seen webhooks.Sha
 	return taken, err
 }
 
-// inOddBubble runs a test on a rig whose own dispatcher, not started yet, has bad luck.
-func inOddBubble(t *testing.T, test func(t *testing.T, r *rig, odd *oddStore)) {
+// inOddBubble runs a test on a harness whose own dispatcher, not started yet, has bad luck.
+func inOddBubble(t *testing.T, test func(t *testing.T, r *harness, odd *oddStore)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{})
+		r := newHarness(t, webhooks.Config{})
 		odd := &oddStore{Store: r.Store}
 		r.svc = r.sender(odd)
 		test(t, r, odd)
 	})
 }
 
-// sender makes a sender on the rig's network.
-func (r *rig) sender(store webhooks.Store) *webhooks.Service {
+// sender makes a sender on the harness's network.
+func (r *harness) sender(store webhooks.Store) *webhooks.Service {
 	r.t.Helper()
 	svc, err := webhooks.New(webhooks.Config{
-		Store: store, Keyring: ring(r.t), AllowLoopback: true, Dial: r.net.dial, Clock: r.clock, Lease: 4 * time.Second,
+		Store: store, Keyring: fixture.Keyring(1), Dial: r.net.dial, Clock: r.clock, Options: webhooks.Options{AllowLoopback: true, Lease: 4 * time.Second},
 	})
 	r.must(err)
 	return svc
 }
 
 // beside runs a second sender, with a store that is well.
-func (r *rig) beside() (stop func()) {
+func (r *harness) beside() (stop func()) {
 	r.t.Helper()
 	svc := r.sender(r.Store)
 	ctx, stop := context.WithCancel(r.t.Context())
@@ -74,8 +75,8 @@ func (r *rig) beside() (stop func()) {
 	return stop
 }
 
-// appInShard makes an app whose webhook is in a shard, and says where it listens.
-func (r *rig) appInShard(shard int) (a app, address string) {
+// appInShard creates an app whose webhook is in a shard, and returns the webhook's address.
+func (r *harness) appInShard(shard int) (a app, address string) {
 	r.t.Helper()
 	for i := 0; address == "" || webhooks.ShardOf(a.webhook.ID) != shard; i++ {
 		address = fmt.Sprintf("127.0.1.%d", i)
@@ -84,10 +85,10 @@ func (r *rig) appInShard(shard int) (a app, address string) {
 	return a, address
 }
 
-// DLV-05: a node that has given a shard away sends nothing of it, although it hears
-// afterwards of an act that was done while the shard was its own.
+// DLV-05: a node that has given up a shard sends nothing from it, even if the result of an
+// act from the time when it held the shard arrives afterwards.
 func TestShardThatWasGivenAway(t *testing.T) {
-	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
+	inOddBubble(t, func(t *testing.T, r *harness, odd *oddStore) {
 		odd.linger = 700 * time.Millisecond
 		var apps []app
 		for i := range 20 {
@@ -115,7 +116,7 @@ func TestShardThatWasGivenAway(t *testing.T) {
 
 // DLV-05: nodes that find the same shards free take them all between them, at once.
 func TestShardThatSomebodyElseTook(t *testing.T) {
-	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
+	inOddBubble(t, func(t *testing.T, r *harness, odd *oddStore) {
 		_, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
 		odd.faster = func(seen webhooks.Shard) {
@@ -134,10 +135,10 @@ func TestShardThatSomebodyElseTook(t *testing.T) {
 	})
 }
 
-// DLV-05: what waits in a shard is found, although the node has not heard that it took
-// it.
+// DLV-05: the work of a shard is found, even if the node got no reply when it took the
+// shard.
 func TestShardThatWasTakenUnheard(t *testing.T) {
-	inOddBubble(t, func(t *testing.T, r *rig, odd *oddStore) {
+	inOddBubble(t, func(t *testing.T, r *harness, odd *oddStore) {
 		a, address := r.appInShard(0)
 		r.net.handle(address, answer(http.StatusBadGateway))
 		r.record(a.business, "invoice.created")
@@ -162,12 +163,11 @@ func TestShardThatWasTakenUnheard(t *testing.T) {
 	})
 }
 
-// What has waited for somebody to plan it is sent in the order in which it was
-// recorded.
+// Events that waited for a planner are sent in the order in which they were recorded.
 func TestOrderOfWhatHasWaited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{PerEndpoint: 1})
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{PerEndpoint: 1}})
 		a := r.app(endpoint, "invoice.created")
 		var want, got []string
 		for range 20 {
@@ -185,8 +185,8 @@ func TestOrderOfWhatHasWaited(t *testing.T) {
 	})
 }
 
-// DLV-05: a node that stands still in the middle of an act, as a machine does whose
-// network is gone, keeps what it has locked. The others go on all the same.
+// DLV-05: a node that stops in the middle of an act, like a machine without a network,
+// keeps its locks. The other nodes still continue.
 func TestNodeThatStandsStill(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)
@@ -225,7 +225,7 @@ func TestNodeThatStandsStill(t *testing.T) {
 		return taken
 	}
 	if take(fleet.Shards[0]) || !take(fleet.Shards[1]) {
-		t.Error("want only the shard that nobody has locked")
+		t.Error("want only the unlocked shard")
 	}
 	must(tx.Rollback())
 	if !take(fleet.Shards[0]) {

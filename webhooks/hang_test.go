@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -48,25 +50,25 @@ func (s *hanging) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhoo
 	return s.Store.FinishAttempts(ctx, f)
 }
 
-func (s *hanging) NumberRecorded(ctx context.Context, after string) (webhooks.Numbered, error) {
+func (s *hanging) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
 	if err := s.wait(ctx); err != nil {
-		return webhooks.Numbered{}, err
+		return events.Numbered{}, err
 	}
-	return s.Store.NumberRecorded(ctx, after)
+	return s.Store.NumberEvents(ctx, n)
 }
 
-func (s *hanging) Leave(ctx context.Context, node string) error {
+func (s *hanging) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) error {
 	if err := s.wait(ctx); err != nil {
 		return err
 	}
-	return s.Store.Leave(ctx, node)
+	return s.Store.ReleaseShards(ctx, r)
 }
 
-func (s *hanging) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
+func (s *hanging) Purge(ctx context.Context, p storage.Purge) (int, error) {
 	if err := s.wait(ctx); err != nil {
 		return 0, err
 	}
-	return s.Store.PurgeDeliveries(ctx, before, limit)
+	return s.Store.Purge(ctx, p)
 }
 
 // DLV-05: Run returns although the database hangs, even one whose driver ignores
@@ -77,7 +79,7 @@ func TestStopWithHangingDatabase_DLV05(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, webhooks.Config{})
+				r := newHarness(t, webhooks.Config{})
 				store := &hanging{Store: r.Store, ignores: ignores, released: make(chan struct{})}
 				r.svc = r.sender(store)
 				a := r.app(endpoint, "invoice.created")
@@ -108,11 +110,11 @@ func TestStopWithHangingDatabase_DLV05(t *testing.T) {
 	}
 }
 
-// DLV-05: the dispatcher goes on after the database has hung for longer than its lease.
+// DLV-05: the dispatcher continues after the database has hung for longer than its lease.
 func TestGoesOnAfterHang_DLV05(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{})
+		r := newHarness(t, webhooks.Config{})
 		store := &hanging{Store: r.Store}
 		r.svc = r.sender(store)
 		a := r.app(endpoint, "invoice.created")

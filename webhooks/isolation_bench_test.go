@@ -53,7 +53,7 @@ func BenchmarkIsolation(b *testing.B) {
 // the others are well.
 type receiver struct {
 	urls    []string
-	release chan struct{} // closed: nobody hangs any longer
+	release chan struct{} // closed: receivers no longer hang
 	mu      sync.Mutex
 	arrived map[string]time.Time // events, at endpoints that are well
 }

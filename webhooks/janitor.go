@@ -3,17 +3,19 @@ package webhooks
 import (
 	"context"
 	"time"
+
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// tidyBatch is how many deliveries are purged in one act: few, so that nobody who
-// sends waits for it.
+// tidyBatch is the number of deliveries purged in one transaction: few, so that sending
+// does not wait.
 const tidyBatch = 200
 
-// tidy purges what is older than Config.PurgeAfter, until a batch is not full. Any number
-// of nodes may do so. A fault is logged and left for the next time.
+// tidy purges the records that are older than Config.PurgeAfter, until a batch is not full.
+// Any number of nodes may do so. After an error, which is logged, the next call tries again.
 func (s *Service) tidy(ctx context.Context, now time.Time) {
 	for ctx.Err() == nil {
-		n, err := s.store.PurgeDeliveries(ctx, now.Add(-s.cfg.PurgeAfter), tidyBatch)
+		n, err := s.store.Purge(ctx, storage.Purge{Kind: storage.PurgeDeliveries, Before: now.Add(-s.cfg.PurgeAfter), Limit: tidyBatch})
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.ErrorContext(ctx, "webhooks: janitor", "err", err)
 		}

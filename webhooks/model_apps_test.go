@@ -3,11 +3,9 @@ package webhooks_test
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -15,7 +13,7 @@ import (
 func (m *model) link(connected bool) (app, b int, ok bool) { //nolint:revive // which of the two
 	for range 10 {
 		app, b = m.dice(modelApps), m.dice(modelBusinesses)
-		if connected == (m.world.links[app][b].born.order != 0) {
+		if connected == (m.settings.links[app][b].born.order != 0) {
 			return app, b, true
 		}
 	}
@@ -33,7 +31,7 @@ func (m *model) uninstall() string {
 		Record: func(oauthserver.Installation) []events.Event { return []events.Event{e} },
 	})
 	m.must(err)
-	m.become(func(w *world) { w.links[app][b] = modelLink{} })
+	m.become(func(w *settings) { w.links[app][b] = modelLink{} })
 	m.happened(e, kindUninstalled, b, app)
 	return fmt.Sprintf("uninstall app %d from %s", app, business(b))
 }
@@ -43,25 +41,15 @@ func (m *model) install() string {
 	if !ok {
 		return ""
 	}
-	now, e, scopes := m.clock.Now(), m.eventFor(kindInstalled, app, b), allScopes
+	e, scopes := m.eventFor(kindInstalled, app, b), allScopes
 	if m.dice(3) == 0 {
 		scopes = scopeSet(1 + m.dice(int(allScopes)))
 	}
-	request := oauthserver.AuthorizationRequest{
-		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: m.apps[app].ID,
-		RedirectURI: m.apps[app].RedirectURIs[0], Scopes: scopes.scopes(), CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
-	}
-	m.must(m.HoldRequest(m.t.Context(), request))
-	approved, err := m.ApproveRequest(m.t.Context(), oauthserver.Approval{
-		RequestID: request.ID, UserID: "usr_1", BusinessID: business(b), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
-		Record: func(oauthserver.Approved) []events.Event { return []events.Event{e} },
-	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
+	_, _, err := fixture.Approve(m.t.Context(), m, fixture.Consent{
+		App: m.apps[app].App, BusinessID: business(b), UserID: "usr_1", Scopes: scopes.scopes(), Now: m.clock.Now(), Events: []events.Event{e},
+	})
 	m.must(err)
-	if approved.Outcome != oauthserver.ApprovalDone {
-		m.fail("approval ended with %q", approved.Outcome)
-	}
-	m.become(func(w *world) { w.links[app][b] = modelLink{m.birth(), scopes} })
+	m.become(func(w *settings) { w.links[app][b] = modelLink{m.birth(), scopes} })
 	m.happened(e, kindInstalled, b, app)
 	return fmt.Sprintf("install app %d in %s with scopes %04b", app, business(b), scopes)
 }
@@ -81,7 +69,7 @@ func (m *model) scopeApp() string {
 		return a, nil
 	})
 	m.must(err)
-	m.become(func(w *world) { w.apps[app].scopes = scopes })
+	m.become(func(w *settings) { w.apps[app].scopes = scopes })
 	return fmt.Sprintf("app %d has scopes %04b", app, scopes)
 }
 
@@ -93,18 +81,18 @@ func (m *model) scopeLink() string {
 	scopes, e := m.someScopes(), m.eventFor(kindScopesUpdated, app, b)
 	_, err := m.SetInstallationScopes(m.t.Context(), m.apps[app].ID, business(b), scopes.scopes(), func(_, _ oauthserver.Installation) []events.Event { return []events.Event{e} })
 	m.must(err)
-	m.become(func(w *world) { w.links[app][b].scopes = scopes })
+	m.become(func(w *settings) { w.links[app][b].scopes = scopes })
 	m.happened(e, kindScopesUpdated, b, app)
 	return fmt.Sprintf("app %d has scopes %04b in %s", app, scopes, business(b))
 }
 
-// setStatus suspends an app, or lifts that: mostly nobody is suspended for long.
+// setStatus suspends an app or lifts a suspension, which is usually short.
 func (m *model) setStatus() string {
 	app, status := m.dice(modelApps), oauthserver.AppSuspended
-	if i := slices.IndexFunc(m.world.apps[:], func(a modelApp) bool { return a.status == oauthserver.AppSuspended }); i >= 0 && m.dice(4) > 0 {
+	if i := slices.IndexFunc(m.settings.apps[:], func(a modelApp) bool { return a.status == oauthserver.AppSuspended }); i >= 0 && m.dice(4) > 0 {
 		app = i
 	}
-	switch m.world.apps[app].status {
+	switch m.settings.apps[app].status {
 	case oauthserver.AppDeactivated:
 		return ""
 	case oauthserver.AppSuspended:
@@ -113,14 +101,14 @@ func (m *model) setStatus() string {
 	if m.dice(20) == 0 {
 		status = oauthserver.AppDeactivated
 	}
-	m.must(m.SetAppStatus(m.t.Context(), m.apps[app].ID, status))
-	m.become(func(w *world) { w.apps[app].status = status })
+	m.must(fixture.SetAppStatus(m.t.Context(), m, m.apps[app].ID, status))
+	m.become(func(w *settings) { w.apps[app].status = status })
 	return fmt.Sprintf("app %d is %s", app, status)
 }
 
 func (m *model) pin() string {
 	app, version := m.dice(modelApps), []string{"", "2026-01-15"}[m.dice(2)]
-	m.rig.pin(m.apps[app], version)
-	m.become(func(w *world) { w.apps[app].version = version })
+	m.harness.pin(m.apps[app], version)
+	m.become(func(w *settings) { w.apps[app].version = version })
 	return fmt.Sprintf("app %d has pinned %q", app, version)
 }

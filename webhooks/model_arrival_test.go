@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// arrived looks at a request, and at what it makes of its delivery.
+// arrived checks a request and its effect on its delivery.
 func (m *model) arrived(p arrival) {
 	id := p.header.Get("X-Webhook-Id")
 	d := m.byID[id]
 	if d == nil {
-		m.fail("something arrived that nobody knows of: %v %s", p.header, p.body)
+		m.fail("an unknown delivery arrived: %v %s", p.header, p.body)
 	}
 	if m.note("%s arrived from process %d at %s: %s", id, p.process, showMS(p.clock), manners[p.manner].name); d.isGone {
 		m.fail("%s arrived, and was deleted before", id)
@@ -27,7 +27,7 @@ func (m *model) arrived(p arrival) {
 	}
 	if len(after) == 0 {
 		why := ""
-		for _, w := range m.worlds {
+		for _, w := range m.seen {
 			why += fmt.Sprintf("%q ", w.closed(d))
 		}
 		m.fail("%s arrived at %s and should not have: it was %v; gates %s", id, showMS(p.clock), d.may, why)
@@ -41,7 +41,7 @@ func (m *model) checkHeader(d *modelDelivery, p arrival) {
 	var kind string
 	var event []string
 	if d.event == nil {
-		kind = modelKinds[m.world.hooks[d.hook].kinds[0]].name
+		kind = modelKinds[m.settings.hooks[d.hook].kinds[0]].name
 	} else {
 		kind, event = modelKinds[d.event.kind].name, []string{d.event.id}
 	}
@@ -57,7 +57,7 @@ func (m *model) checkHeader(d *modelDelivery, p arrival) {
 		m.fail("a request for %s (-want +got):\n%s", d.id, diff)
 	}
 	var valid []string
-	for _, w := range m.worlds {
+	for _, w := range m.seen {
 		for _, at := range m.startsOf(p) {
 			valid = append(valid, sign(at, d.body, w.hooks[d.hook].signs(at)))
 		}

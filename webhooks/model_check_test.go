@@ -56,7 +56,7 @@ func (m *model) rest() (due int64, ok bool) {
 				still[id] = time.Now()
 			}
 			if time.Since(still[id]) > quiescence {
-				m.fail("nobody cares for %s", id)
+				m.fail("no dispatcher is responsible for %s", id)
 			}
 		}
 		m.each(`SELECT e.id FROM partnerkit_event e LEFT JOIN partnerkit_event_counter c ON c.business_id = e.business_id
@@ -85,7 +85,7 @@ func (m *model) rest() (due int64, ok bool) {
 }
 
 func (m *model) hookOf(webhook string) int {
-	return slices.IndexFunc(m.world.hooks[:], func(h modelHook) bool { return h.id == webhook })
+	return slices.IndexFunc(m.settings.hooks[:], func(h modelHook) bool { return h.id == webhook })
 }
 
 func (m *model) each(query string, args []any, row func(scan func(...any) error)) {
@@ -115,9 +115,9 @@ func (m *model) check(due int64) {
 		delete(rows, d.id)
 	}
 	for id, row := range rows {
-		m.fail("there is a delivery %s that nobody knows of: %+v", id, row)
+		m.fail("unknown delivery %s: %+v", id, row)
 	}
-	m.worlds, m.offsets = m.worlds[len(m.worlds)-1:], m.offsets[len(m.offsets)-1:]
+	m.seen, m.offsets = m.seen[len(m.seen)-1:], m.offsets[len(m.offsets)-1:]
 	m.isQuiet = true
 }
 
@@ -156,7 +156,7 @@ func (m *model) rows() map[string]*row {
 			m.fail("attempt %d of %s", number, id)
 		}
 		rows[id].state.log = withEntry(rows[id].state.log, logEntry(started, number, code))
-		if code >= 200 && code <= 299 { // what the attempt says, whatever the row does
+		if code >= 200 && code <= 299 { // the attempt takes precedence over the row
 			s := &rows[id].state
 			s.status, s.attempts, s.code, s.lastError, s.due = "delivered", number, code, "", 0
 		}
@@ -192,7 +192,7 @@ func (m *model) compare(d *modelDelivery, r *row, due int64) {
 		return
 	case age > most+time.Hour.Milliseconds() && !m.isDown || d.created < m.cleaned-most:
 		m.fail("%s is kept for %v", d.id, time.Duration(age)*time.Millisecond)
-	case r.body != d.body || r.created != d.created || r.webhook != m.world.hooks[d.hook].id || d.event != nil && r.event != d.event.id || d.event == nil && r.event != "":
+	case r.body != d.body || r.created != d.created || r.webhook != m.settings.hooks[d.hook].id || d.event != nil && r.event != d.event.id || d.event == nil && r.event != "":
 		m.fail("%s has changed: %+v", d.id, r)
 	}
 	var all, is []modelState

@@ -18,15 +18,15 @@ func (m *model) plan(rows map[string]*row) {
 		made[key{r.event, r.webhook}] = id
 	}
 	for _, e := range m.pending {
-		for i := range m.world.hooks {
+		for i := range m.settings.hooks {
 			may, mayNot := false, false
-			for _, w := range m.worlds {
+			for _, w := range m.seen {
 				if w.number >= e.from {
 					yes, no := w.hears(i, e)
 					may, mayNot = may || yes, mayNot || no
 				}
 			}
-			id := made[key{e.id, m.world.hooks[i].id}]
+			id := made[key{e.id, m.settings.hooks[i].id}]
 			switch {
 			case id == "" && !mayNot:
 				m.fail("webhook %d does not hear of event %s, %s", i, e.id, modelKinds[e.kind].name)
@@ -62,7 +62,7 @@ func (m *model) checkBody(d *modelDelivery) {
 	if err := json.Unmarshal([]byte(d.body), &got); err != nil {
 		m.fail("body of %s: %v", d.id, err)
 	}
-	h := m.world.hooks[d.hook]
+	h := m.settings.hooks[d.hook]
 	want := map[string]any{"id": d.id, "apiVersion": got["apiVersion"]}
 	if d.event == nil {
 		want["eventId"], want["type"], want["businessId"], want["created"] = nil, modelKinds[h.kinds[0]].name, "test", float64(d.created/1000)
@@ -79,7 +79,7 @@ func (m *model) checkBody(d *modelDelivery) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		m.fail("body of %s (-want +got):\n%s", d.id, diff)
 	}
-	if !slices.ContainsFunc(m.worlds, func(w numberedWorld) bool {
+	if !slices.ContainsFunc(m.seen, func(w numberedSettings) bool {
 		version := w.apps[h.app].version
 		return got["apiVersion"] == version || version == "" && got["apiVersion"] == modelVersion
 	}) {

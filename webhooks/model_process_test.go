@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -17,9 +18,9 @@ import (
 
 var errKilled = errors.New("the process was killed")
 
-// process is one life of a sender. When it is killed, its connections are cut and
-// its dispatchers reach the database no more, in the middle of whatever they were
-// doing: what they had begun to commit is there, what they had not is not.
+// process is one life of a sender. When it is killed, its connections are cut and its
+// dispatchers reach the database no more, in the middle of their work: commits that had
+// begun are kept, all other changes are lost.
 type process struct {
 	number   int
 	svc      *webhooks.Service
@@ -48,8 +49,8 @@ type mortal struct {
 // test, lives on.
 type ofDispatcher struct{}
 
-func (d mortal) Write(ctx context.Context, act storage.Operation) error {
-	return d.p.call(ctx, func() error { return d.DB.Write(ctx, act) })
+func (d mortal) Write(ctx context.Context, operation storage.Operation) error {
+	return d.p.call(ctx, func() error { return d.DB.Write(ctx, operation) })
 }
 
 func (d mortal) Exec(ctx context.Context, query string, args ...any) (n int64, err error) {
@@ -203,9 +204,8 @@ func (m *model) spawn() {
 	m.Store, err = sqlstore.New(m.t.Context(), mortal{m.Tap, p}, sqlstore.Config{})
 	m.must(err)
 	p.svc, err = webhooks.New(webhooks.Config{
-		Store: m.Store, Keyring: ring(m.t), AllowLoopback: true, Dial: p.dial, CurrentVersion: modelVersion, Clock: m.clock,
-		Lease:  4 * time.Second, // they look at each other every second
-		Logger: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Store: m.Store, Keyring: fixture.Keyring(1), Dial: p.dial, CurrentVersion: modelVersion, Clock: m.clock, // they look at each other every second
+		Logger: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})), Options: webhooks.Options{AllowLoopback: true, Lease: 4 * time.Second},
 	})
 	m.must(err)
 	m.process = p

@@ -25,9 +25,9 @@ var manners = []manner{
 	{"hang", 10 * time.Second, 0, "timed out"},
 }
 
-// modelDelivery is what the model knows of a delivery: all that it may be by now.
-// Mostly that is one state. It is more while somebody closes a gate as a delivery
-// comes due, or after a crash, and the database says which.
+// modelDelivery is what the model knows of a delivery: all that it may be by now. Usually
+// that is one state. There are several if a gate closes while a delivery comes due, or
+// after a crash; the database then determines the state.
 type modelDelivery struct {
 	id      string
 	event   *happening // nil: a test
@@ -49,7 +49,7 @@ type modelState struct {
 	flight    modelFlight
 }
 
-// modelFlight is an attempt that nobody has recorded; process 0: there is none.
+// modelFlight is an attempt that is not recorded; process 0 means none.
 type modelFlight struct {
 	process int
 	started int64 // by the clock
@@ -110,7 +110,7 @@ func (s modelState) ended(now int64) modelState {
 	return s
 }
 
-// dropped is DLV-03: it is not sent. What code it shows then nobody has promised.
+// dropped is DLV-03: the delivery is not sent. Its response code is then unspecified.
 func (s modelState) dropped(why string) []modelState {
 	s.status, s.lastError, s.due = "failed", why, 0
 	blank := s
@@ -155,7 +155,7 @@ func (m *model) landed(s modelState, now int64, by int) []modelState {
 // waiting and due, and no gate was closed. DLV-05: or the same attempt was cut off on a
 // connection that was reused.
 func (m *model) posted(d *modelDelivery, s modelState, p arrival) []modelState {
-	isOpen := slices.ContainsFunc(m.worlds, func(w numberedWorld) bool { return w.closed(d) == "" })
+	isOpen := slices.ContainsFunc(m.seen, func(w numberedSettings) bool { return w.closed(d) == "" })
 	var all []modelState
 	if f := s.flight; f.repeats && f.process == p.process && f.ends == p.real {
 		again := s
@@ -189,7 +189,7 @@ func (m *model) settled(d *modelDelivery, s modelState, due int64) []modelState 
 		if !now.isWaiting() || now.due > clock {
 			continue
 		}
-		for _, w := range m.worlds {
+		for _, w := range m.seen {
 			if why := w.closed(d); why != "" {
 				all = append(all, now.dropped(why)...)
 			}

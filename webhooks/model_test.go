@@ -19,11 +19,10 @@ const modelSeedVar = "PARTNERKIT_TEST_MODEL_SEED"
 
 const modelVersion = "2026-09-01"
 
-// DLV-01 to DLV-05, DLV-08, CAT-02, RDL-01 to RDL-03, WH-02, WH-03, SIG-01, SIG-02,
-// TST-02: whatever happens, in whatever order, the sender does what a model of the
-// rules, written apart from it, allows. Nothing is sent through a closed gate,
-// nothing is lost or stuck, nothing is recorded a seventh time, and nothing is sent
-// twice but after a crash.
+// DLV-01 to DLV-05, DLV-08, CAT-02, RDL-01 to RDL-03, WH-02, WH-03, SIG-01, SIG-02, TST-02:
+// for random sequences of operations the sender behaves as allowed by an independent model
+// of the rules. Nothing is sent through a closed gate, nothing is lost or stuck, nothing is
+// recorded a seventh time, and nothing is sent twice but after a crash.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	first, sequences := uint64(1), testenv.Rounds(12, 1000)
@@ -46,9 +45,9 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// model is a sender, the world around it, and what the rules say about both.
+// model is a sender, its settings, and the state that the rules allow for both.
 type model struct {
-	*rig
+	*harness
 	seed uint64
 	rand *rand.Rand
 
@@ -57,12 +56,12 @@ type model struct {
 	processes []*process    // all that there were
 	killed    map[int]int64 // processes by number, and when in real time
 
-	order   int // of acts
-	world   world
-	worlds  []numberedWorld // that a dispatcher can have seen since the last check
-	offsets []movedClock    // since then
-	isQuiet bool            // nothing has happened since then
-	isDown  bool            // no dispatcher runs
+	order    int // of operations
+	settings settings
+	seen     []numberedSettings // that a dispatcher can have seen since the last check
+	offsets  []movedClock       // since then
+	isQuiet  bool               // nothing has happened since then
+	isDown   bool               // no dispatcher runs
 
 	apps       [modelApps]app
 	pending    []*happening
@@ -72,8 +71,8 @@ type model struct {
 	trace      []string
 }
 
-type numberedWorld struct {
-	world
+type numberedSettings struct {
+	settings
 	number int
 }
 
@@ -81,8 +80,8 @@ type movedClock struct{ since, offset int64 }
 
 func newModel(t *testing.T, seed uint64) *model {
 	m := &model{
-		rig: newRig(t, webhooks.Config{}), seed: seed, rand: rand.New(rand.NewPCG(seed, 0)), killed: map[int]int64{}, byID: map[string]*modelDelivery{},
-		worlds: make([]numberedWorld, 1), offsets: make([]movedClock, 1), isQuiet: true,
+		harness: newHarness(t, webhooks.Config{}), seed: seed, rand: rand.New(rand.NewPCG(seed, 0)), killed: map[int]int64{}, byID: map[string]*modelDelivery{},
+		seen: make([]numberedSettings, 1), offsets: make([]movedClock, 1), isQuiet: true,
 	}
 	m.receivers = newReceivers(t, m.clock)
 	t.Cleanup(func() {
@@ -129,17 +128,17 @@ func (m *model) run(steps int) {
 	}
 }
 
-// step is one thing, or some without a pause between them, while nobody runs or
-// before somebody is killed.
+// step performs one operation, or several without a pause while no dispatcher runs or
+// before a process is killed.
 func (m *model) step() {
 	some := func(most int) {
 		for range 1 + m.dice(most) {
-			m.act()
+			m.operation()
 		}
 	}
 	switch n := m.dice(100); {
 	case n < 65:
-		m.act()
+		m.operation()
 	case n < 80:
 		some(4)
 	case n < 88:
@@ -164,15 +163,15 @@ func (m *model) step() {
 	}
 }
 
-// become changes the world. A dispatcher that rests, or does not run, has not seen
+// become changes the settings. A dispatcher that rests, or does not run, has not seen
 // what was before.
-func (m *model) become(change func(w *world)) {
-	last := m.worlds[len(m.worlds)-1]
-	change(&m.world)
+func (m *model) become(change func(w *settings)) {
+	last := m.seen[len(m.seen)-1]
+	change(&m.settings)
 	if m.isQuiet || m.isDown {
-		m.worlds = nil
+		m.seen = nil
 	}
-	m.worlds = append(m.worlds, numberedWorld{m.world, last.number + 1})
+	m.seen = append(m.seen, numberedSettings{m.settings, last.number + 1})
 }
 
 func (m *model) advanceBy(d time.Duration) string {

@@ -21,7 +21,7 @@ func (m *model) advance() string {
 	steps := []time.Duration{
 		time.Millisecond, time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 24 * time.Hour,
 	}
-	if m.isQuiet { // alone: what is planned in between is not gone before anybody looks
+	if m.isQuiet { // only then: otherwise deliveries planned since the last check could be gone before the next
 		steps = append(steps, 29*24*time.Hour, 31*24*time.Hour)
 	}
 	_, now := m.now()

@@ -8,13 +8,14 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // hook picks a webhook that is not deleted; -1 when there is none.
 func (m *model) hook() int {
 	var all []int
-	for i, h := range m.world.hooks {
+	for i, h := range m.settings.hooks {
 		if h.id != "" && !h.isDeleted {
 			all = append(all, i)
 		}
@@ -30,30 +31,30 @@ func (m *model) flip() string {
 	if i < 0 {
 		return ""
 	}
-	off := !m.world.hooks[i].isOff
-	_, err := m.UpdateWebhook(m.t.Context(), m.appOf(i), m.world.hooks[i].id, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+	off := !m.settings.hooks[i].isOff
+	_, err := m.UpdateWebhook(m.t.Context(), m.appOf(i), m.settings.hooks[i].id, func(w webhooks.Webhook) (webhooks.Webhook, error) {
 		w.Enabled = !off
 		return w, nil
 	})
 	m.must(err)
-	m.become(func(w *world) { w.hooks[i].isOff = off })
+	m.become(func(w *settings) { w.hooks[i].isOff = off })
 	return fmt.Sprintf("webhook %d is off: %v", i, off)
 }
 
-func (m *model) appOf(hook int) string { return m.apps[m.world.hooks[hook].app].ID }
+func (m *model) appOf(hook int) string { return m.apps[m.settings.hooks[hook].app].ID }
 
 func (m *model) delete() string {
 	i := m.hook()
 	if i < 0 {
 		return ""
 	}
-	m.must(m.DeleteWebhook(m.t.Context(), m.appOf(i), m.world.hooks[i].id, m.clock.Now()))
-	m.become(func(w *world) { w.hooks[i].isDeleted = true })
+	m.must(m.DeleteWebhook(m.t.Context(), m.appOf(i), m.settings.hooks[i].id, m.clock.Now()))
+	m.become(func(w *settings) { w.hooks[i].isDeleted = true })
 	return fmt.Sprintf("delete webhook %d", i)
 }
 
 func (m *model) create() string {
-	i := slices.IndexFunc(m.world.hooks[:], func(h modelHook) bool { return h.id == "" })
+	i := slices.IndexFunc(m.settings.hooks[:], func(h modelHook) bool { return h.id == "" })
 	if i < 0 {
 		return ""
 	}
@@ -65,7 +66,7 @@ func (m *model) create() string {
 	}
 	w, text, err := m.process.svc.Create(m.t.Context(), webhooks.NewWebhook{AppID: m.apps[app].ID, URL: "http://" + address(i) + "/hook?a=b", Events: names})
 	m.must(err)
-	m.become(func(all *world) {
+	m.become(func(all *settings) {
 		all.hooks[i] = modelHook{id: w.ID, secret: text, born: m.birth(), app: app, kinds: kinds}
 	})
 	return fmt.Sprintf("create webhook %d of app %d, %s, for %v", i, app, w.ID, kinds)
@@ -76,18 +77,18 @@ func (m *model) create() string {
 func (m *model) rotate() string {
 	_, now := m.now()
 	i := m.hook()
-	if j := slices.IndexFunc(m.world.hooks[:], func(h modelHook) bool { return !h.isDeleted && h.previousUntil > now }); j >= 0 && m.dice(3) > 0 {
+	if j := slices.IndexFunc(m.settings.hooks[:], func(h modelHook) bool { return !h.isDeleted && h.previousUntil > now }); j >= 0 && m.dice(3) > 0 {
 		i = j
 	}
 	if i < 0 {
 		return ""
 	}
-	text, until, err := m.process.svc.RotateSecret(m.t.Context(), m.appOf(i), m.world.hooks[i].id)
+	text, until, err := m.process.svc.RotateSecret(m.t.Context(), m.appOf(i), m.settings.hooks[i].id)
 	m.must(err)
 	if want := now + (24 * time.Hour).Milliseconds(); until.UnixMilli() != want {
 		m.fail("the previous secret expires at %v, want %s", until, showMS(want))
 	}
-	m.become(func(w *world) {
+	m.become(func(w *settings) {
 		h := &w.hooks[i]
 		h.secret, h.previous, h.previousUntil = text, h.secret, until.UnixMilli()
 	})
@@ -100,10 +101,10 @@ func (m *model) rotate() string {
 func (m *model) expire() string {
 	_, now := m.now()
 	i := m.hook()
-	if i < 0 || m.world.hooks[i].previousUntil <= now {
+	if i < 0 || m.settings.hooks[i].previousUntil <= now {
 		return ""
 	}
-	m.note("%s", m.advanceBy(around(now, m.world.hooks[i].previousUntil)[m.dice(3)]))
+	m.note("%s", m.advanceBy(around(now, m.settings.hooks[i].previousUntil)[m.dice(3)]))
 	return m.fireAt(i)
 }
 
@@ -114,7 +115,7 @@ func (m *model) redeliver() string {
 	isAny := m.dice(4) == 0
 	var all []*modelDelivery
 	for _, d := range m.deliveries {
-		if isAny && m.isQuiet || d.hasFailed() && (isAny || m.world.refusal(d, "failed", now) == "") {
+		if isAny && m.isQuiet || d.hasFailed() && (isAny || m.settings.refusal(d, "failed", now) == "") {
 			all = append(all, d)
 		}
 	}
@@ -127,7 +128,7 @@ func (m *model) redeliver() string {
 // age asks for a delivery again on the day that it is too old, or just before.
 func (m *model) age() string {
 	_, now := m.now()
-	i := slices.IndexFunc(m.deliveries, func(d *modelDelivery) bool { return d.hasFailed() && m.world.refusal(d, "failed", now) == "" })
+	i := slices.IndexFunc(m.deliveries, func(d *modelDelivery) bool { return d.hasFailed() && m.settings.refusal(d, "failed", now) == "" })
 	if i < 0 || !m.isQuiet {
 		return ""
 	}
@@ -141,8 +142,8 @@ func (d *modelDelivery) hasFailed() bool {
 
 func (m *model) redeliverOne(d *modelDelivery) string {
 	_, now := m.now()
-	want := m.world.refusal(d, d.may[0].status, now)
-	h := m.world.hooks[d.hook]
+	want := m.settings.refusal(d, d.may[0].status, now)
+	h := m.settings.hooks[d.hook]
 	queued, err := m.process.svc.Redeliver(m.t.Context(), m.apps[h.app].ID, h.id, d.id)
 	if got := codeOf(err); got != want {
 		m.fail("redelivery of %s: %q (%v), want %q; it is %v", d.id, got, err, want, d.may)
@@ -182,11 +183,11 @@ func (m *model) fireAt(i int) string {
 	d := &modelDelivery{hook: i}
 	want := map[string]string{
 		"": "", "not sent: the webhook is switched off": "WEBHOOK_NOT_ACTIVE", "not sent: the app is suspended or deactivated": "APP_NOT_ACTIVE",
-	}[m.world.closed(d)]
-	if m.world.apps[m.world.hooks[i].app].status != oauthserver.AppActive {
+	}[m.settings.closed(d)]
+	if m.settings.apps[m.settings.hooks[i].app].status != oauthserver.AppActive {
 		want = "APP_NOT_ACTIVE"
 	}
-	queued, err := m.process.svc.SendTest(m.t.Context(), m.appOf(i), m.world.hooks[i].id)
+	queued, err := m.process.svc.SendTest(m.t.Context(), m.appOf(i), m.settings.hooks[i].id)
 	if got := codeOf(err); got != want {
 		m.fail("test of webhook %d: %v, want %q", i, err, want)
 	}
@@ -202,7 +203,7 @@ func (m *model) fireAt(i int) string {
 // clean removes what is old, as another node may do.
 func (m *model) clean() string {
 	now := m.clock.Now()
-	_, err := m.PurgeDeliveries(m.t.Context(), now.Add(-webhooks.Retention), 10_000)
+	_, err := m.Purge(m.t.Context(), storage.Purge{Kind: storage.PurgeDeliveries, Before: now.Add(-webhooks.Retention), Limit: 10_000})
 	m.must(err)
 	m.cleaned = now.UnixMilli()
 	return "clean up"

@@ -130,7 +130,7 @@ func (o *ownership) release(ctx context.Context) (released []int) {
 		if o.outstanding[shard] > 0 {
 			continue
 		}
-		if err := o.store.ReleaseShard(ctx, o.node, shard); err != nil {
+		if err := o.store.ReleaseShards(ctx, ShardRelease{Node: o.node, Shards: []int{shard}}); err != nil {
 			o.log.ErrorContext(ctx, "webhooks: releasing a shard failed", "shard", shard, "err", err)
 			continue
 		}
@@ -147,10 +147,11 @@ func (s Shard) isFree(node string) bool {
 	return s.Holder == "" || s.Holder != node && s.LeaseLeft <= 0
 }
 
-// share is what a node should take, of what is free, and what it has too much of.
-// Each node gets its part, rounded down, and as many nodes as there are shards left
-// over may have one more. When too many have, those with the greater names give it
-// up; so all shards are held in the end, and nobody has two more than another.
+// share returns the free shards that a node should take, and the shards that it should give
+// up. Each node gets an equal share, rounded down, and as many nodes as there are remaining
+// shards may have one more. If too many nodes have one more, those with the greater names
+// give it up. In the end all shards are held, and the numbers of two nodes differ by at
+// most one.
 func share(node string, fleet Fleet) (take []Shard, excess map[int]bool) {
 	part, over := len(fleet.Shards)/max(fleet.Nodes, 1), len(fleet.Shards)%max(fleet.Nodes, 1)
 	has := map[string]int{}
@@ -159,7 +160,7 @@ func share(node string, fleet Fleet) (take []Shard, excess map[int]bool) {
 			has[shard.Holder]++
 		}
 	}
-	more, before := 0, 0 // others that have one more, and those of them that may keep it first
+	more, before := 0, 0 // other nodes with more than part, and how many of them precede node and keep theirs first
 	for other, n := range has {
 		if other != node && n > part {
 			more++

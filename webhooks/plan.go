@@ -110,6 +110,7 @@ func (p *planning) deliver(to Subscriber, e events.Event) int {
 		p.errs = append(p.errs, err)
 		return 0
 	}
+	d.CreatedAt = p.idsAt // which filters find by the id
 	p.idsAt = p.idsAt.Add(id.Resolution)
 	p.plan.Deliveries = append(p.plan.Deliveries, d)
 	return len(d.Body)

@@ -93,7 +93,7 @@ func TestPlansAreBounded_DLV06(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, webhooks.Config{})
+			r := newHarness(t, webhooks.Config{})
 			p, plans := test.planned, 0
 			seen := map[string]int{}
 			last := map[string]string{} // the delivery before, by business and webhook
@@ -157,7 +157,7 @@ func mapValues(m map[string]int) (all []int) {
 // DLV-04: an event that is purged while it is planned does not take webhooks from the next.
 func TestPurgedWhilePlanned_DLV04(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, webhooks.Config{})
+	r := newHarness(t, webhooks.Config{})
 	p := newPlanned(1, 2, 2*webhooks.PlanDeliveries, 0)
 	got := 0
 	for range 10 {
@@ -187,7 +187,7 @@ func TestFewDeliveriesBesideMany_DLV06(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const busy, each = 40, 20
-		r := newRig(t, webhooks.Config{MaxInFlight: 4, PerEndpoint: 2})
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{MaxInFlight: 4, PerEndpoint: 2}})
 		var apps []app
 		for i := range busy {
 			address := fmt.Sprintf("127.0.1.%d", i)
@@ -228,7 +228,7 @@ func TestFewDeliveriesBesideMany_DLV06(t *testing.T) {
 // again would.
 func TestPlansOfOneRead_DLV04(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, webhooks.Config{})
+	r := newHarness(t, webhooks.Config{})
 	for _, test := range []struct{ businesses, events, hooks int }{{1, 3, 2}, {1, 5, webhooks.PlanDeliveries + 10}, {64, 10, 1}, {7, 9, 30}} {
 		t.Run(fmt.Sprintf("%d businesses, %d events, %d webhooks", test.businesses, test.events, test.hooks), func(t *testing.T) {
 			t.Parallel()

@@ -8,12 +8,14 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// CAT-02: who hears of an event.
+// CAT-02: which webhooks get an event.
 func TestWhoHears(t *testing.T) {
 	t.Parallel()
-	business := func(name string) func(r *rig, a app) { return func(r *rig, a app) { r.record(a.business, name) } }
+	business := func(name string) func(r *harness, a app) {
+		return func(r *harness, a app) { r.record(a.business, name) }
+	}
 	for name, test := range map[string]struct {
-		happens func(r *rig, a app)
+		happens func(r *harness, a app)
 		want    int
 	}{
 		"subscribed":                         {business("invoice.created"), 1},
@@ -21,28 +23,28 @@ func TestWhoHears(t *testing.T) {
 		"no such scope":                      {business("payment.received"), 0},
 		"a privacy notice":                   {business("customer.redact"), 1},
 		"a privacy notice without its scope": {business("supplier.redact"), 0},
-		"another business":                   {func(r *rig, _ app) { r.record("biz_other", "invoice.created") }, 0},
-		"its own life":                       {func(r *rig, a app) { r.recordFor(a, events.AppScopesUpdated) }, 1},
-		"another app's life": {func(r *rig, _ app) {
+		"another business":                   {func(r *harness, _ app) { r.record("biz_other", "invoice.created") }, 0},
+		"its own life":                       {func(r *harness, a app) { r.recordFor(a, events.AppScopesUpdated) }, 1},
+		"another app's life": {func(r *harness, _ app) {
 			other := r.app("127.0.0.8")
 			r.recordFor(other, events.AppScopesUpdated)
 		}, 0},
-		"its own life, not installed": {func(r *rig, a app) {
+		"its own life, not installed": {func(r *harness, a app) {
 			r.must(r.uninstall(a))
 			r.recordFor(a, events.AppScopesUpdated)
 		}, 1},
-		"not installed": {func(r *rig, a app) {
+		"not installed": {func(r *harness, a app) {
 			r.must(r.uninstall(a))
 			r.record(a.business, "invoice.created")
 		}, 0},
-		"installed later": {func(r *rig, a app) {
+		"installed later": {func(r *harness, a app) {
 			r.halt() // so that it is planned late
 			r.record("biz_new", "invoice.created")
 			r.must(r.clock.Advance(time.Second))
 			r.connect(a, "biz_new", scopes)
 			r.start()
 		}, 0},
-		"a webhook that came later": {func(r *rig, a app) {
+		"a webhook that came later": {func(r *harness, a app) {
 			r.halt()
 			r.record(a.business, "customer.created")
 			r.must(r.clock.Advance(time.Second))
@@ -50,11 +52,11 @@ func TestWhoHears(t *testing.T) {
 			r.must(err)
 			r.start()
 		}, 0},
-		"a webhook that is off": {func(r *rig, a app) {
+		"a webhook that is off": {func(r *harness, a app) {
 			r.must(r.change(a, func(w *webhooks.Webhook) { w.Enabled = false }))
 			r.record(a.business, "invoice.created")
 		}, 0},
-		"a second webhook": {func(r *rig, a app) {
+		"a second webhook": {func(r *harness, a app) {
 			_, _, err := r.svc.Create(r.t.Context(), webhooks.NewWebhook{AppID: a.ID, URL: "http://" + endpoint + "/second", Events: []string{"invoice.created"}})
 			r.must(err)
 			r.record(a.business, "invoice.created")
@@ -62,7 +64,7 @@ func TestWhoHears(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *harness) {
 				a := r.app(endpoint, "invoice.created", "payment.received", "customer.redact", "supplier.redact", events.AppScopesUpdated)
 				test.happens(r, a)
 				r.settle()
@@ -78,7 +80,7 @@ func TestWhoHears(t *testing.T) {
 // otherwise.
 func TestEventsOfTheHostsTransaction(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
 		for _, commit := range []bool{false, true} {
 			tx, err := r.BeginTx(t.Context())
@@ -101,7 +103,7 @@ func TestEventsOfTheHostsTransaction(t *testing.T) {
 // VER-03: a body has the version that its app has pinned, and data of that shape.
 func TestPinnedVersion(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
 		r.pin(a, "2026-01-15")
 		r.record(a.business, "invoice.created")

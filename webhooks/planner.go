@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// lookEvery is how often the planner, and the dispatcher too, looks for what no hint
-	// told it of: one look a second in all.
-	lookEvery = 2 * time.Second
+	// planEvery is how often the planner looks for events that no hint told it of: those
+	// of a host's own transactions. They are delivered within one second.
+	planEvery = 950 * time.Millisecond
 	// tryAgain is the pause after something failed.
 	tryAgain = time.Second
 	// searchEvery is how often they look for what is older than they expect.
@@ -22,8 +22,8 @@ const (
 	lateCommits = time.Minute
 	// numberRounds bounds the events that are numbered before some are planned.
 	numberRounds = 10
-	// plansPerRead bounds the plans that are made of one read. Other businesses that
-	// have events meanwhile wait for them.
+	// plansPerRead is the maximum number of plans that are made from one read. Other
+	// businesses with new events wait for these plans.
 	plansPerRead = 4
 	// planGather is how long after it planned something it does not look again: one
 	// plan for many events costs less than one for each.
@@ -57,16 +57,16 @@ func (p *planner) hold(is bool) { //nolint:revive // the state, not a switch
 
 // run plans until ctx ends.
 func (p *planner) run(ctx context.Context) {
-	news, stop := p.svc.cfg.Store.Watch(events.TopicRecorded)
+	news, stop := p.svc.watch(events.TopicRecorded)
 	defer stop()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(planEvery)
 	defer tick.Stop()
 	for {
 		if !p.isHolder.Load() {
 			p.searched = time.Time{}
 		} else if err := p.planAll(ctx); err != nil && ctx.Err() == nil {
 			p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: planning failed, trying again", "err", err)
-			// News would only bring the next fault.
+			// A wake-up now would only cause the next error.
 			select {
 			case <-ctx.Done():
 			case <-tick.C:
@@ -76,6 +76,7 @@ func (p *planner) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-p.taken:
+		case <-p.svc.woken:
 		case <-news:
 		case <-tick.C:
 		}
@@ -111,7 +112,7 @@ func (p *planner) planAll(ctx context.Context) error {
 func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
 	newest, after := "", p.after
 	for range numberRounds {
-		numbered, err := p.svc.store.NumberRecorded(ctx, after)
+		numbered, err := p.svc.store.NumberEvents(ctx, events.Numbering{After: after})
 		if err != nil {
 			return false, err
 		}

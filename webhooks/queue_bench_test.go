@@ -17,7 +17,7 @@ import (
 // deliveries, so that the queues stay as long as they are.
 //
 // The bar: a delivery costs at most 1.5 times as much in the long queue, on
-// PostgreSQL also while an old snapshot is open, which keeps every row that leaves
+// PostgreSQL even while an old snapshot is open, which keeps every row that leaves
 // the queue.
 func BenchmarkQueue(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) {

@@ -6,7 +6,8 @@ const (
 	// recordBatch is how many outcomes are recorded in one transaction.
 	recordBatch = 500
 	// While attempts are in flight, recording waits for recordEnough outcomes, but not
-	// longer than recordGather: a transaction of many costs little more than one of few.
+	// longer than recordGather: a transaction with many outcomes costs little more than one
+	// with few.
 	recordEnough = 400
 	recordGather = 25 * time.Millisecond
 )

@@ -12,12 +12,12 @@ import (
 // Redeliver queues a failed delivery again: the same id, event and body, with all
 // its attempts before it. [ErrNotFound], or an error of apierror: the delivery has
 // not failed, the app is not usable, the webhook is off, the app is not installed
-// in the business, the event's scope is gone, or the delivery is [Retention] old.
-// The first of these is told. A test needs neither installation nor scope.
+// in the business, the event's scope is gone, or the delivery is older than Config.Retention.
+// The error is the first of these that applies. A test needs neither installation nor scope.
 func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, error) {
 	now := s.now()
-	queued, err := s.cfg.Store.Redeliver(ctx, Redelivery{
-		AppID: appID, WebhookID: webhookID, DeliveryID: deliveryID, Now: now,
+	queued, err := s.requeue(ctx, Redelivery{
+		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: Failed, Now: now,
 		Check: func(d Delivery, standing Standing) error { return s.mayRedeliver(d, standing, now) },
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -26,11 +26,12 @@ func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID st
 	return queued, err
 }
 
-// missing says why there is no delivery to queue: the answer for one that is too old
-// does not depend on whether the janitor has come by. Its id tells when it was made.
+// missing returns the error for a delivery that does not exist. The error for an old
+// delivery does not depend on whether it was already purged: its id contains its creation
+// time.
 func (s *Service) missing(ctx context.Context, appID, webhookID, deliveryID string, now time.Time) error {
 	created, ok := id.Time(id.Delivery, deliveryID)
-	if !ok || now.Sub(created) < Retention {
+	if !ok || now.Sub(created) < s.cfg.Retention {
 		return ErrNotFound
 	}
 	if _, err := s.Get(ctx, appID, webhookID); err != nil {
@@ -46,15 +47,14 @@ func (s *Service) mayRedeliver(d Delivery, standing Standing, now time.Time) err
 	if err := s.refusal(d, standing); err != nil {
 		return err
 	}
-	if now.Sub(d.CreatedAt) >= Retention {
+	if now.Sub(d.CreatedAt) >= s.cfg.Retention {
 		return apierror.New(apierror.DeliveryTooOld)
 	}
 	return nil
 }
 
-// refusal says why a delivery cannot be queued, to the developer who asks for it;
-// nil when it can. An app that is not usable is told before a webhook that is off:
-// switching the webhook on would not help.
+// refusal returns the reason why a delivery cannot be queued, or nil if it can. An unusable
+// app is reported before a disabled webhook: enabling the webhook would not help.
 func (s *Service) refusal(d Delivery, standing Standing) error {
 	if !standing.IsAppUsable {
 		return apierror.New(apierror.AppNotActive)

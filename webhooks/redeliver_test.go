@@ -17,12 +17,12 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-func (k *consoleKit) redeliver(d webhooks.Delivery) (webhooks.Delivery, error) {
+func (k *consoleHarness) redeliver(d webhooks.Delivery) (webhooks.Delivery, error) {
 	k.Helper()
 	return k.service.Redeliver(k.Context(), d.AppID, d.WebhookID, d.ID)
 }
 
-// RDL-01, WH-03: the same row, id, event and body; attempts begin anew, at once.
+// RDL-01, WH-03: the same row, id, event and body; attempts restart at zero, immediately.
 func TestRedeliver(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
@@ -31,7 +31,7 @@ func TestRedeliver(t *testing.T) {
 	k.wantDue(w)
 	k.clock.Advance(time.Hour)
 	want := d
-	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt = webhooks.Queued, 0, 0, "", k.clock.Now()
+	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = webhooks.Queued, 0, 0, "", k.clock.Now(), 1
 	queued, err := k.redeliver(d)
 	k.must(err)
 	if diff := cmp.Diff(want, queued) + cmp.Diff(want, k.delivery(d)); diff != "" {
@@ -64,25 +64,25 @@ func TestRedeliverNotFailed(t *testing.T) {
 	k.wantDue(w, queued.ID)
 }
 
-// closing is a step that closes a gate, and the code that tells of it. The codes
-// are in the order in which they are told.
+// closing is a step that closes a gate, and the resulting error code. The codes are in
+// their order of precedence.
 type closing struct {
 	name string
-	shut func(k *consoleKit, w webhooks.Webhook)
+	shut func(k *consoleHarness, w webhooks.Webhook)
 	code apierror.Code
-	// isForTests says that a test is refused too.
+	// isForTests reports whether a test is refused too.
 	isForTests bool
 }
 
 var closings = []closing{
-	{"suspended", func(k *consoleKit, _ webhooks.Webhook) { k.setStatus(oauthserver.AppSuspended) }, apierror.AppNotActive, true},
-	{"deactivated", func(k *consoleKit, _ webhooks.Webhook) { k.setStatus(oauthserver.AppDeactivated) }, apierror.AppNotActive, true},
-	{"off", func(k *consoleKit, w webhooks.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
-	{"uninstalled", func(k *consoleKit, _ webhooks.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
-	{"scope gone from the app", func(k *consoleKit, _ webhooks.Webhook) {
+	{"suspended", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(oauthserver.AppSuspended) }, apierror.AppNotActive, true},
+	{"deactivated", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(oauthserver.AppDeactivated) }, apierror.AppNotActive, true},
+	{"off", func(k *consoleHarness, w webhooks.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
+	{"uninstalled", func(k *consoleHarness, _ webhooks.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
+	{"scope gone from the app", func(k *consoleHarness, _ webhooks.Webhook) {
 		k.setApp(func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
 	}, apierror.EventScopeMissing, false},
-	{"scope gone from the installation", func(k *consoleKit, _ webhooks.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
+	{"scope gone from the installation", func(k *consoleHarness, _ webhooks.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
 }
 
 // RDL-03, DLV-03: each gate by itself, for business and privacy events.
@@ -129,7 +129,7 @@ func messages(err error) []string {
 	return refused.Messages()
 }
 
-// RDL-03: of several reasons the first is told, in one order.
+// RDL-03: if several reasons apply, the error is the first in a fixed order.
 func TestRedeliverOrder(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
@@ -188,7 +188,7 @@ func TestRedeliverAppEvent(t *testing.T) {
 	k.wantDue(w, d.ID)
 }
 
-// An event that a host has taken out of its catalog cannot be judged.
+// A subscription to an event that the host has removed from its catalog cannot be checked.
 func TestRedeliverUnknownEvent(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
@@ -199,7 +199,7 @@ func TestRedeliverUnknownEvent(t *testing.T) {
 	k.wantDue(w)
 }
 
-// RDL-02: of many at once one wins.
+// RDL-02: exactly one of many concurrent requests wins.
 func TestRedeliverAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
@@ -219,7 +219,7 @@ func TestRedeliverAtOnce(t *testing.T) {
 	k.wantDue(w, d.ID)
 }
 
-// A storage fault is one: nothing is refused by it, and nothing queued.
+// A storage error is an internal error, not a rejection, and nothing is queued.
 func TestRedeliverFault(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)

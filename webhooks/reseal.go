@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// reseal seals anew what the keyring's first key has not sealed, so that its other keys
-// can be dropped. Any number of nodes may do so.
+// reseal seals with the keyring's first key what other keys have sealed, so that those can
+// be dropped. Any number of nodes may run it.
 func (s *Service) reseal(ctx context.Context) {
 	resealed, after := 0, ""
 	for ctx.Err() == nil {
-		some, err := s.store.AllWebhooks(ctx, after, tidyBatch)
+		some, err := s.store.Webhooks(ctx, WebhookQuery{After: after, Limit: tidyBatch})
 		for _, w := range some {
 			after = w.ID
 			if !s.needsReseal(w.Secrets) {

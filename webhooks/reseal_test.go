@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // with is a node with other keys.
-func (k *consoleKit) with(keys ...byte) *webhooks.Service {
+func (k *consoleHarness) with(keys ...byte) *webhooks.Service {
 	k.Helper()
-	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(k, keys...), Clock: k.clock})
+	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(keys...), Clock: k.clock})
 	k.must(err)
 	return s
 }
@@ -65,14 +66,14 @@ func TestReseal(t *testing.T) {
 	}
 }
 
-// A secret that no key opens is left as it is and told of; the others are sealed anew.
+// A secret that no key opens is left unchanged and logged; the others are resealed.
 func TestResealWithoutItsKey(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
 	lost := k.hook(sampled)
 	k.service = k.with(3)
 	kept := k.hook(sampled)
-	service, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(t, 2, 3), Logger: slog.New(slog.NewTextHandler(k.log, nil))})
+	service, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(2, 3), Logger: slog.New(slog.NewTextHandler(k.log, nil))})
 	k.must(err)
 	service.Reseal(t.Context())
 	if !strings.Contains(k.log.String(), lost.ID) {
@@ -80,7 +81,7 @@ func TestResealWithoutItsKey(t *testing.T) {
 	}
 	k.service = k.with(2)
 	k.signs(kept)
-	got, err := k.store.Webhook(t.Context(), lost.AppID, lost.ID)
+	got, err := k.service.Get(t.Context(), lost.AppID, lost.ID)
 	k.must(err)
 	if !slices.Equal(got.Secret, lost.Secret) {
 		t.Error("a secret that cannot be opened was changed")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
 )
 
 // tidyEvery is how often deliveries that are old enough are deleted.
@@ -56,15 +57,37 @@ func (s *Service) run(ctx context.Context) {
 	s.http.CloseIdle()
 }
 
+// watch returns the hints of the store, or a channel that receives none if the store is
+// not a [Watcher].
+func (s *Service) watch(topic string) (news <-chan struct{}, stop func()) {
+	if watcher, ok := s.cfg.Store.(Watcher); ok {
+		return watcher.Watch(topic)
+	}
+	return nil, func() {}
+}
+
+// Wake reports that events were recorded in a transaction that the host has committed
+// itself. They are planned and sent at once; without Wake, within one second. If the Store
+// has a method Wake(topic string), the other nodes are woken too. Wake does not block.
+func (s *Service) Wake() {
+	if store, ok := s.cfg.Store.(interface{ Wake(topic string) }); ok {
+		store.Wake(events.TopicRecorded)
+	}
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}
+
 // settleEvery is how often Settle looks.
 const settleEvery = 5 * time.Millisecond
 
 // Settle waits until every event recorded by now has been planned, and every
-// delivery that is due now has been attempted or is being sent. Somebody must be
-// running [Service.Run]. It is for tests and for moving the clock in development.
+// delivery that is due now has been attempted or is being sent. [Service.Run] must
+// be running on some node. Settle is for tests and for moving the clock in development.
 func (s *Service) Settle(ctx context.Context) error {
 	err := poll(ctx, func() (bool, error) {
-		is, err := s.cfg.Store.HasBacklog(ctx)
+		is, err := s.hasBacklog(ctx)
 		return !is, err
 	})
 	if err != nil {
@@ -94,9 +117,19 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
+// hasBacklog reports whether there are events that are not planned.
+func (s *Service) hasBacklog(ctx context.Context) (bool, error) {
+	numbered, err := s.cfg.Store.NumberEvents(ctx, events.Numbering{})
+	if err != nil || numbered.HasMore {
+		return true, err
+	}
+	unplanned, err := s.cfg.Store.Unplanned(ctx, "")
+	return len(unplanned.Backlogs) > 0, err
+}
+
 // isSent reports whether nothing is due that is not on its way.
 func (s *Service) isSent(ctx context.Context, now time.Time) (bool, error) {
-	queued, err := s.cfg.Store.QueuedWebhooks(ctx)
+	queued, err := s.cfg.Store.DueWebhooks(ctx, DueQuery{All: true})
 	if err != nil {
 		return false, err
 	}

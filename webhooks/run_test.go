@@ -8,11 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-func (r *rig) pin(a app, version string) {
+func (r *harness) pin(a app, version string) {
 	r.t.Helper()
 	_, err := r.UpdateApp(r.t.Context(), a.ID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.PinnedVersion = version
@@ -26,7 +31,7 @@ func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 // Stopping waits for attempts under way and records them.
 func TestStopRecordsWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
 		r.net.handle(endpoint, func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(8 * time.Second)
@@ -51,7 +56,7 @@ func TestStopRecordsWhatIsUnderWay(t *testing.T) {
 func TestDeadEndpointsHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{MaxInFlight: 8, PerEndpoint: 4})
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{MaxInFlight: 8, PerEndpoint: 4}})
 		var dead []app
 		for i := range 20 {
 			address := fmt.Sprintf("127.0.1.%d", i)
@@ -85,7 +90,7 @@ func TestDeadEndpointsHoldUpNobody(t *testing.T) {
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{MaxInFlight: 4, PerEndpoint: 4})
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{MaxInFlight: 4, PerEndpoint: 4}})
 		long, short := r.app("127.0.1.1", "invoice.created"), r.app(endpoint, "invoice.created")
 		for range 100 {
 			r.record(long.business, "invoice.created")
@@ -112,7 +117,7 @@ func TestTurns(t *testing.T) {
 func TestDispatchersShareTheWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{Lease: 4 * time.Second})
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{Lease: 4 * time.Second}})
 		var apps []app
 		for i := range 40 {
 			apps = append(apps, r.app(fmt.Sprintf("127.0.1.%d", i), "invoice.created"))
@@ -123,7 +128,7 @@ func TestDispatchersShareTheWork(t *testing.T) {
 		time.Sleep(10 * time.Second) // they share
 		fleet, err := r.Beat(t.Context(), "observer", time.Second)
 		r.must(err)
-		r.must(r.Leave(t.Context(), "observer"))
+		r.must(r.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "observer", IsLeaving: true}))
 		holds := map[string]int{}
 		for _, shard := range fleet.Shards {
 			holds[shard.Holder]++
@@ -151,12 +156,23 @@ func TestDispatchersShareTheWork(t *testing.T) {
 	})
 }
 
-// The hook hears of an endpoint that keeps failing, once a day.
-func TestFailingHook(t *testing.T) {
+// OPS-03: a webhook that keeps failing causes one notification a day, and one when it works again.
+func TestHealthNotifications(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		r := newRig(t, webhooks.Config{Failing: func(_ context.Context, id string) { told = append(told, id) }})
+		var told []events.Notification
+		queue, err := events.NewNotifications(events.NotificationsConfig{Notifier: events.NotifierFunc(func(_ context.Context, n events.Notification) error {
+			told = append(told, n)
+			return nil
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- queue.Run(ctx) }()
+		defer func() { stop(); <-done }()
+		r := newHarness(t, webhooks.Config{Notifications: queue})
 		r.start()
 		a := r.app(endpoint, "invoice.created")
 		r.net.handle(endpoint, answer(http.StatusBadGateway))
@@ -167,8 +183,62 @@ func TestFailingHook(t *testing.T) {
 		for range 5 {
 			r.advance(7 * time.Hour)
 		}
-		if len(told) != 1 || told[0] != a.webhook.ID {
-			t.Errorf("told of %v", told)
+		r.net.handle(endpoint, answer(http.StatusOK))
+		for range 2 {
+			r.record(a.business, "invoice.created")
+			r.settle()
+			r.advance(time.Hour)
+		}
+		synctest.Wait()
+		want := []events.Notification{
+			{Kind: events.NotifyWebhookFailing, AppID: a.webhook.AppID, WebhookID: a.webhook.ID},
+			{Kind: events.NotifyWebhookRecovered, AppID: a.webhook.AppID, WebhookID: a.webhook.ID},
+		}
+		if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(events.Notification{}, "At")); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// deaf is a store that gives no hints of recorded events, as after the host's own commit.
+type deaf struct{ webhooks.Store }
+
+func (d deaf) Watch(topic string) (<-chan struct{}, func()) {
+	if topic == events.TopicRecorded {
+		return nil, func() {}
+	}
+	return d.Store.(webhooks.Watcher).Watch(topic)
+}
+
+func TestWake(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		wake   bool
+		within time.Duration
+	}{{"with", true, 10 * time.Millisecond}, {"without", false, time.Second}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newHarness(t, webhooks.Config{})
+				cfg := webhooks.Config{Store: deaf{r.Store}, Keyring: fixture.Keyring(1), Dial: r.net.dial, Clock: r.clock, Options: webhooks.Options{AllowLoopback: true}}
+				var err error
+				r.svc, err = webhooks.New(cfg)
+				r.must(err)
+				a := r.app(endpoint, "invoice.created")
+				r.net.handle(endpoint, answer(http.StatusOK))
+				r.start()
+				time.Sleep(5*time.Second + 10*time.Millisecond)
+				r.record(a.business, "invoice.created")
+				if test.wake {
+					r.svc.Wake()
+				}
+				time.Sleep(test.within)
+				synctest.Wait()
+				if d, attempts := r.only(a); d.Status != webhooks.Delivered || len(attempts) != 1 {
+					t.Errorf("after %v: %s", test.within, d.Status)
+				}
+			})
+		})
+	}
 }

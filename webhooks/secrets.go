@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
 )
 
 // RotateSecret gives a webhook a new secret and returns it, for the only time;
-// [ErrNotFound]. The one before signs too until it expires, [SecretOverlap] later.
+// [ErrNotFound]. The one before signs too until it expires, Config.SecretOverlap later.
 // Rotating again within that time drops the oldest.
 func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (text string, previousExpiresAt time.Time, err error) {
 	text = newSecret()
@@ -20,13 +21,14 @@ func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (te
 	}
 	now := s.now()
 	w, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
-		w.Secrets = Secrets{Secret: sealed, Previous: w.Secret, PreviousExpiresAt: now.Add(SecretOverlap)}
+		w.Secrets = Secrets{Secret: sealed, Previous: w.Secret, PreviousExpiresAt: now.Add(s.cfg.SecretOverlap)}
 		w.UpdatedAt = now
 		return w, nil
 	})
 	if err != nil {
 		return "", time.Time{}, err
 	}
+	s.cfg.Notifications.Tell(ctx, events.Notification{Kind: events.NotifySigningSecretRotated, At: now, AppID: appID, WebhookID: webhookID})
 	return text, w.PreviousExpiresAt, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -22,7 +23,7 @@ import (
 )
 
 // signs returns what would sign now.
-func (k *consoleKit) signs(w webhooks.Webhook) []string {
+func (k *consoleHarness) signs(w webhooks.Webhook) []string {
 	k.Helper()
 	now, err := k.service.Get(k.Context(), w.AppID, w.ID)
 	k.must(err)
@@ -31,7 +32,7 @@ func (k *consoleKit) signs(w webhooks.Webhook) []string {
 	return texts
 }
 
-func (k *consoleKit) wantSigns(w webhooks.Webhook, want ...string) {
+func (k *consoleHarness) wantSigns(w webhooks.Webhook, want ...string) {
 	k.Helper()
 	if diff := cmp.Diff(want, k.signs(w)); diff != "" {
 		k.Errorf("what signs at %v (-want +got)\n%s", k.clock.Now(), diff)
@@ -69,7 +70,7 @@ func TestRotateSecret(t *testing.T) {
 	fourth := rotate()
 	k.wantSigns(w, fourth, third)
 	k.clock.Advance(23 * time.Hour)
-	k.wantSigns(w, fourth, third) // the overlap began anew
+	k.wantSigns(w, fourth, third) // the overlap restarted
 	k.clock.Advance(time.Hour)
 	k.wantSigns(w, fourth)
 	if all := map[string]bool{first: true, second: true, third: true, fourth: true}; len(all) != 4 {
@@ -82,7 +83,7 @@ func TestRotateSecret(t *testing.T) {
 	k.wantSigns(w, rotated, fourth)
 }
 
-// SIG-02: whoever rotates at the same time gets a secret; the last two of them sign.
+// SIG-02: every concurrent rotation returns a secret; the last two secrets sign.
 func TestRotateAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
@@ -151,10 +152,10 @@ func TestSecretsNeedTheKey(t *testing.T) {
 		k.must(err)
 		return s.SigningSecrets(w, k.clock.Now())
 	}
-	if signs, err := with(newKeys(t, 2, 1)); err != nil || !cmp.Equal(signs, []string{text}) {
+	if signs, err := with(fixture.Keyring(2, 1)); err != nil || !cmp.Equal(signs, []string{text}) {
 		t.Errorf("with both keys: %v", err)
 	}
-	if _, err := with(newKeys(t, 2)); !errors.Is(err, keyring.ErrUnknownKey) || strings.Contains(err.Error(), text[6:]) {
+	if _, err := with(fixture.Keyring(2)); !errors.Is(err, keyring.ErrUnknownKey) || strings.Contains(err.Error(), text[6:]) {
 		t.Errorf("without the key: %v", err)
 	}
 	other := w
@@ -164,7 +165,7 @@ func TestSecretsNeedTheKey(t *testing.T) {
 	}
 }
 
-// Secrets are in no error and no log, whatever fails.
+// No error and no log line contains a secret.
 func TestSecretsNeverShow(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)

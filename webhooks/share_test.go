@@ -12,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// fleetOf makes one of nodes that live and shards with these holders, "" for nobody;
-// a holder with a cross is dead.
+// fleetOf creates a fleet of live nodes and of shards with these holders, "" for a free
+// shard; a holder with a cross is dead.
 func fleetOf(nodes int, holders ...string) webhooks.Fleet {
 	fleet := webhooks.Fleet{Nodes: nodes}
 	for i, holder := range holders {
@@ -66,8 +66,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// However the shards lie, and in whatever order nodes beat, after some beats each
-// shard is held, nobody has two more than another, and then nothing moves any more.
+// After several beats, in any order and from any start, each shard is held, the numbers of
+// two nodes differ by at most one, and shards no longer move.
 func TestSharesEvenOut(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(1, 1))
@@ -82,7 +82,7 @@ func TestSharesEvenOut(t *testing.T) {
 			for range 6 * nodes {
 				beat(fleet, nodeName(dice.IntN(nodes)), dice)
 			}
-			for range 4 { // everybody, for those whom the dice forgot
+			for range 4 { // all nodes, in case the dice left one out
 				for i := range nodes {
 					beat(fleet, nodeName(i), nil)
 				}

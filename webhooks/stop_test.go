@@ -29,7 +29,7 @@ func (s *forgetful) FinishAttempts(ctx context.Context, f webhooks.Finish) (webh
 func TestStopWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, webhooks.Config{})
+		r := newHarness(t, webhooks.Config{})
 		store := &forgetful{Store: r.Store}
 		r.svc = r.sender(store)
 		a := r.app(endpoint, "invoice.created")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 const (
@@ -17,70 +18,84 @@ const (
 )
 
 var (
-	// ErrNotFound says that there is no such webhook or delivery of this app, or
+	// ErrNotFound means that there is no such webhook or delivery of this app, or
 	// no such app.
 	ErrNotFound = errors.New("not found")
-	// ErrTooMany says that the app has as many webhooks as it may have.
+	// ErrTooMany means that the app has as many webhooks as it may have.
 	ErrTooMany = errors.New("too many webhooks")
-	// ErrTaken says that a webhook, deleted or not, has this id already.
+	// ErrTaken means that a webhook, deleted or not, has this id already.
 	ErrTaken = errors.New("the id is taken")
 )
 
-// Store is all that webhooks keep. Every method that changes something is one act.
+// Store is all that webhooks keep. Every method that changes something is one operation in
+// one transaction.
 type Store interface {
 	EndpointStore
 	DeliveryStore
 	PlanStore
 	ShardStore
 	QueueStore
+	// Purge deletes a batch of records of the kind [storage.PurgeDeliveries], and returns
+	// how many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
+}
+
+// Watcher is what a [Store] may implement as well, to wake the planner and the dispatcher
+// as soon as there is work. Without it they look for work once a second.
+type Watcher interface {
 	// Watch returns a channel that receives a hint after something was committed
-	// on a topic, [TopicQueued], [TopicShards] or [events.TopicRecorded]. Hints may
-	// be lost.
+	// on a topic, [TopicQueued], [TopicShards] or [events.TopicRecorded], and a function
+	// that ends the watching. Hints may be merged or lost.
 	Watch(topic string) (news <-chan struct{}, stop func())
-	// PurgeDeliveries deletes deliveries that were created before a time, oldest
-	// first, with their attempts and whatever their state, then webhooks that
-	// were deleted before it and have no deliveries left: at most limit of both
-	// together. It returns how many.
-	PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // EndpointStore keeps webhooks. Deleted ones are not found.
 type EndpointStore interface {
-	// CreateWebhook adds one, unless the app has limit of them. Of several at
-	// once no more than fit are added. [ErrNotFound] when there is no such app,
-	// [ErrTooMany], [ErrTaken].
+	// CreateWebhook adds a webhook, unless the app has limit of them. Concurrent
+	// calls do not exceed the limit. The error is [ErrNotFound] if there is no
+	// such app, [ErrTooMany] or [ErrTaken].
 	CreateWebhook(ctx context.Context, w Webhook, limit int) error
-	// Webhook returns one of an app; [ErrNotFound].
-	Webhook(ctx context.Context, appID, webhookID string) (Webhook, error)
-	// Webhooks lists those of an app, oldest first.
-	Webhooks(ctx context.Context, appID string) ([]Webhook, error)
-	// AllWebhooks lists at most limit of all apps, by id, after that one.
-	AllWebhooks(ctx context.Context, after string, limit int) ([]Webhook, error)
+	// Webhooks lists those that a query asks for.
+	Webhooks(ctx context.Context, q WebhookQuery) ([]Webhook, error)
 	// UpdateWebhook changes one in one transaction: change gets it as it stands,
 	// locked, and returns it as it should be; its error is returned and nothing
-	// is changed. ID, AppID and CreatedAt stay. [ErrNotFound].
+	// is changed. ID, AppID, CreatedAt and Health stay, but a webhook that is switched on
+	// begins with the zero Health. [ErrNotFound].
 	UpdateWebhook(ctx context.Context, appID, webhookID string, change func(Webhook) (Webhook, error)) (Webhook, error)
 	// DeleteWebhook deletes one; [ErrNotFound].
 	DeleteWebhook(ctx context.Context, appID, webhookID string, now time.Time) error
 }
 
+// WebhookQuery asks for webhooks: for one of an app, for all of an app, oldest first, or
+// for those of every app, by id.
+type WebhookQuery struct {
+	AppID     string // empty: every app
+	WebhookID string // of the app; empty: all
+	After     string // of every app: only greater ids
+	Limit     int    // of every app
+	// RatedSince asks for Health.FailureRate, of the deliveries since then; zero: it is left
+	// out.
+	RatedSince time.Time
+}
+
 // DeliveryStore is what the console sees and does.
 type DeliveryStore interface {
-	// Deliveries lists those of a webhook, newest first, without their bodies;
-	// [ErrNotFound] when the app has no such webhook.
-	Deliveries(ctx context.Context, appID, webhookID string, limit int) ([]Delivery, error)
+	// Deliveries lists the deliveries of a webhook that match a query. It returns
+	// [ErrNotFound] if the app has no such webhook. The number of rows read is bounded.
+	Deliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
 	// Delivery returns one and its attempts, oldest first; [ErrNotFound].
 	Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error)
 	// QueueTest adds a test delivery that is due at once. fire looks at the
 	// webhook under the locks and returns the delivery; its error is returned
 	// and nothing is added. It may be called more than once. [ErrNotFound].
 	QueueTest(ctx context.Context, appID, webhookID string, fire func(Target) (Delivery, error)) (Delivery, error)
-	// Redeliver queues a failed delivery again, due at once, with no attempts, no
-	// response code and no last error. Check looks at it and its standing under
-	// the locks, also when it has not failed; its error is returned and nothing is
-	// changed. It may be called more than once. Of several at once one wins; the
-	// others see it queued. [ErrNotFound].
-	Redeliver(ctx context.Context, r Redelivery) (Delivery, error)
+	// Redeliver queues deliveries again, all of them in one transaction, and returns those
+	// that it queued. Check sees each and its standing under the locks, even if it cannot be
+	// queued. When Check returns [ErrSkip] the delivery is left out; with any other error
+	// nothing is changed and the error is returned. Check may be called more than once for
+	// a delivery. Exactly one of several concurrent calls queues a delivery; the others see it
+	// queued. Deliveries that do not exist are left out; [ErrNotFound] when none exists.
+	Redeliver(ctx context.Context, r Redelivery) ([]Delivery, error)
 }
 
 // Target is a webhook that a test is fired at.
@@ -90,21 +105,65 @@ type Target struct {
 	Standing      Standing
 }
 
-// Redelivery is the wish to send a failed delivery again.
+// ErrSkip is what Redelivery.Check returns to leave out a delivery.
+var ErrSkip = errors.New("delivery left out")
+
+// Redelivery asks for deliveries to be sent again, or sooner.
 type Redelivery struct {
-	AppID, WebhookID, DeliveryID string
-	Now                          time.Time
-	Check                        func(Delivery, Standing) error
+	AppID, WebhookID string
+	DeliveryIDs      []string
+	// From is the status of deliveries that can be queued. Failed ones begin another round:
+	// they are due at once, with no attempts, no response code and no last error. The next
+	// attempt of Retrying ones is moved to Now, unless it is due within a second.
+	From  Status
+	Now   time.Time
+	Check func(Delivery, Standing) error
 }
+
+// DeliveryQuery asks for deliveries of a webhook, newest first. An empty filter matches every
+// delivery.
+type DeliveryQuery struct {
+	AppID, WebhookID string
+	Statuses         []Status // any of these
+	EventType        string
+	BusinessID       string
+	EventID          string
+	Since, Until     time.Time // created at Since or later, and before Until
+	After            string    // only deliveries with a smaller id; empty: from the newest on
+	Limit            int
+	Now              time.Time // queued deliveries are due by now
+	// CountUpTo asks for DeliveryPage.Counts, each of which ends there; 0: they are left out.
+	CountUpTo int
+	// WithBodies asks for Delivery.Body, which is left out otherwise.
+	WithBodies bool
+}
+
+// DeliveryPage is a part of a list of deliveries.
+type DeliveryPage struct {
+	Deliveries []Delivery
+	// Next is the After of the next page; empty: the list ends here. A page of several
+	// filters may have fewer deliveries than Limit, or none, although there is a next one:
+	// [ScannedDeliveries] were read for it.
+	Next   string
+	Counts DeliveryCounts
+}
+
+// ScannedDeliveries is how many deliveries are read for one page of several filters, and
+// for counting with a filter by event or business.
+const ScannedDeliveries = 1000
+
+// DeliveryCounts is the number of deliveries by status that match a query, ignoring its
+// Statuses, After and Limit. With a filter by event or business, only the newest
+// [ScannedDeliveries] matches are counted.
+type DeliveryCounts struct{ Queued, Retrying, Delivered, Failed int }
 
 // PlanStore turns events into deliveries, for one planner at a time.
 //
 // The events of a business are planned in the order of their numbers. How far planning
 // has come is stored for each business, as a [PlanCursor].
 type PlanStore interface {
-	// NumberRecorded gives numbers to recorded events that have none, in the order of
-	// their ids and from after on: to a bounded number of them.
-	NumberRecorded(ctx context.Context, after string) (Numbered, error)
+	// NumberEvents gives numbers to committed events that have none.
+	NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error)
 	// Unplanned returns businesses that have numbered events without deliveries, by id
 	// from after on, each with its next events and the webhooks that may want them. What
 	// it reads is bounded: there may be more businesses, events and webhooks.
@@ -113,14 +172,6 @@ type PlanStore interface {
 	// businesses. It reports false and changes nothing when another planner has moved
 	// one of them in between.
 	SavePlan(ctx context.Context, p Plan) (bool, error)
-	// HasBacklog reports whether there are events that are not planned.
-	HasBacklog(ctx context.Context) (bool, error)
-}
-
-// Numbered is what NumberRecorded did.
-type Numbered struct {
-	LastID  string // of the last event that it numbered; empty: there was none
-	HasMore bool   // after it there may be more
 }
 
 // PlanCursor is how far the planning of a business has come: events up to Number have
@@ -183,10 +234,17 @@ type ShardStore interface {
 	// TakeShard takes a shard that has no holder, or whose lease has ended, if it
 	// still has the epoch that it was seen with. It reports whether it did.
 	TakeShard(ctx context.Context, node string, seen Shard, lease time.Duration) (bool, error)
-	// ReleaseShard gives one up; it is no error when it was lost already.
-	ReleaseShard(ctx context.Context, node string, shard int) error
-	// Leave gives up everything and says that the dispatcher has stopped.
-	Leave(ctx context.Context, node string) error
+	// ReleaseShards gives up shards; it is not an error when the node has lost one already.
+	ReleaseShards(ctx context.Context, r ShardRelease) error
+}
+
+// ShardRelease is shards that a dispatcher gives up.
+type ShardRelease struct {
+	Node   string
+	Shards []int // unless it is leaving
+	// IsLeaving reports that the dispatcher has stopped: it gives up all its shards, and
+	// is no longer among those that are alive.
+	IsLeaving bool
 }
 
 // Fleet is the dispatchers on one database.
@@ -198,35 +256,38 @@ type Fleet struct {
 // Shard is a part of the work.
 type Shard struct {
 	ID        int
-	Holder    string // empty: nobody
+	Holder    string // empty: free
 	Epoch     int64
 	LeaseLeft time.Duration // when it was read; not above 0: the lease has ended
 }
 
 // QueueStore is the queue of deliveries. Its order within a webhook is by due time.
 type QueueStore interface {
-	// DueWebhooks returns webhooks of some shards that have deliveries due after
-	// one time and up to another, each with the earliest and the latest of these.
-	DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]DueWebhook, error)
-	// QueuedWebhooks returns every webhook that has deliveries queued, with the
-	// earliest due time. It costs a few index probes a webhook.
-	QueuedWebhooks(ctx context.Context) ([]DueWebhook, error)
+	// DueWebhooks returns the webhooks that have deliveries as a query asks for.
+	DueWebhooks(ctx context.Context, q DueQuery) ([]DueWebhook, error)
 	// DueDeliveries returns deliveries that are due, those of a webhook in their
 	// order, with all that is needed to send them and nothing of their last attempt.
-	// It changes nothing: who holds the shard of a webhook is the only
-	// one to send.
+	// It changes nothing: only the holder of a webhook's shard sends its deliveries.
 	DueDeliveries(ctx context.Context, c Claim) ([]Due, error)
 	// FinishAttempts records outcomes of shards that the node still holds, and
-	// renews its leases. One that was recorded before changes nothing, so that
-	// it may be called again after a fault.
+	// renews its leases. An outcome that was recorded before changes nothing, so
+	// FinishAttempts may be called again after an error.
 	FinishAttempts(ctx context.Context, f Finish) (Finished, error)
+}
+
+// DueQuery asks for webhooks of some shards that have deliveries due in a window, or for
+// every webhook that has deliveries queued, which costs a few index probes a webhook.
+type DueQuery struct {
+	All          bool // every webhook; the fields below do not count
+	Shards       []int
+	After, Until time.Time // due later than After, and not later than Until
 }
 
 // DueWebhook is a webhook that has work.
 type DueWebhook struct {
 	WebhookID string
-	Due       time.Time // of its first delivery
-	Latest    time.Time // of its last one, from DueWebhooks
+	Due       time.Time // of its first delivery that was asked for
+	Latest    time.Time // of its last one; zero when all webhooks were asked for
 }
 
 // Claim asks for due deliveries.
@@ -261,6 +322,9 @@ type Finish struct {
 	Now      time.Time     // of the platform
 	Lease    time.Duration // for which the leases are renewed
 	Outcomes []Outcome
+	// DisableAfter switches off webhooks that have been failing for so long and of which two
+	// deliveries or more have used up their attempts meanwhile; 0 switches off none.
+	DisableAfter time.Duration
 }
 
 // Outcome is what became of a due delivery.
@@ -274,6 +338,8 @@ type Outcome struct {
 	LastError     string
 	NextAttemptAt time.Time // for Retrying
 	Attempt       *Attempt  // nil: it was not sent
+	// IsExhausted reports that the delivery has failed after all its attempts.
+	IsExhausted bool
 }
 
 // Finished is what FinishAttempts did.
@@ -282,4 +348,10 @@ type Finished struct {
 	// Warn are webhooks of which a delivery has failed for good after all its
 	// attempts, for the first time in a while: see WarnEvery.
 	Warn []string
+	// Recovered are webhooks that Warn has named before and that have taken a delivery
+	// since.
+	Recovered []string
+	// Disabled are webhooks that were switched off: see Finish.DisableAfter. The audit log
+	// of their apps records it.
+	Disabled []string
 }

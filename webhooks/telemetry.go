@@ -68,7 +68,7 @@ func newTelemetry(meters metric.MeterProvider, clock clock.Clock) (*telemetry, e
 
 func (t *telemetry) begin(ctx context.Context, due Due, now time.Time) {
 	t.inFlight.Add(ctx, 1)
-	isFirst := due.Attempts == 0 && due.DueAt.Equal(due.CreatedAt) // and no redelivery
+	isFirst := due.Attempts == 0 && due.Round == 0
 	if recorded, ok := id.Time(id.Event, due.EventID); ok && isFirst {
 		t.delay.Record(ctx, max(0, now.Sub(recorded).Seconds()))
 	}

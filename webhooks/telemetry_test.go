@@ -133,12 +133,12 @@ func (m *meters) takeRecords() map[string][]float64 {
 	return records
 }
 
-// measured runs a test on a rig whose dispatcher is measured.
-func measured(t *testing.T, test func(t *testing.T, r *rig, m *meters)) {
+// measured runs a test on a harness whose dispatcher is measured.
+func measured(t *testing.T, test func(t *testing.T, r *harness, m *meters)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeters()
-		r := newRig(t, webhooks.Config{MeterProvider: m})
+		r := newHarness(t, webhooks.Config{MeterProvider: m})
 		r.start()
 		test(t, r, m)
 	})
@@ -155,11 +155,11 @@ func wantSame(t *testing.T, when string, want, got any) {
 func TestMetricsOfDeliveries(t *testing.T) {
 	t.Parallel()
 	type counts = map[string]int64
-	measured(t, func(t *testing.T, r *rig, m *meters) {
+	measured(t, func(t *testing.T, r *harness, m *meters) {
 		a := r.app(endpoint, "invoice.created")
 		r.record(a.business, "invoice.created")
 		r.record(a.business, "invoice.created")
-		r.record(a.business, "invoice.paid") // nobody asked for it
+		r.record(a.business, "invoice.paid") // no webhook subscribes to it
 		r.settle()
 		wantSame(t, "two that arrive", counts{"queued": 2, "delivered": 2}, m.takeSums())
 
@@ -195,7 +195,7 @@ func TestMetricsOfDrops(t *testing.T) {
 	for name, reason := range reasons {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			measured(t, func(t *testing.T, r *rig, m *meters) {
+			measured(t, func(t *testing.T, r *harness, m *meters) {
 				a := r.app(endpoint, "invoice.created")
 				r.net.handle(endpoint, answer(http.StatusInternalServerError))
 				r.record(a.business, "invoice.created")
@@ -218,7 +218,7 @@ func TestMetricsOfDrops(t *testing.T) {
 func TestMetricsOfTime(t *testing.T) {
 	t.Parallel()
 	type times = map[string][]float64
-	measured(t, func(t *testing.T, r *rig, m *meters) {
+	measured(t, func(t *testing.T, r *harness, m *meters) {
 		a := r.app(endpoint, "invoice.created")
 		r.net.handle(endpoint, func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(3 * time.Second)
@@ -252,7 +252,7 @@ func TestMetricsOfTime(t *testing.T) {
 // to read it costs the database nothing.
 func TestMetricsOfTheOldest(t *testing.T) {
 	t.Parallel()
-	measured(t, func(t *testing.T, r *rig, m *meters) {
+	measured(t, func(t *testing.T, r *harness, m *meters) {
 		const oldest = "oldest_due.age"
 		a := r.app(endpoint, "invoice.created")
 		r.net.handle(endpoint, hang)

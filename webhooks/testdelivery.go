@@ -22,13 +22,27 @@ const testEvent = "invoice.created"
 // [ErrNotFound], or an error of apierror when the app is not usable or the webhook
 // is off; nothing is queued then.
 func (s *Service) SendTest(ctx context.Context, appID, webhookID string) (Delivery, error) {
+	return s.SendTestOf(ctx, appID, webhookID, "")
+}
+
+// SendTestOf is [Service.SendTest] with the sample of an event of the catalog, whether the
+// webhook has chosen it or not; a validation error of apierror if the catalog has no such
+// event. With an empty name it is SendTest.
+func (s *Service) SendTestOf(ctx context.Context, appID, webhookID, event string) (Delivery, error) {
+	chosen, ok := s.cfg.Catalog.Lookup(event)
+	if event != "" && !ok {
+		return Delivery{}, apierror.Invalid(fmt.Sprintf("event %.64q is not in the catalog", event))
+	}
 	now := s.now()
 	deliveryID := id.New(id.Delivery, now)
 	return s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to Target) (Delivery, error) {
 		if err := s.refusal(Delivery{}, to.Standing); err != nil {
 			return Delivery{}, err
 		}
-		definition := s.testedWith(to.Webhook.Events)
+		definition := chosen
+		if event == "" {
+			definition = s.testedWith(to.Webhook.Events)
+		}
 		return s.newDelivery(deliveryID, Subscriber{WebhookID: webhookID, AppID: appID, PinnedVersion: to.PinnedVersion},
 			events.Event{Type: definition.Name, BusinessID: testBusiness, Data: definition.Sample, CreatedAt: now}, now)
 	})

@@ -10,11 +10,12 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-func (k *consoleKit) sendTest(w webhooks.Webhook) webhooks.Delivery {
+func (k *consoleHarness) sendTest(w webhooks.Webhook) webhooks.Delivery {
 	k.Helper()
 	d, err := k.service.SendTest(k.Context(), w.AppID, w.ID)
 	k.must(err)
@@ -107,7 +108,7 @@ func TestSendTestOfADroppedEvent(t *testing.T) {
 	created, _ := events.DefaultCatalog().Lookup("customer.created")
 	catalog, err := events.NewCatalog(created)
 	k.must(err)
-	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: newKeys(t, 1), Catalog: catalog, Clock: k.clock})
+	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(1), Catalog: catalog, Clock: k.clock})
 	k.must(err)
 	d, err := s.SendTest(t.Context(), k.app.ID, w.ID)
 	if err != nil || d.EventType != "customer.created" {
@@ -115,8 +116,8 @@ func TestSendTestOfADroppedEvent(t *testing.T) {
 	}
 }
 
-// TST-01, WH-02: in the shape of the version that the app has pinned, marked as a
-// test whatever that shape leaves out.
+// TST-01, WH-02: in the shape of the version that the app has pinned, marked as a test even
+// if the shape omits members.
 func TestSendTestVersion(t *testing.T) {
 	t.Parallel()
 	catalog, err := events.NewCatalog(events.Definition{

@@ -6,7 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 )
 
-// Webhook is an endpoint of an app, and what it wants to hear of.
+// Webhook is an endpoint of an app and the events to which it subscribes.
 type Webhook struct {
 	ID        string // whk_…
 	AppID     string
@@ -15,9 +15,31 @@ type Webhook struct {
 	Enabled   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Health    Health
 
 	Secrets
 }
+
+// Health is how the deliveries of a webhook have fared.
+type Health struct {
+	// FailingSince is when the first attempt failed after the last one that arrived; zero:
+	// the last attempt arrived, or there was none.
+	FailingSince time.Time
+	// FailureRate is the part of the deliveries of the last 24 hours that have failed or are
+	// being retried, from 0 to 1. Deliveries that are queued do not count. Of more than
+	// [RatedDeliveries] the newest count. Only [Service.Get] and [Service.List] fill it in.
+	FailureRate float64
+	// DisabledAt is when the webhook was switched off for failing, and DisabledReason says
+	// why; zero: it was not. See Options.DisableAfter.
+	DisabledAt     time.Time
+	DisabledReason string
+}
+
+// IsFailing reports whether the last attempt failed.
+func (h Health) IsFailing() bool { return !h.FailingSince.IsZero() }
+
+// RatedDeliveries is how many deliveries Health.FailureRate is taken over at most.
+const RatedDeliveries = 500
 
 // Secrets are what a webhook's deliveries are signed with, sealed by the host's
 // keyring.
@@ -34,5 +56,6 @@ type Standing struct {
 	IsDeleted   bool // the webhook
 	IsEnabled   bool
 	IsAppUsable bool // neither suspended nor deactivated
+	IsFailing   bool // the webhook: see Health.FailingSince
 	Viewer      events.Viewer
 }

@@ -41,7 +41,7 @@ const handler = "export default () => 1"
 func TestChecker_CON06(t *testing.T) {
 	t.Parallel()
 	checker := newChecker(t, asChecker, patient)
-	for _, source := range []string{handler, "export const handler = async () => {}", "export default 1" + strings.Repeat("\n", console.MaxFunctionSource-16)} {
+	for _, source := range []string{handler, "export const handler = async () => {}", "export default f" + strings.Repeat("\n", console.MaxFunctionSource-16)} {
 		if err := checker.CheckFunction(t.Context(), source); err != nil {
 			t.Errorf("%.40q: %v", source, err)
 		}
@@ -57,8 +57,8 @@ func TestChecker_CON06(t *testing.T) {
 	}
 }
 
-// misleading keeps a parser without limits busy for more than ten seconds. Whoever reads the first
-// slash as a division takes the rest for a string.
+// misleading keeps a parser without limits busy for more than ten seconds. A parser that
+// reads the first slash as a division takes the rest for a string.
 var misleading = `{}/"/;x=` + strings.Repeat("!", 65510) + "a;export default 1"
 
 // CON-06: the process that parses has little stack.

@@ -3,7 +3,8 @@
 //
 // A source is parsed by esbuild and never run. Syntax errors, early errors of modules,
 // TypeScript and JSX are rejected. Imports are not followed, so "export * from" exports
-// no handler.
+// no handler. An export that is a constant, such as "export default 5", is not a handler.
+// The value of any other export is known when the function runs, so it is accepted.
 //
 // Parsers recurse, and some of their steps take time that grows with the square of the
 // source. A hostile source of [console.MaxFunctionSource] bytes keeps a parser busy for

@@ -25,10 +25,18 @@ func Check(ctx context.Context, source string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(exports, "handler") && !slices.Contains(exports, "default") {
+	hasHandler, hasDefault := slices.Contains(exports, "handler"), slices.Contains(exports, "default")
+	if !hasHandler && !hasDefault {
 		return &console.SourceError{Reason: "there is no export named handler, and no default one"}
 	}
-	return nil
+	handlerIsConstant, defaultIsConstant := isConstant(source)
+	switch {
+	case hasHandler && !handlerIsConstant, hasDefault && !defaultIsConstant:
+		return nil
+	case hasHandler:
+		return &console.SourceError{Reason: "the export named handler is not a function"}
+	}
+	return &console.SourceError{Reason: "the default export is not a function"}
 }
 
 // moduleExports parses a source as JavaScript and returns the names that it exports,

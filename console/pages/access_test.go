@@ -14,11 +14,11 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// newWorld is an office with everything switched on, and something in each place of an
+// newComplete is a harness with everything switched on, and something in each place of an
 // app of Ann's. It returns how to fill in the path of a route.
-func newWorld(t testing.TB, changes ...func(*pages.Config)) (o *office, app oauthserver.App, fill func(path string) string) {
+func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app oauthserver.App, fill func(path string) string) {
 	t.Helper()
-	o = newOffice(t, append(changes, func(cfg *pages.Config) {
+	o = newHarness(t, append(changes, func(cfg *pages.Config) {
 		cfg.MoveClock = func(_ context.Context, by time.Duration) error { o.clock.Advance(by); return nil }
 	})...)
 	app = o.newApp()
@@ -40,22 +40,22 @@ func newWorld(t testing.TB, changes ...func(*pages.Config)) (o *office, app oaut
 
 var parameter = regexp.MustCompile(`{\w+}`)
 
-// CON-01: whoever is not signed in signs in first, and comes back to where they were.
+// CON-01: a visitor signs in first and then returns to the requested page.
 func TestSignIn_CON01(t *testing.T) {
 	t.Parallel()
-	o, _, fill := newWorld(t)
+	o, _, fill := newComplete(t)
 	for _, route := range o.pages.Routes() {
 		path := fill(route.Path) + "?days=7"
 		back := "/developer"
 		if route.Method == http.MethodGet {
 			back += path
 		}
-		got := o.send(ask{method: route.Method, path: path}).want(http.StatusSeeOther).header.Get("Location")
+		got := o.send(ask{method: route.Method, path: path}).want(http.StatusSeeOther).Header.Get("Location")
 		if want := "/login?" + (url.Values{"return_to": {back}}).Encode(); got != want {
 			t.Errorf("%s %s leads to %q, want %q", route.Method, route.Path, got, want)
 		}
 		bearer := o.send(ask{method: route.Method, path: path, by: ann, set: http.Header{"Authorization": {"Bearer token"}}})
-		if !strings.HasPrefix(bearer.want(http.StatusSeeOther).header.Get("Location"), "/login?") {
+		if !strings.HasPrefix(bearer.want(http.StatusSeeOther).Header.Get("Location"), "/login?") {
 			t.Errorf("%s %s opens with an access token", route.Method, route.Path)
 		}
 	}
@@ -64,7 +64,7 @@ func TestSignIn_CON01(t *testing.T) {
 // CON-01: another organization's app is not there, on any page.
 func TestForeignApp_CON01(t *testing.T) {
 	t.Parallel()
-	o, app, fill := newWorld(t)
+	o, app, fill := newComplete(t)
 	before := o.auditLength(app)
 	for _, route := range o.pages.Routes() {
 		if !strings.Contains(route.Path, "{appId}") {
@@ -81,7 +81,7 @@ func TestForeignApp_CON01(t *testing.T) {
 }
 
 // auditLength is how much was done to an app.
-func (o *office) auditLength(app oauthserver.App) int {
+func (o *harness) auditLength(app oauthserver.App) int {
 	o.Helper()
 	page, err := o.console.Audit(o.Context(), o.actor(ann), app.ID, console.Page{Limit: console.MaxLimit})
 	o.must(err)
@@ -91,7 +91,7 @@ func (o *office) auditLength(app oauthserver.App) int {
 // CON-07: no form of another site writes anything.
 func TestOrigins_CON07(t *testing.T) {
 	t.Parallel()
-	o, app, fill := newWorld(t, func(cfg *pages.Config) { cfg.Origins = []string{"https://public.example.com"} })
+	o, app, fill := newComplete(t, func(cfg *pages.Config) { cfg.Origins = []string{"https://public.example.com"} })
 	before, then := o.auditLength(app), o.clock.Now()
 	writes := 0
 	for _, route := range o.pages.Routes() {
@@ -107,8 +107,8 @@ func TestOrigins_CON07(t *testing.T) {
 			"nowhere":                          {"Origin": {"null"}, "Sec-Fetch-Site": nil},
 		} {
 			got := o.send(ask{method: route.Method, path: fill(route.Path), by: ann, set: set, form: url.Values{"by": {"1h"}, "return_to": {"/developer"}}})
-			if got.status != http.StatusForbidden {
-				t.Errorf("%s %s from %s: %d", route.Method, route.Path, name, got.status)
+			if got.Status != http.StatusForbidden {
+				t.Errorf("%s %s from %s: %d", route.Method, route.Path, name, got.Status)
 			}
 			got.alerts("This request came from another site")
 		}
@@ -123,8 +123,8 @@ func TestOrigins_CON07(t *testing.T) {
 		"no browser":              {"Origin": nil, "Sec-Fetch-Site": nil},
 	} {
 		got := o.send(ask{method: http.MethodPost, path: "/clock", by: ann, set: set, form: url.Values{"by": {"1h"}, "return_to": {"/developer"}}})
-		if got.status != http.StatusSeeOther {
-			t.Errorf("from %s: %d", name, got.status)
+		if got.Status != http.StatusSeeOther {
+			t.Errorf("from %s: %d", name, got.Status)
 		}
 	}
 }
@@ -132,8 +132,8 @@ func TestOrigins_CON07(t *testing.T) {
 // Every answer forbids frames, foreign content and caches.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	o, app, fill := newWorld(t)
-	answers := []answer{
+	o, app, fill := newComplete(t)
+	answers := []response{
 		o.get("/nowhere").want(http.StatusNotFound),
 		o.get("?after=%ff").want(http.StatusBadRequest),
 		o.get("?after=%00").want(http.StatusBadRequest),
@@ -148,14 +148,14 @@ func TestHeaders(t *testing.T) {
 		answers = append(answers, o.send(ask{method: route.Method, path: fill(route.Path), by: ann}))
 	}
 	for _, got := range answers {
-		policy := got.header.Get("Content-Security-Policy")
+		policy := got.Header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "form-action 'self'") ||
-			strings.Contains(policy, "unsafe") || got.header.Get("X-Frame-Options") != "DENY" || got.header.Get("Cache-Control") != "no-store" ||
-			got.header.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: %v", got.what, got.header)
+			strings.Contains(policy, "unsafe") || got.Header.Get("X-Frame-Options") != "DENY" || got.Header.Get("Cache-Control") != "no-store" ||
+			got.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", got.Request, got.Header)
 		}
-		if strings.Contains(got.body, " style=") || strings.Contains(got.body, "<style") || regexp.MustCompile(`\son[a-z]+=`).MatchString(got.body) {
-			t.Errorf("%s has what the policy forbids: %s", got.what, got.body)
+		if strings.Contains(got.Body, " style=") || strings.Contains(got.Body, "<style") || regexp.MustCompile(`\son[a-z]+=`).MatchString(got.Body) {
+			t.Errorf("%s has what the policy forbids: %s", got.Request, got.Body)
 		}
 	}
 }

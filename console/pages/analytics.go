@@ -29,6 +29,23 @@ type analyticsView struct {
 	IsBare bool // there were no calls at all
 	ByDay  chart
 	ByHour chart
+	Groups []groupTable
+}
+
+// groupTable is the calls by route, status or business.
+type groupTable struct {
+	Title, Unit, Param string // Param is what the request log is filtered by
+	Rows               []analytics.Group
+}
+
+// groupings are the tables of the page.
+var groupings = []struct {
+	by    analytics.GroupBy
+	table groupTable
+}{
+	{analytics.ByRoute, groupTable{Title: "By route", Unit: "Route", Param: "route"}},
+	{analytics.ByStatus, groupTable{Title: "By status", Unit: "Status", Param: "status"}},
+	{analytics.ByBusiness, groupTable{Title: "By business", Unit: "Business", Param: "business"}},
 }
 
 type periodChoice struct {
@@ -54,6 +71,13 @@ func (v *visit) showAnalytics() error {
 	data.IsBare = report.Totals.Calls == 0 && data.ByHour.isBare()
 	for _, period := range periods {
 		data.Choice = append(data.Choice, periodChoice{period, period == days})
+	}
+	for _, one := range groupings {
+		table := one.table
+		if table.Rows, err = v.cfg.Console.Groups(v.r.Context(), v.by, v.app.ID, one.by, days); err != nil {
+			return err
+		}
+		data.Groups = append(data.Groups, table)
 	}
 	return v.show("analytics", "Analytics", data)
 }

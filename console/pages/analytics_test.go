@@ -6,10 +6,13 @@ import (
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
 )
 
 // drawing is a chart as a browser reads it.
@@ -37,10 +40,10 @@ type drawing struct {
 }
 
 // charts are the drawings of a page, which must be well-formed.
-func (a answer) charts() []drawing {
+func (a response) charts() []drawing {
 	a.o.Helper()
 	var all []drawing
-	for _, found := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(a.body, -1) {
+	for _, found := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(a.Body, -1) {
 		var one drawing
 		a.o.must(xml.Unmarshal([]byte(found), &one))
 		all = append(all, one)
@@ -75,7 +78,7 @@ func (d drawing) parts(t *testing.T, i int) map[string]float64 {
 // AN-01, AN-02: charts and tables have the numbers that were counted.
 func TestAnalytics_AN01_AN02(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	path := "/apps/" + app.ID + "/analytics"
 	count := func(back time.Duration, n, failed, limited int) {
@@ -85,7 +88,7 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 			if i < failed {
 				status = http.StatusTooManyRequests
 			}
-			o.calls.Count(app.ID, at, status, i < limited, time.Millisecond)
+			o.calls.Count(analytics.Call{AppID: app.ID, At: at, Status: status, RateLimited: i < limited, Took: time.Millisecond})
 		}
 	}
 	const day = 24 * time.Hour
@@ -110,10 +113,10 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 		if len(charts) != 2 || len(charts[0].Bars) != test.days || len(charts[1].Bars) != 48 {
 			t.Fatalf("%q: %d charts", test.query, len(charts))
 		}
-		if strings.Count(page.body, "<tr><td>") != test.days+48 {
-			t.Errorf("%q: %d rows", test.query, strings.Count(page.body, "<tr><td>"))
+		if strings.Count(page.Body, "<tr><td>") != test.days+48 {
+			t.Errorf("%q: %d rows", test.query, strings.Count(page.Body, "<tr><td>"))
 		}
-		if strings.Contains(page.body, "style=") {
+		if strings.Contains(page.Body, "style=") {
 			t.Errorf("%q: the policy forbids styles in attributes", test.query)
 		}
 	}
@@ -160,13 +163,13 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 // A chart of many calls has few lines, at round numbers, and what is rare can be seen.
 func TestChartScale_AN02(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	for calls, want := range map[int]string{1: "0 1", 4: "0 1 2 3 4", 5: "0 2 4 6", 11: "0 5 10 15", 2001: "0 1,000 2,000 3,000", 41_000: "0 20k 40k 60k"} {
 		app := o.newApp()
 		for range calls - 1 {
-			o.calls.Count(app.ID, o.clock.Now(), http.StatusOK, false, time.Millisecond)
+			o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: time.Millisecond})
 		}
-		o.calls.Count(app.ID, o.clock.Now(), http.StatusNotFound, false, time.Millisecond)
+		o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusNotFound, Took: time.Millisecond})
 		chart := o.get("/apps/" + app.ID + "/analytics").charts()[0]
 		var got []string
 		for _, text := range chart.Texts[:len(chart.Lines)] {
@@ -187,6 +190,27 @@ func TestChartScale_AN02(t *testing.T) {
 
 func TestNoCalls_AN02(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.get("/apps/" + o.newApp().ID + "/analytics").want(http.StatusOK).shows("No calls in the last 30 days").lacks("<svg")
+}
+
+// Calls are counted by route, status and business, and each group leads to its calls in the
+// request log.
+func TestAnalyticsGroups_CON10(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	o.logCalls(app, 3)
+	page := o.get("/apps/"+app.ID+"/analytics").want(http.StatusOK).shows("By route", "GET /invoices/{id} 3 0 0", "By status", "400 1 1 0", "By business", "biz_2 1 1",
+		"Calls with an expired or revoked token are not counted here")
+	links := page.values("href")
+	log := o.prefix + "/apps/" + app.ID + "/requests?"
+	for query, want := range map[string]string{
+		"route=GET%20%2finvoices%2f%7bid%7d": "200 OK", "status=400": "400 Bad Request", "business=biz_2": "req-7", "status=4xx&business=biz_2": "req-7", "status=4xx": "req-7",
+	} {
+		if !slices.Contains(links, log+query) {
+			t.Errorf("no link to %s", query)
+		}
+		o.get("/apps/" + app.ID + "/requests?" + query).want(http.StatusOK).shows(want)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -44,46 +45,20 @@ func (v *visit) showApps() error {
 		names[o.ID] = o.Name
 	}
 	for _, app := range page.Items {
-		data.Apps = append(data.Apps, appRow{App: app, Organization: names[app.OrganizationID], Badge: appBadge(app)})
+		data.Apps = append(data.Apps, appRow{App: app, Organization: names[app.OrganizationID], Badge: site.AppBadge(app)})
 	}
 	return v.show("apps", "Apps", data)
 }
 
 // pager leads on from a page of a list at a path.
-func (v *visit) pager(path, after, next string) (p look.Pager) {
-	if after != "" {
-		p.First = v.listAt(path, "")
-	}
-	if next != "" {
-		p.Next = v.listAt(path, next)
-	}
-	return p
-}
-
-// listAt is the address of a list, after an entry of it.
-func (v *visit) listAt(path, after string) string {
-	if after == "" {
-		return v.cfg.Prefix + path
-	}
-	return v.cfg.Prefix + path + "?" + url.Values{"after": {after}}.Encode()
-}
-
-func appBadge(app oauthserver.App) look.Badge {
-	switch {
-	case app.Status == oauthserver.AppSuspended:
-		return look.Badge{Kind: "bad", Text: "Suspended"}
-	case app.Status == oauthserver.AppDeactivated:
-		return look.Badge{Text: "Deactivated"}
-	case !app.Reviewed:
-		return look.Badge{Kind: "info", Text: "Sandbox only"}
-	}
-	return look.Badge{Kind: "ok", Text: "Live"}
+func (v *visit) pager(path, after, next string) look.Pager {
+	return v.site.Pager(path, url.Values{"after": {after}}, next)
 }
 
 type newAppView struct {
 	Organizations []console.Organization
 	Scopes        []scopeChoice
-	Form          apierror.Form
+	Form          filled
 }
 
 type scopeChoice struct {
@@ -91,8 +66,16 @@ type scopeChoice struct {
 	Checked bool
 }
 
-func (v *visit) newApp(form apierror.Form) newAppView {
-	return newAppView{Organizations: v.by.Organizations(), Scopes: v.scopes(form["scopes"]), Form: form}
+// appLabels are what the forms of an app call its fields, and appFields their order.
+var (
+	appLabels = labels{
+		"name": "Name", "organizationId": "Organization", "redirectUris": "Redirect URIs", "scopes": "Scopes", "appUrl": "App URL", "pinnedVersion": "API version",
+	}
+	appFields = []string{"name", "organization_id", "redirect_uris", "scopes", "app_url", "pinned_version"}
+)
+
+func (v *visit) newApp(form filled) newAppView {
+	return newAppView{Organizations: v.by.Organizations(), Scopes: v.scopes(form.Form["scopes"]), Form: form}
 }
 
 // scopes are those that an app may request, with the chosen ones checked.
@@ -106,7 +89,7 @@ func (v *visit) scopes(chosen []string) []scopeChoice {
 }
 
 func (v *visit) showNewApp() error {
-	return v.show("app_new", newAppTitle, v.newApp(apierror.Form{"type": {string(oauthserver.Confidential)}}))
+	return v.show("app_new", newAppTitle, v.newApp(filled{Form: apierror.Form{"type": {string(oauthserver.Confidential)}}}))
 }
 
 const newAppTitle = "New app"
@@ -122,7 +105,7 @@ func (v *visit) createApp() error {
 		RedirectURIs: lines(form.Get("redirect_uris")), Scopes: form["scopes"], AppURL: ifGiven(form.Get("app_url")),
 	})
 	if err != nil {
-		return v.again(err, "app_new", newAppTitle, v.newApp(form))
+		return v.again(err, "app_new", newAppTitle, v.newApp(v.mend(err, form, appLabels, appFields...)))
 	}
 	v.app = created.App
 	return v.show("app_created", created.App.Name, createdView{App: created.App, Secret: created.Secret})

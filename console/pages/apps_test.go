@@ -8,7 +8,7 @@ import (
 // CON-02: a person sees the apps of their organizations, and makes one.
 func TestApps_CON02(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.get("").want(http.StatusOK).shows("No apps yet")
 	o.send(ask{method: http.MethodGet, by: zoe}).want(http.StatusOK).shows("You are in no organization")
 	app := o.newApp()

@@ -41,11 +41,11 @@ func (v *visit) addAsset() error {
 
 // showAsset sends an image, with a policy of its own: it is nothing but an image.
 func (v *visit) showAsset() error {
-	asset, data, err := v.cfg.Console.AssetData(v.r.Context(), v.by, v.assetRef())
+	asset, err := v.cfg.Console.Asset(v.r.Context(), v.by, v.assetRef())
 	if err != nil {
 		return err
 	}
-	console.WriteImage(v.w, asset, data)
+	console.WriteImage(v.w, asset)
 	return nil
 }
 

@@ -14,9 +14,10 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
-func (o *office) png(width, height int) []byte {
+func (o *harness) png(width, height int) []byte {
 	o.Helper()
 	var b bytes.Buffer
 	o.must(png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))))
@@ -24,7 +25,7 @@ func (o *office) png(width, height int) []byte {
 }
 
 // newAsset is an image of an app; its id.
-func (o *office) newAsset(app oauthserver.App, kind console.AssetKind) string {
+func (o *harness) newAsset(app oauthserver.App, kind console.AssetKind) string {
 	o.Helper()
 	width, height := 640, 360
 	if kind == console.AssetIcon {
@@ -36,7 +37,7 @@ func (o *office) newAsset(app oauthserver.App, kind console.AssetKind) string {
 }
 
 // upload sends a file, as the form does.
-func (o *office) upload(app oauthserver.App, by, kind string, file []byte) answer {
+func (o *harness) upload(app oauthserver.App, by, kind string, file []byte) response {
 	o.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -49,16 +50,14 @@ func (o *office) upload(app oauthserver.App, by, kind string, file []byte) answe
 	r := httptest.NewRequest(http.MethodPost, appOrigin+o.prefix+"/apps/"+app.ID+"/assets", &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	r.AddCookie(&http.Cookie{Name: "session", Value: by})
-	w := httptest.NewRecorder()
-	o.pages.ServeHTTP(w, r)
-	return answer{o: o, what: "upload", status: w.Code, header: w.Header(), body: w.Body.String()}
+	r.AddCookie(o.host.NewSession(by, ""))
+	return response{partnertest.Serve(o.TB, o.pages, r), o}
 }
 
 // CON-04: images are uploaded, chosen, kept while a listing shows them, and deleted.
 func TestAssets_CON04(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	listing, assets := "/apps/"+app.ID+"/listing", "/apps/"+app.ID+"/assets/"
 	o.get(listing).shows("None yet. Upload an icon and screenshots")
@@ -74,8 +73,8 @@ func TestAssets_CON04(t *testing.T) {
 			t.Errorf("%s is not shown: %q", id, page.values("src"))
 		}
 	}
-	if strings.Count(page.body, " checked>") != 2 {
-		t.Errorf("what is chosen is not checked: %s", page.body)
+	if strings.Count(page.Body, " checked>") != 2 {
+		t.Errorf("what is chosen is not checked: %s", page.Body)
 	}
 	o.post(assets + icon + "/delete").want(http.StatusBadRequest).alerts("the asset " + icon + " is shown by the live listing or an open revision").shows("Save draft")
 	o.post(listing, "slug", "sync", "screenshots", shot).want(http.StatusSeeOther)
@@ -86,7 +85,7 @@ func TestAssets_CON04(t *testing.T) {
 // CON-04: an image is an image to browsers, for its developers alone, and kept nowhere.
 func TestImagesAreInert_CON04(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app, other := o.newApp(), o.newApp()
 	// It says that it is a picture, and is a page as well.
 	polyglot := append(o.png(128, 128), "<script>alert(1)</script>"...)
@@ -99,14 +98,14 @@ func TestImagesAreInert_CON04(t *testing.T) {
 		"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
 		"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin", "X-Frame-Options": "DENY",
 	} {
-		if values := got.header.Values(name); len(values) != 1 || values[0] != want {
+		if values := got.Header.Values(name); len(values) != 1 || values[0] != want {
 			t.Errorf("%s is %q, want %q", name, values, want)
 		}
 	}
-	if got.body != string(polyglot) {
+	if got.Body != string(polyglot) {
 		t.Error("the image came back changed")
 	}
-	if policy := o.get("/apps/" + app.ID + "/listing").header.Get("Content-Security-Policy"); policy != look.Policy {
+	if policy := o.get("/apps/" + app.ID + "/listing").Header.Get("Content-Security-Policy"); policy != look.Policy {
 		t.Errorf("the policy of the page is %q", policy)
 	}
 	o.refuses(app, []string{path}, []string{path + "/delete"})
@@ -116,10 +115,10 @@ func TestImagesAreInert_CON04(t *testing.T) {
 	o.send(ask{method: http.MethodGet, path: "/apps/" + app.ID + path}).want(http.StatusSeeOther) // to sign in
 }
 
-// CON-04: what is no image of the kind is refused on the page.
+// CON-04: the page rejects an upload that is not an image of the required kind.
 func TestUploadRefused_CON04(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	for _, test := range []struct {
 		kind   string

@@ -1,13 +1,10 @@
 package pages
 
 import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 func auditRoutes() []route {
@@ -21,7 +18,10 @@ type auditView struct {
 
 type auditRow struct {
 	audit.Entry
-	Words string // what was done
+	Words  string // what was done
+	Person string // the name of the user; empty: only the id is known
+	Link   string // the page of the target; empty: it has none
+	Name   string // of the target
 }
 
 // showAudit is who did what to the app.
@@ -31,44 +31,53 @@ func (v *visit) showAudit() error {
 	if err != nil {
 		return err
 	}
-	return v.show("audit", "Audit log", auditView{auditRows(page.Items), v.pager(path("apps", v.app.ID, "audit"), after, page.NextCursor)})
+	rows, err := v.auditRows(page.Items)
+	if err != nil {
+		return err
+	}
+	return v.show("audit", "Audit log", auditView{rows, v.pager(path("apps", v.app.ID, "audit"), after, page.NextCursor)})
 }
 
-func auditRows(entries []audit.Entry) []auditRow {
+// auditRows are the entries with the names of people and the addresses of webhooks.
+func (v *visit) auditRows(entries []audit.Entry) ([]auditRow, error) {
+	addresses, err := v.webhookAddresses()
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{v.by.UserID(): v.by.Name()}
 	rows := make([]auditRow, 0, len(entries))
 	for _, entry := range entries {
-		rows = append(rows, auditRow{entry, inWords(entry.Action)})
+		row := auditRow{Entry: entry, Words: site.InWords(entry.Action)}
+		if row.Person, err = v.userName(names, entry.UserID); err != nil {
+			return nil, err
+		}
+		if address, ok := addresses[entry.Target]; ok {
+			row.Name, row.Link = address, v.cfg.Prefix+v.webhookPath(entry.Target)
+		}
+		rows = append(rows, row)
 	}
-	return rows
+	return rows, nil
 }
 
-// deeds are actions whose own words do not say enough.
-var deeds = map[audit.Action]string{
-	audit.ConsentAllowed:          "A person allowed access",
-	audit.ConsentDenied:           "A person denied access",
-	audit.ConsentRevoked:          "A person withdrew consent",
-	audit.DeviceAllowed:           "A person allowed access on a device",
-	audit.DeviceDenied:            "A person denied access on a device",
-	audit.AccessRevoked:           "A business revoked access",
-	audit.Uninstalled:             "A business uninstalled the app",
-	audit.SecretCreated:           "Client secret created",
-	audit.SecretEnded:             "Client secret ended",
-	audit.WebhookSecretRotated:    "Secret of the webhook rotated",
-	audit.WebhookTested:           "Test sent to the webhook",
-	audit.DeliveryRedelivered:     "Delivery sent again",
-	audit.AssetAdded:              "Image uploaded",
-	audit.AssetDeleted:            "Image deleted",
-	audit.FunctionAdded:           "Function uploaded",
-	audit.ListingInReview:         "Review of the listing began",
-	audit.ListingChangesRequested: "Changes to the listing requested",
+// webhookAddresses are the URLs of the app's webhooks by id; none on a page about no app.
+func (v *visit) webhookAddresses() (map[string]string, error) {
+	addresses := map[string]string{}
+	if v.app.ID == "" {
+		return addresses, nil
+	}
+	hooks, err := v.cfg.Console.Webhooks(v.r.Context(), v.by, v.app.ID)
+	for _, hook := range hooks {
+		addresses[hook.ID] = hook.URL
+	}
+	return addresses, err
 }
 
-// inWords makes words of an action: "webhook.created" is "Webhook created".
-func inWords(action audit.Action) string {
-	if deed, ok := deeds[action]; ok {
-		return deed
+// userName is the name of a user, who is looked up once.
+func (v *visit) userName(known map[string]string, userID string) (string, error) {
+	if name, ok := known[userID]; ok {
+		return name, nil
 	}
-	words := strings.NewReplacer(".", " ", "_", " ").Replace(string(action))
-	first, size := utf8.DecodeRuneInString(words)
-	return string(unicode.ToUpper(first)) + words[size:]
+	name, err := v.cfg.Console.UserName(v.r.Context(), userID)
+	known[userID] = name
+	return name, err
 }

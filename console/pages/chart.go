@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 // The inside of a chart, in pixels. Its width is that of the page: places along it are
@@ -108,7 +109,7 @@ func (c chart) isBare() bool {
 
 // String is what a bar stands for, in words.
 func (p point) String() string {
-	return fmt.Sprintf("%s: %s calls, %s errors, %s rate-limited", p.Name, grouped(p.Calls), grouped(p.Errors), grouped(p.RateLimited))
+	return fmt.Sprintf("%s: %s calls, %s errors, %s rate-limited", p.Name, site.Grouped(p.Calls), site.Grouped(p.Errors), site.Grouped(p.RateLimited))
 }
 
 func percent(n float64) string { return strconv.FormatFloat(n, 'f', 3, 64) + "%" }
@@ -122,5 +123,5 @@ func short(n int64) string {
 	case n >= 10_000:
 		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) + "k"
 	}
-	return grouped(n)
+	return site.Grouped(n)
 }

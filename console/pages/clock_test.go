@@ -13,7 +13,7 @@ import (
 // SBX-01: in development the pages move the clock, by the steps that they offer.
 func TestClock_SBX01(t *testing.T) {
 	t.Parallel()
-	o, _, fill := newWorld(t)
+	o, _, fill := newComplete(t)
 	hook := fill("/apps/{appId}/webhooks/{webhookId}")
 	delivery := hook + fill("/deliveries/{deliveryId}")
 	for _, path := range []string{hook, delivery} {
@@ -48,16 +48,16 @@ func TestClock_SBX01(t *testing.T) {
 // Anywhere else there is no such thing.
 func TestNoClock(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	hook := o.newWebhook(o.newApp(), "https://partner.example/hook")
 	o.get("/apps/"+hook.AppID+"/webhooks/"+hook.ID).want(http.StatusOK).lacks("/clock", "return_to")
 	o.post("/clock", "by", "1h", "return_to", "/developer").want(http.StatusNotFound)
 }
 
-// A clock that cannot be moved is a fault, which tells nothing of its cause.
+// A clock that cannot be moved is an internal error, whose page does not reveal the cause.
 func TestClockThatFails(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, func(cfg *pages.Config) {
+	o := newHarness(t, func(cfg *pages.Config) {
 		cfg.MoveClock = func(context.Context, time.Duration) error { return errors.New("dsn=hidden") }
 	})
 	o.post("/clock", "by", "1h", "return_to", "/developer").want(http.StatusInternalServerError).lacks("dsn=hidden")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -12,17 +13,17 @@ import (
 
 // Of a deactivated app all can be read. Pages offer nothing else, and forms that were
 // open before are refused with what stands there.
-func TestDeskOfADeactivatedApp(t *testing.T) {
+func TestDeactivatedApp(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app, by := o.newApp(embedded), o.actor(ann)
 	field, err := o.console.DeclareField(t.Context(), by, app.ID, appdata.Declaration{
-		ResourceType: appdata.Given("invoice"), Key: appdata.Given("k"), Type: appdata.Given(appdata.Text),
+		ResourceType: apierror.Sent("invoice"), Key: apierror.Sent("k"), Type: apierror.Sent(appdata.Text),
 	})
 	o.must(err)
 	extension, err := o.console.AddExtension(t.Context(), by, app.ID, console.NewExtension{ResourceType: "invoice", Path: "/", Label: "Page"})
 	o.must(err)
-	function, err := o.console.AddFunction(t.Context(), by, app.ID, console.NewFunction{Name: "Function", Source: "export default 1"})
+	function, err := o.console.AddFunction(t.Context(), by, app.ID, console.NewFunction{Name: "Function", Source: "export default f"})
 	o.must(err)
 	_, err = o.console.CreateListing(t.Context(), by, app.ID, console.ListingContent{Slug: "sync"})
 	o.must(err)
@@ -33,10 +34,10 @@ func TestDeskOfADeactivatedApp(t *testing.T) {
 	for path, shown := range map[string]string{
 		"": "This app was deactivated", "/fields": "k", "/fields/new": "deactivated", "/fields/" + field.ID: "invoice", "/listing": "sync",
 		"/extensions": "Page", "/extensions/new": "deactivated", "/extensions/" + extension.ID: "Page",
-		"/functions": "Function", "/functions/new": "deactivated", "/functions/" + function.ID: "export default 1", "/analytics": "No calls", "/audit": "App created",
+		"/functions": "Function", "/functions/new": "deactivated", "/functions/" + function.ID: "export default f", "/analytics": "No calls", "/audit": "App created",
 	} {
 		page := o.get(own+path).want(http.StatusOK).shows(shown).lacks("<button class=\"primary\"", "<details class=\"ask")
-		if strings.Contains(page.body, "<fieldset>") {
+		if strings.Contains(page.Body, "<fieldset>") {
 			t.Errorf("%s can be filled in", path)
 		}
 	}

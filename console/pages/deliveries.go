@@ -1,22 +1,56 @@
 package pages
 
 import (
-	"slices"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// perPage is how many of the recent deliveries a page lists.
+func deliveriesRoutes() []route {
+	const webhook = "/apps/{appId}/webhooks/{webhookId}"
+	return []route{
+		{"GET", webhook + "/deliveries", (*visit).showDeliveries},
+		{"POST", webhook + "/redeliver", (*visit).redeliverMany},
+	}
+}
+
+// perPage is how many deliveries a page lists.
 const perPage = 25
 
 type deliveryRow struct {
 	webhooks.Delivery
-	Badge look.Badge
+	Badge  look.Badge
+	Record record
+	// Next is when the delivery is tried next; zero if it is not, or if its webhook is off.
+	Next time.Time
 }
 
-func newDeliveryRow(d webhooks.Delivery) deliveryRow {
-	return deliveryRow{Delivery: d, Badge: deliveryBadge(d.Status)}
+func newDeliveryRow(hook webhooks.Webhook, d webhooks.Delivery) deliveryRow {
+	row := deliveryRow{Delivery: d, Badge: deliveryBadge(d.Status), Record: recordOf(d)}
+	if hook.Enabled {
+		row.Next = d.NextAttemptAt
+	}
+	return row
+}
+
+func newDeliveryRows(hook webhooks.Webhook, all []webhooks.Delivery) []deliveryRow {
+	rows := make([]deliveryRow, 0, len(all))
+	for _, d := range all {
+		rows = append(rows, newDeliveryRow(hook, d))
+	}
+	return rows
 }
 
 func deliveryBadge(s webhooks.Status) look.Badge {
@@ -33,16 +67,193 @@ func deliveryBadge(s webhooks.Status) look.Badge {
 	return look.Badge{Text: string(s)}
 }
 
-// cut is a page of the recent deliveries: those after one of them, and where the
-// next page begins. After one that is no longer among them it is the first page.
-func cut(all []webhooks.Delivery, after string) (rows []deliveryRow, next string) {
-	begin := 1 + slices.IndexFunc(all, func(d webhooks.Delivery) bool { return d.ID == after })
-	end := min(begin+perPage, len(all))
-	for _, d := range all[begin:end] {
-		rows = append(rows, newDeliveryRow(d))
+// record is what an event is about. The zero value is unknown.
+type record struct{ Type, ID string }
+
+// recordOf finds the record in the body of a delivery: data.id, of the type that the name of
+// the event begins with. Events of other shapes have none.
+func recordOf(d webhooks.Delivery) record {
+	var body struct {
+		Data struct {
+			ID any `json:"id"`
+		} `json:"data"`
 	}
-	if end < len(all) {
-		next = all[end-1].ID
+	about, _, isNamed := strings.Cut(d.EventType, ".")
+	if json.Unmarshal(d.Body, &body) != nil || !isNamed {
+		return record{}
 	}
-	return rows, next
+	if text, ok := body.Data.ID.(string); ok && text != "" {
+		return record{Type: strings.ReplaceAll(about, "_", " "), ID: text}
+	}
+	return record{}
+}
+
+type deliveriesView struct {
+	App      oauthserver.App
+	ReadOnly bool
+	Webhook  webhooks.Webhook
+	Filter   deliveryFilter
+	Events   []string // to choose from
+	Kept     string   // how long deliveries are kept
+	Tabs     []look.Link
+	Rows     []deliveryRow
+	Pager    look.Pager
+	Live     string // the URL that the script reloads the list from
+
+	Again       deliveryFilter // the form that sends failed deliveries again
+	IsAgainOpen bool
+}
+
+const deliveriesTitle = "Deliveries"
+
+func (v *visit) showDeliveries() error {
+	filter := v.readFilter(v.r.URL.Query())
+	view, err := v.deliveries(filter)
+	if err != nil {
+		return err
+	}
+	page := look.Page{Frame: v.frame(deliveriesTitle), Data: view}
+	if text := v.redelivered(); text != "" {
+		page.Notice = text
+	}
+	if filter.isRefused() {
+		return v.site.Show(v.w, http.StatusBadRequest, "deliveries", page)
+	}
+	return v.site.Show(v.w, http.StatusOK, "deliveries", page)
+}
+
+// deliveries is the page of the path's webhook with a filter. With one that is refused it
+// lists nothing.
+func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
+	ref := v.ref()
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, ref)
+	if err != nil {
+		return deliveriesView{}, err
+	}
+	v.trail = []look.Link{{Text: webhookTitle, Href: v.cfg.Prefix + v.webhookPath(hook.ID)}}
+	own, after := v.webhookPath(hook.ID, "deliveries"), v.r.URL.Query().Get("after")
+	view := deliveriesView{
+		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Filter: filter, Events: v.eventNames(), Again: v.failedSince(hook, filter),
+		Kept: span(v.cfg.Console.DeliveriesKept()),
+	}
+	if filter.isRefused() {
+		return view, nil
+	}
+	q := filter.query
+	q.Limit, q.CountUpTo, q.WithBodies = perPage, webhooks.MaxCounted, true
+	if id.Valid(id.Delivery, after) {
+		q.After = after
+	}
+	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref, q)
+	if err != nil {
+		return deliveriesView{}, err
+	}
+	values := filter.values()
+	view.Rows, view.Live, view.Tabs = newDeliveryRows(hook, page.Deliveries), v.site.ListAt(own, values, q.After), v.tabs(own, filter, page.Counts)
+	values.Set("after", q.After)
+	view.Pager = v.site.Pager(own, values, page.Next)
+	return view, nil
+}
+
+// tabs returns a link to the deliveries of each status, with their number.
+func (v *visit) tabs(own string, filter deliveryFilter, counts webhooks.DeliveryCounts) []look.Link {
+	numbers := map[webhooks.Status]int{
+		webhooks.Queued: counts.Queued, webhooks.Retrying: counts.Retrying, webhooks.Delivered: counts.Delivered, webhooks.Failed: counts.Failed,
+	}
+	// With a filter by event or business counting ends after so many in all.
+	isCut := (filter.Event.Value != "" || filter.BusinessID.Value != "") &&
+		counts.Queued+counts.Retrying+counts.Delivered+counts.Failed >= webhooks.ScannedDeliveries
+	one := func(text string, chosen ...webhooks.Status) look.Link {
+		tab := filter
+		tab.Statuses = chosen
+		return look.Link{Text: text, Href: v.site.ListAt(own, tab.values(), ""), Current: len(filter.Statuses) == len(chosen) && (len(chosen) == 0 || filter.Has(chosen[0]))}
+	}
+	tabs := append(make([]look.Link, 0, 1+len(statuses)), one("All"))
+	for _, status := range statuses {
+		tabs = append(tabs, one(deliveryBadge(status).Text+" "+counted(numbers[status], isCut || numbers[status] >= webhooks.MaxCounted), status))
+	}
+	return tabs
+}
+
+// counted is a number of deliveries; isLeast says that there may be more.
+func counted(n int, isLeast bool) string {
+	if isLeast {
+		return site.Grouped(int64(n)) + "+"
+	}
+	return site.Grouped(int64(n))
+}
+
+// failedSince is the form that sends failed deliveries again, as it is offered: those of the
+// filter, or since the webhook began to fail, or of the last day.
+func (v *visit) failedSince(hook webhooks.Webhook, filter deliveryFilter) deliveryFilter {
+	again := deliveryFilter{Event: filter.Event, Since: filter.Since, Until: filter.Until}
+	if again.Since.Value == "" {
+		since := v.cfg.Clock.Now().Add(-24 * time.Hour)
+		if failing := hook.Health.FailingSince; !failing.IsZero() && failing.Before(since) {
+			since = failing
+		}
+		again.Since.Value = asMoment(since)
+	}
+	return again
+}
+
+// redeliverMany sends the failed deliveries of the form again.
+func (v *visit) redeliverMany() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	again := v.readFilter(url.Values{"event": form["event"], "since": form["since"], "until": form["until"]})
+	if again.Since.Value == "" {
+		again.Since.Problem = "Enter since when failed deliveries are sent again."
+	}
+	if again.isRefused() {
+		return v.deliveriesAgain(apierror.Invalid("Nothing was sent again: correct the form below."), again)
+	}
+	ref := v.ref()
+	done, err := v.cfg.Console.RedeliverMany(v.r.Context(), v.by, ref, console.FailedDeliveries{
+		Since: again.query.Since, Until: again.query.Until, Event: again.query.EventType,
+	})
+	if err != nil {
+		return v.deliveriesAgain(err, again)
+	}
+	target := v.site.ListAt(v.webhookPath(ref.WebhookID, "deliveries"), url.Values{"queued": {strconv.Itoa(done.Queued)}, "skipped": {strconv.Itoa(done.Skipped)}}, "")
+	http.Redirect(v.w, v.r, target, http.StatusSeeOther)
+	return nil
+}
+
+// deliveriesAgain shows the list with the form that was refused, and why.
+func (v *visit) deliveriesAgain(refused error, again deliveryFilter) error {
+	view, err := v.deliveries(deliveryFilter{})
+	if err != nil {
+		return err
+	}
+	view.Again, view.IsAgainOpen = again, true
+	return v.again(refused, "deliveries", deliveriesTitle, view)
+}
+
+// redelivered describes the result of a redelivery, from the counts in the query of the
+// URL. It returns "" if the query has no counts.
+func (v *visit) redelivered() string {
+	values := v.r.URL.Query()
+	queued, err := strconv.ParseUint(values.Get("queued"), 10, 31)
+	skipped, failed := strconv.ParseUint(values.Get("skipped"), 10, 31)
+	if err != nil || failed != nil {
+		return ""
+	}
+	if queued == 0 && skipped == 0 {
+		return "Nothing was sent again: no failed delivery matches."
+	}
+	text := deliveriesOf(queued, "is", "are") + " queued again."
+	if skipped > 0 {
+		text += " " + deliveriesOf(skipped, "was", "were") + " skipped: the business has not connected the app, or a scope is missing, or the delivery is too old."
+	}
+	return text
+}
+
+func deliveriesOf(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 delivery " + one
+	}
+	return fmt.Sprintf("%s deliveries %s", site.Grouped(int64(n)), many) //nolint:gosec // it has 31 bits
 }

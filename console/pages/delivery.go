@@ -1,16 +1,16 @@
 package pages
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
+	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -21,25 +21,28 @@ func deliveryRoutes() []route {
 	return []route{
 		{"GET", delivery, (*visit).showDelivery},
 		{"POST", delivery + "/redeliver", (*visit).redeliver},
+		{"POST", delivery + "/attempt-now", (*visit).attemptNow},
 	}
 }
 
 type deliveryView struct {
 	App      oauthserver.App
+	Webhook  webhooks.Webhook
 	Delivery deliveryRow
 	Next     look.Left // when it is tried next
-	Pretty   string    // the body, indented
+	Body     []piece   // indented and coloured
 	Attempts []attemptView
-
-	MaxAttempts int
+	Curl     string // a command that sends it; empty: there is none for this person
 }
 
 // attemptView is one attempt, as it went over the wire.
 type attemptView struct {
 	webhooks.Attempt
+	Name   string // no two attempts of a delivery have the same
 	Badge  look.Badge
 	Took   string
-	Header []headerLine // empty: nothing was sent
+	Sent   []headerLine // empty: nothing was sent
+	Header []headerLine // of the answer
 	Text   string       // of the answer
 }
 
@@ -47,72 +50,87 @@ type headerLine struct{ Name, Value string }
 
 // delivery is the page of the path's delivery, with the newest attempt first.
 func (v *visit) delivery() (deliveryView, error) {
-	d, attempts, err := v.cfg.Console.Delivery(v.r.Context(), v.by, v.ref())
+	ctx, ref := v.r.Context(), v.ref()
+	d, attempts, err := v.cfg.Console.Delivery(ctx, v.by, ref)
 	if err != nil {
 		return deliveryView{}, err
 	}
-	v.trail = []look.Link{{Text: webhookTitle, Href: v.cfg.Prefix + v.webhookPath(d.WebhookID)}}
-	view := deliveryView{App: v.app, Delivery: newDeliveryRow(d), Pretty: pretty(d.Body), MaxAttempts: webhooks.MaxAttempts}
-	if !d.NextAttemptAt.IsZero() {
-		view.Next = look.NewLeft(d.NextAttemptAt, v.cfg.Clock.Now())
+	hook, err := v.cfg.Console.Webhook(ctx, v.by, ref)
+	if err != nil {
+		return deliveryView{}, err
+	}
+	own := v.cfg.Prefix + v.webhookPath(d.WebhookID)
+	v.trail = []look.Link{{Text: webhookTitle, Href: own}, {Text: deliveriesTitle, Href: own + "/deliveries"}}
+	view := deliveryView{App: v.app, Webhook: hook, Delivery: newDeliveryRow(hook, d), Body: colored(d.Body)}
+	if next := view.Delivery.Next; !next.IsZero() {
+		view.Next = look.NewLeft(next, v.cfg.Clock.Now())
 	}
 	for _, a := range slices.Backward(attempts) {
 		view.Attempts = append(view.Attempts, newAttemptView(d, a))
 	}
-	return view, nil
+	// The command shows no secret, but a signature that receivers accept for some minutes, so
+	// it is only for developers who may rotate the secret.
+	if v.isReadOnly() {
+		return view, nil
+	}
+	req, err := v.cfg.Console.SignedRequest(ctx, v.by, ref)
+	if err != nil {
+		return deliveryView{}, err
+	}
+	view.Curl, err = curl(req)
+	return view, err
 }
 
 func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
-	view := attemptView{Attempt: a, Badge: look.Badge{Kind: "bad", Text: "No answer"}, Took: took(a.Duration), Text: asText(a.Answer)}
+	view := attemptView{Attempt: a, Name: attemptName(d, a), Badge: look.Badge{Kind: "bad", Text: "No answer"}, Took: took(a.Duration), Text: asText(a.Answer)}
 	if a.ResponseCode != 0 {
 		view.Badge.Text = strconv.Itoa(a.ResponseCode)
 	}
 	if a.Error == "" {
 		view.Badge.Kind = "ok"
 	}
-	if a.Signature == "" {
-		return view
+	if a.Signature != "" {
+		view.Sent = headerLines(d.Header(a.Signature))
 	}
-	header := d.Header(a.Signature)
-	for _, name := range slices.Sorted(maps.Keys(header)) {
-		view.Header = append(view.Header, headerLine{Name: name, Value: strings.Join(header[name], ", ")})
-	}
+	view.Header = headerLines(a.ResponseHeader)
 	return view
 }
 
+// attemptName names the round as well, once there is a second one.
+func attemptName(d webhooks.Delivery, a webhooks.Attempt) string {
+	if d.Round == 0 {
+		return fmt.Sprintf("Attempt %d", a.Number)
+	}
+	return fmt.Sprintf("Round %d, attempt %d", a.Round+1, a.Number)
+}
+
+func headerLines(h http.Header) []headerLine {
+	lines := make([]headerLine, 0, len(h))
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		lines = append(lines, headerLine{Name: name, Value: asText([]byte(strings.Join(h[name], ", ")))})
+	}
+	return lines
+}
+
 // took is precise to the millisecond: the rest is noise.
+// span writes a duration of a configuration: "30 days", "24 hours", "90 minutes".
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day && d%day == 0:
+		return fmt.Sprintf("%d days", d/day)
+	case d >= 2*time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d minutes", int(d.Minutes()))
+	}
+}
+
 func took(d time.Duration) string {
 	if d = d.Round(time.Millisecond); d == 0 {
 		return "under 1ms"
 	}
 	return d.String()
-}
-
-// pretty is a body with lines and indentation, for reading.
-func pretty(body []byte) string {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		return asText(body)
-	}
-	return indented.String()
-}
-
-// asText shows bytes of anybody's as text: what cannot be seen is escaped.
-func asText(raw []byte) string {
-	var text strings.Builder
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-		switch {
-		case r == '\n' || r == '\t' || unicode.IsPrint(r) && (r != utf8.RuneError || size > 1):
-			text.Write(raw[:size])
-		case size == 1:
-			text.WriteString(`\x` + strconv.FormatUint(uint64(raw[0])|1<<8, 16)[1:])
-		default:
-			text.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-		raw = raw[size:]
-	}
-	return text.String()
 }
 
 const deliveryTitle = "Delivery"
@@ -126,13 +144,22 @@ func (v *visit) showDelivery() error {
 }
 
 func (v *visit) redeliver() error {
-	if _, err := v.cfg.Console.Redeliver(v.r.Context(), v.by, v.ref()); err != nil {
+	return v.requeue(v.cfg.Console.Redeliver, "delivery-queued")
+}
+
+func (v *visit) attemptNow() error {
+	return v.requeue(v.cfg.Console.AttemptNow, "delivery-hastened")
+}
+
+// requeue does something about the path's delivery, and leads back to its page.
+func (v *visit) requeue(do func(context.Context, console.Actor, console.Ref) (webhooks.Delivery, error), done string) error {
+	ref := v.ref()
+	if _, err := do(v.r.Context(), v.by, ref); err != nil {
 		view, failed := v.delivery()
 		if failed != nil {
 			return failed
 		}
 		return v.again(err, "delivery", deliveryTitle, view)
 	}
-	ref := v.ref()
-	return v.to(v.webhookPath(ref.WebhookID, "deliveries", ref.DeliveryID), "delivery-queued")
+	return v.to(v.webhookPath(ref.WebhookID, "deliveries", ref.DeliveryID), done)
 }

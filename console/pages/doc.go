@@ -4,6 +4,6 @@
 // down and keeps lists of deliveries fresh.
 //
 // Mount [Pages] on the app host at [Config.Prefix]. Writes must come from a page of the
-// same origin, nobody may frame the pages, and whatever apps and their receivers
-// wrote is shown as text.
+// same origin, no site may frame the pages, and content from apps and their receivers
+// is shown as text.
 package pages

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // eventGroup is events about one kind of thing, behind one scope.
@@ -19,6 +21,7 @@ type eventGroup struct {
 type eventChoice struct {
 	events.Definition
 	Checked bool
+	Data    []piece // the sample
 }
 
 // eventGroups are the events of the catalog, in its order, with the chosen ones
@@ -32,9 +35,35 @@ func (v *visit) eventGroups(app oauthserver.App, chosen []string) []eventGroup {
 			i = len(groups)
 			groups = append(groups, eventGroup{Title: title, Scope: definition.Scope, Held: definition.Scope == "" || app.Scopes.Has(definition.Scope)})
 		}
-		groups[i].Events = append(groups[i].Events, eventChoice{Definition: definition, Checked: slices.Contains(chosen, definition.Name)})
+		groups[i].Events = append(groups[i].Events, eventChoice{
+			Definition: definition, Checked: slices.Contains(chosen, definition.Name), Data: colored(definition.Sample),
+		})
 	}
 	return groups
+}
+
+// chosenEvents are the events of a form: those that are checked, and all of the groups that
+// are checked.
+func (v *visit) chosenEvents(form apierror.Form) []string {
+	chosen := slices.Clone(form["events"])
+	for _, definition := range v.cfg.Console.EventCatalog() {
+		if slices.Contains(form["all"], groupTitle(definition)) && !slices.Contains(chosen, definition.Name) {
+			chosen = append(chosen, definition.Name)
+		}
+	}
+	return chosen
+}
+
+// lacking are the chosen events of a webhook that never arrive, because the app may not ask
+// for their scopes.
+func (v *visit) lacking(hook webhooks.Webhook) []events.Definition {
+	var all []events.Definition
+	for _, definition := range v.cfg.Console.EventCatalog() {
+		if definition.Scope != "" && slices.Contains(hook.Events, definition.Name) && !v.app.Scopes.Has(definition.Scope) {
+			all = append(all, definition)
+		}
+	}
+	return all
 }
 
 // groupTitle names what an event is about: credit_note.voided a credit note.

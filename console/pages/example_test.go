@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -32,7 +33,7 @@ func Example() {
 		log.Print(err)
 		return
 	}
-	office, err := pages.New(pages.Config{
+	developerPages, err := pages.New(pages.Config{
 		Console: developers,
 		SignIn: func(w http.ResponseWriter, r *http.Request, returnTo string) {
 			http.Redirect(w, r, "/login?"+url.Values{"return_to": {returnTo}}.Encode(), http.StatusSeeOther)
@@ -44,13 +45,13 @@ func Example() {
 		return
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/partners", office)
-	mux.Handle("/partners/", office)
+	mux.Handle("/partners", developerPages)
+	mux.Handle("/partners/", developerPages)
 
-	// Nobody is signed in yet.
-	answer := httptest.NewRecorder()
-	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/partners/apps/new", nil))
-	fmt.Println(answer.Code, answer.Header().Get("Location"))
+	// No user is signed in yet.
+	response := httptest.NewRecorder()
+	mux.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/partners/apps/new", nil))
+	fmt.Println(response.Code, response.Header().Get("Location"))
 	// Output:
 	// 303 /login?return_to=%2Fpartners%2Fapps%2Fnew
 }
@@ -62,7 +63,7 @@ func newConsole(store *sqlstore.Store) (*console.Console, error) {
 		return nil, err
 	}
 	oauth, err := oauthserver.New(oauthserver.Config{
-		Store: store, Host: people{}, Keyring: ring, Pages: consent.New(), APIURL: "https://api.example.com", AppURL: "https://app.example.com",
+		Store: store, Host: partnertest.NewHost(), Keyring: ring, Pages: consent.New(), APIURL: "https://api.example.com", AppURL: "https://app.example.com",
 	})
 	if err != nil {
 		return nil, err
@@ -75,5 +76,5 @@ func newConsole(store *sqlstore.Store) (*console.Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	return console.New(console.Config{Store: store, Host: people{}, OAuth: oauth, Webhooks: hooks, Analytics: calls})
+	return console.New(console.Config{Store: store, Host: partnertest.NewHost(), OAuth: oauth, Webhooks: hooks, Analytics: calls})
 }

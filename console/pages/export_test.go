@@ -11,3 +11,6 @@ func (p *Pages) Routes() []Route {
 	}
 	return all
 }
+
+// Span writes a duration of a configuration.
+var Span = span

@@ -18,7 +18,7 @@ func embedded(n *console.NewApp) {
 // CON-05: an extension from its first day to its last.
 func TestExtensions_CON05(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp(embedded)
 	all := "/apps/" + app.ID + "/extensions"
 	o.get(all).want(http.StatusOK).shows("No extensions yet", "Add the first one")
@@ -41,7 +41,7 @@ func TestExtensions_CON05(t *testing.T) {
 // CON-05: each refusal shows with what was entered.
 func TestExtensionRefused_CON05(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app, bare := o.newApp(embedded), o.newApp()
 	all := "/apps/" + app.ID + "/extensions"
 	o.post(all+"/new", "label", "First", "resource_type", "invoice", "path", "/").want(http.StatusSeeOther)
@@ -57,7 +57,7 @@ func TestExtensionRefused_CON05(t *testing.T) {
 			{strings.Repeat("l", 81), "invoice", "/kept", "label must have at most 80 characters"},
 		} {
 			got := o.post(path, "label", test.label, "resource_type", test.resourceType, "path", test.path).want(http.StatusBadRequest).alerts(test.alert).lacks("<i>")
-			if values := got.values("value"); !slices.Contains(values, test.label) || !slices.Contains(values, test.path) || !strings.Contains(got.body, `value="`+test.resourceType+`" selected`) {
+			if values := got.values("value"); !slices.Contains(values, test.label) || !slices.Contains(values, test.path) || !strings.Contains(got.Body, `value="`+test.resourceType+`" selected`) {
 				t.Errorf("%s: not kept: %q", path, values)
 			}
 		}

@@ -10,48 +10,42 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 )
 
-// declaration is what a form says of label and rules. Fields that are empty say null,
-// which is no rule: whether a rule belongs to the type is the service's to judge.
+// declaration reads the label and the rules from a form. An empty field is null, which
+// means no rule. The service checks whether a rule is allowed for the type.
 func declaration(form apierror.Form) appdata.Declaration {
 	d := appdata.Declaration{
 		Label:     orNull(form.Get("label")),
 		MinLength: numberOrNull(form.Get("min_length")), MaxLength: numberOrNull(form.Get("max_length")),
 		Min: exactOrNull(form.Get("min")), Max: exactOrNull(form.Get("max")), Decimals: numberOrNull(form.Get("decimals")),
 		From: orNull(form.Get("from")), To: orNull(form.Get("to")),
-		Choices: appdata.Null[[]string](),
+		Choices: apierror.Optional[appdata.Choices]{IsSent: true},
 	}
 	if choices := lines(form.Get("choices")); len(choices) > 0 {
-		d.Choices = appdata.Given(choices)
+		d.Choices = apierror.Sent(appdata.Choices(choices))
 	}
 	return d
 }
 
-func orNull(text string) appdata.Member[string] {
-	if given := ifGiven(text); given != nil {
-		return appdata.Given(*given)
-	}
-	return appdata.Null[string]()
+func orNull(text string) apierror.Optional[string] {
+	return apierror.Optional[string]{IsSent: true, Value: ifGiven(text)}
 }
 
-func exactOrNull(text string) appdata.Member[json.Number] {
-	if given := ifGiven(text); given != nil {
-		return appdata.Given(json.Number(*given))
-	}
-	return appdata.Null[json.Number]()
+func exactOrNull(text string) apierror.Optional[json.Number] {
+	return apierror.Optional[json.Number]{IsSent: true, Value: (*json.Number)(ifGiven(text))}
 }
 
-// numberOrNull makes something that no rule takes of what is no whole number: the service
-// says what it must be.
-func numberOrNull(text string) appdata.Member[int] {
+// numberOrNull returns -1 for a text that is not a whole number: no rule allows -1, so the
+// service rejects it with a message that describes the rule.
+func numberOrNull(text string) apierror.Optional[int] {
 	given := ifGiven(text)
 	if given == nil {
-		return appdata.Null[int]()
+		return apierror.Optional[int]{IsSent: true}
 	}
 	n, err := strconv.Atoi(*given)
 	if err != nil {
-		return appdata.Given(-1)
+		n = -1
 	}
-	return appdata.Given(n)
+	return apierror.Sent(n)
 }
 
 // fieldForm is a form that is filled with what a field is.
@@ -71,7 +65,7 @@ func shown[T any](rule *T) string {
 	return fmt.Sprint(*rule)
 }
 
-// rulesInWords says what values must be like; empty when anything of the type goes.
+// rulesInWords describes the rules for values; empty if every value of the type is allowed.
 func rulesInWords(f appdata.Field) string {
 	var all []string
 	add := func(lead, rule, rest string) {

@@ -88,7 +88,7 @@ func (v *visit) declareField() error {
 		return err
 	}
 	d := declaration(form)
-	d.ResourceType, d.Key, d.Type = appdata.Given(form.Get("resource_type")), appdata.Given(form.Get("key")), appdata.Given(appdata.Type(form.Get("type")))
+	d.ResourceType, d.Key, d.Type = apierror.Sent(form.Get("resource_type")), apierror.Sent(form.Get("key")), apierror.Sent(appdata.Type(form.Get("type")))
 	if _, err := v.cfg.Console.DeclareField(v.r.Context(), v.by, v.app.ID, d); err != nil {
 		return v.again(err, "field", newFieldTitle, v.field(appdata.Field{}, form))
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // fieldsOf are the rules of an app's fields, as JSON by their keys.
-func (o *office) fieldsOf(app oauthserver.App) map[string]string {
+func (o *harness) fieldsOf(app oauthserver.App) map[string]string {
 	o.Helper()
 	fields, err := o.console.Fields(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -34,7 +34,7 @@ func (o *office) fieldsOf(app oauthserver.App) map[string]string {
 }
 
 // fieldID is that of the app's one field.
-func (o *office) fieldID(app oauthserver.App) string {
+func (o *harness) fieldID(app oauthserver.App) string {
 	o.Helper()
 	fields, err := o.console.Fields(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -44,7 +44,7 @@ func (o *office) fieldID(app oauthserver.App) string {
 // APD-06: fields of all types, each with its rules; a form sends all that there are.
 func TestDeclareFields_APD06(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	all := "/apps/" + app.ID + "/fields"
 	o.get(all).want(http.StatusOK).shows("No fields yet")
@@ -78,7 +78,7 @@ func TestDeclareFields_APD06(t *testing.T) {
 // APD-06, CON-06: what is refused is said, all of it, and what was entered stays.
 func TestFieldRefused_APD06_CON06(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	all := "/apps/" + app.ID + "/fields"
 	got := o.post(all+"/new", "resource_type", "payment", "key", "1 key", "type", "TEXT", "label", hostile, "min_length", "many", "max_length", "0",
@@ -91,10 +91,10 @@ func TestFieldRefused_APD06_CON06(t *testing.T) {
 			t.Errorf("%q was not kept: %q", kept, got.values("value"))
 		}
 	}
-	if !strings.Contains(got.body, "<option selected>payment") || !strings.Contains(got.body, ">a\nb</textarea>") {
-		t.Errorf("not kept: %s", got.body)
+	if !strings.Contains(got.Body, "<option selected>payment") || !strings.Contains(got.Body, ">a\nb</textarea>") {
+		t.Errorf("not kept: %s", got.Body)
 	}
-	number := func(pairs ...string) answer {
+	number := func(pairs ...string) response {
 		return o.post(all+"/new", append([]string{"resource_type", "invoice", "key", "n", "type", "NUMBER"}, pairs...)...).want(http.StatusBadRequest)
 	}
 	number("min", "1_0").alerts("min must be a number of at most 40 digits before and after the decimal point")
@@ -111,11 +111,11 @@ func TestFieldRefused_APD06_CON06(t *testing.T) {
 	}
 }
 
-// APD-06: a change sets what the form says and takes away what it leaves empty; a
-// deletion tells first that values go along.
+// APD-06: a change sets the properties that the form contains and removes those that it
+// leaves empty; the page warns before a deletion that the values are deleted too.
 func TestChangeField_APD06(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	all := "/apps/" + app.ID + "/fields"
 	for _, test := range []struct {
@@ -152,7 +152,7 @@ func TestChangeField_APD06(t *testing.T) {
 
 func TestChangeFieldRefused_CON06(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	all := "/apps/" + app.ID + "/fields"
 	o.post(all+"/new", "resource_type", "invoice", "key", "k", "type", "CHOICE", "choices", "a").want(http.StatusSeeOther)
@@ -174,11 +174,11 @@ func TestChangeFieldRefused_CON06(t *testing.T) {
 // A console without app data says so, and takes no fields.
 func TestWithoutAppData(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
-	bare, err := console.New(console.Config{Store: o.store, Host: people{}, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, Clock: o.clock})
+	bare, err := console.New(console.Config{Store: o.store, Host: o.host, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, Clock: o.clock})
 	o.must(err)
-	o.pages, err = pages.New(pages.Config{Console: bare, SignIn: people{}.SignIn})
+	o.pages, err = pages.New(pages.Config{Console: bare, SignIn: o.host.SignIn})
 	o.must(err)
 	all := "/apps/" + app.ID + "/fields"
 	o.get(all).want(http.StatusOK).shows("This service does not let apps attach data")

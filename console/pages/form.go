@@ -1,16 +1,15 @@
 package pages
 
 import (
-	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 // form reads what a form of ours sent.
 func (v *visit) form() (apierror.Form, error) {
-	return apierror.DecodeForm(v.r, apierror.FormLimits{MaxBytes: 256 << 10, MaxParameters: 1000})
+	return site.Form(v.r)
 }
 
 // lines are those of a text area that say something.
@@ -31,13 +30,3 @@ func ifGiven(text string) *string {
 	}
 	return &text
 }
-
-// isText reports whether a query holds nothing that a database would choke on.
-func isText(query string) bool {
-	text, err := url.QueryUnescape(query)
-	return err == nil && utf8.ValidString(text) && !strings.Contains(text, "\x00")
-}
-
-// unixLines is the text of a text area as it was typed: browsers send every end of a
-// line as two characters.
-func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -1,34 +1,16 @@
 package pages
 
 import (
-	"errors"
-	"net/http"
-	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/theme"
 )
-
-// outer is the frame of a page that is about no app.
-func (p *Pages) outer(r *http.Request, title string) look.Frame {
-	f := look.Frame{
-		Service: p.cfg.Service, Title: title, Assets: p.cfg.Prefix + "/assets", Home: p.cfg.Prefix, SignOut: p.cfg.SignOut,
-	}
-	for _, link := range p.cfg.Links {
-		f.Links = append(f.Links, look.Link{Text: link.Text, Href: link.Href})
-	}
-	f.Links = append(f.Links, look.Link{Text: "Developers", Href: p.cfg.Prefix, Current: true})
-	if p.cfg.Person != nil {
-		f.Person = p.cfg.Person(r)
-	}
-	f.Notice = notices[r.URL.Query().Get("done")]
-	return f
-}
 
 // frame is that of a page: one about an app has the parts of the app at its side.
 func (v *visit) frame(title string) look.Frame {
-	f := v.outer(v.r, title)
+	f := v.site.Frame(v.r, title, v.by.Name())
+	f.Subject = v.subject(title)
 	if v.app.ID == "" {
 		f.Trail = v.trail
 		return f
@@ -48,30 +30,47 @@ func (v *visit) frame(title string) look.Frame {
 	return f
 }
 
-// parts are the pages that an app has, below its own.
-var parts = []Link{
-	{"Overview", ""},
-	{"Settings", "/settings"},
-	{"Credentials", "/secrets"},
-	{"Webhooks", "/webhooks"},
-	{"App data", "/fields"},
-	{"Listing", "/listing"},
-	{"Extensions", "/extensions"},
-	{"Functions", "/functions"},
-	{"Analytics", "/analytics"},
-	{"Audit log", "/audit"},
+// subject is the id of the delivery or the webhook that a page is about: the titles of these
+// pages are the same for all.
+func (v *visit) subject(title string) string {
+	switch title {
+	case deliveryTitle:
+		return v.r.PathValue("deliveryId")
+	case webhookTitle:
+		return v.r.PathValue("webhookId")
+	}
+	return ""
 }
 
-// notices are what pages say after something was done, by the word in the address:
-// nobody else's words get there.
-var notices = map[string]string{
-	"app-updated":     "The app was updated.",
-	"clock-moved":     "The clock was moved, and what was due has happened.",
-	"delivery-queued": "It is on its way again. This page follows it.",
-	"secret-ended":    "The secret was ended.",
-	"test-queued":     "The test is on its way. This page follows it.",
-	"webhook-deleted": "The webhook was deleted.",
-	"webhook-updated": "The webhook was updated.",
+// parts are the pages that an app has, below its own.
+var parts = []theme.Link{
+	{Text: "Overview", Href: ""},
+	{Text: "Settings", Href: "/settings"},
+	{Text: "Credentials", Href: "/secrets"},
+	{Text: "Webhooks", Href: "/webhooks"},
+	{Text: "App data", Href: "/fields"},
+	{Text: "Listing", Href: "/listing"},
+	{Text: "Extensions", Href: "/extensions"},
+	{Text: "Functions", Href: "/functions"},
+	{Text: "Businesses", Href: "/installations"},
+	{Text: "Analytics", Href: "/analytics"},
+	{Text: "Requests", Href: "/requests"},
+	{Text: "Limits", Href: "/limits"},
+	{Text: "Audit log", Href: "/audit"},
+}
+
+// notices are the messages that pages show after a change, by the word in the URL. A URL
+// cannot put any other text on a page.
+var notices = map[string]string{ //nolint:gosec // texts, no credentials
+	"app-updated":       "The app was updated.",
+	"clock-moved":       "The clock was moved, and what was due has happened.",
+	"delivery-hastened": "The next attempt is made now. This page follows it.",
+	"delivery-queued":   "It is on its way again. This page follows it.",
+	"secret-ended":      "The secret was ended.",
+	"test-queued":       "The test is on its way. This page follows it.",
+	"token-revoked":     "The token was revoked. It is rejected from now on.",
+	"webhook-deleted":   "The webhook was deleted.",
+	"webhook-updated":   "The webhook was updated.",
 
 	"field-declared":    "The field was declared.",
 	"field-changed":     "The field was changed. Values that are there stay as they are.",
@@ -85,17 +84,4 @@ var notices = map[string]string{
 	"extension-deleted": "The extension was deleted.",
 	"function-added":    "The function was uploaded.",
 	"function-deleted":  "The function was deleted.",
-}
-
-// problems finds out whether an error is for whoever sent a form to mend: they get to
-// see it with what they had entered. A missing page or permission is not.
-func problems(err error) (*apierror.Error, bool) {
-	e, ok := errors.AsType[*apierror.Error](err)
-	mendable := []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
-	return e, ok && slices.Contains(mendable, e.Status())
-}
-
-func isStatus(err error, status int) bool {
-	e, ok := errors.AsType[*apierror.Error](err)
-	return ok && e.Status() == status
 }

@@ -3,6 +3,7 @@ package pages
 import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 func functionRoutes() []route {
@@ -54,7 +55,7 @@ func (v *visit) addFunction() error {
 	if err != nil {
 		return err
 	}
-	n := console.NewFunction{Name: form.Get("name"), Source: unixLines(form.Get("source"))}
+	n := console.NewFunction{Name: form.Get("name"), Source: site.UnixLines(form.Get("source"))}
 	if _, err := v.cfg.Console.AddFunction(v.r.Context(), v.by, v.app.ID, n); err != nil {
 		return v.again(err, "function_new", newFunctionTitle, v.newFunction(form))
 	}

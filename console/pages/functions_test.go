@@ -12,7 +12,7 @@ import (
 // CON-06: a function is uploaded, shown as text, and deleted.
 func TestFunctions_CON06(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	all := "/apps/" + app.ID + "/functions"
 	o.get(all).want(http.StatusOK).shows("No functions yet")
@@ -31,10 +31,10 @@ func TestFunctions_CON06(t *testing.T) {
 	o.did(app, "function.deleted", "function.added")
 }
 
-// CON-06: a source that is no handler is refused with the reason, and stays in the form.
+// CON-06: a source without a handler is rejected with the reason, and stays in the form.
 func TestFunctionRefused_CON06(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app, other := o.newApp(), o.newApp()
 	all := "/apps/" + app.ID + "/functions"
 	const lead = "the source is not an ES module that exports a handler: "
@@ -42,8 +42,8 @@ func TestFunctionRefused_CON06(t *testing.T) {
 		{"kept", "export const other = '<i>';", lead + "there is no export named handler, and no default one"},
 		{"kept", "export const <i>", lead + `line 1, column 14: Expected identifier but found "<"`},
 		{"kept", "", lead + "there is no export named handler, and no default one"},
-		{"", "export default 1 // <i>", "name must not be empty"},
-		{"kept", "export default 1 //" + strings.Repeat("x", console.MaxFunctionSource), "source must have at most 65536 bytes"},
+		{"", "export default f // <i>", "name must not be empty"},
+		{"kept", "export default f //" + strings.Repeat("x", console.MaxFunctionSource), "source must have at most 65536 bytes"},
 	} {
 		got := o.post(all+"/new", "name", test.name, "source", test.source).want(http.StatusBadRequest).alerts(test.alert).shows(test.source).lacks("<i>")
 		if !slices.Contains(got.values("value"), test.name) {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// FuzzForms: whatever form is sent to whatever page, and whatever a page is asked for, the
-// answer is a page, the way on, or a refusal with an alert, and no fault of ours.
+// FuzzForms: the response to any form on any page, and to any query, is a page, a redirect
+// or a rejection with an alert, and never an internal error.
 func FuzzForms(f *testing.F) {
-	o := newOffice(f)
+	o := newHarness(f)
 	own := "/apps/" + o.newApp().ID
 	for i, route := range o.pages.Routes() {
 		f.Add(uint8(i), "x", "", "")
@@ -26,7 +26,7 @@ func FuzzForms(f *testing.F) {
 		r.URL.Path = o.prefix + parameter.ReplaceAllLiteralString(strings.Replace(route.Path, "/apps/{appId}", own, 1), step)
 		r.URL.RawQuery = query
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.AddCookie(&http.Cookie{Name: "session", Value: ann})
+		r.AddCookie(o.host.NewSession(ann, ""))
 		w := httptest.NewRecorder()
 		o.pages.ServeHTTP(w, r)
 		switch page := w.Body.String(); {

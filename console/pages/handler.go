@@ -3,13 +3,14 @@ package pages
 import (
 	"html/template"
 	"net/http"
-	"net/url"
 	"slices"
+	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // route is a page, or what a form of one posts to.
@@ -19,7 +20,7 @@ type route struct {
 	handle func(v *visit) error
 }
 
-// visit is one request of somebody who is signed in.
+// visit is one request of a signed-in user.
 type visit struct {
 	*Pages
 	w   http.ResponseWriter
@@ -27,15 +28,18 @@ type visit struct {
 	by  console.Actor
 	app oauthserver.App // that of the path, if it names one
 
+	problems map[string]problem // with the fields of a form, see mend
+	alerts   []string           // what else is wrong with it
+
 	trail []look.Link // where the page lies, below the part of the app if it is about one
 }
 
 // allRoutes are those of all parts.
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
-		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveryRoutes(), p.clockRoutes(),
+		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveriesRoutes(), deliveryRoutes(), p.clockRoutes(),
 		overviewRoutes(), fieldRoutes(), listingRoutes(), assetRoutes(),
-		extensionRoutes(), functionRoutes(), analyticsRoutes(), auditRoutes(), registrationRoutes(),
+		extensionRoutes(), functionRoutes(), installationRoutes(), analyticsRoutes(), limitRoutes(), auditRoutes(), registrationRoutes(), tokenRoutes(), requestRoutes(),
 	)
 }
 
@@ -44,27 +48,19 @@ func (p *Pages) newRoutes() http.Handler {
 	for _, one := range p.allRoutes() {
 		mux.Handle(one.method+" "+p.cfg.Prefix+one.path, p.page(one.handle))
 	}
-	mux.Handle("GET "+p.cfg.Prefix+"/assets/", http.StripPrefix(p.cfg.Prefix+"/assets", p.errors.PageMux(p.showFailure, look.Assets())))
-	return p.errors.ValidPath(p.errors.PageMux(p.showFailure, mux))
+	return p.site.Handler(mux)
 }
 
 // ServeHTTP serves everything at and below [Config.Prefix].
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	look.SetHeader(w.Header())
 	p.routes.ServeHTTP(w, r)
 }
 
 // page finds out who asks, and for which app; who is not signed in signs in first.
 func (p *Pages) page(handle func(v *visit) error) http.Handler {
-	return p.errors.Page(p.showFailure, func(w http.ResponseWriter, r *http.Request) error {
-		if err := p.csrf.Check(r); err != nil {
-			return apierror.Forbidden("This request came from another site")
-		}
-		if !isText(r.URL.RawQuery) {
-			return apierror.Invalid("the query is not valid UTF-8 without NUL")
-		}
+	return p.site.Page(func(w http.ResponseWriter, r *http.Request) error {
 		by, err := p.cfg.Console.Actor(r)
-		if isStatus(err, http.StatusUnauthorized) {
+		if site.IsStatus(err, http.StatusUnauthorized) && !console.HasToken(r) { // a script cannot sign in
 			returnTo := p.cfg.Prefix
 			if r.Method == http.MethodGet || r.Method == http.MethodHead {
 				returnTo = r.URL.RequestURI()
@@ -87,71 +83,46 @@ func (p *Pages) page(handle func(v *visit) error) http.Handler {
 
 // show answers with a page. Its title is the last step of the trail.
 func (v *visit) show(name, title string, data any) error {
-	return v.answer(http.StatusOK, name, v.frame(title), data)
+	return v.site.Show(v.w, http.StatusOK, name, look.Page{Frame: v.frame(title), Data: data})
 }
 
-// again shows a form once more, with what is wrong with what was sent. Whatever is
-// not the sender's to mend stays an error.
+// again shows a form again, with the problems of the values that were sent. It returns
+// errors that the sender cannot correct.
 func (v *visit) again(err error, name, title string, data any) error {
-	e, ok := problems(err)
-	if !ok {
-		return err
+	page := look.Page{Frame: v.frame(title), Data: data}
+	e, ok := site.Problems(err)
+	if !ok || len(v.problems) == 0 {
+		return v.site.ShowAgain(v.w, err, name, page)
 	}
-	frame := v.frame(title)
-	frame.Alerts = e.Messages()
-	return v.answer(e.Status(), name, frame, data)
-}
-
-func (v *visit) answer(status int, name string, frame look.Frame, data any) error {
-	var page buffer
-	if err := v.set.Render(&page, name, look.Page{Frame: frame, Data: data}); err != nil {
-		return err
-	}
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(page) // the person may have left
-	return nil
+	page.Alerts = v.alerts
+	return v.site.Show(v.w, e.Status(), name, page)
 }
 
 // to leads on after something was done: to a page below the prefix, which says so.
-func (v *visit) to(path, done string) error {
-	target := v.cfg.Prefix + path
-	if done != "" {
-		target += "?" + url.Values{"done": {done}}.Encode()
-	}
-	http.Redirect(v.w, v.r, target, http.StatusSeeOther)
-	return nil
-}
+func (v *visit) to(path, done string) error { return v.site.Redirect(v.w, v.r, path, done) }
 
 // path joins escaped steps to a path below the prefix.
-func path(steps ...string) string {
-	var joined string
-	for _, step := range steps {
-		joined += "/" + url.PathEscape(step)
-	}
-	return joined
-}
+func path(steps ...string) string { return site.Path(steps...) }
 
-func (p *Pages) showFailure(w http.ResponseWriter, r *http.Request, f apierror.Failure) error {
-	frame := p.outer(r, http.StatusText(f.Status))
-	frame.Alerts = []string{f.Message}
-	return p.set.Render(w, "failure", look.Page{Frame: frame})
+// person is the name of the person who is signed in; empty if there is none.
+func (p *Pages) person(r *http.Request) string {
+	by, _ := p.cfg.Console.Actor(r)
+	return by.Name()
 }
 
 // functions are what templates may call besides those of package look.
 func (p *Pages) functions() template.FuncMap {
 	return template.FuncMap{
-		"href": func(steps ...string) string { return p.cfg.Prefix + path(steps...) },
-		"now":  p.cfg.Clock.Now,
-
+		"now":        p.cfg.Clock.Now,
 		"clockSteps": p.clockSteps,
-		"grouped":    grouped,
 		"add":        func(a, b int) int { return a + b },
+
+		"ago":           func(at time.Time) string { return ago(at, p.cfg.Clock.Now()) },
+		"statuses":      func() []webhooks.Status { return statuses },
+		"deliveryBadge": deliveryBadge,
+		"maxAttempts":   p.cfg.Console.MaxAttempts,
+		"entryOf":       func(name, label string, e entry) field { return field{ID: name, Name: name, Label: label, Entry: e} },
+		"again":         againField,
+		"failureRate":   failureRate,
 	}
-}
-
-type buffer []byte
-
-func (b *buffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 func listingRoutes() []route {
@@ -84,18 +85,9 @@ func revisionsOf(l console.Listing) []revisionView {
 		all = append(all, revisionView{*l.Live, "Live", look.Badge{Kind: "ok", Text: "Live"}})
 	}
 	if l.Live == nil || l.Live.ID != l.Revision.ID {
-		all = append(all, revisionView{l.Revision, "Next", revisionBadges[l.Revision.State]})
+		all = append(all, revisionView{l.Revision, "Next", site.RevisionBadge(l.Revision.State)})
 	}
 	return all
-}
-
-var revisionBadges = map[console.RevisionState]look.Badge{
-	console.RevisionDraft:            {Text: "Draft"},
-	console.RevisionSubmitted:        {Kind: "info", Text: "Submitted"},
-	console.RevisionInReview:         {Kind: "info", Text: "In review"},
-	console.RevisionChangesRequested: {Kind: "warn", Text: "Changes requested"},
-	console.RevisionRejected:         {Kind: "bad", Text: "Rejected"},
-	console.RevisionApproved:         {Kind: "ok", Text: "Approved"},
 }
 
 // choices are the images of a kind: those that are chosen first, in their order.
@@ -121,6 +113,7 @@ func listingForm(l console.ListingContent) apierror.Form {
 	return apierror.Form{
 		"slug": {l.Slug}, "name": {l.Name}, "summary": {l.Summary}, "description": {l.Description},
 		"icon": {l.IconAssetID}, "screenshots": l.ScreenshotAssetIDs,
+		"publisher": {l.Publisher}, "termsUrl": {l.TermsURL}, "privacyUrl": {l.PrivacyURL},
 	}
 }
 
@@ -153,8 +146,9 @@ func (v *visit) saveListing() error {
 		save = v.cfg.Console.CreateListing
 	}
 	_, err = save(v.r.Context(), v.by, v.app.ID, console.ListingContent{
-		Slug: strings.TrimSpace(form.Get("slug")), Name: form.Get("name"), Summary: form.Get("summary"), Description: unixLines(form.Get("description")),
+		Slug: strings.TrimSpace(form.Get("slug")), Name: form.Get("name"), Summary: form.Get("summary"), Description: site.UnixLines(form.Get("description")),
 		IconAssetID: form.Get("icon"), ScreenshotAssetIDs: form["screenshots"],
+		Publisher: form.Get("publisher"), TermsURL: strings.TrimSpace(form.Get("termsUrl")), PrivacyURL: strings.TrimSpace(form.Get("privacyUrl")),
 	})
 	if err != nil {
 		return v.listingAgain(err, form)
@@ -171,7 +165,7 @@ func (v *visit) submitListing() error {
 
 // incompleteness says in full what a listing lacks.
 func incompleteness(err error) error {
-	e, ok := problems(err)
+	e, ok := site.Problems(err)
 	if !ok {
 		return err
 	}

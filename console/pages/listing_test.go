@@ -13,7 +13,7 @@ import (
 )
 
 // listingOf is the app's, as the console has it.
-func (o *office) listingOf(app oauthserver.App) console.Listing {
+func (o *harness) listingOf(app oauthserver.App) console.Listing {
 	o.Helper()
 	listing, err := o.console.Listing(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -21,10 +21,10 @@ func (o *office) listingOf(app oauthserver.App) console.Listing {
 }
 
 // review takes a reviewer's steps.
-func (o *office) review(app oauthserver.App, note string, states ...console.RevisionState) {
+func (o *harness) review(app oauthserver.App, note string, states ...console.RevisionState) {
 	o.Helper()
 	for _, state := range states {
-		_, err := o.later().console.ReviewListing(o.Context(), app.ID, state, note)
+		_, err := o.later().console.ReviewListing(o.Context(), console.Review{AppID: app.ID, State: state, Note: note})
 		o.must(err)
 	}
 }
@@ -32,7 +32,7 @@ func (o *office) review(app oauthserver.App, note string, states ...console.Revi
 // CON-03: a listing from its first save to the next revision after an approval.
 func TestListing_CON03(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	listing := "/apps/" + app.ID + "/listing"
 	icon := o.newAsset(app, console.AssetIcon)
@@ -45,7 +45,7 @@ func TestListing_CON03(t *testing.T) {
 	if diff := cmp.Diff(want, o.listingOf(app).Revision.ListingContent); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	form := o.get(listing).body
+	form := o.get(listing).Body
 	if form = form[strings.Index(form, "<legend>Screenshots"):]; strings.Index(form, second) > strings.Index(form, first) {
 		t.Error("the form has the screenshots in another order")
 	}
@@ -73,7 +73,7 @@ func TestListing_CON03(t *testing.T) {
 // CON-03: what is refused is said, and what was entered stays.
 func TestListingRefused_CON03(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app, other := o.newApp(), o.newApp()
 	listing := "/apps/" + app.ID + "/listing"
 	o.post("/apps/"+other.ID+"/listing", "first", "1", "slug", "taken").want(http.StatusSeeOther)
@@ -96,7 +96,7 @@ func TestListingRefused_CON03(t *testing.T) {
 	o.post(listing, "first", "1", "slug", "mine").want(http.StatusSeeOther)
 	late := o.post(listing, "first", "1", "slug", "late", "summary", "Mine too").want(http.StatusConflict).alerts("the app already has a listing; update it instead")
 	if !slices.Contains(late.values("value"), "Mine too") || o.listingOf(app).Revision.Slug != "mine" {
-		t.Errorf("the second first save: %s", late.body)
+		t.Errorf("the second first save: %s", late.Body)
 	}
 	o.post(listing+"/submit").want(http.StatusBadRequest).alerts("name is empty", "summary is empty", "description is empty").shows("Save draft")
 	o.refuses(app, []string{"/listing"}, []string{"/listing", "/listing/submit"})

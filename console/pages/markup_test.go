@@ -11,13 +11,14 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/theme"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // hostile is what an app, its receiver or the host's records may be made of.
 const hostile = `<script>alert(1)</script>"'`
 
-// Whatever was stored is shown as text.
+// All stored values are shown as text.
 func TestMarkupIsText(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -25,9 +26,8 @@ func TestMarkupIsText(t *testing.T) {
 		_, _ = io.WriteString(w, hostile)
 	}))
 	defer receiver.Close()
-	o := newOffice(t, func(cfg *pages.Config) {
-		cfg.Service, cfg.Person = hostile, func(*http.Request) string { return hostile }
-		cfg.Links = []pages.Link{{Text: hostile, Href: "/settings/apps"}}
+	o := newHarness(t, func(cfg *pages.Config) {
+		cfg.Service, cfg.Theme.Links = hostile, []theme.Link{{Text: hostile, Href: "/settings/apps"}}
 	})
 	o.run()
 	ctx := t.Context()
@@ -72,15 +72,15 @@ func TestMarkupIsText(t *testing.T) {
 }
 
 // harmless checks that the page shows the hostile text that often, and is not made of it.
-func (a answer) harmless(least int) {
+func (a response) harmless(least int) {
 	a.o.Helper()
-	if strings.Count(a.body, "<script") != 1 || strings.Contains(a.body, `script>"'`) {
-		a.o.Errorf("%s: its markup is somebody else's: %s", a.what, a.body)
+	if strings.Count(a.Body, "<script") != 1 || strings.Contains(a.Body, `script>"'`) {
+		a.o.Errorf("%s: it contains markup of the input: %s", a.Request, a.Body)
 	}
 	escaped, err := json.Marshal(hostile) // as it stands in a body
 	a.o.must(err)
 	shown := strings.Count(a.text(), hostile) + strings.Count(a.text(), strings.Trim(string(escaped), `"`))
 	if shown < least {
-		a.o.Errorf("%s: shows it %d times, want %d: %s", a.what, shown, least, a.text())
+		a.o.Errorf("%s: shows it %d times, want %d: %s", a.Request, shown, least, a.text())
 	}
 }

@@ -3,28 +3,28 @@ package pages_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
-// A host mounts the pages where it likes: whatever they refer to is below there.
+// A host can mount the pages at any prefix: all their links are below the prefix.
 func TestPrefix(t *testing.T) {
 	t.Parallel()
 	const prefix = "/partners/console"
-	o, app, fill := newWorld(t, func(cfg *pages.Config) {
-		cfg.Prefix, cfg.SignOut, cfg.Links = prefix, "/logout", []pages.Link{{Text: "Home", Href: "/"}}
+	o, app, fill := newComplete(t, func(cfg *pages.Config) {
+		cfg.Prefix, cfg.Theme = prefix, theme.Theme{SignOut: "/logout", Links: []theme.Link{{Text: "Home", Href: "/"}}}
 	})
-	posts := http.NewServeMux()
+	routes := http.NewServeMux()
 	for _, route := range o.pages.Routes() {
-		if route.Method == http.MethodPost {
-			posts.Handle(prefix+route.Path, http.NotFoundHandler())
-		}
+		routes.Handle(route.Method+" "+prefix+route.Path, http.NotFoundHandler())
 	}
-	answers := []answer{
+	answers := []response{
 		o.get("/nowhere"),
 		o.post("/apps/new"),
 		o.post("/apps/" + app.ID + "/secrets").want(http.StatusOK),
@@ -41,23 +41,27 @@ func TestPrefix(t *testing.T) {
 			for _, address := range got.values(attribute) {
 				isOurs := address == prefix || strings.HasPrefix(address, prefix+"/") || strings.HasPrefix(address, prefix+"?")
 				if !isOurs && !slices.Contains([]string{"#main", "/", "/logout"}, address) {
-					t.Errorf("%s: %s=%q", got.what, attribute, address)
+					t.Errorf("%s: %s=%q", got.Request, attribute, address)
 				}
 			}
 		}
 	}
-	// Forms post to where somebody listens.
+	// Every form is sent to a route.
+	form := regexp.MustCompile(`<form method="(\w+)" action="([^"]*)"`)
 	for _, got := range answers {
-		for _, address := range got.values("action") {
-			if _, pattern := posts.Handler(httptest.NewRequest(http.MethodPost, address, nil)); pattern == "" && address != "/logout" {
-				t.Errorf("%s: a form posts to %q", got.what, address)
+		if sent := form.FindAllStringSubmatch(got.Body, -1); len(sent) != strings.Count(got.Body, "<form") {
+			t.Errorf("%s: a form without method or action", got.Request)
+		}
+		for _, found := range form.FindAllStringSubmatch(got.Body, -1) {
+			if _, pattern := routes.Handler(httptest.NewRequest(strings.ToUpper(found[1]), found[2], nil)); pattern == "" && found[2] != "/logout" {
+				t.Errorf("%s: a form is sent to %s %q", got.Request, found[1], found[2])
 			}
 		}
 	}
 	for _, address := range o.get("").values("src") {
 		got := o.get(strings.TrimPrefix(address, prefix)).want(http.StatusOK)
-		if !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
-			t.Errorf("%s: %v", got.what, got.header)
+		if !strings.Contains(got.Header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %v", got.Request, got.Header)
 		}
 	}
 	o.post(fill("/apps/{appId}/webhooks/{webhookId}"), "url", "https://partner.example/").wantTo(fill("/apps/{appId}/webhooks/{webhookId}?done=webhook-updated"))
@@ -65,8 +69,8 @@ func TestPrefix(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	signIn := people{}.SignIn
+	o := newHarness(t)
+	signIn := o.host.SignIn
 	for name, cfg := range map[string]pages.Config{
 		"no console":         {SignIn: signIn},
 		"no way to sign in":  {Console: o.console},

@@ -3,11 +3,11 @@ package pages
 import (
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -27,6 +27,7 @@ type overviewView struct {
 	Recent       analytics.Counts
 	RecentDays   int
 	Webhooks     int
+	Unwell       int // how many of the webhooks fail
 	Todo         []todo
 	IsReady      bool // all of it is done
 }
@@ -54,8 +55,8 @@ func (v *visit) showApp() error {
 		return err
 	}
 	data := overviewView{
-		App: v.app, ReadOnly: v.isReadOnly(), Badge: appBadge(v.app), Organization: v.organization(v.app.OrganizationID),
-		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
+		App: v.app, ReadOnly: v.isReadOnly(), Badge: site.AppBadge(v.app), Organization: v.organization(v.app.OrganizationID),
+		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Unwell: unwell(hooks), Todo: todoList(v.app, len(hooks), listing),
 	}
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })
 	for _, scope := range v.scopes(v.app.Scopes.Names()) {
@@ -69,7 +70,7 @@ func (v *visit) showApp() error {
 // listing is the app's; nil: it has none.
 func (v *visit) listing() (*console.Listing, error) {
 	listing, err := v.cfg.Console.Listing(v.r.Context(), v.by, v.app.ID)
-	if isStatus(err, http.StatusNotFound) {
+	if site.IsStatus(err, http.StatusNotFound) {
 		return nil, nil //nolint:nilnil // that there is none is no error
 	}
 	return &listing, err
@@ -94,13 +95,4 @@ func todoList(app oauthserver.App, hooks int, listing *console.Listing) []todo {
 		{"Describe it for the marketplace", "A name, a summary and a description, with images.", "/listing", listing != nil},
 		{"Submit the listing", "Once it is approved any business can connect.", "/listing", listing != nil && (listing.Live != nil || listing.Revision.State != console.RevisionDraft)},
 	}
-}
-
-// grouped is a number that people can read: 1,234,567.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }

@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // refuses checks that a page, or what a form posts to, is there for the app's developers
 // alone.
-func (o *office) refuses(app oauthserver.App, pages, forms []string) {
+func (o *harness) refuses(app oauthserver.App, pages, forms []string) {
 	o.Helper()
 	for _, path := range pages {
 		o.send(ask{method: http.MethodGet, path: "/apps/" + app.ID + path, by: eve}).want(http.StatusNotFound).lacks(app.Name, app.ClientID)
@@ -24,7 +25,7 @@ func (o *office) refuses(app oauthserver.App, pages, forms []string) {
 }
 
 // later is a second after what was done last: ids of the same instant are in no order.
-func (o *office) later() *office {
+func (o *harness) later() *harness {
 	o.clock.Advance(time.Second)
 	return o
 }
@@ -32,7 +33,7 @@ func (o *office) later() *office {
 // CON-02, AN-01: how an app stands, with the calls of the last week.
 func TestOverview_CON02_AN01(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp(func(n *console.NewApp) { n.Name = hostile })
 	path := "/apps/" + app.ID
 	o.get(path).want(http.StatusOK).
@@ -40,11 +41,11 @@ func TestOverview_CON02_AN01(t *testing.T) {
 		lacks("<script>alert")
 	o.newWebhook(app, "https://partner.example/hook")
 	for range 1234 {
-		o.calls.Count(app.ID, o.clock.Now(), http.StatusOK, false, time.Millisecond)
+		o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: time.Millisecond})
 	}
-	o.calls.Count(app.ID, o.clock.Now().AddDate(0, 0, -6), http.StatusNotFound, false, time.Millisecond)
-	o.calls.Count(app.ID, o.clock.Now().AddDate(0, 0, -6), http.StatusTooManyRequests, true, time.Millisecond)
-	o.calls.Count(app.ID, o.clock.Now().AddDate(0, 0, -7), http.StatusOK, false, time.Millisecond)
+	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusNotFound, Took: time.Millisecond})
+	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusTooManyRequests, RateLimited: true, Took: time.Millisecond})
+	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -7), Status: http.StatusOK, Took: time.Millisecond})
 	o.get(path).shows("Calls, last 7 days 1,236", "Errors 2", "Rate-limited 1", "Webhooks 1")
 	o.refuses(app, []string{""}, nil)
 }
@@ -52,10 +53,10 @@ func TestOverview_CON02_AN01(t *testing.T) {
 // What there is to do leads to where it is done, and says when it was.
 func TestOverviewTodo(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	path := "/apps/" + app.ID
-	done := func() int { return strings.Count(o.get(path).body, `<li class="done">`) }
+	done := func() int { return strings.Count(o.get(path).Body, `<li class="done">`) }
 	if n := done(); n != 2 { // redirect URI and scopes
 		t.Errorf("%d things are done at first", n)
 	}

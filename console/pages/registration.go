@@ -31,7 +31,10 @@ func (v *visit) registration(form apierror.Form) (registrationView, error) {
 	if err != nil {
 		return registrationView{}, err
 	}
-	entries := auditRows(page.Items)
+	entries, err := v.auditRows(page.Items)
+	if err != nil {
+		return registrationView{}, err
+	}
 	for i := range entries {
 		entries[i].Target = v.organization(entries[i].Target)
 	}

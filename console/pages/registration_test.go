@@ -13,17 +13,17 @@ import (
 // once; that it was issued is shown to the organization.
 func TestRegistrationTokens_REG05_CON07(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	const path = "/registration"
-	if !strings.Contains(o.get("").body, `href="/developer/registration"`) {
+	if !strings.Contains(o.get("").Body, `href="/developer/registration"`) {
 		t.Error("the apps do not lead there")
 	}
 	o.get(path).want(http.StatusOK).shows("For One", "None was issued yet").lacks("<select")
-	issue := func(by, organization string) answer {
+	issue := func(by, organization string) response {
 		return o.later().send(ask{method: http.MethodPost, path: path, by: by, form: url.Values{"organization_id": {organization}}})
 	}
 	issued := issue(ben, "org_2").want(http.StatusOK).shows("It is shown this once.", "2 Sep 2026, 12:00:01 UTC")
-	token := regexp.MustCompile(`data-copy="([^"]+)"`).FindStringSubmatch(issued.body)[1]
+	token := regexp.MustCompile(`data-copy="([^"]+)"`).FindStringSubmatch(issued.Body)[1]
 	register := func() int {
 		r := httptest.NewRequest(http.MethodPost, "https://api.example.com/oauth/register", strings.NewReader(`{"client_name": "Registered", "redirect_uris": ["https://partner.example/cb"]}`))
 		r.Header.Set("Content-Type", "application/json")
@@ -51,14 +51,14 @@ func TestRegistrationTokens_REG05_CON07(t *testing.T) {
 // CON-07: many tokens have pages.
 func TestRegistrationPages_CON07(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	for range 51 {
 		o.later().post("/registration").want(http.StatusOK)
 	}
 	first := o.get("/registration").want(http.StatusOK)
-	next := regexp.MustCompile(`/registration\?after=[a-z0-9_]+`).FindString(first.body)
+	next := regexp.MustCompile(`/registration\?after=[a-z0-9_]+`).FindString(first.Body)
 	second := o.get(next).want(http.StatusOK).shows("To the newest")
-	if a, b := strings.Count(first.body, "Registration token created"), strings.Count(second.body, "Registration token created"); a != 50 || b != 1 {
+	if a, b := strings.Count(first.Body, "Registration token created"), strings.Count(second.Body, "Registration token created"); a != 50 || b != 1 {
 		t.Errorf("%d and %d entries", a, b)
 	}
 	o.get("/registration?after=%00").want(http.StatusBadRequest)

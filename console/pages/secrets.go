@@ -3,6 +3,7 @@ package pages
 import (
 	"slices"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -19,8 +20,8 @@ const secretsTitle = "Credentials"
 type secretsView struct {
 	App      oauthserver.App
 	ReadOnly bool
-	Secrets  []oauthserver.ClientSecret // newest first
-	Valid    int                        // of them
+	Secrets  []console.Secret // newest first
+	Valid    int              // of them
 	MayAdd   bool
 }
 

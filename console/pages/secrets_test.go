@@ -14,7 +14,7 @@ import (
 // one not.
 func TestSecrets_APP02(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	at := "/apps/" + app.ID + "/secrets"
 	first := o.secrets(app)[0]
@@ -33,7 +33,7 @@ func TestSecrets_APP02(t *testing.T) {
 	o.post(at + "/" + first.ID + "/end").want(http.StatusNotFound)
 }
 
-func (o *office) secrets(app oauthserver.App) []oauthserver.ClientSecret {
+func (o *harness) secrets(app oauthserver.App) []console.Secret {
 	o.Helper()
 	all, err := o.console.Secrets(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -42,17 +42,17 @@ func (o *office) secrets(app oauthserver.App) []oauthserver.ClientSecret {
 
 // onlyOnce checks that a secret is on this page, and from then on nowhere: on no page,
 // in no address and in no log. A reload asks for the page of this path instead.
-func (o *office) onlyOnce(shown answer, secret, path string) {
+func (o *harness) onlyOnce(shown response, secret, path string) {
 	o.Helper()
 	if len(secret) < 20 || strings.Count(shown.text(), secret) != 1 {
-		o.Errorf("%s: shows the secret %q %d times", shown.what, secret, strings.Count(shown.text(), secret))
+		o.Errorf("%s: shows the secret %q %d times", shown.Request, secret, strings.Count(shown.text(), secret))
 	}
 	if replace := shown.values("data-replace"); !slices.Equal(replace, []string{o.prefix + path}) {
-		o.Errorf("%s: a reload asks for %q", shown.what, replace)
+		o.Errorf("%s: a reload asks for %q", shown.Request, replace)
 	}
 	for _, address := range append(shown.values("href"), shown.values("action")...) {
 		if strings.Contains(address, secret) {
-			o.Errorf("%s: the secret is in %q", shown.what, address)
+			o.Errorf("%s: the secret is in %q", shown.Request, address)
 		}
 	}
 	o.get(path).want(http.StatusOK).lacks(secret)
@@ -65,7 +65,7 @@ func (o *office) onlyOnce(shown answer, secret, path string) {
 // A public app has none.
 func TestSecretsOfPublicApp(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp(func(n *console.NewApp) { n.Type = oauthserver.Public })
 	at := "/apps/" + app.ID + "/secrets"
 	o.get(at).want(http.StatusOK).shows("A public app has no secret", "PKCE").lacks("<form method=\"post\"")

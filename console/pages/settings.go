@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -26,13 +27,13 @@ type settingsView struct {
 	ReadOnly bool
 	Scopes   []scopeChoice
 	Versions []string
-	Form     apierror.Form
+	Form     filled
 }
 
-func (v *visit) settings(form apierror.Form) settingsView {
+func (v *visit) settings(form filled) settingsView {
 	view := settingsView{
-		App: v.app, Badge: appBadge(v.app), Standing: standing(v.app), ReadOnly: v.isReadOnly(),
-		Scopes: v.scopes(form["scopes"]), Versions: v.cfg.Console.Versions(), Form: form,
+		App: v.app, Badge: site.AppBadge(v.app), Standing: standing(v.app), ReadOnly: v.isReadOnly(),
+		Scopes: v.scopes(form.Form["scopes"]), Versions: v.cfg.Console.Versions(), Form: form,
 	}
 	if pinned := v.app.PinnedVersion; pinned != "" && !slices.Contains(view.Versions, pinned) {
 		view.Versions = append(view.Versions, pinned) // a retired one
@@ -43,7 +44,7 @@ func (v *visit) settings(form apierror.Form) settingsView {
 // isReadOnly reports that nothing of the app can be changed any more.
 func (v *visit) isReadOnly() bool { return v.app.Status == oauthserver.AppDeactivated }
 
-// standing says what the service lets an app do.
+// standing describes what the service allows an app to do.
 func standing(app oauthserver.App) string {
 	switch {
 	case app.Status == oauthserver.AppDeactivated:
@@ -57,10 +58,10 @@ func standing(app oauthserver.App) string {
 }
 
 func (v *visit) showSettings() error {
-	return v.show("settings", settingsTitle, v.settings(apierror.Form{
+	return v.show("settings", settingsTitle, v.settings(filled{Form: apierror.Form{
 		"name": {v.app.Name}, "redirect_uris": {strings.Join(v.app.RedirectURIs, "\n")}, "scopes": v.app.Scopes.Names(),
 		"app_url": {v.app.AppURL}, "pinned_version": {v.app.PinnedVersion},
-	}))
+	}}))
 }
 
 func (v *visit) saveSettings() error {
@@ -70,11 +71,11 @@ func (v *visit) saveSettings() error {
 	}
 	change := console.AppChange{
 		Name: apierror.Sent(form.Get("name")), RedirectURIs: apierror.Sent(lines(form.Get("redirect_uris"))), Scopes: apierror.Sent(form["scopes"]),
-		AppURL:        apierror.Optional[string]{IsSent: true, Value: ifGiven(form.Get("app_url"))},
-		PinnedVersion: apierror.Optional[string]{IsSent: true, Value: ifGiven(form.Get("pinned_version"))},
+		AppURL:        orNull(form.Get("app_url")),
+		PinnedVersion: orNull(form.Get("pinned_version")),
 	}
 	if _, err := v.cfg.Console.UpdateApp(v.r.Context(), v.by, v.app.ID, change); err != nil {
-		return v.again(err, "settings", settingsTitle, v.settings(form))
+		return v.again(err, "settings", settingsTitle, v.settings(v.mend(err, form, appLabels, appFields...)))
 	}
 	return v.to(path("apps", v.app.ID, "settings"), "app-updated")
 }

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // CON-02, CON-07: a developer changes an app, and the audit log has it.
 func TestSettings_CON02(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	at := "/apps/" + app.ID + "/settings"
 	page := o.get(at).want(http.StatusOK).shows("Sync", app.ClientID, "https://partner.example/cb", "Not reviewed yet", "Sandbox only", "Confidential")
@@ -36,11 +37,11 @@ func TestSettings_CON02(t *testing.T) {
 }
 
 // checked are the values of the boxes that are, sorted.
-func (a answer) checked() []string {
+func (a response) checked() []string {
 	var all []string
-	for line := range strings.Lines(a.body) {
+	for line := range strings.Lines(a.Body) {
 		if strings.Contains(line, `type="checkbox"`) && strings.Contains(line, " checked") {
-			all = append(all, answer{body: line}.values("value")...)
+			all = append(all, response{Response: &partnertest.Response{Body: line}}.values("value")...)
 		}
 	}
 	slices.Sort(all)
@@ -51,38 +52,50 @@ func (a answer) checked() []string {
 // nothing.
 func TestSettingsWithMistakes(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	at := "/apps/" + app.ID + "/settings"
-	page := o.post(at, "name", " ", "redirect_uris", "http://partner.example/plain", "scopes", "suppliers:write", "app_url", "http://partner.example/", "pinned_version", "1999").
+	page := o.post(at, "name", " ", "redirect_uris", "https://partner.example/ok\n\nhttp://partner.example/plain", "scopes", "suppliers:write", "app_url", "http://partner.example/", "pinned_version", "1999").
 		want(http.StatusBadRequest).shows("http://partner.example/plain")
-	page.alerts("appUrl is not https", "pinnedVersion must be one of 2026-01-15, 2026-09-01", "name must have 1 to 120 characters", "redirectUris[0] is not https, nor http on loopback")
+	page.alerts("Please correct what is marked below.").shows("App URL is not https", "API version must be one of 2026-01-15, 2026-09-01",
+		"Name must have 1 to 120 characters", "Line 3 is not https, nor http on loopback")
+	if strings.Count(page.Body, " autofocus") != 1 || !strings.Contains(page.Body, `aria-describedby="name-hint name-problem" aria-invalid="true" autofocus>`) {
+		t.Error("the first wrong field has no focus")
+	}
 	if !slices.Contains(page.values("value"), "http://partner.example/") || !slices.Equal(page.checked(), []string{"suppliers:write"}) {
-		t.Errorf("what was entered is lost: %s", page.body)
+		t.Errorf("what was entered is lost: %s", page.Body)
 	}
 	o.get(at).shows("https://partner.example/cb").lacks("http://partner.example/plain")
 	o.did(app, "app.created")
 }
 
+// What is wrong with a field that the form does not show stands above the form.
+func TestNewAppWithMistakes(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	o.post("/apps/new", "name", "Sync", "type", "CONFIDENTIAL", "organization_id", "org_9", "scopes", "nonsense").want(http.StatusBadRequest).
+		alerts("Please correct what is marked below.", "organizationId must be an organization that you are a member of").shows("Redirect URIs must have at least one entry", "Scopes")
+}
+
 // A version that was retired since it was pinned does not stand in the way.
 func TestRetiredVersion(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	app := o.newApp()
 	_, err := o.store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) { a.PinnedVersion = "2025-01-01"; return a, nil })
 	o.must(err)
 	at := "/apps/" + app.ID + "/settings"
-	if !strings.Contains(o.get(at).body, "<option selected>2025-01-01</option>") {
+	if !strings.Contains(o.get(at).Body, "<option selected>2025-01-01</option>") {
 		t.Error("the pinned version is not shown")
 	}
 	o.post(at, "name", "New", "redirect_uris", "https://partner.example/", "scopes", "invoices:read", "pinned_version", "2025-01-01").wantTo(at + "?done=app-updated")
 }
 
-// APP-01: what the service lets an app do is told in words, and a deactivated app can
-// only be read.
+// APP-01: the page describes what the service allows an app to do, and a deactivated app is
+// read-only.
 func TestStanding_APP01(t *testing.T) {
 	t.Parallel()
-	o, app, fill := newWorld(t)
+	o, app, fill := newComplete(t)
 	at := "/apps/" + app.ID + "/settings"
 	o.must(o.oauth.SetReviewed(t.Context(), app.ID, true))
 	o.get(at).shows("Reviewed: any business can connect it.", "Live")
@@ -91,8 +104,8 @@ func TestStanding_APP01(t *testing.T) {
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
 	o.get(at).shows("Deactivated for good", "nothing be changed")
 	for _, path := range []string{"/apps/{appId}/settings", "/apps/{appId}/secrets", "/apps/{appId}/webhooks", "/apps/{appId}/webhooks/{webhookId}"} {
-		if got := o.get(fill(path)).want(http.StatusOK).shows("This app was deactivated."); strings.Contains(got.body, "<button class=\"primary\"") || strings.Contains(got.body, "danger") {
-			t.Errorf("%s has buttons: %s", got.what, got.body)
+		if got := o.get(fill(path)).want(http.StatusOK).shows("This app was deactivated."); strings.Contains(got.Body, "<button class=\"primary\"") || strings.Contains(got.Body, "danger") {
+			t.Errorf("%s has buttons: %s", got.Request, got.Body)
 		}
 	}
 	for path, form := range map[string][]string{

@@ -1,8 +1,11 @@
 package pages
 
 import (
+	"slices"
+
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -29,18 +32,24 @@ func (v *visit) webhookPath(webhookID string, below ...string) string {
 	return path(append([]string{"apps", v.app.ID, "webhooks", webhookID}, below...)...)
 }
 
+// fewDeliveries is how many deliveries the page of a webhook shows.
+const fewDeliveries = 10
+
 type webhookView struct {
 	App        oauthserver.App
 	ReadOnly   bool
 	Webhook    webhooks.Webhook
-	Previous   look.Left // until when the secret before this one signs too
-	Deliveries []deliveryRow
-	Pager      look.Pager
-	Live       string // where the list is to be had again
+	Previous   look.Left     // until when the secret before this one signs too
+	Deliveries []deliveryRow // the newest few
+	Badge      look.Badge
+	LastError  string              // while it is failing
+	Lacking    []events.Definition // chosen events whose scopes the app lacks
+	Others     []string            // events that it has not chosen, to test it with
 
 	Form      apierror.Form
 	Events    []eventGroup
-	IsChanged bool // the form was sent, and has mistakes
+	Overlap   string // how long the present secret signs after a rotation
+	IsChanged bool   // the form was sent, and has mistakes
 }
 
 // webhook is the page of the path's webhook; its form holds what the webhook is.
@@ -50,7 +59,7 @@ func (v *visit) webhook() (webhookView, error) {
 	if err != nil {
 		return webhookView{}, err
 	}
-	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref)
+	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref, webhooks.DeliveryQuery{Limit: fewDeliveries, WithBodies: true})
 	if err != nil {
 		return webhookView{}, err
 	}
@@ -60,14 +69,21 @@ func (v *visit) webhook() (webhookView, error) {
 	}
 	view := webhookView{
 		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Form: form, Events: v.eventGroups(v.app, hook.Events),
+		Overlap: span(v.cfg.Console.SecretOverlap()),
 	}
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
 	}
-	own, after := v.webhookPath(hook.ID), v.r.URL.Query().Get("after")
-	shown, next := cut(deliveries, after)
-	view.Deliveries, view.Pager, view.Live = shown, v.pager(own, after, next), v.listAt(own, after)
-	return view, nil
+	view.Deliveries, view.Badge, view.Lacking = newDeliveryRows(hook, deliveries.Deliveries), healthBadge(hook), v.lacking(hook)
+	for _, name := range v.eventNames() {
+		if !slices.Contains(hook.Events, name) {
+			view.Others = append(view.Others, name)
+		}
+	}
+	if hook.Health.IsFailing() {
+		view.LastError, err = v.lastError()
+	}
+	return view, err
 }
 
 func (v *visit) showWebhook() error {
@@ -94,6 +110,7 @@ func (v *visit) saveWebhook() error {
 	if err != nil {
 		return err
 	}
+	form["events"] = v.chosenEvents(form)
 	view, err := v.webhook()
 	if err != nil {
 		return err
@@ -132,7 +149,11 @@ func (v *visit) rotateSecret() error {
 
 // sendTest queues a test, and leads to the page that follows it.
 func (v *visit) sendTest() error {
-	queued, err := v.cfg.Console.SendTest(v.r.Context(), v.by, v.ref())
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	queued, err := v.cfg.Console.SendTest(v.r.Context(), v.by, v.ref(), form.Get("event"))
 	if err != nil {
 		return v.webhookAgain(err)
 	}

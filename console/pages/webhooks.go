@@ -3,7 +3,9 @@ package pages
 import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -24,6 +26,7 @@ type webhooksView struct {
 
 type webhookRow struct {
 	webhooks.Webhook
+	Badge  look.Badge
 	Shown  []string     // the first few events
 	More   int          // besides these
 	Last   *deliveryRow // nil: there is none yet
@@ -41,20 +44,20 @@ func (v *visit) showWebhooks() error {
 	}
 	view := webhooksView{App: v.app, ReadOnly: v.isReadOnly()}
 	for _, hook := range hooks {
-		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID})
-		if isStatus(err, 404) {
+		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID}, webhooks.DeliveryQuery{})
+		if site.IsStatus(err, 404) {
 			continue // deleted just now
 		}
 		if err != nil {
 			return err
 		}
-		view.Webhooks = append(view.Webhooks, newWebhookRow(hook, deliveries))
+		view.Webhooks = append(view.Webhooks, newWebhookRow(hook, deliveries.Deliveries))
 	}
 	return v.show("webhooks", "Webhooks", view)
 }
 
 func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhookRow {
-	row := webhookRow{Webhook: hook, Shown: hook.Events[:min(fewEvents, len(hook.Events))], Recent: len(deliveries)}
+	row := webhookRow{Webhook: hook, Badge: healthBadge(hook), Shown: hook.Events[:min(fewEvents, len(hook.Events))], Recent: len(deliveries)}
 	row.More = len(hook.Events) - len(row.Shown)
 	for _, d := range deliveries {
 		if d.Status == webhooks.Failed {
@@ -62,7 +65,7 @@ func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhoo
 		}
 	}
 	if len(deliveries) > 0 {
-		last := newDeliveryRow(deliveries[0])
+		last := newDeliveryRow(hook, deliveries[0])
 		row.Last = &last
 	}
 	return row
@@ -90,11 +93,12 @@ func (v *visit) createWebhook() error {
 	if err != nil {
 		return err
 	}
+	form["events"] = v.chosenEvents(form)
 	hook, secret, err := v.cfg.Console.CreateWebhook(v.r.Context(), v.by, v.app.ID, console.NewWebhook{URL: form.Get("url"), Events: form["events"]})
 	if err != nil {
 		return v.again(err, "webhook_new", newWebhookTitle, v.newWebhook(form))
 	}
-	return v.show("webhook_secret", "The webhook was created", webhookSecretView{Webhook: hook, Secret: secret})
+	return v.show("webhook_secret", "The webhook was created", webhookSecretView{Webhook: hook, Secret: secret, Lacking: v.lacking(hook)})
 }
 
 // webhookSecretView is a secret that signs from now on.
@@ -102,4 +106,5 @@ type webhookSecretView struct {
 	Webhook  webhooks.Webhook
 	Secret   string
 	Previous look.Left // until when the one before it signs too; zero: there is none
+	Lacking  []events.Definition
 }

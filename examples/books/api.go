@@ -12,8 +12,12 @@ import (
 
 // Routes returns what apps may call, and people with a session.
 func (b *Books) Routes() []guard.Route {
-	return append(b.ledger.Routes(),
+	routes := append(b.ledger.Routes(),
 		guard.Route{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: b.serveProfile})
+	for i := range routes {
+		routes[i].Description = described().Routes[routes[i].Pattern]
+	}
+	return routes
 }
 
 // HasPermission implements guard.Permissions. It reads the books at every call.

@@ -28,7 +28,7 @@ type Books struct {
 
 // Open opens the books in the database of the store, and creates the tables that are
 // missing. The store stays the caller's to close.
-func Open(ctx context.Context, store *sqlstore.Store, now clock.Movable) (*Books, error) {
+func Open(ctx context.Context, store *sqlstore.Store, now clock.Clock) (*Books, error) {
 	b := &Books{store: store}
 	var err error
 	if b.ledger, err = openLedger(b, now); err != nil {

@@ -6,11 +6,11 @@
 //     them with which permissions. It implements guard.Permissions. [Books.Routes] is the
 //     API, most of which is package ledger.
 //   - [Site] is the pages of the app host: sign-in with its lockout, sessions, the choice
-//     of a business, and the apps that a business has connected.
+//     of a business, and embedded apps.
 //   - [Host] is what partnerkit asks about both. It implements oauthserver.Host and
 //     console.Host.
 //
 // Start reading at host.go, which is what partnerkit requires of a backend, and continue
-// with people.go and sessions.go, which it stands on. The pages that a host adds with
-// partnerkit are settings.go and embedded.go.
+// with people.go and sessions.go, which it stands on. The page that a host adds with
+// partnerkit is embedded.go.
 package books

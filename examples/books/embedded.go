@@ -16,13 +16,19 @@ type embeddedView struct {
 	Tokens                string // where session tokens come from
 }
 
+// embeddedPath returns the path of an app's embedded page; empty for an app that cannot
+// have one.
+func embeddedPath(app oauthserver.App) string {
+	if app.AppURL == "" || app.Type != oauthserver.Confidential || !app.IsUsable() {
+		return ""
+	}
+	return "/embedded/" + url.PathEscape(app.ClientID)
+}
+
 // showEmbedded shows an app inside of ours: its App URL in a frame, which gets
 // session tokens by message.
 func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) error {
-	app, err := s.books.store.AppByClientID(r.Context(), r.PathValue("clientId"))
-	if errors.Is(err, oauthserver.ErrNotFound) {
-		return apierror.NotFound("app")
-	}
+	app, err := s.App(r.Context(), r.PathValue("clientId"))
 	if err != nil {
 		return err
 	}
@@ -47,7 +53,7 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 		Tokens: "/embedded/" + url.PathEscape(app.ClientID) + "/session-token",
 	}
 	w.Header().Set("Content-Security-Policy", look.Policy+"; frame-src "+origin)
-	return s.pages.show(w, http.StatusOK, "embedded", View{Title: app.Name, Person: p.user.Name, Data: data})
+	return s.pages.show(w, http.StatusOK, "embedded", View{Title: app.Name, Person: p.user, Data: data})
 }
 
 // CheckAppURL returns an error unless an embedded app may be at the URL: https, or http on
@@ -76,7 +82,7 @@ func (s *Site) serveSessionToken(w http.ResponseWriter, r *http.Request) error {
 	if p.place.BusinessID == "" {
 		return apierror.Forbidden("no business is chosen")
 	}
-	token, err := s.SessionToken(r.Context(), oauthserver.MintSession{
+	token, err := s.SessionToken(r.Context(), oauthserver.NewSessionToken{
 		ClientID: r.PathValue("clientId"), BusinessID: p.place.BusinessID, UserID: p.user.ID, SessionID: p.session.ID,
 	})
 	if err != nil {
@@ -88,15 +94,15 @@ func (s *Site) serveSessionToken(w http.ResponseWriter, r *http.Request) error {
 
 // SessionToken issues a session token. Its errors say in the standard shape why there is
 // none; internal errors are returned as they are.
-func (s *Site) SessionToken(ctx context.Context, of oauthserver.MintSession) (string, error) {
-	token, err := s.platform.OAuth().MintSessionToken(ctx, of)
+func (s *Site) SessionToken(ctx context.Context, of oauthserver.NewSessionToken) (string, error) {
+	token, err := s.platform.OAuth().IssueSessionToken(ctx, of)
 	if err != nil {
 		return "", sessionTokenRefusal(err)
 	}
 	return token, nil
 }
 
-// sessionTokenRefusal says why no session token was issued.
+// sessionTokenRefusal returns the reason why no session token was issued.
 func sessionTokenRefusal(err error) error {
 	for refusal, text := range map[error]string{
 		oauthserver.ErrPublicApp:     "clientId names a PUBLIC app, which cannot exchange session tokens",

@@ -66,8 +66,8 @@ func (b *Books) Fill(ctx context.Context, origin string, fill func(store *sqlsto
 
 // AddUser adds a user. The email is kept in its normal spelling.
 func AddUser(ctx context.Context, tx storage.Tx, u User) error {
-	_, err := tx.Exec(ctx, "INSERT INTO books_user (id, email, name, password_hash) VALUES ($1, $2, $3, $4)",
-		u.ID, NormalEmail(u.Email), u.Name, u.PasswordHash)
+	_, err := tx.Exec(ctx, "INSERT INTO books_user (id, email, name, password_hash, is_operator) VALUES ($1, $2, $3, $4, $5)",
+		u.ID, NormalEmail(u.Email), u.Name, u.PasswordHash, u.IsOperator)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/books"
 )
 
-// FuzzReturnTo: whoever is sent there stays on this host, as browsers read it.
+// FuzzReturnTo checks that a return path never leads a browser to another host.
 func FuzzReturnTo(f *testing.F) {
 	for _, seed := range []string{
 		"/", "/a?b=c#d", "//evil.example", "/\\evil.example", "/\t/evil.example", "\\\\evil", "https://evil.example", "/a//b", "/%2f%2fevil.example", "/..//evil.example", "javascript:1", "",
@@ -37,7 +37,8 @@ func FuzzReturnTo(f *testing.F) {
 	})
 }
 
-// FuzzCookies: whatever cookies come, at most four are looked for, and only of our form.
+// FuzzCookies checks that at most four session cookies are looked up, and only those of
+// our form.
 func FuzzCookies(f *testing.F) {
 	for _, seed := range []string{"", "books_session=a", "books_session=" + "pk_ses_" + strings.Repeat("a", 43), strings.Repeat("books_session=pk_ses_"+strings.Repeat("b", 43)+"; ", 20), "books_session=\"\x00\"", ";;;=", "books_session"} {
 		f.Add(seed)
@@ -52,8 +53,8 @@ func FuzzCookies(f *testing.F) {
 	})
 }
 
-// FuzzPasswordHash: no hash but the one of the password is taken for it, and a broken one
-// is an error or nobody's.
+// FuzzPasswordHash: only a hash of the password matches the password. A malformed hash is an
+// error or matches no password.
 func FuzzPasswordHash(f *testing.F) {
 	const password = "correct horse" //nolint:gosec // of the test
 	hash := books.HashPassword(password)

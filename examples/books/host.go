@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
 )
 
 // Host is what partnerkit asks about the users and businesses of the books. Get one from
@@ -21,6 +22,7 @@ type Host struct {
 var (
 	_ oauthserver.Host = Host{}
 	_ console.Host     = Host{}
+	_ operator.Host    = Host{}
 )
 
 // Session returns the session of the cookie. Its business is one that the person is a member of now, or
@@ -73,4 +75,18 @@ func (h Host) IsMember(ctx context.Context, businessID, userID string) (bool, er
 // Organizations returns those that the user is a member of.
 func (h Host) Organizations(ctx context.Context, userID string) ([]console.Organization, error) {
 	return h.books.organizationsOf(ctx, userID)
+}
+
+// User returns a user for the operator's side.
+func (h Host) User(ctx context.Context, userID string) (operator.User, bool, error) {
+	user, err := h.books.User(ctx, userID)
+	if errors.Is(err, ErrAbsent) {
+		return operator.User{}, false, nil
+	}
+	return operator.User{ID: user.ID, Name: user.Name, Email: user.Email, IsOperator: user.IsOperator}, err == nil, err
+}
+
+// EraseUser deletes a user with the sessions and memberships.
+func (h Host) EraseUser(ctx context.Context, userID string) error {
+	return h.books.EraseUser(ctx, userID)
 }

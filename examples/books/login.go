@@ -26,14 +26,35 @@ const (
 // moment are not refused.
 const maxHashing = 8
 
-type loginView struct{ Email, ReturnTo string }
+type loginView struct {
+	Email, ReturnTo string
+	SignedInAs      string // the name of the person whose session a sign-in replaces
+}
 
 func (s *Site) showLogin(w http.ResponseWriter, r *http.Request) error {
 	returnTo := r.URL.Query().Get("return_to")
 	if !isOwnPath(returnTo) {
 		returnTo = ""
 	}
-	return s.pages.show(w, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo}})
+	name, err := s.signedInAs(r)
+	if err != nil {
+		return err
+	}
+	return s.pages.show(w, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo, SignedInAs: name}})
+}
+
+// signedInAs is the name of the person of the session, suspended or not; empty if there is no
+// session.
+func (s *Site) signedInAs(r *http.Request) (string, error) {
+	session, ok, err := s.sessions.find(r)
+	if err != nil || !ok {
+		return "", err
+	}
+	found, err := s.books.User(r.Context(), session.UserID)
+	if errors.Is(err, ErrAbsent) {
+		return "", nil
+	}
+	return found.Name, err
 }
 
 // signIn checks a password and starts a session.

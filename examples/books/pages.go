@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"embed"
 	"net/http"
+	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	consolepages "github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 //go:embed templates
@@ -16,14 +17,14 @@ var templateFiles embed.FS
 // pages renders what people see.
 type pages struct {
 	errors apierror.Writer
-	links  []consolepages.Link // in the header of every page
+	links  []theme.Link // in the header of every page
 	set    *look.Set
 }
 
 // View is what a page shows: its own data, and what all pages have.
 type View struct {
 	Title  string
-	Person string      // who is signed in
+	Person User        // who is signed in; the zero User if there is none
 	Path   string      // of the page, for the links in the header
 	Alert  string      // what went wrong
 	Notice string      // what went well
@@ -31,7 +32,7 @@ type View struct {
 	Data   any
 }
 
-func newPages(errors apierror.Writer, links []consolepages.Link) (*pages, error) {
+func newPages(errors apierror.Writer, links []theme.Link) (*pages, error) {
 	set, err := look.Parse(templateFiles, "templates", nil)
 	return &pages{errors: errors, links: links, set: set}, err
 }
@@ -73,18 +74,21 @@ func (p *pages) showFailure(w http.ResponseWriter, _ *http.Request, f apierror.F
 // thing to do.
 func (p *pages) frame(v View) look.Page {
 	frame := look.Frame{
-		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person, Notice: v.Notice, Focus: v.Person == "" && v.Side == nil,
+		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person.Name, Notice: v.Notice, Focus: v.Person.ID == "" && v.Side == nil,
 		SideLabel: "Subjects", Side: v.Side,
 	}
 	if v.Alert != "" {
 		frame.Alerts = []string{v.Alert}
 	}
-	if v.Person != "" {
+	if v.Person.ID != "" {
 		frame.SignOut = "/logout"
-		for _, link := range p.links {
+		links := slices.Clone(p.links)
+		if v.Person.IsOperator {
+			links = append(links, operatorLink)
+		}
+		for _, link := range links {
 			frame.Links = append(frame.Links, look.Link{Text: link.Text, Href: link.Href, Current: link.Href == v.Path})
 		}
-		frame.Links = append(frame.Links, look.Link{Text: "Developers", Href: "/developer"})
 	}
 	return look.Page{Frame: frame, Data: v.Data}
 }

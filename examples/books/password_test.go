@@ -28,6 +28,6 @@ func TestNobodyCostsAsMuch(t *testing.T) {
 		t.Errorf("the right password: %t, %v", ok, err)
 	}
 	if ok, _ := books.IsPassword("", ""); ok {
-		t.Error("nobody's password is the empty one")
+		t.Error("an unknown user has the empty password")
 	}
 }

@@ -39,6 +39,7 @@ func Permissions() []string {
 type User struct {
 	ID, Email, Name string
 	PasswordHash    string // by [HashPassword]
+	IsOperator      bool   // one of the platform's own staff
 }
 
 // Membership is a business as one of its members sees it.
@@ -73,8 +74,8 @@ func (b *Books) userByEmail(ctx context.Context, email string) (User, error) {
 }
 
 func (b *Books) findUser(ctx context.Context, column, value string) (u User, err error) {
-	err = one(ctx, b.store, "SELECT id, email, name, password_hash FROM books_user WHERE "+column+" = $1", []any{value},
-		&u.ID, &u.Email, &u.Name, &u.PasswordHash)
+	err = one(ctx, b.store, "SELECT id, email, name, password_hash, is_operator FROM books_user WHERE "+column+" = $1", []any{value},
+		&u.ID, &u.Email, &u.Name, &u.PasswordHash, &u.IsOperator)
 	return u, err
 }
 
@@ -116,7 +117,7 @@ func (b *Books) membership(ctx context.Context, userID, businessID string) (Memb
 }
 
 // SetPermissions replaces the permissions that the role gives; nil restores those.
-// It returns ErrAbsent when the user is no member.
+// It returns ErrAbsent if the user is not a member.
 func (b *Books) SetPermissions(ctx context.Context, businessID, userID string, permissions []string) error {
 	own, err := ownPermissions(permissions)
 	if err != nil {
@@ -165,4 +166,17 @@ func (b *Books) OrganizationOf(ctx context.Context, userID string) (id string, e
 	err = one(ctx, b.store, `SELECT o.id FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
 		WHERE m.user_id = $1 ORDER BY o.position LIMIT 1`, []any{userID}, &id)
 	return id, err
+}
+
+// EraseUser deletes a user with the sessions and memberships. It does nothing when there is
+// no such user.
+func (b *Books) EraseUser(ctx context.Context, id string) error {
+	return b.write(ctx, func(tx storage.Tx) error {
+		for _, from := range []string{"books_session WHERE user_id", "books_member WHERE user_id", "books_organization_member WHERE user_id", "books_user WHERE id"} {
+			if _, err := tx.Exec(ctx, "DELETE FROM "+from+" = $1", id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -82,7 +82,7 @@ func (s *Site) showBusinesses(w http.ResponseWriter, r *http.Request, p person) 
 			ID: m.BusinessID, Name: m.Business, Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
 		})
 	}
-	return s.pages.show(w, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user.Name, Path: "/businesses", Data: data})
+	return s.pages.show(w, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user, Path: "/businesses", Data: data})
 }
 
 func (s *Site) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {

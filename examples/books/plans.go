@@ -9,7 +9,7 @@ import (
 )
 
 // openLedger opens the records in the database of the books.
-func openLedger(b *Books, now clock.Movable) (*ledger.Ledger, error) {
+func openLedger(b *Books, now clock.Clock) (*ledger.Ledger, error) {
 	// It keeps nothing itself: what it records, the platform's own shows and sends.
 	log, err := events.New(events.Config{Store: b.store, Clock: now})
 	if err != nil {

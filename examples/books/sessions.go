@@ -83,8 +83,9 @@ func (s *sessions) find(r *http.Request) (identity.Session, bool, error) {
 	for _, digest := range s.digests(r) {
 		var found identity.Session
 		var created, expires int64
-		err := one(r.Context(), s.books.store, "SELECT id, user_id, business_id, created_at, expires_at FROM books_session WHERE digest = $1",
-			[]any{digest.Bytes()}, &found.ID, &found.UserID, &found.BusinessID, &created, &expires)
+		err := one(r.Context(), s.books.store, `SELECT s.id, s.user_id, COALESCE(u.name, ''), s.business_id, s.created_at, s.expires_at
+			FROM books_session s LEFT JOIN books_user u ON u.id = s.user_id WHERE s.digest = $1`,
+			[]any{digest.Bytes()}, &found.ID, &found.UserID, &found.DisplayName, &found.BusinessID, &created, &expires)
 		switch {
 		case errors.Is(err, ErrAbsent):
 			continue

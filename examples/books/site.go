@@ -2,7 +2,6 @@ package books
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,12 +11,11 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/clock"
-	consolepages "github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 // SiteConfig is the configuration of a [Site]. Fields without a default are required.
@@ -30,13 +28,12 @@ type SiteConfig struct {
 	Clock          clock.Clock
 	Logger         *slog.Logger
 
-	CookieDomain    string              // of the session cookie; empty: the app host alone
-	SessionLifetime time.Duration       // zero: 14 days
-	Links           []consolepages.Link // more links for the header, to pages added by [Site.Handle]
+	CookieDomain    string        // of the session cookie; empty: the app host alone
+	SessionLifetime time.Duration // zero: 14 days
+	Links           []theme.Link  // more links for the header, to pages added by [Site.Handle]
 }
 
-// Site is the pages of the books on the app host: sign-in, businesses, connected apps and
-// embedded apps. It is safe for concurrent use once [Site.Connect] and [Site.Handle] were
+// Site is the pages of the books on the app host: sign-in, businesses and embedded apps. It is safe for concurrent use once [Site.Connect] and [Site.Handle] were
 // called.
 type Site struct {
 	cfg      SiteConfig
@@ -64,7 +61,7 @@ func NewSite(cfg SiteConfig) (*Site, error) {
 		}
 	}
 	var err error
-	if s.pages, err = newPages(cfg.Errors, s.Links()); err != nil {
+	if s.pages, err = newPages(cfg.Errors, s.links()); err != nil {
 		return nil, err
 	}
 	s.addPages()
@@ -92,12 +89,39 @@ func (s *Site) Host() Host { return Host{books: s.books, sessions: s.sessions} }
 // Patterns returns the methods and paths of the pages.
 func (s *Site) Patterns() []string { return slices.Clone(s.patterns) }
 
-// Links returns the links to the pages, for headers.
-func (s *Site) Links() []consolepages.Link {
-	return append([]consolepages.Link{
+// Theme returns the header of the platform's pages: the links of the site.
+func (s *Site) Theme() theme.Theme {
+	return theme.Theme{Links: s.links(), SignOut: "/logout", SwitchAccount: "/login"}
+}
+
+// ThemeFor returns the header of a page of the platform: that of [Site.Theme], and for
+// operators a link to their pages.
+func (s *Site) ThemeFor(r *http.Request) theme.Theme {
+	own := s.Theme()
+	if person, err := s.Person(r); err == nil && person.IsOperator {
+		own.Links = append(own.Links, operatorLink)
+	}
+	return own
+}
+
+// operatorLink leads to the operator's pages of the platform.
+var operatorLink = theme.Link{Text: "Operator", Href: "/operator"}
+
+// ConnectedApps returns what the platform's page of connected apps links to.
+func (s *Site) ConnectedApps() oauthserver.ConnectedAppsConfig {
+	return oauthserver.ConnectedAppsConfig{BusinessPath: "/businesses", OpenPath: embeddedPath}
+}
+
+// settingsPath is the platform's page of connected apps.
+const settingsPath = "/settings/apps"
+
+// links lead to the pages of the site and of the platform.
+func (s *Site) links() []theme.Link {
+	links := append([]theme.Link{
 		{Text: "Connected apps", Href: settingsPath},
 		{Text: "Businesses", Href: "/businesses"},
 	}, s.cfg.Links...)
+	return append(links, theme.Link{Text: "Developers", Href: "/developer"})
 }
 
 // Handle adds a page. Errors of h are shown as a page.
@@ -114,13 +138,6 @@ func (s *Site) addPages() {
 	s.Handle("POST /logout", s.signOut)
 	s.handle("GET /businesses", s.personal(s.showBusinesses))
 	s.handle("POST /businesses", s.personal(s.chooseBusiness))
-	s.handle("GET /settings/apps", s.personal(s.showApps))
-	s.handle("POST /settings/apps/revoke-access", s.disconnect(audit.AccessRevoked, func(ctx context.Context, appID, businessID, userID string) error {
-		return s.platform.OAuth().RevokeAccess(ctx, appID, businessID, userID)
-	}))
-	s.handle("POST /settings/apps/uninstall", s.disconnect(audit.Uninstalled, func(ctx context.Context, appID, businessID, userID string) error {
-		return s.platform.OAuth().Uninstall(ctx, appID, businessID, userID)
-	}))
 	s.handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
 	s.handle("POST /embedded/{clientId}/session-token", s.cfg.Errors.Standard(s.serveSessionToken))
 	s.handle("GET /assets/", http.StripPrefix("/assets", s.pages.mux(look.Assets())))
@@ -131,14 +148,14 @@ func (s *Site) addPages() {
 // Frame puts a page into the frame of the site, for pages added by [Site.Handle].
 func (s *Site) Frame(v View) look.Page { return s.pages.frame(v) }
 
-// PersonName returns the name of the person who is signed in; empty when nobody is. It
-// returns an error for a person whose account is suspended.
-func (s *Site) PersonName(r *http.Request) (string, error) {
+// Person returns the user who is signed in; the zero User if there is none. It returns an
+// error for a user whose account is suspended.
+func (s *Site) Person(r *http.Request) (User, error) {
 	p, ok, err := s.person(r)
 	if err != nil || !ok {
-		return "", err
+		return User{}, err
 	}
-	return p.user.Name, nil
+	return p.user, nil
 }
 
 // StartSession signs a user in without a password and returns the cookie.
@@ -151,9 +168,12 @@ func (s *Site) App(ctx context.Context, clientID string) (oauthserver.App, error
 	if clientID == "" {
 		return oauthserver.App{}, apierror.Invalid("clientId is missing")
 	}
-	app, err := s.books.store.AppByClientID(ctx, clientID)
-	if errors.Is(err, oauthserver.ErrNotFound) {
-		return app, apierror.NotFound("client " + clientID)
+	found, err := s.books.store.Apps(ctx, oauthserver.AppQuery{ClientID: clientID})
+	if err != nil {
+		return oauthserver.App{}, err
 	}
-	return app, err
+	if len(found) == 0 {
+		return oauthserver.App{}, apierror.NotFound("client " + clientID)
+	}
+	return found[0], nil
 }

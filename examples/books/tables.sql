@@ -7,7 +7,8 @@ CREATE TABLE IF NOT EXISTS books_user (
 	id TEXT PRIMARY KEY,
 	email TEXT NOT NULL UNIQUE, -- in lower case
 	name TEXT NOT NULL,
-	password_hash TEXT NOT NULL
+	password_hash TEXT NOT NULL,
+	is_operator BOOLEAN NOT NULL -- one of the platform's own staff
 );
 CREATE TABLE IF NOT EXISTS books_organization (
 	id TEXT PRIMARY KEY,

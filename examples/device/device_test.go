@@ -18,9 +18,9 @@ import (
 
 func TestMain(m *testing.M) { servertest.Main(m) }
 
-// rig is the program in front of a server of its own, whose clock moves when the
+// harness is the program in front of a server of its own, whose clock moves when the
 // program waits.
-type rig struct {
+type harness struct {
 	*servertest.Server
 	stdout bytes.Buffer
 	waits  []time.Duration
@@ -29,17 +29,17 @@ type rig struct {
 }
 
 // RoundTrip sends a request, and notes by which token.
-func (g *rig) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *harness) RoundTrip(r *http.Request) (*http.Response, error) {
 	if token := r.Header.Get("Authorization"); strings.HasPrefix(token, "Bearer ") {
 		g.last = token
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// on is what happens in the world before a poll; it says whether the clock moves.
-func (g *rig) run(t *testing.T, on func(poll int) bool, args ...string) error {
+// on is what happens before a poll; it says whether the clock moves.
+func (g *harness) run(t *testing.T, on func(poll int) bool, args ...string) error {
 	t.Helper()
-	return run(t.Context(), append([]string{"-api", g.API}, args...), world{
+	return run(t.Context(), append([]string{"-api", g.API}, args...), environment{
 		getenv: func(string) string { return g.secret },
 		stdout: &g.stdout, stderr: io.Discard, transport: g,
 		wait: func(ctx context.Context, d time.Duration) error {
@@ -54,7 +54,7 @@ func (g *rig) run(t *testing.T, on func(poll int) bool, args ...string) error {
 var shownCode = regexp.MustCompile(`enter the code ([A-Z]{4}-[A-Z]{4})\n`)
 
 // decide enters the code that the program shows.
-func (g *rig) decide(t *testing.T, decision string) {
+func (g *harness) decide(t *testing.T, decision string) {
 	t.Helper()
 	shown := shownCode.FindSubmatch(g.stdout.Bytes())
 	if shown == nil {
@@ -70,7 +70,7 @@ func TestApproved(t *testing.T) {
 	server := servertest.Start(t, "")
 	for clientID, secret := range map[string]string{"ledgerlink-cli": "", "ledgerlink-sync": "demo-secret-ledgerlink-sync"} {
 		t.Run(clientID, func(t *testing.T) { // one after the other: they move the clock
-			g := &rig{Server: server, secret: secret}
+			g := &harness{Server: server, secret: secret}
 			err := g.run(t, func(poll int) bool {
 				if poll == 3 {
 					g.decide(t, "allow")
@@ -97,7 +97,7 @@ func TestApproved(t *testing.T) {
 }
 
 // wantNoAccess makes the call of the program again, after it has ended.
-func (g *rig) wantNoAccess(t *testing.T) {
+func (g *harness) wantNoAccess(t *testing.T) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, g.API+"/profile", nil)
 	if err != nil {
@@ -117,7 +117,7 @@ func (g *rig) wantNoAccess(t *testing.T) {
 // DEV-04: slow_down makes the program slower for good (RFC 8628 section 3.5).
 func TestSlowDown(t *testing.T) {
 	t.Parallel()
-	g := &rig{Server: servertest.Start(t, "")}
+	g := &harness{Server: servertest.Start(t, "")}
 	slower := 0
 	err := g.run(t, func(int) bool {
 		if g.waits[len(g.waits)-1] == 10*time.Second {
@@ -141,25 +141,25 @@ func TestEnds(t *testing.T) {
 	t.Parallel()
 	server := servertest.Start(t, "")
 	for name, test := range map[string]struct {
-		on    func(t *testing.T, g *rig, poll int)
+		on    func(t *testing.T, g *harness, poll int)
 		still bool // the service's clock
 		args  []string
 		want  error
 		says  string
 		code  int
 	}{
-		"denied": {on: func(t *testing.T, g *rig, poll int) {
+		"denied": {on: func(t *testing.T, g *harness, poll int) {
 			if poll == 2 {
 				g.decide(t, "deny")
 			}
 		}, want: errDenied, code: 3},
-		"expired": {on: func(_ *testing.T, g *rig, poll int) {
+		"expired": {on: func(_ *testing.T, g *harness, poll int) {
 			if poll == 2 {
 				g.Dev("clock", `{"advanceSeconds": 600}`, nil)
 			}
 		}, want: errExpired, code: 4},
 		"expired, and nobody says so": {still: true, want: errExpired, code: 4},
-		"uninstalled before it was collected": {on: func(t *testing.T, g *rig, poll int) {
+		"uninstalled before it was collected": {on: func(t *testing.T, g *harness, poll int) {
 			if poll == 2 {
 				g.decide(t, "allow")
 				g.Dev("installations/uninstall", `{"clientId": "ledgerlink-cli", "businessId": "biz_bakery"}`, nil)
@@ -171,7 +171,7 @@ func TestEnds(t *testing.T) {
 		"no profile":                   {on: allowAtOnce, args: []string{"-scope", "invoices:read"}, says: "GET /profile: Forbidden (status 403)", code: 1},
 	} {
 		t.Run(name, func(t *testing.T) { // one after the other: they move the clock
-			g := &rig{Server: server}
+			g := &harness{Server: server}
 			err := g.run(t, func(poll int) bool {
 				if test.on != nil {
 					test.on(t, g, poll)
@@ -191,7 +191,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func allowAtOnce(t *testing.T, g *rig, poll int) {
+func allowAtOnce(t *testing.T, g *harness, poll int) {
 	if poll == 1 {
 		g.decide(t, "allow")
 	}

@@ -22,7 +22,7 @@ func main() { os.Exit(exitCode()) }
 func exitCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, os.Args[1:], world{os.Getenv, os.Stdout, os.Stderr, http.DefaultTransport, wait})
+	err := run(ctx, os.Args[1:], environment{os.Getenv, os.Stdout, os.Stderr, http.DefaultTransport, wait})
 	if ctx.Err() != nil {
 		err = errors.New("stopped")
 	}

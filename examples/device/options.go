@@ -12,8 +12,8 @@ import (
 // errUsage marks errors in how the program was called.
 var errUsage = errors.New("see -help")
 
-// secretVariable holds the secret of a confidential app. It is no flag: those are
-// shown to everybody on the machine.
+// secretVariable is the environment variable with the secret of a confidential app. The
+// secret is not a flag because every user of the machine can see the flags of a process.
 const secretVariable = "CLIENT_SECRET"
 
 // options are what the program was asked for.

@@ -57,8 +57,8 @@ type tokens struct {
 	Scope        string `json:"scope"`
 }
 
-// poll asks for the tokens, never faster than the service wants, until somebody has
-// decided or nobody can any more.
+// poll requests the tokens, never faster than the service allows, until the user has
+// decided or the code has expired.
 func (s *service) poll(ctx context.Context, d device, wait func(context.Context, time.Duration) error) (tokens, error) {
 	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {d.DeviceCode}}
 	interval := d.Interval
@@ -72,22 +72,22 @@ func (s *service) poll(ctx context.Context, d device, wait func(context.Context,
 		if err == nil {
 			return t, nil
 		}
-		if interval, err = judge(ctx, err, interval); err != nil {
+		if interval, err = waitAfter(ctx, err, interval); err != nil {
 			return tokens{}, err
 		}
 	}
 	return tokens{}, errExpired
 }
 
-// judge is how many seconds to wait after a poll that gave no tokens, or why there is
+// waitAfter is how many seconds to wait after a poll that gave no tokens, or why there is
 // no use in waiting.
-func judge(ctx context.Context, err error, interval int) (int, error) {
+func waitAfter(ctx context.Context, err error, interval int) (int, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
 	refused, ok := errors.AsType[*refusal](err)
 	switch {
-	case !ok: // nobody answered: less and less often (RFC 8628 section 3.5)
+	case !ok: // no response: poll less and less often (RFC 8628 section 3.5)
 		return max(interval, min(2*interval, maxInterval)), nil
 	case refused.Code == "authorization_pending":
 		return interval, nil

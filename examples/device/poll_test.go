@@ -13,7 +13,7 @@ import (
 
 // A service that is away, or has enough of us, is asked less often; what cannot get
 // better ends the flow.
-func TestJudge(t *testing.T) {
+func TestWaitAfter(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err      error
@@ -33,14 +33,14 @@ func TestJudge(t *testing.T) {
 		"dead":                      {&refusal{Status: 400, Code: "invalid_grant"}, 5, 0},
 		"something that is not 2xx": {&refusal{Status: 302}, 5, 0},
 	} {
-		got, err := judge(t.Context(), test.err, test.interval)
+		got, err := waitAfter(t.Context(), test.err, test.interval)
 		if got != test.want || (err != nil) != (test.want == 0) {
 			t.Errorf("%s: %d, %v, want %d", name, got, err, test.want)
 		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := judge(stopped, io.ErrUnexpectedEOF, 5); !errors.Is(err, context.Canceled) {
+	if _, err := waitAfter(stopped, io.ErrUnexpectedEOF, 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -63,7 +63,7 @@ func TestHostileService(t *testing.T) {
 				_, _ = io.WriteString(w, strings.ReplaceAll(test.answer, "SELF", "http://"+r.Host))
 			}))
 			defer server.Close()
-			err := run(t.Context(), []string{"-api", server.URL}, world{func(string) string { return "" }, io.Discard, io.Discard, http.DefaultTransport, wait})
+			err := run(t.Context(), []string{"-api", server.URL}, environment{func(string) string { return "" }, io.Discard, io.Discard, http.DefaultTransport, wait})
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v, want %q", err, test.says)
 			}
@@ -74,7 +74,7 @@ func TestHostileService(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-nothing"}, {"now"}, {"-api", "localhost:8080"}, {"-api", "ftp://localhost"}, {"-api", "%"}, {"-client-id", ""}} {
-		if err := run(t.Context(), args, world{func(string) string { return "" }, io.Discard, io.Discard, http.DefaultTransport, wait}); !errors.Is(err, errUsage) {
+		if err := run(t.Context(), args, environment{func(string) string { return "" }, io.Discard, io.Discard, http.DefaultTransport, wait}); !errors.Is(err, errUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

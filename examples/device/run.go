@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// world is what is around the program. Tests bring a wait that moves the service's
+// environment is what is around the program. Tests bring a wait that moves the service's
 // clock.
-type world struct {
+type environment struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
 	transport      http.RoundTripper
@@ -19,7 +19,7 @@ type world struct {
 }
 
 // run is the whole program.
-func run(ctx context.Context, args []string, w world) error {
+func run(ctx context.Context, args []string, w environment) error {
 	o, err := parseOptions(args, w.getenv, w.stderr)
 	if err != nil {
 		return err
@@ -46,8 +46,8 @@ func run(ctx context.Context, args []string, w world) error {
 	}
 	say("Connected, with the scopes %s.", printable(tokens.Scope))
 	called := s.greet(ctx, tokens.AccessToken, say)
-	// Whatever came of the call, and even when somebody has lost their patience:
-	// tokens that nobody keeps should not go on living.
+	// Revoke the tokens even if the call failed or the user interrupted the program:
+	// the program does not store them, so they should not stay valid.
 	if err := s.revoke(context.WithoutCancel(ctx), tokens.RefreshToken); err != nil {
 		return errors.Join(called, err)
 	}

@@ -38,7 +38,7 @@ func discover(ctx context.Context, o options, transport http.RoundTripper) (*ser
 	if err := s.do(r, s); err != nil {
 		return nil, fmt.Errorf("ask %s what it offers: %w", o.api, err)
 	}
-	if s.Issuer != o.api { // RFC 8414 section 3.3: or it speaks for somebody else
+	if s.Issuer != o.api { // RFC 8414 section 3.3: the metadata of another issuer
 		return nil, fmt.Errorf("%s says that it is %s", o.api, printable(s.Issuer))
 	}
 	return s, nil

@@ -30,18 +30,15 @@ func main() {
 	}
 }
 
-// plugIn puts the library around our backend: what it asks about our people, our own
-// routes, and what apps may call.
-func (o *office) plugIn(ctx context.Context, ring *keyring.Keyring) (err error) {
+// plugIn puts our backend into the configuration of the library: what it asks about our
+// people, our own routes, and what apps may call.
+func (b *backend) plugIn(c *partnerkit.Config) {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /hello", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello\n") })
-	o.platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: o.store, Host: o, Keyring: ring, Pages: pages.New(),
-		APIURL: "http://localhost:8090", AppURL: "http://localhost:8091", Service: "Office",
-		APIRoutes: own, // to whoever is signed in
-		Routes:    []guard.Route{{Pattern: "POST /invoices", Scope: "invoices:write", SessionsAllowed: true, Handler: o.createInvoice}},
-	})
-	return err
+	c.Store, c.Host, c.Service = b.store, b, "Office"
+	c.APIRoutes = own // for people who are signed in
+	c.Routes = []guard.Route{{Pattern: "POST /invoices", Scope: "invoices:write", SessionsAllowed: true, Handler: b.createInvoice}}
+	b.choose(c)
 }
 
 // serve is all it takes: a store, the backend, two servers and the library's loops.
@@ -51,7 +48,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	o, err := openOffice(ctx, store)
+	b, err := openBackend(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -61,11 +58,13 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.plugIn(ctx, ring); err != nil {
+	cfg := partnerkit.Config{Keyring: ring, Pages: pages.New(), APIURL: "http://localhost:8090", AppURL: "http://localhost:8091"}
+	b.plugIn(&cfg)
+	if b.platform, err = partnerkit.New(ctx, cfg); err != nil {
 		return err
 	}
-	api := &http.Server{Addr: "localhost:8090", Handler: o.platform.API(), ReadHeaderTimeout: 5 * time.Second}
-	app := &http.Server{Addr: "localhost:8091", Handler: o.platform.App(), ReadHeaderTimeout: 5 * time.Second}
+	api := &http.Server{Addr: "localhost:8090", Handler: b.platform.API(), ReadHeaderTimeout: 5 * time.Second}
+	app := &http.Server{Addr: "localhost:8091", Handler: b.platform.App(), ReadHeaderTimeout: 5 * time.Second}
 	failed := make(chan error, 2)
 	for _, server := range []*http.Server{api, app} {
 		go func() { failed <- server.ListenAndServe() }()
@@ -73,7 +72,7 @@ func serve(ctx context.Context) error {
 	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLoops()
 	ran := make(chan error, 1)
-	go func() { ran <- o.platform.Run(loops) }() // webhooks, retention, analytics
+	go func() { ran <- b.platform.Run(loops) }() // webhooks, retention, analytics
 	log.Print("http://localhost:8090/.well-known/oauth-authorization-server")
 
 	select {

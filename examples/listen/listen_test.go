@@ -50,7 +50,7 @@ func (l *lines) want(t *testing.T, pattern string) {
 	}
 }
 
-// Both forms of the command, side by side, until somebody stops it.
+// Both forms of the command run side by side until they are stopped.
 func TestListenAndTrigger(t *testing.T) {
 	t.Parallel()
 	server := servertest.Start(t, "")

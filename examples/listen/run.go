@@ -45,8 +45,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 }
 
-// line is a delivery in one line: when it happened, what, where, who was told and
-// what they said.
+// line formats a delivery in one line: the time, the type and id of the event, the business,
+// the id of the delivery, the status of the response and the data.
 func line(d listener.Delivery) string {
 	event := d.EventID
 	if d.IsTest() {

@@ -29,7 +29,7 @@ func (s *story) reconcile(ctx context.Context, business string) error {
 		return err
 	}
 	if report.Restarted {
-		s.out.say("   => our place is not known any more: the service keeps 30 days; a real app reads the records anew")
+		s.out.say("   => our place is not known any more: the service keeps 30 days; a real app reads the records again")
 	}
 	s.out.say("   => read: %d, new to us: %d", report.Read, report.Fresh)
 	return nil
@@ -47,7 +47,7 @@ func (s *story) newInvoice(ctx context.Context, key string) (id string, err erro
 	return created.ID, err
 }
 
-// invoice writes one invoice by two requests, and waits to be told of it.
+// invoice writes one invoice with two requests, and waits for its webhook.
 func (s *story) invoice(ctx context.Context) (id string, err error) {
 	key := rand.Text()
 	if id, err = s.newInvoice(ctx, key); err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzFindForm: whatever the page is, a form that is found has the field.
+// FuzzFindForm: on any page, a form that is found has the field.
 func FuzzFindForm(f *testing.F) {
 	for _, seed := range []string{
 		`<form action="/a"><input name="email"><input type="hidden" name="a" value="&quot;"></form>`, `<form><form></form>`, `<form`, `<form action="`, `<form><input name="email"`, `<form><button name="email"></form></form>`, "\x00\xff",

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// person does by program what somebody at a browser would: open the page, sign in,
+// person does what a person at a browser would do: open the page, sign in,
 // allow. Apps never do this; it lets the story run by itself.
 type person struct {
 	email, password string

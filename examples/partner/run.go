@@ -16,8 +16,8 @@ import (
 	"github.com/partnerkit/partnerkit/examples/receiver/inbox"
 )
 
-// run is the whole program: it tells the story once, and returns nil when all of
-// it came true.
+// run is the whole program: it runs the story once, and returns nil if every step
+// succeeded.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parseOptions(args, stderr)
 	if err != nil {
@@ -80,7 +80,7 @@ func newStory(ctx context.Context, o options, out *transcript) (*story, error) {
 	}
 	bearer := client.Bearer{Source: s.source, Base: client.Retry{Base: out.by("app")}}
 	s.api = client.API{URL: metadata.APIBaseURL, HTTP: &http.Client{Transport: bearer, Timeout: 5 * time.Minute}}
-	s.desk = newDesk(s.app, s.source)
+	s.connector = newConnector(s.app, s.source)
 	if s.person, err = newPerson(o, out); err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func newStory(ctx context.Context, o options, out *transcript) (*story, error) {
 // routes are what the app serves to browsers and to the service.
 func (s *story) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /connect", s.desk.connect)
-	mux.HandleFunc("GET /callback", s.desk.callback)
+	mux.HandleFunc("GET /connect", s.connector.connect)
+	mux.HandleFunc("GET /callback", s.connector.callback)
 	mux.Handle("POST /webhooks", s.hooks.noted(s.box.Handler(s.hooks.verifier)))
 	return mux
 }

@@ -19,16 +19,16 @@ const (
 
 // story is one run of the app.
 type story struct {
-	o      options
-	out    *transcript
-	app    *client.App
-	source *client.Source
-	api    client.API
-	desk   *desk
-	person *person
-	hooks  *hooks
-	box    *inbox.Inbox
-	seen   *arrivals
+	o         options
+	out       *transcript
+	app       *client.App
+	source    *client.Source
+	api       client.API
+	connector *connector
+	person    *person
+	hooks     *hooks
+	box       *inbox.Inbox
+	seen      *arrivals
 }
 
 // tell goes through the chapters.
@@ -62,7 +62,7 @@ func (s *story) tell(ctx context.Context) error {
 	return nil
 }
 
-// ask asks the business for access: somebody there opens our page.
+// ask asks the business for access: a user of the business opens our page.
 func (s *story) ask(ctx context.Context) error {
 	wait := patience
 	if s.o.browser {
@@ -79,7 +79,7 @@ func (s *story) ask(ctx context.Context) error {
 		}
 	}
 	select {
-	case err := <-s.desk.outcome:
+	case err := <-s.connector.outcome:
 		return err
 	case <-ctx.Done():
 		return errors.New("nobody came to connect the business")

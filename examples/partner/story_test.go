@@ -90,7 +90,7 @@ func TestStory(t *testing.T) {
 		}
 		before, after, _ := strings.Cut(out, "\nA write,")
 		if run.name == "first" && !has(out, "POST /webhooks 204 app.installed") {
-			t.Errorf("nobody said that the app was installed:\n%s", out)
+			t.Errorf("the output lacks that the app was installed:\n%s", out)
 		}
 		if !has(before, run.want...) {
 			t.Errorf("%s: it does not begin with %q:\n%s", run.name, run.want, before)
@@ -119,7 +119,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// bystander writes on, and acts when it reads that somebody is to open a page.
+// bystander is a buffer that calls act when the output asks the user to open a page.
 type bystander struct {
 	bytes.Buffer
 	act func(page string)
@@ -134,7 +134,7 @@ func (b *bystander) Write(text []byte) (int, error) {
 	return b.Buffer.Write(text)
 }
 
-// -browser waits for somebody who opens the page that it names.
+// With -browser the program waits until a user opens the page that it names.
 func TestStoryWithABrowser(t *testing.T) {
 	t.Parallel()
 	a, socket := newApp(t)
@@ -164,6 +164,6 @@ func TestStoryWithoutAccess(t *testing.T) {
 		t.Errorf("error %v\n%s", err, out)
 	}
 	if out, err := a.run(t, listen(t, a.port), "-business", "biz_cycles"); err == nil {
-		t.Errorf("connected a business of somebody else:\n%s", out)
+		t.Errorf("connected a business of another user:\n%s", out)
 	}
 }

@@ -36,7 +36,7 @@ func (t *transcript) line(who, method, path string, status int, more string) {
 	t.say("%s", strings.TrimRight(fmt.Sprintf("   %-8s %-7s%-42s %d  %s", who, method, path, status, more), " "))
 }
 
-// by is a transport whose requests are noted as somebody's.
+// by returns a transport that records its requests under the name who.
 func (t *transcript) by(who string) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		res, err := t.base.RoundTrip(r)

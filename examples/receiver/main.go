@@ -3,7 +3,7 @@
 //
 //	go run ./examples/receiver -secret whsec_…
 //
-// Its README says what a crash leaves behind.
+// Its README describes what a crash leaves behind.
 package main
 
 import (

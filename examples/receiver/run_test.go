@@ -46,7 +46,7 @@ func start(t *testing.T, socket net.Listener, o options) *receiver {
 	}()
 	return &receiver{bufio.NewScanner(out), func() {
 		cancel()
-		go func() { _, _ = io.Copy(io.Discard, out) }() // what nobody waited for
+		go func() { _, _ = io.Copy(io.Discard, out) }() // output that the test did not read
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -88,9 +88,9 @@ func connect(t *testing.T, server *servertest.Server, url string) string {
 	return tokens.Access
 }
 
-// CLI-02: against the reference server: webhooks as they come, also when its clock
-// was moved; what was missed while the receiver was away, from the Events API; and
-// nothing twice, when the sender tries again.
+// CLI-02: against the reference server, the receiver handles webhooks as they arrive, even
+// if the server's clock was moved. It reads the events that it missed while it was stopped
+// from the Events API, and handles no event twice when the sender retries.
 func TestReceiver(t *testing.T) {
 	t.Parallel()
 	socket := listen(t, 0)

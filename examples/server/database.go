@@ -34,7 +34,7 @@ func openLimiter(ctx context.Context, url string, p parts) (limiter ratelimit.Li
 		// Its text may repeat the URL, and with it the password.
 		return nil, nil, usage(fmt.Errorf("-redis is not of the form redis://user:password@host:port/number"))
 	}
-	opts.ContextTimeoutEnabled = true // so that a slow Redis delays nobody
+	opts.ContextTimeoutEnabled = true // so that a slow Redis delays no request
 	opts.MaxRetries = -1              // a command that is sent twice counts twice
 	client := redis.NewClient(opts)
 	if err := client.Ping(ctx).Err(); err != nil {

@@ -61,7 +61,7 @@ func (s *server) devListing(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return apierror.Invalid("state must be in_review, changes_requested, rejected or approved")
 	}
-	if _, err := s.platform.Console().ReviewListing(r.Context(), app.ID, in.State, ""); err != nil {
+	if _, err := s.platform.Console().ReviewListing(r.Context(), console.Review{AppID: app.ID, State: in.State}); err != nil {
 		return err
 	}
 	return done(w)

@@ -119,7 +119,7 @@ func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
 		return err
 	}
-	token, err := s.site.SessionToken(r.Context(), oauthserver.MintSession{
+	token, err := s.site.SessionToken(r.Context(), oauthserver.NewSessionToken{
 		ClientID: in.ClientID, BusinessID: in.BusinessID, UserID: in.UserID,
 	})
 	if err != nil {

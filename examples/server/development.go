@@ -16,8 +16,8 @@ import (
 // it: what it seals is not secret.
 const developmentKey = "cGFydG5lcmtpdCBkZXZlbG9wbWVudCBrZXkgMDAwMDE="
 
-// development decides whether this is development mode. It opens doors, so it is
-// only for a server that nobody else can reach.
+// development reports whether this is development mode, which is only for a server that
+// cannot be reached from other machines.
 func (o options) development() (bool, error) {
 	reachable := o.reachable()
 	switch {
@@ -29,7 +29,8 @@ func (o options) development() (bool, error) {
 	return *o.dev, nil
 }
 
-// reachable says why others may reach the server; nothing when they cannot.
+// reachable returns the reason why other machines may reach the server; empty if they
+// cannot.
 func (o options) reachable() string {
 	for _, listener := range []struct{ flag, address string }{{"-api", o.api}, {"-app", o.app}} {
 		host, _, err := net.SplitHostPort(listener.address)

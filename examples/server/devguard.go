@@ -14,6 +14,7 @@ func (s *server) development() http.Handler {
 	mux := &s.routes.dev
 	for pattern, call := range map[string]apierror.Handler{
 		"GET /dev/routes":                       s.devRoutes,
+		"GET /dev/notifications":                s.devNotifications,
 		"GET /dev/clock":                        s.devReadClock,
 		"POST /dev/clock":                       s.devMoveClock,
 		"POST /dev/sessions":                    s.devSignIn,
@@ -45,8 +46,8 @@ func (s *server) development() http.Handler {
 	})
 }
 
-// guardDev lets only programs on this machine pass: no web page, whatever name it
-// resolved to us, and no proxy.
+// guardDev allows only programs on this machine: no web page, under any host name, and no
+// proxy.
 func (s *server) guardDev(r *http.Request) error {
 	if !isLoopback((&url.URL{Host: r.Host}).Hostname()) { // without port and brackets
 		return apierror.Forbidden("/dev is for loopback: the Host header must be localhost, 127.0.0.1 or [::1]")

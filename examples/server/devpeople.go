@@ -117,7 +117,8 @@ func (s *server) checkBusiness(ctx context.Context, businessID string) error {
 	return err
 }
 
-// noMember says which of the two is wrong, or that they do not go together.
+// noMember returns the error for an unknown business, an unknown user, or a user who is not
+// a member.
 func (s *server) noMember(ctx context.Context, businessID, userID string) error {
 	if err := s.checkUser(ctx, userID); err != nil {
 		return err

@@ -19,13 +19,15 @@ const developmentSessionLifetime = 10 * 365 * 24 * time.Hour
 // machine, the clock can be moved, and registration is open.
 func (s *server) relax(cfg *partnerkit.Config) {
 	cfg.Webhooks.AllowLoopback = true
-	cfg.ConsolePages.MoveClock = s.moveClock
+	s.told = &notifications{next: cfg.Notifier}
+	cfg.Notifier = s.told
+	cfg.MoveClock = s.moveClock
 	developmentPolicies(s.books, &cfg.OAuth)
 }
 
 // developmentPolicies opens registration, which needs a token outside development mode,
 // and gives an app without an organization to that of the first user who connects it.
-func developmentPolicies(b *books.Books, cfg *oauthserver.Config) {
+func developmentPolicies(b *books.Books, cfg *oauthserver.Options) {
 	cfg.Registration = func(r *http.Request) (string, error) {
 		organization, err := b.FirstOrganization(r.Context())
 		if errors.Is(err, books.ErrAbsent) {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// door is where the connections of a server come in. http.Server.Shutdown leaves some
-// of them without an answer: the kernel resets those that wait to be accepted, and a
-// request that is read after its beginning is dropped. So the door is closed in a quiet
-// moment, and Shutdown comes when nobody is inside any more.
+// door is where the connections of a server come in. http.Server.Shutdown leaves some of
+// them without an answer: the kernel resets those that wait to be accepted, and a request
+// that is read after its beginning is dropped. So the door is closed in a quiet moment, and
+// Shutdown is called when no request is left.
 type door struct {
 	entered atomic.Int64
 	inside  sync.WaitGroup
@@ -22,7 +22,7 @@ type door struct {
 
 // How long the door stays open at the end.
 const (
-	quietFor = 50 * time.Millisecond  // without anybody coming in
+	quietFor = 50 * time.Millisecond  // without a new connection
 	openFor  = 500 * time.Millisecond // at most
 )
 
@@ -44,9 +44,10 @@ func (d *door) note(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// hold keeps requests waiting while the door closes. Clients that send one after the
-// other would come in again and again, and there would be no quiet moment; nor do they
-// send another on a connection that is about to be closed.
+// hold keeps requests waiting while the door closes. Otherwise clients that send one
+// request after the other would connect again and again, and there would be no quiet
+// moment. "Connection: close" keeps them from sending another request on a connection that
+// is about to be closed.
 func (d *door) hold(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -59,7 +60,7 @@ func (d *door) hold(next http.Handler) http.Handler {
 	})
 }
 
-// close waits until nobody is in front of the door, and closes it.
+// close waits until no connection is waiting to be accepted, and closes the sockets.
 func (d *door) close(sockets []net.Listener) {
 	close(d.closing)
 	end := time.Now().Add(openFor)
@@ -71,7 +72,7 @@ func (d *door) close(sockets []net.Listener) {
 	close(d.closed)
 }
 
-// wait returns when everybody has left, or ctx has ended.
+// wait returns when all connections are closed, or ctx has ended.
 func (d *door) wait(ctx context.Context) {
 	left := make(chan struct{})
 	go func() {

@@ -35,7 +35,7 @@ func (o options) readFixtures(dev bool) (fixtures.Data, error) {
 }
 
 // fill loads the fixtures into an empty database, and returns those whose sign-ins and
-// secrets may be shown: just loaded, or the demo that everybody knows.
+// secrets may be shown: just loaded, or the demo, whose secrets are public.
 func (p parts) fill(ctx context.Context, data fixtures.Data) (shown *fixtures.Data, err error) {
 	if ahead := p.clock.Ahead(); ahead > 0 {
 		p.log.WarnContext(ctx, "the clock of this database was moved", "ahead", ahead)
@@ -44,7 +44,7 @@ func (p parts) fill(ctx context.Context, data fixtures.Data) (shown *fixtures.Da
 	if errors.Is(err, books.ErrAbsent) {
 		loaded, loading := data.Load(ctx, fixtures.LoadConfig{
 			Books: p.books, Now: p.clock.Now(),
-			Webhooks: webhooks.Config{Keyring: p.ring, AllowLoopback: p.dev, Clock: p.clock},
+			Webhooks: webhooks.Config{Keyring: p.ring, Clock: p.clock, Options: webhooks.Options{AllowLoopback: p.dev}},
 			AppData:  appdata.Config{Records: p.books.Ledger(), Clock: p.clock},
 		})
 		if loading != nil {

@@ -16,14 +16,14 @@ const (
 )
 
 // token posts to an OAuth endpoint as the demo's confidential app.
-func (r *rig) oauth(endpoint string, form url.Values) answer {
+func (r *harness) oauth(endpoint string, form url.Values) answer {
 	r.t.Helper()
 	req := request(r.t, http.MethodPost, r.api+"/oauth/"+endpoint, "application/x-www-form-urlencoded", form.Encode())
 	req.SetBasicAuth(syncID, syncSecret)
 	return do(r.t, http.DefaultClient, req)
 }
 
-func (r *rig) authorizeURL(scope, verifier string) string {
+func (r *harness) authorizeURL(scope, verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return r.app + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {syncID}, "redirect_uri": {syncCallback}, "scope": {scope}, "state": {"a b&c"},
@@ -32,7 +32,7 @@ func (r *rig) authorizeURL(scope, verifier string) string {
 }
 
 // connect goes through the consent page and returns the tokens.
-func (r *rig) connect(b *http.Client, businessID, scope string) map[string]any {
+func (r *harness) connect(b *http.Client, businessID, scope string) map[string]any {
 	r.t.Helper()
 	verifier := strings.Repeat("v", 50)
 	page := get(r.t, b, r.authorizeURL(scope, verifier)).want(r.t, http.StatusOK)
@@ -168,7 +168,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	// CON-07: one entry each, without the name of the person.
-	log := r.desk(r.session("usr_dev", ""), http.MethodGet, "apps/app_sync/audit", "").want(t, http.StatusOK).body
+	log := r.console(r.session("usr_dev", ""), http.MethodGet, "apps/app_sync/audit", "").want(t, http.StatusOK).body
 	for _, action := range []string{"access.revoked", "app.uninstalled"} {
 		if strings.Count(log, action) != 1 || strings.Contains(log, "usr_ada") {
 			t.Errorf("the audit log of %s: %s", action, log)
@@ -201,9 +201,9 @@ func TestEmbedded(t *testing.T) {
 	if !strings.Contains(page.body, `src="/assets/embedded.js"`) || !strings.Contains(page.body, `src="http://localhost:9090/embedded"`) || !strings.Contains(page.body, `data-origin="http://localhost:9090"`) {
 		t.Error(page.body)
 	}
-	mint := request(t, http.MethodPost, r.app+"/embedded/"+syncID+"/session-token", "application/json", "{}")
-	mint.Header.Set("Origin", "https://evil.example")
-	do(t, b, mint).want(t, http.StatusForbidden)
+	create := request(t, http.MethodPost, r.app+"/embedded/"+syncID+"/session-token", "application/json", "{}")
+	create.Header.Set("Origin", "https://evil.example")
+	do(t, b, create).want(t, http.StatusForbidden)
 	post(t, browser(t), r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusUnauthorized)
 	token := post(t, b, r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusOK).json(t)["sessionToken"].(string)
 	exchange := func(token string) answer {
@@ -219,9 +219,9 @@ func TestEmbedded(t *testing.T) {
 
 	// CON-05: nothing but an origin gets into the policy, and none of our own.
 	developer := r.session("usr_dev", "")
-	r.desk(developer, http.MethodPatch, "apps/app_sync", `{"appUrl": "https://a;script-src.example/"}`).want(t, http.StatusBadRequest)
+	r.console(developer, http.MethodPatch, "apps/app_sync", `{"appUrl": "https://a;script-src.example/"}`).want(t, http.StatusBadRequest)
 	for _, own := range []string{r.app, strings.Replace(r.app, "localhost", "LOCALHOST", 1), r.api} {
-		r.desk(developer, http.MethodPatch, "apps/app_sync", fmt.Sprintf(`{"appUrl": "%s/x"}`, own)).want(t, http.StatusOK)
+		r.console(developer, http.MethodPatch, "apps/app_sync", fmt.Sprintf(`{"appUrl": "%s/x"}`, own)).want(t, http.StatusOK)
 		get(t, b, r.app+"/embedded/"+syncID).want(t, http.StatusForbidden)
 	}
 }
@@ -256,8 +256,8 @@ func TestDevInstallations(t *testing.T) {
 	}
 }
 
-// REG-05, AZ-11: in development mode anybody registers, for the first
-// organization of the fixtures, and connects in its sandbox.
+// REG-05, AZ-11: in development mode a client can register without credentials. Its app
+// belongs to the first organization of the fixtures and connects in its sandbox.
 func TestAnonymousRegistration(t *testing.T) {
 	t.Parallel()
 	r := start(t)

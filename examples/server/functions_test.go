@@ -25,7 +25,7 @@ func TestFunctionUpload_CON06(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := r.desk(developer, http.MethodPost, "apps/app_beta/functions", string(body)).want(t, test.status)
+		got := r.console(developer, http.MethodPost, "apps/app_beta/functions", string(body)).want(t, test.status)
 		if !strings.Contains(got.body, test.why) || test.why != "" && !strings.Contains(got.body, "FUNCTION_SOURCE_NO_HANDLER") {
 			t.Errorf("%.40s: %s", test.source, got.body)
 		}

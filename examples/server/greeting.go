@@ -34,6 +34,7 @@ func greet(s *server, shown *fixtures.Data, stderr io.Writer) error {
 	say("\n  API host  %s", s.apiURL)
 	say("  app host  %s", s.appURL)
 	say("  console   %s/developer", s.appURL)
+	say("  operator  %s/operator", s.appURL)
 	if s.metricsURL != "" {
 		say("  metrics   %s", s.metricsURL)
 	}
@@ -51,7 +52,11 @@ func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 	if data.IsDemo() {
 		say("\n  Sign in at %s/login:", s.appURL)
 		for _, u := range data.Users {
-			say("    %-20s %-16s %s", u.Email, u.Password, u.Name)
+			name := u.Name
+			if u.Operator {
+				name += ", operator"
+			}
+			say("    %-20s %-16s %s", u.Email, u.Password, name)
 		}
 	}
 	say("\n  Apps:")

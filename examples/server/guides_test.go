@@ -97,7 +97,7 @@ func startGuideServer(t *testing.T) (replacements []string) {
 		if err := syscall.Kill(-start.Process.Pid, syscall.SIGINT); err != nil {
 			t.Error(err)
 		}
-		_ = start.Wait() // interrupted, go run says 1 whatever the server said
+		_ = start.Wait() // an interrupted go run exits with 1, regardless of the server's exit code
 		if !strings.HasSuffix(stderr.String(), "msg=stopped\n") {
 			t.Errorf("after Ctrl-C:\n%s", &stderr)
 		}

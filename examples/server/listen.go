@@ -52,7 +52,7 @@ type endpoint struct {
 }
 
 // listen opens the address of a flag. localhost means 127.0.0.1 and, where the
-// machine has it, ::1, so that whatever a client resolves it to is answered.
+// machine has it, ::1, so that clients can resolve localhost to either address.
 func listen(ctx context.Context, flag, address string) (*endpoint, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -113,7 +113,7 @@ func isAbsent(err error) bool {
 
 func closeAll(sockets []net.Listener) {
 	for _, socket := range sockets {
-		_ = socket.Close() // nobody has connected yet
+		_ = socket.Close() // no client has connected yet
 	}
 }
 
@@ -152,8 +152,8 @@ func (e *endpoint) addresses() string {
 	return strings.Join(all, " ")
 }
 
-// checkCookieDomain rejects a domain that browsers would not take from both hosts:
-// nobody could sign in, and nothing would say why.
+// checkCookieDomain rejects a domain that browsers would not accept from both hosts:
+// no user could sign in, and no message would explain why.
 func checkCookieDomain(domain string, origins ...string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)

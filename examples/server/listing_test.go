@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ func TestListingFromOutside(t *testing.T) {
 	r := start(t)
 	developer := r.session("usr_cleo", "biz_papertrail_sandbox")
 	listing := func(method, path, body string) answer {
-		return r.desk(developer, method, "apps/app_beta/listing"+path, body)
+		return r.console(developer, method, "apps/app_beta/listing"+path, body)
 	}
 	const content = `{"slug": "papertrail", "name": "Papertrail", "summary": "Keeps your papers", "description": "All of them."}`
 	listing(http.MethodPost, "", content).want(t, http.StatusCreated)
@@ -30,7 +31,19 @@ func TestListingFromOutside(t *testing.T) {
 	if a := listing(http.MethodGet, "", "").want(t, http.StatusOK); !strings.Contains(a.body, `"live":{`) {
 		t.Errorf("after the approval: %s", a.body)
 	}
-	if a := r.desk(developer, http.MethodGet, "apps/app_beta", "").want(t, http.StatusOK); !strings.Contains(a.body, `"reviewed":true`) {
+	if a := r.console(developer, http.MethodGet, "apps/app_beta", "").want(t, http.StatusOK); !strings.Contains(a.body, `"reviewed":true`) {
 		t.Errorf("the review is not complete: %s", a.body)
+	}
+	var listed struct {
+		Data []struct{ Kind, Time, AppID, UserID, Text string }
+	}
+	told := get(t, http.DefaultClient, r.api+"/dev/notifications").want(t, http.StatusOK)
+	if err := json.Unmarshal([]byte(told.body), &listed); err != nil || len(listed.Data) < 2 {
+		t.Fatalf("OPS-03 notifications: %s %v", told.body, err)
+	}
+	for i, want := range []string{"listing.decided", "listing.submitted"} {
+		if one := listed.Data[i]; one.Kind != want || one.AppID != "app_beta" || one.Time == "" || one.Text == "" {
+			t.Errorf("OPS-03 notification %d is %+v, want %s", i, one, want)
+		}
 	}
 }

@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// load is what clients do while the server is told to stop: half of them with a
-// connection for each request, half with one that they keep.
+// load is the work of clients while the server stops: half of the clients open a connection
+// for each request, the other half keep one connection.
 type load struct {
 	*testing.T
 	p        *process
 	workers  sync.WaitGroup
 	opened   atomic.Int64 // connections
 	answered atomic.Int64
-	reset    atomic.Int64 // connections that nobody answered
+	reset    atomic.Int64 // connections without a response
 
 	reading, writing string   // access tokens, of two businesses
 	tokens           []string // refresh tokens: the last that each family got
@@ -135,7 +135,7 @@ func (l *load) write(v *visitor, ids *[]string, s sending) bool {
 // sending is a request that can be sent.
 type sending struct{ method, url, contentType, body, token string }
 
-// send makes a request. It reports false when there is nobody to send it to any more.
+// send makes a request. It reports false if the server no longer responds.
 func (l *load) send(v *visitor, s sending, into any) bool {
 	connected, reused, before := false, false, v.began
 	v.began = time.Now()
@@ -189,7 +189,7 @@ func (l *load) checkAnswers() {
 	l.Helper()
 	said := connections.FindStringSubmatch(l.p.stderr.String())
 	if said == nil {
-		l.Fatalf("the log does not say how many connections there were:\n%s", l.p.stderr)
+		l.Fatalf("the log lacks the number of connections:\n%s", l.p.stderr)
 	}
 	l.Logf("%s connections, %d answers, %d events, %d invoices, %d reset at the door",
 		said[1], l.answered.Load(), len(l.events), len(l.invoices), l.reset.Load())

@@ -4,8 +4,8 @@
 //
 //	go run ./examples/server
 //
-// Its README says what it promises. platform.go configures the library. The backend that
-// it needs for that is package books.
+// The README lists its guarantees. platform.go configures the library. The backend that
+// the library needs is package books.
 package main
 
 import (

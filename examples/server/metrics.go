@@ -42,7 +42,7 @@ func newMetrics() (*metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	// Without exemplars: there are no spans that they could point to.
+	// Exemplars are off because the server has no spans to refer to.
 	m.library = metric.NewMeterProvider(metric.WithReader(exporter), metric.WithExemplarFilter(exemplar.AlwaysOffFilter))
 	return m, nil
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What the library measures by OpenTelemetry is there for Prometheus, under its
-// names and with labels that nobody can choose freely.
+// Prometheus can read the library's OpenTelemetry metrics, under Prometheus names and with
+// labels whose values no client can choose freely.
 func TestMetricsOfTheLibrary(t *testing.T) {
 	t.Parallel()
 	r := start(t, "-metrics", "127.0.0.1:0")

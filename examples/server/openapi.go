@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books"
@@ -16,62 +17,84 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// openapi describes everything that a partner's program can call, and every webhook.
+// ownDescription describes what this server serves beside the platform.
 //
-//go:embed openapi.yaml
-var openapi string
+//go:embed description.yaml
+var ownDescription string
 
 //go:embed templates
 var templateFiles embed.FS
 
-// The addresses that the description is written with.
+// The addresses that description.yaml is written with.
 const (
 	describedAPI = "http://localhost:8080"
 	describedApp = "http://localhost:8081"
 )
 
-// description is the API description of this server, with its own addresses.
+// description is the API description of this server: that of the platform, and
+// description.yaml.
 type description struct {
-	yaml []byte
-	etag string
-	page func() ([]descriptionSection, error) // made when somebody looks
+	text func() (describedText, error)        // generated for the first request
+	page func() ([]descriptionSection, error) // likewise
 	set  *look.Set                            // the template of the page
 }
 
-func newDescription(apiURL, appURL string) (*description, error) {
+type describedText struct {
+	yaml []byte
+	etag string
+}
+
+func newDescription(platform func() []byte, apiURL, appURL string) (*description, error) {
 	addressed := strings.NewReplacer(describedAPI, apiURL, describedApp, appURL)
-	d := &description{yaml: []byte(addressed.Replace(openapi))}
-	sum := sha256.Sum256(d.yaml)
-	d.etag = `"` + hex.EncodeToString(sum[:12]) + `"`
-	d.page = sync.OnceValues(func() ([]descriptionSection, error) { return newDescriptionPage(d.yaml) })
+	d := &description{}
+	d.text = sync.OnceValues(func() (describedText, error) {
+		text, err := mergeYAML(platform(), []byte(addressed.Replace(ownDescription)))
+		if err != nil {
+			return describedText{}, fmt.Errorf("description.yaml: %w", err)
+		}
+		sum := sha256.Sum256(text)
+		return describedText{text, `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
+	})
+	d.page = sync.OnceValues(func() ([]descriptionSection, error) {
+		text, err := d.text()
+		if err != nil {
+			return nil, err
+		}
+		return newDescriptionPage(text.yaml)
+	})
 	var err error
 	d.set, err = look.Parse(templateFiles, "templates", nil)
 	return d, err
 }
 
-// serve serves the description to anybody, for as long as they like to keep it: it
+// serve serves the description to any client. Clients may cache it, because it only
 // changes with the program.
 func (d *description) serve(w http.ResponseWriter, r *http.Request) error {
+	text, err := d.text()
+	if err != nil {
+		return err
+	}
 	h := w.Header()
-	h.Set("Etag", d.etag)
+	h.Set("Etag", text.etag)
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("X-Content-Type-Options", "nosniff")
 	for asked := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
-		if asked = strings.TrimPrefix(strings.TrimSpace(asked), "W/"); asked == d.etag || asked == "*" {
+		if asked = strings.TrimPrefix(strings.TrimSpace(asked), "W/"); asked == text.etag || asked == "*" {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
 		}
 	}
 	h.Set("Content-Type", "application/yaml")
-	_, _ = w.Write(d.yaml) // the client may have left
+	_, _ = w.Write(text.yaml) // the client may have left
 	return nil
 }
 
 // limited counts requests toward the default limit of the API host.
 func (s *server) limited(h apierror.Handler) http.Handler {
+	limits := ratelimit.DefaultLimits()
 	return s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
 		result, err := s.limiter.Check(r.Context(), s.clock.Now(), ratelimit.Request{
-			Counters: ratelimit.Counters{ratelimit.DefaultAPI(s.proxies.ClientIP(r))},
+			Counters: ratelimit.Counters{limits.DefaultAPI(s.proxies.ClientIP(r))},
 		})
 		if err := apierror.Limited(result.Allowed, result.Wait, err); err != nil {
 			return err
@@ -80,20 +103,40 @@ func (s *server) limited(h apierror.Handler) http.Handler {
 	})
 }
 
+// maxSearch is how many bytes of a search are looked for.
+const maxSearch = 200
+
+// descriptionView is the page of the description: all of it, or what matches a search.
+type descriptionView struct {
+	YAML, Query string
+	Count       int // of operations and shapes
+	Sections    []descriptionSection
+}
+
+// searched is what the query of a request looks for; empty: everything is shown.
+func searched(r *http.Request) string {
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	if len(query) > maxSearch || !utf8.ValidString(query) {
+		return ""
+	}
+	return query
+}
+
 // showDescription is the description for people.
 func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
-	person, err := s.site.PersonName(r)
+	person, err := s.site.Person(r)
 	if err != nil {
 		return err
 	}
 	sections, err := s.spec.page()
 	if err != nil {
-		return fmt.Errorf("openapi.yaml: %w", err)
+		return fmt.Errorf("API description: %w", err)
 	}
-	v := books.View{Title: "API", Person: person, Path: r.URL.Path, Data: struct {
-		YAML     string
-		Sections []descriptionSection
-	}{s.apiURL + "/openapi.yaml", sections}}
+	query := searched(r)
+	sections, count := matching(sections, strings.Fields(query))
+	v := books.View{Title: "API", Person: person, Path: r.URL.Path, Data: descriptionView{
+		YAML: s.apiURL + "/openapi.yaml", Query: query, Count: count, Sections: sections,
+	}}
 	for _, section := range sections {
 		v.Side = append(v.Side, look.Link{Text: section.Title, Href: "#" + section.ID})
 	}

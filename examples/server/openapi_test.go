@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,9 +43,42 @@ type described struct {
 	}
 }
 
+var update = flag.Bool("update", false, "rewrite openapi.yaml")
+
+// openapi.yaml is the description as a server with the default addresses serves it.
+func readFile(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const fileHead = `# Generated: what the reference server serves at /openapi.yaml, for linters and generators of
+# clients. go test ./examples/server -run DescriptionFile -update writes it. The sources are
+# internal/openapi/own.json, examples/books/description.json, the event catalog, and
+# examples/server/description.yaml.
+`
+
+// The file is what is served.
+func TestDescriptionFile(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	served := fileHead + strings.NewReplacer(r.api, describedAPI, r.app, describedApp).Replace(send(t, http.MethodGet, r.api+"/openapi.yaml", nil).body)
+	if *update {
+		if err := os.WriteFile("openapi.yaml", []byte(served), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(readFile(t), served); diff != "" {
+		t.Errorf("openapi.yaml is not current; run go test ./examples/server -run DescriptionFile -update (-file +served):\n%s", diff)
+	}
+}
+
 func readDescription(t *testing.T) (d described) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(openapi), &d); err != nil {
+	if err := yaml.Unmarshal([]byte(readFile(t)), &d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -145,8 +180,8 @@ func TestDescribedEventsAndScopes(t *testing.T) {
 	}
 }
 
-// The document is open to everybody, names the addresses of this server, and need not
-// be sent twice. It counts toward the limit of its address (LIM-05).
+// The document is public, contains the addresses of this server, and need not be sent
+// twice. It counts toward the limit of its address (LIM-05).
 func TestDescriptionIsServed(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -189,7 +224,7 @@ func TestDescriptionPage(t *testing.T) {
 	if page.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", page.StatusCode, page.body)
 	}
-	for line := range strings.SplitSeq(openapi, "\n") {
+	for line := range strings.SplitSeq(readFile(t), "\n") {
 		id, ok := strings.CutPrefix(line, "      operationId: ")
 		if ok && !strings.Contains(page.body, `id="`+id+`"`) {
 			t.Errorf("the page has no %s", id)

@@ -9,7 +9,8 @@ import (
 // document is what the page shows of an OpenAPI document. Members that it does not
 // show are left out.
 type document struct {
-	Tags []struct {
+	Servers []struct{ URL string }
+	Tags    []struct {
 		Name, Description string
 	}
 	Paths, Webhooks ordered[pathItem]
@@ -61,6 +62,7 @@ type parameter struct {
 	Name, In, Description string
 	Required              bool
 	Schema                schema
+	Example               any
 }
 
 type answerSpec struct {
@@ -70,7 +72,10 @@ type answerSpec struct {
 	Content     ordered[media]
 }
 
-type media struct{ Schema schema }
+type media struct {
+	Schema  schema
+	Example any
+}
 
 type schema struct {
 	Ref         string   `yaml:"$ref"`
@@ -84,6 +89,8 @@ type schema struct {
 	Items       *schema
 	OneOf       []schema `yaml:"oneOf"`
 	AnyOf       []schema `yaml:"anyOf"`
+	Example     any
+	Examples    []any
 }
 
 // wordList is one word or a list of them.

@@ -16,6 +16,7 @@ type descriptionSection struct {
 
 type descriptionOperation struct {
 	ID, Method, Path, Host string
+	Server, Call           string // the base URL of the example, and the example
 	Summary, Text, Needs   string
 	Parameters             []descriptionRow
 	Bodies                 []descriptionBody
@@ -26,6 +27,8 @@ type descriptionBody struct {
 	Type  string // the media type
 	Shape descriptionType
 	Rows  []descriptionRow // of a shape without a name
+
+	Example string
 }
 
 type descriptionAnswer struct {
@@ -98,12 +101,11 @@ func (d document) operations(item entry[pathItem]) []taggedOperation {
 		}
 		one := descriptionOperation{
 			ID: by.OperationID, Method: by.method, Path: item.Name, Host: strings.Join(hosts, ", "),
-			Summary: by.Summary, Text: by.Description, Needs: needs(by.Security), Bodies: bodiesOf(by.RequestBody.Content),
+			Summary: by.Summary, Text: by.Description, Needs: needs(by.Security), Bodies: d.bodiesOf(by.RequestBody.Content), Server: d.server(hosts),
 		}
-		for _, p := range slices.Concat(item.Value.Parameters, by.Parameters) {
-			if p.Ref != "" {
-				p = d.Components.Parameters[componentOf(p.Ref)]
-			}
+		parameters := d.resolved(slices.Concat(item.Value.Parameters, by.Parameters))
+		one.Call = d.exampleCall(one, parameters)
+		for _, p := range parameters {
 			one.Parameters = append(one.Parameters, descriptionRow{Name: p.Name, In: p.In, Text: p.Description, Required: p.Required, Type: typeOf(p.Schema)})
 		}
 		for _, a := range by.Responses {
@@ -123,5 +125,26 @@ func (d document) answer(a entry[answerSpec]) descriptionAnswer {
 	for i, h := range spec.Headers {
 		headers[i] = h.Name
 	}
-	return descriptionAnswer{Status: a.Name, Text: spec.Description, Headers: strings.Join(headers, ", "), Bodies: bodiesOf(spec.Content)}
+	return descriptionAnswer{Status: a.Name, Text: spec.Description, Headers: strings.Join(headers, ", "), Bodies: d.bodiesOf(spec.Content)}
+}
+
+// resolved are parameters without references.
+func (d document) resolved(parameters []parameter) []parameter {
+	for i, p := range parameters {
+		if p.Ref != "" {
+			parameters[i] = d.Components.Parameters[componentOf(p.Ref)]
+		}
+	}
+	return parameters
+}
+
+// server is the base URL of an operation: the first one of its own, or of the description.
+func (d document) server(own []string) string {
+	if len(own) > 0 {
+		return own[0]
+	}
+	if len(d.Servers) > 0 {
+		return d.Servers[0].URL
+	}
+	return ""
 }

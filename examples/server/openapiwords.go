@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-func bodiesOf(content ordered[media]) []descriptionBody {
+func (d document) bodiesOf(content ordered[media]) []descriptionBody {
 	bodies := make([]descriptionBody, len(content))
 	for i, one := range content {
-		bodies[i] = descriptionBody{Type: one.Name, Shape: typeOf(one.Value.Schema), Rows: rowsOf(one.Value.Schema)}
+		bodies[i] = descriptionBody{Type: one.Name, Shape: typeOf(one.Value.Schema), Rows: rowsOf(one.Value.Schema), Example: d.exampleBody(one.Name, one.Value)}
 	}
 	return bodies
 }
 
-// needs says what an operation asks for, in the words of its security.
+// needs describes the security requirements of an operation.
 func needs(security []map[string][]string) string {
 	ways := make([]string, 0, len(security))
 	for _, way := range security {

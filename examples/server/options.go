@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -25,7 +26,10 @@ type options struct {
 	dev            *bool // nil: by what is loopback
 	cookieDomain   string
 	metrics        string // empty: not served
+	disableAfter   int    // days; 0: never
 	proxies        []netip.Prefix
+	agents         bool
+	documents      []string // hosts and URLs whose client metadata documents count as reviewed
 }
 
 // parseOptions reads flags, and environment variables for those not given:
@@ -89,12 +93,28 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	})
 	flags.StringVar(&o.cookieDomain, "cookie-domain", "", "`domain` of the session cookie, when the two hosts share a parent domain (default: the host alone)")
 	flags.StringVar(&o.metrics, "metrics", "", "`address` of a listener of its own for Prometheus, which serves GET /metrics (default: none)")
+	flags.Func("disable-webhooks-after", "`days` after which a webhook that only failed is switched off; 0 means never (default 0)", func(text string) (err error) {
+		if o.disableAfter, err = strconv.Atoi(text); err != nil || o.disableAfter < 0 || o.disableAfter > 3650 {
+			return errors.New("want a number of days, from 0 to 3650")
+		}
+		return nil
+	})
 	flags.Func("trusted-proxies", "`CIDRs`, separated by commas, whose X-Forwarded-For is believed", o.addProxies)
+	flags.BoolVar(&o.agents, "agents", false, "what clients of AI agents expect beyond the standard behaviour; see docs/embedding.md")
+	flags.Func("trusted-documents", "`hosts` or https URLs, separated by commas, whose client metadata documents count as reviewed", o.addDocuments)
 	flags.Usage = func() {
 		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach flag has an environment variable too: PARTNERKIT_API for -api, PARTNERKIT_API_URL for -api-url.")
 		flags.PrintDefaults()
 	}
 	return flags
+}
+
+func (o *options) addDocuments(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		o.documents = append(o.documents, strings.TrimSpace(part))
+	}
+	_, err := oauthserver.TrustDocuments(o.documents...)
+	return err
 }
 
 func (o *options) addProxies(text string) error {

@@ -22,14 +22,15 @@ func TestOptionsComeFromFlagsAndEnvironment(t *testing.T) {
 		"PARTNERKIT_API": "localhost:2", "PARTNERKIT_APP": "localhost:3",
 		"PARTNERKIT_API_URL": "https://api.example.com", "PARTNERKIT_APP_URL": "https://app.example.com",
 		"PARTNERKIT_DB": "x.db", "PARTNERKIT_REDIS": "redis://x", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
-		"PARTNERKIT_DEV": "false", "PARTNERKIT_COOKIE_DOMAIN": "example.com", "PARTNERKIT_METRICS": "localhost:9", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
+		"PARTNERKIT_DEV": "false", "PARTNERKIT_COOKIE_DOMAIN": "example.com", "PARTNERKIT_METRICS": "localhost:9", "PARTNERKIT_DISABLE_WEBHOOKS_AFTER": "3", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
+		"PARTNERKIT_AGENTS": "true", "PARTNERKIT_TRUSTED_DOCUMENTS": "agent.example, https://a.example/clients",
 	}), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.redis, o.key, o.fixtures, o.cookieDomain, o.metrics}
 	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db redis://x k f.json example.com localhost:9"
-	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 {
+	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 || o.disableAfter != 3 || !o.agents || len(o.documents) != 2 {
 		t.Errorf("options %+v", o)
 	}
 }
@@ -40,7 +41,7 @@ func TestOptionsHaveDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.api != "localhost:8080" || o.app != "localhost:8081" || o.db != "partnerkit.db" || o.dev != nil {
+	if o.api != "localhost:8080" || o.app != "localhost:8081" || o.db != "partnerkit.db" || o.dev != nil || o.agents || o.documents != nil {
 		t.Errorf("options %+v", o)
 	}
 	if dev, err := o.development(); err != nil || !dev {
@@ -71,6 +72,8 @@ func TestOptionsThatAreWrong(t *testing.T) {
 		{env: map[string]string{"PARTNERKIT_DEV": "perhaps"}, want: "PARTNERKIT_DEV"},
 		{args: []string{"-trusted-proxies", "10.0.0.1"}, want: "not a network"},
 		{args: []string{"-trusted-proxies", "0.0.0.0/0"}, want: "everybody"},
+		{args: []string{"-trusted-documents", "agent.example,*.example"}, want: "*.example"},
+		{args: []string{"-agents=perhaps"}, want: "agents"},
 	} {
 		_, err := parseOptions(test.args, env(test.env), io.Discard)
 		if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), test.want) {
@@ -152,7 +155,7 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// Outside development mode nobody can sign in with what the source says.
+// Outside development mode no user can sign in with the passwords in the source.
 func TestDemoOutsideDevelopmentHasFreshSecrets(t *testing.T) {
 	t.Parallel()
 	r := start(t, "-dev=false", "-key", developmentKey)

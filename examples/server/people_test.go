@@ -7,7 +7,7 @@ import (
 )
 
 // withHeaders sends a request with more headers, which are pairs.
-func (r *rig) withHeaders(b *http.Client, method, path, body string, headers ...string) answer {
+func (r *harness) withHeaders(b *http.Client, method, path, body string, headers ...string) answer {
 	r.t.Helper()
 	req := request(r.t, method, r.api+path, "application/json", body)
 	for i := 0; i < len(headers); i += 2 {

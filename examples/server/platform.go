@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
-	consolepages "github.com/partnerkit/partnerkit/console/pages"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/theme"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // service is what the accounting service calls itself.
@@ -28,16 +30,13 @@ var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
 func newServer(ctx context.Context, p parts) (*server, error) {
 	s := &server{parts: p, errors: apierror.Writer{Logger: p.log, Service: service}}
 	var err error
-	if s.spec, err = newDescription(p.apiURL, p.appURL); err != nil {
-		return nil, err
-	}
 
 	// The backend: package books has users, businesses, records, and pages to sign in on.
 	// Yours is there already.
 	site := books.SiteConfig{
 		Books: p.books, APIURL: p.apiURL, AppURL: p.appURL, CookieDomain: p.cookieDomain,
 		Errors: s.errors, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
-		Links: []consolepages.Link{{Text: "API", Href: "/openapi"}},
+		Links: []theme.Link{{Text: "API", Href: "/openapi"}},
 	}
 	if p.dev {
 		site.SessionLifetime = developmentSessionLifetime
@@ -52,15 +51,20 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 
 	// The platform: what it asks of the backend, what it serves for it, what it runs on.
 	cfg := partnerkit.Config{
-		Host: s.site.Host(), Developers: s.site.Host(), Permissions: p.books, Records: p.books.Ledger(),
+		Host: s.site.Host(), Developers: s.site.Host(), Operators: s.site.Host(), Permissions: p.books, Records: p.books.Ledger(),
 		FunctionChecker: p.functions,
 
 		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
-		Routes: p.books.Routes(), Versions: apiVersions,
-		AppRoutes: s.site, Pages: oauthpages.New(), ConsolePages: s.consolePages(),
+		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
+		AppRoutes: s.site, Pages: oauthpages.New(), Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
+		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), Documents: oauthserver.DocumentConfig{Policy: p.documents}},
+		Webhooks: webhooks.Options{DisableAfter: p.disableAfter},
 
 		Store: p.store, Keyring: p.ring, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock,
-		Logger: p.log, MeterProvider: p.metrics.library,
+		Logger: p.log, MeterProvider: p.metrics.library, Notifier: events.LogNotifier(p.log),
+	}
+	if p.agents {
+		admitAgents(&cfg.OAuth)
 	}
 	if p.dev {
 		s.relax(&cfg)
@@ -68,15 +72,10 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	if s.platform, err = partnerkit.New(ctx, cfg); err != nil {
 		return nil, err
 	}
+	if s.spec, err = newDescription(s.platform.OpenAPI, p.apiURL, p.appURL); err != nil {
+		return nil, err
+	}
 	s.site.Connect(s.platform)
 	s.oauth = s.platform.OAuth()
 	return s, nil
-}
-
-// consolePages shows the console's pages with the links of the site.
-func (s *server) consolePages() consolepages.Config {
-	return consolepages.Config{Links: s.site.Links(), SignOut: "/logout", Person: func(r *http.Request) string {
-		name, _ := s.site.PersonName(r) // a header without a name is no reason to fail
-		return name
-	}}
 }

@@ -14,7 +14,7 @@ import (
 
 // process is a server that is a process of its own.
 type process struct {
-	rig
+	harness
 	cmd  *exec.Cmd
 	wait func() error // for its end
 }
@@ -24,7 +24,7 @@ func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(os.Environ(), runAsServer+"=1")
-	p := &process{rig: rig{t: t, stdout: &buffer{}, stderr: &buffer{}}, cmd: cmd}
+	p := &process{harness: harness{t: t, stdout: &buffer{}, stderr: &buffer{}}, cmd: cmd}
 	cmd.Stderr = p.stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // send makes a call of the API with a token and a JSON body.
-func (r *rig) send(method, path, token, body string, header ...string) answer {
+func (r *harness) send(method, path, token, body string, header ...string) answer {
 	r.t.Helper()
 	req := request(r.t, method, r.api+path, "application/json", body)
 	req.Header.Set("Authorization", "Bearer "+token)
@@ -19,7 +19,7 @@ func (r *rig) send(method, path, token, body string, header ...string) answer {
 }
 
 // allScopes opens all records to the demo's first app, and returns what to ask for.
-func (r *rig) allScopes() string {
+func (r *harness) allScopes() string {
 	r.t.Helper()
 	scopes := []string{"events:read"}
 	for _, family := range []string{"invoices", "customers", "suppliers", "payments", "accounts", "journal"} {
@@ -119,8 +119,8 @@ func otherScope(byScope map[string]string, scope string) string {
 	return ""
 }
 
-// API-02, API-08: the business is the token's, whatever the request says, and nothing
-// of another one's is there.
+// API-02, API-08: the business is always the token's, even if the request names another
+// one, and records of other businesses are not visible.
 func TestRecordsOfOneBusiness(t *testing.T) {
 	t.Parallel()
 	r := start(t)

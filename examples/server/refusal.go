@@ -11,8 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
-// shapedListener gives what the HTTP server refuses by itself, before any handler sees a
-// request, the shape of every other error: it writes plain text.
+// shapedListener gives the standard shape to the errors that the HTTP server itself writes
+// before it calls a handler, which are plain text.
 type shapedListener struct {
 	net.Listener
 	errors apierror.Writer
@@ -45,7 +45,7 @@ func (c shapedConn) Write(p []byte) (int, error) {
 		return c.TCPConn.Write(p)
 	}
 	status, _ := strconv.Atoi(string(match[1]) + string(match[2]))
-	if status >= http.StatusInternalServerError { // 501 and 505: no fault of ours
+	if status >= http.StatusInternalServerError { // 501 and 505 are not internal errors
 		status = http.StatusBadRequest
 	}
 	if _, err := c.TCPConn.Write(c.refused(status)); err != nil {

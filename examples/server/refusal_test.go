@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// ERR-02: what the HTTP server refuses before it is a request has the standard shape too,
-// and is no fault of ours.
+// ERR-02: a request that the HTTP server rejects before it calls a handler gets an error of
+// the standard shape too, and not an internal error.
 func TestRefusedBeforeItIsARequest_ERR02(t *testing.T) {
 	t.Parallel()
 	r := start(t)

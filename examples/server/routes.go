@@ -29,7 +29,7 @@ func (r *router) hasPath(path string) bool {
 	})
 }
 
-// routes are what the server serves by itself, beside the platform and its pages.
+// routes are the server's own routes, in addition to the platform and its pages.
 type routes struct {
 	api, app router // in front of the platform
 	dev      router

@@ -7,8 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/partnerkit/partnerkit/examples/books"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -23,11 +25,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	p := parts{dev: dev, cookieDomain: o.cookieDomain, log: log}
+	p := parts{dev: dev, cookieDomain: o.cookieDomain, agents: o.agents, disableAfter: time.Duration(o.disableAfter) * 24 * time.Hour, log: log}
 	if p.ring, err = o.keyring(dev, log); err != nil {
 		return err
 	}
 	if p.proxies, err = ratelimit.NewProxies(o.proxies); err != nil {
+		return usage(err)
+	}
+	if p.documents, err = oauthserver.TrustDocuments(o.documents...); err != nil {
 		return usage(err)
 	}
 	if p.functions, err = newFunctionChecker(); err != nil {

@@ -58,8 +58,8 @@ type site struct {
 	errors apierror.Writer
 }
 
-// serve serves until ctx ends, or until one of the sockets fails. Then it answers
-// everybody who has come in, and returns how many those were in all.
+// serve serves until ctx ends, or until one of the sockets fails. Then it finishes
+// the open requests, within t.shutdown, and returns the total number of connections.
 func serve(ctx context.Context, t timeouts, sites ...site) (connections int64, err error) {
 	failed := make(chan error, 8)
 	var wg sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -23,6 +24,7 @@ type server struct {
 	platform *partnerkit.Platform
 	oauth    *oauthserver.Server
 	spec     *description
+	told     *notifications // in development mode
 	routes   routes
 }
 
@@ -32,6 +34,9 @@ type parts struct {
 	apiURL, appURL string
 	metricsURL     string // empty: not served
 	cookieDomain   string
+	disableAfter   time.Duration // webhooks that only fail; 0: never
+	agents         bool
+	documents      oauthserver.DocumentPolicy
 	log            *slog.Logger
 	metrics        *metrics
 	ring           *keyring.Keyring
@@ -43,8 +48,8 @@ type parts struct {
 	functions      console.FunctionChecker
 }
 
-// api serves the API host. Health, the API description and /dev stand in front of the
-// platform and answer everybody alike; no limit refuses health and /dev.
+// api serves the API host. Health, the API description and /dev come before the
+// platform and respond to all clients alike; health and /dev have no rate limit.
 func (s *server) api() http.Handler {
 	r := &s.routes.api
 	r.Handle("GET /healthz", s.errors.Standard(serveHealth))

@@ -46,7 +46,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// localhost is whatever a client resolves it to.
+// Clients can resolve localhost to 127.0.0.1 or ::1.
 func TestLocalhostIsBothFamilies(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -64,7 +64,7 @@ func TestLocalhostIsBothFamilies(t *testing.T) {
 	}
 }
 
-// Without -metrics nobody serves them, and the ready line has two addresses.
+// Without -metrics no address serves metrics, and the ready line has two addresses.
 func TestNoMetrics(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -76,8 +76,8 @@ func TestNoMetrics(t *testing.T) {
 	}
 }
 
-// API-04: what is not declared, below /oauth/ and /.well-known/ too, and paths that answer
-// everybody alike.
+// API-04: undeclared paths, including those below /oauth/ and /.well-known/, and paths that
+// respond to all clients alike.
 func TestUndeclaredPaths_API04(t *testing.T) {
 	t.Parallel()
 	r := start(t)

@@ -158,7 +158,7 @@ const (
 	wrongPerIP      = 50
 )
 
-// wrongPassword is so long that nobody hashes it.
+// wrongPassword is so long that the server rejects it without hashing it.
 var wrongPassword = strings.Repeat("x", books.MaxPassword+1)
 
 // SIGN-01: the tenth wrong password closes the sign-in of an account, for ten minutes.
@@ -194,7 +194,7 @@ func TestWrongPasswordsOfOneAddress(t *testing.T) {
 }
 
 // together sends forms to the sign-in at the same moment, and counts the statuses.
-func (r *rig) together(n int, form func(i int) url.Values) map[int]int {
+func (r *harness) together(n int, form func(i int) url.Values) map[int]int {
 	r.t.Helper()
 	statuses := make([]int, n)
 	var wg sync.WaitGroup
@@ -277,4 +277,33 @@ func TestSuspendedUserCannotSignIn(t *testing.T) {
 	get(t, b, r.app+"/settings/apps").want(t, http.StatusForbidden)
 	r.dev("users/usr_ada/status", `{"status": "ACTIVE"}`).want(t, http.StatusOK)
 	get(t, b, r.app+"/settings/apps").want(t, http.StatusOK)
+}
+
+// AZ-01: the consent page leads to the sign-in page and back to the same request, which the
+// other account then decides. The sign-in ends the first session.
+func TestUseAnotherAccount_AZ01(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := r.signIn("ada@example.com", "demo-ada")
+	page := get(t, b, r.authorizeURL("invoices:read", "")).want(t, http.StatusOK)
+	_, link, found := strings.Cut(page.body, `<a href="/login?`)
+	link, _, _ = strings.Cut(link, `">Use another account</a>`)
+	if !found {
+		t.Fatal(page.body)
+	}
+	login := get(t, b, r.app+"/login?"+link).want(t, http.StatusOK)
+	if !strings.Contains(login.body, "You are signed in as <strong>Ada Moreau</strong>") {
+		t.Error(login.body)
+	}
+	form := login.form()
+	form.Set("email", "ben@example.com")
+	form.Set("password", "demo-ben")
+	a := post(t, b, r.app+"/login", form).want(t, http.StatusSeeOther)
+	page = get(t, b, r.app+a.Header.Get("Location")).want(t, http.StatusOK)
+	if !strings.Contains(page.body, "Okafor Cycles") || !strings.Contains(page.body, "You are signed in as <strong>Ben") {
+		t.Error(page.body)
+	}
+	if body := get(t, browser(t), r.app+"/login").want(t, http.StatusOK).body; strings.Contains(body, "You are signed in as") {
+		t.Error("the sign-in page names a person without a session")
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
-// receiver is a partner's endpoint: it fails as often as it is told to, and then
-// takes everything.
+// receiver is a partner's endpoint: it fails the given number of times, and then accepts
+// every delivery.
 type receiver struct {
 	mu       sync.Mutex
 	failures int
@@ -70,7 +70,7 @@ func withWebhook(t *testing.T, url string) string {
 const hookSecret = "whsec_demo_ledgerlink_sync" //nolint:gosec // that of the demo
 
 // move moves the clock and returns what it shows then.
-func (r *rig) move(seconds int) time.Time {
+func (r *harness) move(seconds int) time.Time {
 	r.t.Helper()
 	now := r.dev("clock", fmt.Sprintf(`{"advanceSeconds": %d}`, seconds)).want(r.t, http.StatusOK).json(r.t)["now"]
 	return time.Unix(int64(now.(float64)), 0)
@@ -138,8 +138,8 @@ func TestWebhooksFromOutside(t *testing.T) {
 	}
 }
 
-// desk makes a call of the console with a session.
-func (r *rig) desk(b *http.Client, method, path, body string) answer {
+// console calls the console API with a session.
+func (r *harness) console(b *http.Client, method, path, body string) answer {
 	r.t.Helper()
 	contentType := "application/json"
 	if body == "" {
@@ -160,9 +160,9 @@ func TestConsoleFromOutside(t *testing.T) {
 
 	developer, stranger := r.session("usr_dev", "biz_ledgerlink_sandbox"), r.session("usr_cleo", "biz_papertrail_sandbox")
 	const hookPath = "apps/app_sync/webhooks/whk_sync"
-	r.desk(stranger, http.MethodGet, hookPath, "").want(t, http.StatusNotFound)
-	r.desk(browser(t), http.MethodGet, hookPath, "").want(t, http.StatusUnauthorized)
-	if a := r.desk(developer, http.MethodGet, "apps/app_sync/app-data-fields", "").want(t, http.StatusOK); !strings.Contains(a.body, `"syncStatus"`) {
+	r.console(stranger, http.MethodGet, hookPath, "").want(t, http.StatusNotFound)
+	r.console(browser(t), http.MethodGet, hookPath, "").want(t, http.StatusUnauthorized)
+	if a := r.console(developer, http.MethodGet, "apps/app_sync/app-data-fields", "").want(t, http.StatusOK); !strings.Contains(a.body, `"syncStatus"`) {
 		t.Errorf("the demo's field is not there: %s", a.body)
 	}
 
@@ -173,7 +173,7 @@ func TestConsoleFromOutside(t *testing.T) {
 	}
 	first := hook.take()
 	newest := func() map[string]any {
-		list := r.desk(developer, http.MethodGet, hookPath+"/deliveries", "").want(t, http.StatusOK).json(t)
+		list := r.console(developer, http.MethodGet, hookPath+"/deliveries", "").want(t, http.StatusOK).json(t)
 		return list["data"].([]any)[0].(map[string]any)
 	}
 	failed := newest()
@@ -181,8 +181,8 @@ func TestConsoleFromOutside(t *testing.T) {
 		t.Fatalf("%d posts; %v", len(first), failed)
 	}
 	deliveryPath := hookPath + "/deliveries/" + failed["id"].(string)
-	rotated := r.desk(developer, http.MethodPost, hookPath+"/rotate-secret", "").want(t, http.StatusOK).json(t)
-	r.desk(developer, http.MethodPost, deliveryPath+"/redeliver", "").want(t, http.StatusAccepted)
+	rotated := r.console(developer, http.MethodPost, hookPath+"/rotate-secret", "").want(t, http.StatusOK).json(t)
+	r.console(developer, http.MethodPost, deliveryPath+"/redeliver", "").want(t, http.StatusAccepted)
 	now := r.move(0)
 	again := hook.take()
 	if len(again) != 1 || string(again[0].body) != string(first[0].body) {
@@ -197,16 +197,16 @@ func TestConsoleFromOutside(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if a := r.desk(developer, http.MethodPost, deliveryPath+"/redeliver", "").want(t, http.StatusBadRequest); !strings.Contains(a.body, "DELIVERY_NOT_FAILED") {
+	if a := r.console(developer, http.MethodPost, deliveryPath+"/redeliver", "").want(t, http.StatusBadRequest); !strings.Contains(a.body, "DELIVERY_NOT_FAILED") {
 		t.Errorf("a delivered one again: %s", a.body)
 	}
 
-	r.desk(developer, http.MethodPost, hookPath+"/test", "").want(t, http.StatusAccepted)
+	r.console(developer, http.MethodPost, hookPath+"/test", "").want(t, http.StatusAccepted)
 	r.move(0)
 	if got := hook.take(); len(got) != 1 || got[0].header.Values("X-Webhook-Event-Id") != nil || !strings.Contains(string(got[0].body), `"businessId":"test"`) {
 		t.Errorf("the test delivery: %v", got)
 	}
-	audit := r.desk(developer, http.MethodGet, "apps/app_sync/audit", "").want(t, http.StatusOK).body
+	audit := r.console(developer, http.MethodGet, "apps/app_sync/audit", "").want(t, http.StatusOK).body
 	for _, action := range []string{"rotated", "redelivered", "consent.allowed"} {
 		if !strings.Contains(audit, action) {
 			t.Errorf("the audit log has no %s: %s", action, audit)

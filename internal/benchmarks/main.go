@@ -33,7 +33,7 @@ const (
 // measurement is a part of the table.
 type measurement struct {
 	name  string
-	needs string // the variable of the environment that says where its service is
+	needs string // the environment variable with the address of its service
 	run   func(p bench.Plan, r *report.Report) error
 }
 

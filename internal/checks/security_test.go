@@ -21,8 +21,8 @@ var (
 	mutantOf  = regexp.MustCompile(`(?m)^advisory: *(.+)$`)
 )
 
-// Every line of the known faults is whole, stands there once, and names tests that
-// exist; and whatever fault a mutant is made of is among them.
+// Every line of the known faults is complete, is listed once and names tests that exist.
+// The list contains every advisory that a mutant names.
 func TestKnownFaults(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docs/security.md")

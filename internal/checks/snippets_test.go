@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Go that a guide shows is compiled somewhere: before each block stands where, and
-// its lines are lines of that file, one after the other.
+// Every Go block of a guide is compiled: the text before the block names a file, and the
+// lines of the block are consecutive lines of that file.
 func TestSnippetsAreCompiled(t *testing.T) {
 	t.Parallel()
 	guides, err := filepath.Glob("docs/*.md")

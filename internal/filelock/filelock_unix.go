@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Try takes an exclusive lock on the file, which the system releases when
-// the process ends, however it ends. It reports false when another holds it.
+// Try takes an exclusive lock on the file. The system releases the lock when the
+// process ends, even if it crashes. Try reports false if another process holds the lock.
 func Try(path string) (*os.File, bool, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

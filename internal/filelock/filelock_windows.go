@@ -8,7 +8,7 @@ import (
 
 const errSharingViolation syscall.Errno = 32
 
-// Try opens the file so that others may read it and nobody else may write
+// Try opens the file so that other processes may read it and none may write
 // it, which lasts as long as the handle. It reports false when another has it.
 func Try(path string) (*os.File, bool, error) {
 	name, err := syscall.UTF16PtrFromString(path)

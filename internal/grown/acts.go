@@ -12,8 +12,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -25,7 +25,7 @@ func (s *Service) token() *token { return &s.tokens[s.turn()%len(s.tokens)] }
 // appOf is the app that a token is for.
 func (s *Service) appOf(t *token) app { return s.apps[t.row%s.installations()%len(s.apps)] }
 
-// answer is what came back.
+// answer is the response to a request.
 type answer struct {
 	header http.Header
 	status int
@@ -122,7 +122,7 @@ func (s *Service) Plan(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := s.Store.NumberRecorded(ctx, id.Floor(id.Event, time.Now().Add(-time.Minute))); err != nil {
+	if _, err := s.Store.NumberEvents(ctx, events.Numbering{After: id.Floor(id.Event, time.Now().Add(-time.Minute))}); err != nil {
 		return err
 	}
 	found, err := s.Store.Unplanned(ctx, "")
@@ -180,6 +180,36 @@ func (s *Service) DeliveryList(ctx context.Context) error {
 	return err
 }
 
+// FilteredDeliveries lists the deliveries of that webhook by each filter alone, within a time
+// and with counts.
+func (s *Service) FilteredDeliveries(ctx context.Context) error {
+	row := 4*(s.turn()%(s.n/4)) + 2 // of the webhook, delivered
+	for _, q := range []webhooks.DeliveryQuery{
+		{Statuses: []webhooks.Status{webhooks.Queued}, CountUpTo: webhooks.MaxCounted},
+		{Statuses: []webhooks.Status{webhooks.Retrying}},
+		{Statuses: []webhooks.Status{webhooks.Delivered}},
+		{Statuses: []webhooks.Status{webhooks.Failed}},
+		{EventType: types[0], CountUpTo: webhooks.MaxCounted},
+		{BusinessID: "business_0", CountUpTo: webhooks.MaxCounted},
+		{BusinessID: "business_absent"},
+		{EventType: types[1]},
+		{EventID: s.id(id.Event, row)},
+	} {
+		q.AppID, q.WebhookID, q.Limit = s.hooks[0].AppID, s.hooks[0].ID, webhooks.MaxListed
+		for range 2 {
+			page, err := s.Platform.Webhooks().DeliveryPage(ctx, q)
+			if err != nil {
+				return err
+			}
+			if n := len(page.Deliveries); q.EventID != "" && q.Since.IsZero() && n != 1 {
+				return fmt.Errorf("%d deliveries of one event", n)
+			}
+			q.Since, q.Until = s.now.Add(-age), s.now.Add(-time.Hour)
+		}
+	}
+	return nil
+}
+
 // Claimed is how many deliveries a claim is for.
 const Claimed = 64
 
@@ -221,8 +251,8 @@ func (s *Service) AppData(ctx context.Context) error {
 	return err
 }
 
-// PurgeNothing looks for what is too old, as of when the oldest row was made: there is
-// nothing.
+// PurgeNothing purges as of the time when the oldest row was created, when no row is old
+// enough.
 func (s *Service) PurgeNothing(ctx context.Context) error {
 	n, err := s.purge(ctx, s.now.Add(-age), 1)
 	if err == nil && n != 0 {
@@ -232,10 +262,10 @@ func (s *Service) PurgeNothing(ctx context.Context) error {
 }
 
 // Kinds is of how many kinds Purge deletes rows. Attempts go with their deliveries.
-const Kinds = 14
+const Kinds = 18
 
-// Purge deletes so many rows of each kind, the oldest, as it will be when they are too
-// old. Families that were refreshed meanwhile stay.
+// Purge deletes the given number of the oldest rows of each kind, as of a time when they
+// are old enough. Families that were refreshed in between stay.
 func (s *Service) Purge(ctx context.Context, each int) error {
 	n, err := s.purge(ctx, s.now.Add(1000*24*time.Hour), each)
 	if err == nil && (n <= (Kinds-1)*each || n > Kinds*each) {
@@ -244,20 +274,15 @@ func (s *Service) Purge(ctx context.Context, each int) error {
 	return err
 }
 
-// purge is what the janitors do, with their ages.
+// purge does the work of the janitors, with the same ages.
 func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, error) {
 	const kept = 30 * 24 * time.Hour
 	total := 0
-	for _, act := range []func() (int, error){
-		func() (int, error) { return s.Store.Purge(ctx, now, limit) },
-		func() (int, error) { return s.Store.PurgeEvents(ctx, now.Add(-kept), limit) },
-		func() (int, error) { return s.Store.PurgeDeliveries(ctx, now.Add(-kept), limit) },
-		func() (int, error) { return s.Store.PurgeAppData(ctx, limit) },
-		func() (int, error) { return s.Store.PurgeKeys(ctx, guard.KeyTime{Now: now, Real: now}, limit) },
-		func() (int, error) { return s.Store.PurgeCalls(ctx, now.Add(-kept), limit) },
-		func() (int, error) { return s.Store.PurgeAudit(ctx, now.Add(-audit.Retention), limit) },
+	for kind, before := range map[storage.PurgeKind]time.Time{
+		storage.PurgeOAuth: now, storage.PurgeEvents: now.Add(-kept), storage.PurgeDeliveries: now.Add(-kept), storage.PurgeAppData: now,
+		storage.PurgeKeys: now, storage.PurgeCalls: now.Add(-kept), storage.PurgeCallGroups: now.Add(-kept), storage.PurgeRequests: now.Add(-kept), storage.PurgeAudit: now.Add(-audit.Retention),
 	} {
-		n, err := act()
+		n, err := s.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Real: now, Limit: limit})
 		total += n
 		if err != nil {
 			return total, err

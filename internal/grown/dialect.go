@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// dialect is what the two databases say in different words.
+// dialect holds the SQL that differs between the two databases.
 type dialect struct {
 	schema                string // before a table of ours
 	before, after, settle []string
@@ -44,11 +44,11 @@ func onPostgres(schema string) dialect {
 			FROM pg_constraint WHERE connamespace = {schema}::regnamespace AND contype = 'u'`, "{schema}", quoted(schema)),
 		after: []string{"RESET ALL"},
 	}
-	// What a server does by itself after so many rows.
+	// A server does this by itself after inserting this many rows.
 	for _, table := range []string{
 		"app", "webhook", "app_data_field", "installation", "grant", "family", "access_token", "refresh_token", "event", "event_counter",
-		"delivery", "delivery_queue", "attempt", "app_data_space", "app_data_value", "authorization_request", "code", "device_code", "registration_token",
-		"used_session_token", "used_refresh_token", "idempotency_key", "calls", "installation_use", "user_state", "audit",
+		"delivery", "delivery_queue", "attempt", "app_data_space", "app_data_value", "authorization_request", "code", "device_code", "registration_token", "console_token",
+		"used_session_token", "used_assertion", "used_refresh_token", "idempotency_key", "calls", "calls_group", "request", "last_use", "user_state", "audit",
 	} {
 		d.settle = append(d.settle, `VACUUM (ANALYZE) "`+schema+`".partnerkit_`+table)
 	}

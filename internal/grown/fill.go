@@ -17,9 +17,9 @@ const age = 25 * 24 * time.Hour
 // blocks is how many instants the rows were made at.
 const blocks = 1000
 
-// rows is what there is: so many tokens of each kind, families, events, deliveries and
-// values, a tenth as many installations and rows of all that is short-lived, and a
-// hundredth as many businesses.
+// rows describes the rows of the database: n tokens of each kind, families, events,
+// deliveries and values, a tenth as many installations and short-lived rows of each kind,
+// and a hundredth as many businesses.
 type rows struct {
 	n     int
 	now   time.Time
@@ -39,8 +39,8 @@ func (f rows) installations() int { return f.n / 10 }
 // businesses is how many there are: business_0 has half of everything.
 func (f rows) businesses() int { return f.n / 100 }
 
-// fill makes the rows in a database that has apps and webhooks, and nothing else. On
-// SQLite nobody else may have it open.
+// fill creates the rows in a database that contains only apps and webhooks. A SQLite
+// database must have no other open connection.
 func (f rows) fill(ctx context.Context, db *sql.Conn, d dialect) error {
 	run := func(statements ...string) error {
 		for _, text := range statements {
@@ -153,9 +153,9 @@ var tables = []string{
 		SELECT w.id, CASE f.i / 4 % 4 WHEN 3 THEN {later} ELSE f.at END, 'dlv_' || f.tail, w.shard
 		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END WHERE f.i / 2 % 2 = 0
 		ORDER BY 1, 2, 3`,
-	`INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms, response_code, answer)
-		SELECT 'dlv_' || f.tail, 'att_' || f.tail, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, 200, {answer}
-		FROM fill f WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
+	`INSERT INTO partnerkit_attempt (delivery_id, id, webhook_id, number, signature, started_at, took_ms, response_code, answer)
+		SELECT 'dlv_' || f.tail, 'att_' || f.tail, w.id, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, CASE f.i % 100 WHEN 3 THEN 500 ELSE 200 END, {answer}
+		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
 	`INSERT INTO partnerkit_app_data_space (id, app_id, business_id)
 		SELECT 'ads_' || f.tail, l.app_id, l.business_id FROM fill_line l JOIN fill f ON f.i = l.j ORDER BY l.j`,
 	`INSERT INTO partnerkit_app_data_value (id, space_id, resource_id, field_id, value, created_at, updated_at)
@@ -172,15 +172,23 @@ var tables = []string{
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
 	`INSERT INTO partnerkit_registration_token (id, digest, organization_id, created_at, expires_at)
 		SELECT 'rgt_' || f.tail, {digest}, 'org_1', f.at, {later} FROM fill f WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_console_token (id, digest, organization_id, user_id, name, created_at, expires_at)
+		SELECT 'ctk_' || f.tail, {digest}, 'org_' || f.i, 'user_1', 'ci', f.at, {later} FROM fill f WHERE f.i >= {young} ORDER BY f.i`,
 	`INSERT INTO partnerkit_used_session_token (token_id, expires_at) SELECT 'ses_' || f.tail, {later} + f.i FROM fill f WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_used_assertion (digest, expires_at) SELECT {digest}, {later} + f.i FROM fill f WHERE f.i >= {young} ORDER BY f.i`,
 	`INSERT INTO partnerkit_idempotency_key (app_id, business_id, name, fingerprint, owner, lease_ends, expires_at, status, header, body, is_omitted)
 		SELECT l.app_id, l.business_id, 'key_' || f.i, {digest}, 'owner_' || f.i, f.at, {later} + f.i, 200, '{}', {answer}, FALSE
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young}`,
 	`INSERT INTO partnerkit_calls (app_id, hour_at, calls, errors, rate_limited, ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over)
 		SELECT a.id, {later} - CAST(3600000 AS BIGINT) * f.i, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM fill f CROSS JOIN fill_app a WHERE f.i < 600`,
-	`INSERT INTO partnerkit_installation_use (installation_id, used_at) SELECT installation_id, at FROM fill_line`,
+	`INSERT INTO partnerkit_calls_group (app_id, kind, day_at, name, calls, errors, rate_limited)
+		SELECT a.id, 'route', {later} - CAST(86400000 AS BIGINT) * (f.i % 25), 'GET /' || f.i, 9, 0, 0 FROM fill f CROSS JOIN fill_app a WHERE f.i < 600`,
+	`INSERT INTO partnerkit_request (id, app_id, business_id, method, route, status, code, request_id, error, took, created_at)
+		SELECT 'req_' || f.tail, l.app_id, l.business_id, 'GET', 'GET /invoices', 200, '', '', '', 1, f.at
+		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
+	`INSERT INTO partnerkit_last_use (id, used_at) SELECT installation_id, at FROM fill_line`,
 	`INSERT INTO partnerkit_user_state (user_id, status, changed_at) SELECT 'stranger_' || f.i, 'SUSPENDED', f.at FROM fill f WHERE f.i >= {young}`,
-	`INSERT INTO partnerkit_audit (id, app_id, user_id, by_developer, action, target, created_at)
-		SELECT 'aud_' || f.tail, l.app_id, l.user_id, FALSE, 'consent.allowed', l.business_id, f.at
+	`INSERT INTO partnerkit_audit (id, app_id, user_id, by_developer, action, target, detail, reason, token, created_at)
+		SELECT 'aud_' || f.tail, l.app_id, l.user_id, FALSE, 'consent.allowed', l.business_id, '', '', '', f.at
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
 }

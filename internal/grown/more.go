@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -23,8 +27,8 @@ const (
 	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 )
 
-func (s *Service) approval(request string, now time.Time) oauthserver.Approval {
-	return oauthserver.Approval{
+func (s *Service) approval(request string, now time.Time) oauthserver.Decision {
+	return oauthserver.Decision{
 		RequestID: request, UserID: fmt.Sprint("new_", s.turn()), BusinessID: s.business(), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
 		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
 		Record: func(oauthserver.Approved) []events.Event { return nil },
@@ -52,8 +56,9 @@ func (s *Service) Exchange(ctx context.Context) error {
 	if _, err := s.Store.Request(ctx, asked.Digest()); err != nil {
 		return err
 	}
-	err := done(s.Store.ApproveRequest(ctx, s.approval(request.ID, now), oauthserver.NewCode{ID: id.New(id.Code, now), Digest: code.Digest(), ExpiresAt: now.Add(time.Minute)}))
-	if err != nil {
+	approval := s.approval(request.ID, now)
+	approval.Code = oauthserver.NewCode{ID: id.New(id.Code, now), Digest: code.Digest(), ExpiresAt: now.Add(time.Minute)}
+	if err := done(s.Store.DecideRequest(ctx, approval)); err != nil {
 		return err
 	}
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code.Reveal()}, "redirect_uri": {redirectURI}, "code_verifier": {verifier}}
@@ -68,25 +73,25 @@ func (s *Service) Device(ctx context.Context) error {
 	if err := s.Store.CreateDevice(ctx, device, code.Digest()); err != nil {
 		return err
 	}
-	if _, err := s.Store.DeviceByUserCode(ctx, device.UserCode); err != nil {
+	if _, err := s.Store.Device(ctx, oauthserver.DeviceQuery{UserCode: device.UserCode}); err != nil {
 		return err
 	}
 	if _, err := s.Store.PollDevice(ctx, device.ID, now, time.Second); err != nil {
 		return err
 	}
-	if err := done(s.Store.ApproveDevice(ctx, s.approval(device.ID, now))); err != nil {
+	if err := done(s.Store.DecideDevice(ctx, s.approval(device.ID, now))); err != nil {
 		return err
 	}
-	found, err := s.Store.DeviceByDigest(ctx, code.Digest())
+	found, err := s.Store.Device(ctx, oauthserver.DeviceQuery{Digest: code.Digest()})
 	if err != nil {
 		return err
 	}
-	minted, err := s.Store.CollectDevice(ctx, found, oauthserver.NewTokens{
+	issued, err := s.Store.CollectDevice(ctx, found, oauthserver.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now), AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(time.Hour),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(time.Hour),
 	})
-	if err == nil && minted.Outcome != oauthserver.Issued {
-		err = fmt.Errorf("collecting ended with %q", minted.Outcome)
+	if err == nil && issued.Outcome != oauthserver.Issued {
+		err = fmt.Errorf("collecting ended with %q", issued.Outcome)
 	}
 	return err
 }
@@ -120,11 +125,11 @@ func (s *Service) Replay(ctx context.Context) error {
 	return s.send(ctx, http.MethodPost, "/oauth/token", form.Encode(), s.apps[0].post(), http.StatusBadRequest, nil)
 }
 
-// Uninstall ends an installation and what hangs on it, up to its redaction.
+// Uninstall ends an installation and everything that depends on it, up to its redaction.
 func (s *Service) Uninstall(ctx context.Context) error {
 	j := s.installations() - 1 - s.turn()%100
 	app, business, now := s.apps[j%len(s.apps)].id, fmt.Sprint("business_", j/10), time.Now()
-	if _, err := s.Store.BusinessInstallations(ctx, business); err != nil {
+	if _, err := s.Store.Installations(ctx, oauthserver.InstallationQuery{BusinessID: business}); err != nil {
 		return err
 	}
 	if err := s.Store.EndGrant(ctx, oauthserver.EndGrant{AppID: app, BusinessID: business, UserID: fmt.Sprint("user_", j), Now: now}); err != nil {
@@ -144,7 +149,7 @@ func (s *Service) Uninstall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Store.PurgeAppData(ctx, 3)
+	_, err = s.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAppData, Limit: 3})
 	return err
 }
 
@@ -159,26 +164,24 @@ func (s *Service) Number(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.Store.NumberEvents(ctx, recorded[0].BusinessID)
+	_, err = s.Store.NumberEvents(ctx, events.Numbering{BusinessID: recorded[0].BusinessID})
+	return err
 }
 
-// Probe is what a dispatcher asks when nothing is due, and when it starts.
+// Probe runs the queries of a dispatcher that starts or has no due deliveries.
 func (s *Service) Probe(ctx context.Context) error {
 	now, shards := time.Now(), make([]int, webhooks.Shards)
 	for i := range shards {
 		shards[i] = i
 	}
-	_, err := s.Store.DueWebhooks(ctx, shards, now.Add(-time.Minute), now)
+	_, err := s.Store.DueWebhooks(ctx, webhooks.DueQuery{Shards: shards, After: now.Add(-time.Minute), Until: now})
 	if err != nil {
-		return err
-	}
-	if _, err := s.Store.HasBacklog(ctx); err != nil {
 		return err
 	}
 	if _, err := s.Store.Unplanned(ctx, ""); err != nil {
 		return err
 	}
-	all, err := s.Store.QueuedWebhooks(ctx)
+	all, err := s.Store.DueWebhooks(ctx, webhooks.DueQuery{All: true})
 	if err == nil && len(all) != len(s.hooks) {
 		err = fmt.Errorf("%d webhooks have something queued", len(all))
 	}
@@ -189,7 +192,7 @@ func (s *Service) Probe(ctx context.Context) error {
 const node = "node"
 
 // Finish claims deliveries and records that they were sent: all but one, which is to be
-// retried, and one that has failed for good.
+// retried, and one that has failed permanently.
 func (s *Service) Finish(ctx context.Context) error {
 	now := time.Now()
 	fleet, err := s.Store.Beat(ctx, node, time.Minute)
@@ -222,7 +225,7 @@ func (s *Service) Finish(ctx context.Context) error {
 		case 0:
 			o.Status, o.NextAttemptAt = webhooks.Retrying, now.Add(time.Minute)
 		case 1:
-			o.Status, o.Attempts = webhooks.Failed, webhooks.MaxAttempts
+			o.Status, o.Attempts, o.IsExhausted = webhooks.Failed, webhooks.MaxAttempts, true
 		}
 		f.Outcomes = append(f.Outcomes, o)
 	}
@@ -233,7 +236,7 @@ func (s *Service) Finish(ctx context.Context) error {
 	return err
 }
 
-// Delivery looks at one, and sends one that has failed again.
+// Delivery reads one delivery and resends a failed one.
 func (s *Service) Delivery(ctx context.Context) error {
 	row := 100*(s.turn()%(s.n/100)) + 3
 	hook := s.hooks[1+row/2%(len(s.hooks)-1)]
@@ -241,7 +244,7 @@ func (s *Service) Delivery(ctx context.Context) error {
 		return err
 	}
 	_, err := s.Store.Redeliver(ctx, webhooks.Redelivery{
-		AppID: hook.AppID, WebhookID: hook.ID, DeliveryID: s.id(id.Delivery, row), Now: time.Now(),
+		AppID: hook.AppID, WebhookID: hook.ID, DeliveryIDs: []string{s.id(id.Delivery, row)}, From: webhooks.Failed, Now: time.Now(),
 		Check: func(webhooks.Delivery, webhooks.Standing) error { return nil },
 	})
 	return err
@@ -282,10 +285,14 @@ func (s *Service) Repeatable(ctx context.Context) error {
 
 // EndAppData ends a space and a field, and purges what they had.
 func (s *Service) EndAppData(ctx context.Context) error {
-	if err := s.Store.DeleteField(ctx, s.apps[len(s.apps)-1].id, s.apps[len(s.apps)-1].fields[0], time.Now()); err != nil {
+	last := s.apps[len(s.apps)-1]
+	err := s.Store.ChangeFields(ctx, last.id, time.Now(), func(all []appdata.Field) ([]appdata.Field, error) {
+		return slices.DeleteFunc(all, func(f appdata.Field) bool { return f.ID == last.fields[0] }), nil
+	})
+	if err != nil {
 		return err
 	}
-	n, err := s.Store.PurgeAppData(ctx, 10)
+	n, err := s.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAppData, Limit: 10})
 	if err == nil && n != 10 {
 		err = fmt.Errorf("%d values purged", n)
 	}
@@ -295,17 +302,45 @@ func (s *Service) EndAppData(ctx context.Context) error {
 // Count adds calls, and reads them.
 func (s *Service) Count(ctx context.Context) error {
 	now := time.Now()
-	batch := analytics.Batch{Writer: node, Number: int64(s.turn()), At: now, Buckets: []analytics.Bucket{{AppID: s.apps[0].id, Hour: now.Truncate(time.Hour), Counts: analytics.Counts{Calls: 1}}}}
+	batch := analytics.Batch{Writer: node, Number: int64(s.turn()), At: now, Buckets: []analytics.Bucket{{AppID: s.apps[0].id, Hour: now.Truncate(time.Hour), Counts: analytics.Counts{Calls: 1}}},
+		Uses: map[string]time.Time{s.id(id.Installation, 1): now}}
 	if err := s.Store.AddCalls(ctx, batch); err != nil {
+		return err
+	}
+	if _, err := s.Store.CallGroups(ctx, analytics.GroupQuery{AppID: s.apps[0].id, By: analytics.ByRoute, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
+		return err
+	}
+	if _, err := s.Store.Requests(ctx, analytics.RequestQuery{AppID: s.apps[0].id, MinStatus: 400, MaxStatus: 499, Limit: 50}); err != nil {
+		return err
+	}
+	if _, err := s.Store.TrimRequests(ctx, s.apps[0].id, analytics.MaxRequests, 500); err != nil {
 		return err
 	}
 	if _, err := s.Store.Calls(ctx, s.apps[0].id, now.Add(-24*time.Hour), now); err != nil {
 		return err
 	}
-	if err := s.Store.MarkUsed(ctx, map[string]time.Time{s.id(id.Installation, 1): now}); err != nil {
+	_, err := s.Store.LastUses(ctx, []string{s.id(id.Installation, 1)})
+	return err
+}
+
+// ConsoleTokens creates a console token, finds it, lists those of its organization, and
+// revokes it.
+func (s *Service) ConsoleTokens(ctx context.Context) error {
+	now := time.Now()
+	token := console.Token{
+		ID: id.New(id.ConsoleToken, now), Digest: secret.New(secret.ConsoleToken).Digest(), OrganizationID: "org_1",
+		UserID: "user_1", Name: "ci", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+	}
+	if err := s.Store.CreateConsoleToken(ctx, token, console.MaxTokens); err != nil {
 		return err
 	}
-	_, err := s.Store.LastUses(ctx, []string{s.id(id.Installation, 1)})
+	if _, err := s.Store.ConsoleToken(ctx, token.Digest); err != nil {
+		return err
+	}
+	if _, err := s.Store.ConsoleTokens(ctx, token.OrganizationID); err != nil {
+		return err
+	}
+	_, err := s.Store.RevokeConsoleToken(ctx, token.OrganizationID, token.ID, now)
 	return err
 }
 
@@ -315,9 +350,21 @@ func (s *Service) Audit(ctx context.Context) error {
 	if err := s.Store.RecordAudit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: s.apps[0].id, UserID: "user_1", Action: audit.Uninstalled, At: now}); err != nil {
 		return err
 	}
-	if _, err := s.Store.Audit(ctx, s.apps[0].id, "", 50); err != nil {
+	if _, err := s.Store.Audit(ctx, audit.Query{AppID: s.apps[0].id, Limit: 50}); err != nil {
 		return err
 	}
-	_, err := s.Store.OrganizationAudit(ctx, []string{"org_1"}, "", 50)
+	_, err := s.Store.Audit(ctx, audit.Query{OrganizationIDs: []string{"org_1"}, Limit: 50})
+	return err
+}
+
+// Installations lists an app's installations and those of a business, a page each.
+func (s *Service) Installations(ctx context.Context) error {
+	if _, err := s.Store.Installations(ctx, oauthserver.InstallationQuery{AppID: s.apps[0].id, After: s.id(id.Installation, 1), Limit: 50}); err != nil {
+		return err
+	}
+	if _, err := s.Store.BusinessInstallations(ctx, s.apps[0].id, s.business(), 50); err != nil {
+		return err
+	}
+	_, err := s.Store.Installations(ctx, oauthserver.InstallationQuery{BusinessID: s.business(), Limit: 50})
 	return err
 }

@@ -18,12 +18,11 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
-	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -100,7 +99,7 @@ func OnSQLite(ctx context.Context, dir string, n int, wrap Wrap) (*Service, erro
 	return s, reopen()
 }
 
-// flush has a file written to the disk now, and not while somebody measures.
+// flush syncs a file to the disk, so that the writes do not happen during a measurement.
 func flush(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
@@ -152,20 +151,12 @@ func (s *Service) on(ctx context.Context, db storage.DB, cfg sqlstore.Config) (e
 	if s.Store, err = sqlstore.New(ctx, db, cfg); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
-	if err != nil {
-		return err
-	}
-	key, err := keyring.NewKey("grown", make([]byte, keyring.KeySize))
-	if err != nil {
-		return err
-	}
-	ring, err := keyring.New(key)
+	limiter, err := fixture.NewUnreached()
 	if err != nil {
 		return err
 	}
 	s.Platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: s.Store, Host: host{}, Keyring: ring, Pages: pages.New(), Records: host{}, Limiter: generous{limiter},
+		Store: s.Store, Host: fixture.OpenHost{}, Keyring: fixture.Keyring(0), Pages: pages.New(), Records: records{}, Limiter: limiter,
 		APIURL: "https://api.example.com", AppURL: "https://app.example.net",
 		Routes: []guard.Route{
 			{Pattern: "GET /invoices", Scope: "invoices:read", Handler: nothing},
@@ -184,18 +175,18 @@ func nothing(w http.ResponseWriter, _ *http.Request) error {
 func (s *Service) found(ctx context.Context) error {
 	s.now = time.Now()
 	for k := range appCount {
-		made := secret.New(secret.ClientSecret)
-		one := app{id: id.New(id.App, s.now), client: fmt.Sprint("client_", k), secret: made.Reveal()}
-		err := s.Store.CreateApp(ctx, oauthserver.App{
-			ID: one.id, ClientID: one.client, Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
-			Name: "App", OrganizationID: "org_1", Reviewed: true, RedirectURIs: []string{redirectURI}, Scopes: scopes, CreatedAt: s.now,
-		}, []oauthserver.ClientSecret{{ID: id.New(id.Secret, s.now), AppID: one.id, Digest: made.Digest(), Prefix: "pk", CreatedAt: s.now}})
+		created := fixture.App(s.now, scopes)
+		created.ClientID, created.Type, created.RedirectURIs = fmt.Sprint("client_", k), oauthserver.Confidential, []string{redirectURI}
+		secret, text := fixture.Secret(created)
+		one := app{id: created.ID, client: created.ClientID, secret: text}
+		err := fixture.AddApp(ctx, s.Store, created, secret)
 		if err != nil {
 			return err
 		}
 		for i, name := range []string{"a", "b"} {
 			field := appdata.Field{ID: id.New(id.AppDataField, s.now), AppID: one.id, ResourceType: "invoice", Key: name, Type: appdata.Text, CreatedAt: s.now, UpdatedAt: s.now}
-			if err := s.Store.CreateField(ctx, field, 10); err != nil {
+			err := s.Store.ChangeFields(ctx, one.id, s.now, func(all []appdata.Field) ([]appdata.Field, error) { return append(all, field), nil })
+			if err != nil {
 				return err
 			}
 			one.fields[i] = field.ID
@@ -254,29 +245,9 @@ func (s *Service) grow(ctx context.Context, db *sql.DB, d dialect) error {
 	return nil
 }
 
-// generous has limits that nobody reaches.
-type generous struct{ *ratelimit.Memory }
+// records finds every record that it is asked for.
+type records struct{}
 
-func (g generous) Check(ctx context.Context, now time.Time, asked ratelimit.Request) (ratelimit.Result, error) {
-	for i := range asked.Counters {
-		if asked.Counters[i].Limit.Count > 0 {
-			asked.Counters[i].Limit.Count = 1_000_000_000
-		}
-	}
-	return g.Memory.Check(ctx, now, asked)
-}
-
-// host has people and records, whoever and whatever is asked for.
-type host struct{}
-
-func (host) Session(*http.Request) (identity.Session, bool, error) {
-	return identity.Session{}, false, nil
-}
-func (host) SignIn(http.ResponseWriter, *http.Request, string) {}
-func (host) Businesses(context.Context, string) ([]oauthserver.Business, error) {
-	return nil, nil
-}
-func (host) IsMember(context.Context, string, string) (bool, error) { return true, nil }
-func (host) ExistingRecords(_ context.Context, _ string, asked []appdata.Record) ([]appdata.Record, error) {
+func (records) ExistingRecords(_ context.Context, _ string, asked []appdata.Record) ([]appdata.Record, error) {
 	return asked, nil
 }

@@ -21,7 +21,7 @@ import (
 // encoding keeps the order of the bytes that it encodes (RFC 4648 7, in lower case).
 var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// Length is that of 128 bits in base 32, which stand after the prefix.
+// Length is the number of characters after the prefix: 128 bits in base 32.
 const Length = 26
 
 // Resolution is how far apart two instants must be for their ids to sort: a little
@@ -31,7 +31,7 @@ const Resolution = 245 * time.Nanosecond
 // New makes an id for a record created at now, which must not be before 1970.
 //
 // Ids sort by now down to 1/4096 of a millisecond. Those made for the same instant
-// are distinct, with 62 random bits, and in no promised order: whoever needs one
+// are distinct, with 62 random bits, and in no promised order: a caller that needs one
 // counts. It is safe for concurrent use.
 func New(kind Kind, now time.Time) string {
 	return text(kind, at(uuid.New(), now))
@@ -56,7 +56,7 @@ func Valid(kind Kind, s string) bool {
 	return err == nil && encoding.EncodeToString(u[:]) == text && u.Version() == 7 && u.Variant() == uuid.RFC4122
 }
 
-// Time is when the record of a valid id was created, to the millisecond.
+// Time returns when the record of a valid id was created, to the millisecond.
 func Time(kind Kind, s string) (time.Time, bool) {
 	if !Valid(kind, s) {
 		return time.Time{}, false

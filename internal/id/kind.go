@@ -1,9 +1,9 @@
 package id
 
-// Kind is what an id names: its prefix, underscore included.
+// Kind is the kind of record that an id names: its prefix, including the underscore.
 type Kind string
 
-// The kinds. A prefix is for good: ids are in partners' databases.
+// The kinds. A prefix never changes, because partners store ids in their databases.
 const (
 	App          Kind = "app_"
 	Business     Kind = "biz_"
@@ -19,6 +19,7 @@ const (
 	Code              Kind = "cod_"
 	Device            Kind = "dvc_" // a device authorization
 	RegistrationToken Kind = "rgt_"
+	ConsoleToken      Kind = "ctk_" // the record of a console token, never the token
 	Session           Kind = "ses_"
 	SigningKey        Kind = "key_"
 
@@ -31,13 +32,14 @@ const (
 	AppDataSpace Kind = "ads_" // all values of an app in a business
 	AppDataValue Kind = "adv_"
 
-	Asset     Kind = "ast_"
-	Audit     Kind = "aud_"
-	Extension Kind = "ext_"
-	Function  Kind = "fnc_"
-	Listing   Kind = "lst_"
-	Revision  Kind = "rev_"
-	Secret    Kind = "sec_" // the record of an app's secret, never the secret
+	Asset           Kind = "ast_"
+	Audit           Kind = "aud_"
+	Extension       Kind = "ext_"
+	Function        Kind = "fnc_"
+	Listing         Kind = "lst_"
+	Revision        Kind = "rev_"
+	TrustedDocument Kind = "tdh_" // a host whose client metadata documents are trusted
+	Secret          Kind = "sec_" // the record of an app's secret, never the secret
 
 	Account      Kind = "acc_"
 	Customer     Kind = "cus_"

@@ -1,6 +1,6 @@
-// Package look is the one look of all pages: a style sheet, a script that only
-// improves, the frame around a page and the pieces that pages are made of. There is no
-// build step; pages work without the script.
+// Package look holds the design of all pages: a style sheet, an optional script, the frame
+// around a page and the templates that pages share. There is no build step. Pages work
+// without the script.
 package look
 
 import (
@@ -13,7 +13,11 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/partnerkit/partnerkit/locale"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 //go:embed templates style.css script.js icon.svg
@@ -36,19 +40,27 @@ func mustRead(name string) []byte {
 	return content
 }
 
-// named puts a digest of a file into its name, so that browsers may keep it for good.
+// named puts a digest of a file into its name, so that browsers may cache it forever.
 func named(stem string, content []byte, extension string) string {
 	sum := sha256.Sum256(content)
 	return stem + "." + hex.EncodeToString(sum[:6]) + "." + extension
 }
 
-// Frame is what stands around a page.
+// Frame is the content around a page.
 type Frame struct {
-	Service string // what the service calls itself
-	Title   string
-	// Assets is the path where [Assets] are served. A page without any of its own,
-	// which says Nonce instead, carries the style sheet and has no script.
-	Assets, Nonce string
+	Service  string // what the service calls itself
+	Title    string
+	Subject  string // id of what the page is about, if the title does not name it
+	Theme    theme.Theme
+	Language locale.Language // zero: English
+	// Assets is the path where [Assets] are served. A page without it carries the style
+	// sheet and has no script.
+	Assets string
+	// Icon is the path of the page's icon, for pages without Assets.
+	Icon string
+	// Nonce is that of the content policy. Pages without Assets need one, and so does a
+	// theme with colours or a style sheet.
+	Nonce string
 
 	Home    string // where the name of the service leads; empty: nowhere
 	Links   []Link // of the header
@@ -61,11 +73,36 @@ type Frame struct {
 
 	// Focus is for a page with one thing to do.
 	Focus  bool
-	Alerts []string // what went wrong
-	Notice string   // what went well
+	Alerts []string // what went wrong, in English
+	// Explanation is shown beside the alerts, in the language of the page.
+	Explanation string
+	Notice      string // what went well
 }
 
-// Page is what templates get: the frame, and what they show in it.
+// Name is the title with the subject.
+func (f Frame) Name() string {
+	if f.Subject == "" {
+		return f.Title
+	}
+	return f.Title + " " + f.Subject
+}
+
+// WindowTitle identifies the page among the tabs of a browser: what it is about, then what
+// that belongs to, then the service.
+func (f Frame) WindowTitle() string {
+	names := []string{f.Name()}
+	for i := len(f.Trail) - 1; i > 0; i-- { // the first one leads to the list of everything
+		if f.Trail[i].Text != f.Title {
+			names = append(names, f.Trail[i].Text)
+		}
+	}
+	return strings.Join(append(names, f.Service), " · ")
+}
+
+// Icon is the icon of pages, an SVG image.
+func Icon() []byte { return bytes.Clone(icon) }
+
+// Page is the input of the templates: the frame, and the data that they show in it.
 type Page struct {
 	Frame
 	Data any
@@ -105,7 +142,7 @@ func (l Left) String() string {
 }
 
 // Set is the pages of a package, each a file that defines "content" and may define
-// "aside", what stands beside the title.
+// "aside", which is shown beside the title.
 type Set struct{ pages map[string]*template.Template }
 
 // Parse reads the pages of a folder: login.html is the page login. Files that begin
@@ -156,13 +193,14 @@ func pieces() template.FuncMap {
 		"styleName":  func() string { return styleName },
 		"scriptName": func() string { return scriptName },
 		"iconName":   func() string { return iconName },
+		"colors":     func(t theme.Theme) template.CSS { return template.CSS(t.CSS()) }, //nolint:gosec // it has checked colours only
 		"rfc3339":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"stamp":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") },
 	}
 }
 
-// Assets serves the style sheet, the script and the icon by their names, below wherever it is
-// mounted: strip the prefix first.
+// Assets serves the style sheet, the script and the icon by their names. If it is mounted
+// below a prefix, strip the prefix first.
 func Assets() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /"+styleName, asset("text/css; charset=utf-8", style))
@@ -180,10 +218,16 @@ func asset(contentType string, content []byte) http.Handler {
 	})
 }
 
-// Policy lets a page show itself, its style sheet, its script, images of its own
-// origin, and nothing else; nobody may frame it.
-const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+// Policy lets a page show itself, its style sheet, its script, images and fonts of its own
+// origin, and nothing else; no page may frame it.
+const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// AllowStyle lets the page have style elements with the nonce, beside what [Policy]
+// allows.
+func AllowStyle(h http.Header, nonce string) {
+	h.Set("Content-Security-Policy", strings.Replace(Policy, "style-src 'self'", "style-src 'self' 'nonce-"+nonce+"'", 1))
+}
 
 // SetHeader sets what every page carries.
 func SetHeader(h http.Header) {

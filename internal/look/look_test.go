@@ -7,15 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
-// Browsers keep the assets for good: whatever changes gets another name.
+// Browsers cache the assets forever: an asset that changes gets another name.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	page := render(t, `{{define "content"}}{{end}}`, look.Page{Frame: look.Frame{Assets: "/a"}})
@@ -76,7 +78,7 @@ func TestClasses(t *testing.T) {
 	}
 	written := regexp.MustCompile(`class="([^"]*)"`)
 	action := regexp.MustCompile(`{{[^}]*}}`)
-	for _, folder := range []string{"templates", "../../console/pages/templates", "../../oauthserver/pages/templates", "../../examples/server/templates", "../../examples/books/templates"} {
+	for _, folder := range []string{"templates", "../../console/pages/templates", "../../operator/pages/templates", "../../oauthserver/pages/templates", "../../examples/server/templates", "../../examples/books/templates"} {
 		files, err := filepath.Glob(folder + "/*.html")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no pages: %v", folder, err)
@@ -109,4 +111,60 @@ func render(t *testing.T, content string, p look.Page) string {
 		t.Fatal(err)
 	}
 	return page.String()
+}
+
+// The colours that themes are checked against are those of the style sheet.
+func TestDefaultColours(t *testing.T) {
+	t.Parallel()
+	style, err := os.ReadFile("style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	light, rest, _ := strings.Cut(string(style), "@media (prefers-color-scheme: dark)")
+	dark, _, _ := strings.Cut(rest, "*, ::before")
+	colour := regexp.MustCompile(`--[a-z-]+: #[0-9a-f]+;`)
+	var defaults theme.Theme
+	defaults.Light, defaults.Dark = theme.Defaults()
+	wantLight, wantDark, _ := strings.Cut(defaults.CSS(), "\n")
+	for scheme, both := range map[string][2]string{"light": {light, wantLight}, "dark": {dark, wantDark}} {
+		got, want := colour.FindAllString(both[0], -1), colour.FindAllString(both[1], -1)
+		slices.Sort(got)
+		slices.Sort(want)
+		if len(want) < 18 || !slices.Equal(got, want) {
+			t.Errorf("%s: the style sheet has\n%v\ntheme has\n%v", scheme, got, want)
+		}
+	}
+}
+
+// A page that loads its style sheet can have a theme too, with a nonce.
+func TestAllowStyle(t *testing.T) {
+	t.Parallel()
+	page := render(t, `{{define "content"}}{{end}}`, look.Page{Frame: look.Frame{Assets: "/a", Nonce: "n1", Theme: theme.Theme{StyleSheet: "/x.css", Light: theme.Colors{Accent: "#00f"}}}})
+	h := http.Header{}
+	look.SetHeader(h)
+	look.AllowStyle(h, "n1")
+	if !strings.Contains(h.Get("Content-Security-Policy"), "style-src 'self' 'nonce-n1'; script-src 'self'; img-src 'self'; font-src 'self';") ||
+		!strings.Contains(page, `<style nonce="n1">@media (prefers-color-scheme: light) { :root { --accent: #00f; } }`) || !strings.Contains(page, `<link rel="stylesheet" nonce="n1" href="/x.css">`) {
+		t.Errorf("%s\n%s", h, page)
+	}
+}
+
+// The title of its tab and its trail distinguish a page from others.
+func TestWindowTitle(t *testing.T) {
+	t.Parallel()
+	trail := []look.Link{{Text: "Apps", Href: "/d"}, {Text: "Ledger Sync", Href: "/d/1"}, {Text: "Webhooks", Href: "/d/1/w"}}
+	for want, frame := range map[string]look.Frame{
+		"Apps · Service":                                  {Title: "Apps"},
+		"Webhooks · Ledger Sync · Service":                {Title: "Webhooks", Trail: trail},
+		"Webhook wh_1 · Webhooks · Ledger Sync · Service": {Title: "Webhook", Subject: "wh_1", Trail: trail},
+	} {
+		frame.Service = "Service"
+		if page := render(t, `{{define "content"}}{{end}}`, look.Page{Frame: frame}); !strings.Contains(page, "<title>"+want+"</title>") {
+			t.Errorf("no title %q in %s", want, page)
+		}
+	}
+	page := render(t, `{{define "content"}}{{end}}`, look.Page{Frame: look.Frame{Title: "Webhook", Subject: "wh_1", Trail: trail}})
+	if !strings.Contains(page, `<a href="/d/1/w">Webhooks</a><span aria-current="page">Webhook wh_1</span></nav>`) || !strings.Contains(page, `<h1>Webhook</h1>`) {
+		t.Errorf("the page is %s", page)
+	}
 }

@@ -62,11 +62,22 @@ function keepFresh() {
   const seen = new Map(Array.from(sections(), (element) => [element.id, face(element)]));
   if (seen.size === 0) return;
   const address = sections()[0].dataset.live || location.href;
+  // Says why the sections stand still, to screen readers too.
+  const state = document.createElement("p");
+  state.className = "note warn pause";
+  state.setAttribute("role", "status");
+  sections()[0].before(state);
+  const pause = (text) => { if (state.textContent !== text) state.textContent = text; };
   async function refresh() {
     let wait = 2000;
     if (!document.hidden) try {
-      const answer = await fetch(address, { credentials: "same-origin", redirect: "error" });
-      if (!answer.ok) throw new Error(answer.statusText);
+      const answer = await fetch(address, { credentials: "same-origin", redirect: "manual" });
+      const signedOut = answer.type === "opaqueredirect" || answer.status === 401 || answer.status === 403;
+      if (signedOut || !answer.ok) {
+        pause(signedOut ? "Updates are paused: you are signed out. Reload the page to sign in." : "Updates are paused: the service does not respond.");
+        throw new Error(answer.statusText);
+      }
+      pause("");
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const old of sections()) {
         const fresh = page.getElementById(old.id);
@@ -74,8 +85,9 @@ function keepFresh() {
         seen.set(old.id, face(fresh));
         swap(old, fresh);
       }
-    } catch {
-      wait = 15000; // signed out, or the service is away
+    } catch (error) {
+      if (error instanceof TypeError) pause("Updates are paused: the service cannot be reached.");
+      wait = 15000;
     }
     setTimeout(refresh, wait);
   }

@@ -141,8 +141,8 @@ func New(config Config) (*Client, error) {
 
 // Send makes one request and reads its response, within the client's timeout and the
 // request's context. Every final status is a response, redirects included, which are not
-// followed. Once the last header has arrived the response stands: a body that is too long,
-// stalls or breaks off is noted in the [Response] and is not an error here.
+// followed. Once the last header has arrived, Send returns a response: it records in the
+// [Response] that the body is too long, stalls or breaks off, and does not return an error.
 //
 // A request whose reused connection ends before the first byte of a response is sent
 // again on another one, if its body can be read again (http.Request.GetBody). The server

@@ -46,7 +46,7 @@ func TestSendFollowsNoRedirect(t *testing.T) {
 }
 
 // DLV-07: a proxy in the environment sees nothing. Loopback is exempt from proxies
-// anyway, so the recorded dial to a public address is what tells.
+// anyway, so the recorded dial to a public address is the evidence.
 func TestSendIgnoresProxyFromEnvironment(t *testing.T) {
 	var hits atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
@@ -67,7 +67,8 @@ func TestSendIgnoresProxyFromEnvironment(t *testing.T) {
 	}
 }
 
-// DLV-07: a compressed body stays compressed, so its limit is what crossed the wire.
+// DLV-07: a compressed body stays compressed, so its limit applies to the bytes on
+// the wire.
 func TestSendDecodesNoGzip(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
@@ -93,7 +94,8 @@ func TestSendDecodesNoGzip(t *testing.T) {
 	}
 }
 
-// DLV-01, DLV-07: the status stands whatever the body does; CIMD-02 sees the cut.
+// DLV-01, DLV-07: the body does not affect the status. CIMD-02: the caller learns that the
+// body was truncated.
 func TestSendBoundsTheBody(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -163,7 +165,7 @@ func (c counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// DLV-01: a body that breaks off is noted; the status stands.
+// DLV-01: the response records that its body broke off, and keeps its status.
 func TestSendNotesABrokenBody(t *testing.T) {
 	t.Parallel()
 	url, config := server(t, func(w http.ResponseWriter, _ *http.Request) {

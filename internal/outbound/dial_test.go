@@ -189,7 +189,7 @@ func TestSendTriesFewAddresses(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	var found []netip.Addr
 	for i := range 8 {
-		found = append(found, netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)})) // where nobody listens at this port
+		found = append(found, netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)})) // no process listens on this port
 	}
 	useResolver(t, dnsServer(t, map[string][]netip.Addr{"many.test": append(found, netip.MustParseAddr("127.0.1.1"))}))
 	client := newClient(t, outbound.Config{Policy: outbound.Policy{AllowLoopback: true}})

@@ -14,7 +14,7 @@ import (
 // errNoNetwork is what the recording dial answers: the tests never leave loopback.
 var errNoNetwork = errors.New("no network in tests")
 
-// A recorder stands below the guard and notes what would have been dialled.
+// A recorder is called after the address check and records the addresses to dial.
 type recorder struct {
 	mu     sync.Mutex
 	dialed []string

@@ -1,4 +1,4 @@
-// Package outbound is the HTTP client for requests whose URL somebody else chose: webhook
+// Package outbound is the HTTP client for requests whose URL a partner chose: webhook
 // deliveries and client metadata documents.
 //
 // A [Policy] decides which URLs may be saved and which addresses may be dialled. A

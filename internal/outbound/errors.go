@@ -33,7 +33,7 @@ func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
 // Unwrap returns the detailed cause, so that errors.Is(err, context.Canceled) works.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Public is what the owner of the URL may read. Blocked, unresolvable and refused
+// Public returns the text that the owner of the URL may read. Blocked, unresolvable and refused
 // connections have the same text: otherwise the owner could map the network behind the
 // client. A failed handshake and a timeout have their own texts, since only an address that
 // the policy allows gets that far.

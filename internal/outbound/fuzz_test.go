@@ -9,8 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
-// FuzzParseURL holds whatever is taken to DLV-07, with a loose IPv4 parser of its
-// own that reads every spelling a C library would.
+// FuzzParseURL checks that every accepted URL satisfies DLV-07. It uses its own lenient
+// IPv4 parser, which reads every spelling that a C library accepts.
 func FuzzParseURL(f *testing.F) {
 	for _, host := range append([]string{
 		"example.com", "example.com:8443", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "localhost", "LOCALHOST.",

@@ -217,7 +217,7 @@ func TestSendChecksCertificatesBeyondLoopback(t *testing.T) {
 	server := newPipeServer(t)
 	synctest.Test(t, func(t *testing.T) {
 		_, config := server.open(t)
-		config.TLS = &tls.Config{RootCAs: x509.NewCertPool()} // knows nobody
+		config.TLS = &tls.Config{RootCAs: x509.NewCertPool()} // trusts no authority
 		config.Policy.AllowLoopback = true
 		config.AnyCertificateOnLoopback = true
 		client := newClient(t, config)

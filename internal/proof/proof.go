@@ -1,4 +1,5 @@
-// Package proof counts what the proofs tried, for the table of make prove.
+// Package proof counts the attempts and violations of the proofs for the table of make
+// prove.
 package proof
 
 import (
@@ -16,7 +17,7 @@ const FileVar = "PARTNERKIT_PROOFS"
 // shown is how many violations a test prints; all are counted.
 const shown = 20
 
-// Line is what became of one proof.
+// Line is the result of one proof.
 type Line struct {
 	What       string  `json:"what"`
 	Tried      int     `json:"tried"`

@@ -7,6 +7,7 @@
 //   - hostile: what clients may send to do harm
 //   - mutants: rules broken on purpose, and the tests that notice
 //   - powerloss: what a power loss leaves of an SQLite file
+//   - fresh: the README's commands where nothing is installed, and reproducible builds
 //   - plans: the plans of statements on a database that has grown, and no process
 //
 // The races of single acts are explored in storage/racetest, statement by statement.

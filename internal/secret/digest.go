@@ -2,39 +2,15 @@ package secret
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
-	"database/sql/driver"
-	"fmt"
+
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Digest is the SHA-256 of a secret's text. It can be a map key, an argument of a
-// query and a destination of a scan. The zero value matches no secret.
-type Digest [sha256.Size]byte
+// Digest is stored in place of a secret.
+type Digest = storage.Digest
 
-// DigestOf is the digest of a presented text, whatever it is.
+// DigestOf returns the digest of any presented text.
 func DigestOf(text string) Digest {
-	var short [128]byte // what we mint fits, and is then not copied to the heap
+	var short [128]byte // what we issue fits, and is then not copied to the heap
 	return sha256.Sum256(append(short[:0], text...))
-}
-
-// Equal compares in constant time. Two zero digests are not equal: one that was
-// never set must not match another.
-func (d Digest) Equal(other Digest) bool {
-	return d != Digest{} && subtle.ConstantTimeCompare(d[:], other[:]) == 1
-}
-
-// Bytes is a copy, for stores that want a slice.
-func (d Digest) Bytes() []byte { return append([]byte(nil), d[:]...) }
-
-// Value makes a Digest an argument of database/sql, as bytes.
-func (d Digest) Value() (driver.Value, error) { return d.Bytes(), nil }
-
-// Scan reads the bytes that Value wrote; anything else is an error.
-func (d *Digest) Scan(src any) error {
-	b, ok := src.([]byte)
-	if !ok || len(b) != len(d) {
-		return fmt.Errorf("secret: scan digest: want %d bytes, got %T", len(d), src)
-	}
-	copy(d[:], b)
-	return nil
 }

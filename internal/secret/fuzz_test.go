@@ -13,7 +13,7 @@ import (
 
 // TOK-09: what passes as a secret has the form of its kind, and is of no other.
 func FuzzParse(f *testing.F) {
-	kinds := []secret.Kind{secret.AccessToken, secret.RefreshToken, secret.AuthorizationCode, secret.DeviceCode, secret.ClientSecret, secret.Session, secret.RegistrationToken}
+	kinds := []secret.Kind{secret.AccessToken, secret.RefreshToken, secret.AuthorizationCode, secret.DeviceCode, secret.ClientSecret, secret.Session, secret.RegistrationToken, secret.ConsoleToken}
 	for _, kind := range kinds {
 		f.Add(secret.New(kind).Reveal())
 		f.Add(string(kind))
@@ -22,7 +22,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"", strings.Repeat("a", 43), "pk_\x00", strings.Repeat("ü", 30)} {
 		f.Add(seed)
 	}
-	form := regexp.MustCompile(`^(pk_(ac|dc|cs|reg|ses)_[A-Za-z0-9_-]{43}|pk_[ar]t_[A-Za-z0-9_-]{69})$`)
+	form := regexp.MustCompile(`^(pk_(ac|dc|cs|ct|reg|ses)_[A-Za-z0-9_-]{43}|pk_[ar]t_[A-Za-z0-9_-]{69})$`)
 	f.Fuzz(func(t *testing.T, text string) {
 		passed := 0
 		for _, kind := range kinds {

@@ -1,12 +1,15 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is what a secret is good for: its prefix, underscore included. No kind's
 // prefix begins with another's.
 type Kind string
 
-// The kinds. A prefix is for good: partners and secret scanners know it.
+// The kinds. A prefix never changes, because partners and secret scanners know it.
 const (
 	AccessToken       Kind = "pk_at_"
 	RefreshToken      Kind = "pk_rt_"
@@ -14,6 +17,7 @@ const (
 	DeviceCode        Kind = "pk_dc_"
 	ClientSecret      Kind = "pk_cs_"
 	RegistrationToken Kind = "pk_reg_"
+	ConsoleToken      Kind = "pk_ct_"
 	Session           Kind = "pk_ses_"
 	ConsentRequest    Kind = "pk_req_" // names one consent page to the browser that opened it
 	Browser           Kind = "pk_brw_" // tells the browser that opened a page from others
@@ -22,7 +26,13 @@ const (
 
 var kinds = []Kind{
 	AccessToken, RefreshToken, AuthorizationCode, DeviceCode, ClientSecret,
-	RegistrationToken, Session, ConsentRequest, Browser, WebhookSecret,
+	RegistrationToken, ConsoleToken, Session, ConsentRequest, Browser, WebhookSecret,
+}
+
+// IsOurs reports whether a presented text begins with the prefix of a kind. The rest may
+// be malformed.
+func IsOurs(presented string) bool {
+	return slices.ContainsFunc(kinds, func(kind Kind) bool { return strings.HasPrefix(presented, string(kind)) })
 }
 
 // located are the kinds whose secrets carry the id of their record.

@@ -18,21 +18,21 @@ const (
 	size   = 32 // bytes of randomness
 	length = 43 // the same in unpadded base64
 
-	// placeholder is all that shows of a secret by accident.
+	// placeholder is printed in place of a secret.
 	placeholder = "[secret]"
 )
 
-// ErrMalformed says that a presented text is no secret of the kind asked for.
+// ErrMalformed means that a presented text does not have the form of the requested kind.
 var ErrMalformed = errors.New("secret: malformed or of another kind")
 
 // Secret is a text that shows only when asked: fmt with any verb, slog and
 // encoding/json get a placeholder. Two secrets are compared by [Secret.Equal]; ==
 // does not compile. The zero value is no secret, and equals none.
 type Secret struct {
-	// A function, because fmt cannot call our methods on an unexported field of
-	// somebody's struct and prints what it finds there, and other printers follow
-	// pointers. Nobody looks into a function. It also rules out ==, which would
-	// stop at the first byte that differs.
+	// text is a function because fmt cannot call the methods of Secret on an
+	// unexported field of another struct and prints the content of the field. Other
+	// printers follow pointers. No printer looks into a function. A function also
+	// rules out ==, which would stop at the first byte that differs.
 	text func() string
 }
 
@@ -100,7 +100,7 @@ func (s Secret) TokenID() string {
 // IsZero reports that there is no secret.
 func (s Secret) IsZero() bool { return s.text == nil }
 
-// Digest is what is stored and looked up in the secret's place.
+// Digest returns the digest that stores keep and look up in place of the secret.
 func (s Secret) Digest() Digest { return DigestOf(s.Reveal()) }
 
 // Equal compares in a time that does not depend on where the two differ. A zero
@@ -127,7 +127,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(placeholder), nil 
 // MarshalJSON gives a placeholder: an answer that shows a secret says so with Reveal.
 func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + placeholder + `"`), nil }
 
-// wellFormed checks what stands behind the prefix.
+// wellFormed checks the text after the prefix.
 func wellFormed(kind Kind, body string) bool {
 	want := length
 	if slices.Contains(located, kind) {

@@ -38,6 +38,21 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// API-01: a text with one of our prefixes is ours, even if it is malformed.
+func TestIsOurs(t *testing.T) {
+	t.Parallel()
+	for _, kind := range secret.Kinds {
+		if !secret.IsOurs(string(kind)) || !secret.IsOurs(string(kind)+"x y") || !secret.IsOurs(secret.New(kind).Reveal()) {
+			t.Errorf("a text that begins with %s is not ours", kind)
+		}
+	}
+	for _, foreign := range []string{"", "pk_", "pk_at", "pk_live_1", " pk_at_1", "PK_AT_1", "eyJhbGciOiJFUzI1NiJ9"} {
+		if secret.IsOurs(foreign) {
+			t.Errorf("%q is ours", foreign)
+		}
+	}
+}
+
 // TOK-09: a token carries the id of its record before as many random bits.
 func TestNewToken(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
 // Package testenv finds the services that tests need. A test without its
-// service skips and says how to run it; in CI that is a failure.
+// service skips and explains how to run it; in CI that is a failure.
 package testenv
 
 import (
@@ -46,6 +46,27 @@ func Postgres(t testing.TB) (url, schema string) {
 		}
 	})
 	return url, schema
+}
+
+// PostgresURL returns the URL of a PostgreSQL server whose search_path is a new schema for
+// this test alone: for tests in which tables of others lie next to the library's. The
+// schema is dropped at the test's end.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	address, schema := Postgres(t)
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `CREATE SCHEMA "`+schema+`"`); err != nil {
+		t.Fatal(err)
+	}
+	separator := "?"
+	if strings.Contains(address, "?") {
+		separator = "&"
+	}
+	return address + separator + "search_path=" + schema
 }
 
 func need(t testing.TB, name, example string) string {

@@ -1,6 +1,7 @@
 // Package pages has the default pages of the OAuth server: consent, device
-// approval and refusals. They are plain HTML forms without script, work with a
-// keyboard and a screen reader, and follow the browser's light or dark scheme.
+// approval, connected apps and refusals. They are plain HTML forms without script, work
+// with a keyboard and a screen reader, follow the browser's light or dark scheme, and
+// show the theme and the language of their view.
 //
 // A host with a front end of its own implements oauthserver.Pages instead; these
 // show what such pages have to contain.
@@ -8,8 +9,12 @@ package pages
 
 import (
 	"embed"
+	"html/template"
 	"net/http"
+	"strings"
+	"unicode"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -25,7 +30,7 @@ var _ oauthserver.Pages = (*Pages)(nil)
 
 // New reads the templates that come with the package.
 func New() *Pages {
-	set, err := look.Parse(files, "templates", nil)
+	set, err := look.Parse(files, "templates", template.FuncMap{"initial": initial})
 	if err != nil {
 		panic(err) // they were there, and whole, at compile time
 	}
@@ -34,48 +39,96 @@ func New() *Pages {
 
 // Consent implements oauthserver.Pages.
 func (p *Pages) Consent(w http.ResponseWriter, _ *http.Request, view oauthserver.ConsentView) error {
-	return p.render(w, "consent", view, look.Frame{Title: "Connect " + view.AppName + "?", Service: view.Service, Nonce: view.Nonce})
+	return p.focus(w, "consent", view, frame(view.Frame, view.Language.Text("consent.title", "app", view.AppName)))
 }
 
 // DeviceForm implements oauthserver.Pages.
 func (p *Pages) DeviceForm(w http.ResponseWriter, _ *http.Request, view oauthserver.DeviceFormView) error {
-	frame := look.Frame{Title: "Connect a device", Service: view.Service, Nonce: view.Nonce}
+	f := frame(view.Frame, view.Language.Text("device.title"))
 	if view.Problem != "" {
-		frame.Alerts = []string{view.Problem}
+		f.Alerts = []string{view.Problem}
+		f.Explanation = explanation(view.Frame, view.ProblemCode)
 	}
-	return p.render(w, "device", view, frame)
+	return p.focus(w, "device", view, f)
 }
 
 // Done implements oauthserver.Pages.
 func (p *Pages) Done(w http.ResponseWriter, _ *http.Request, view oauthserver.DoneView) error {
-	title := "Not connected"
+	title := "done.not_connected"
 	if view.Approved {
-		title = "Connected"
+		title = "done.connected"
 	}
-	return p.render(w, "done", view, look.Frame{Title: title, Service: view.Service, Nonce: view.Nonce})
+	return p.focus(w, "done", view, frame(view.Frame, view.Language.Text(title)))
+}
+
+// ConnectedApps implements oauthserver.Pages.
+func (p *Pages) ConnectedApps(w http.ResponseWriter, _ *http.Request, view oauthserver.ConnectedAppsView) error {
+	f := frame(view.Frame, view.Language.Text("apps.title"))
+	f.Person, f.SignOut = view.Person, view.Theme.SignOut
+	for _, link := range view.Theme.Links {
+		f.Links = append(f.Links, look.Link{Text: view.Language.Link(link.Text, link.Href), Href: link.Href, Current: link.Href == view.Path})
+	}
+	switch view.Disconnected {
+	case audit.AccessRevoked:
+		f.Notice = view.Language.Text("apps.revoked")
+	case audit.Uninstalled:
+		f.Notice = view.Language.Text("apps.uninstalled")
+	}
+	return p.set.Render(w, "apps", look.Page{Frame: f, Data: view})
 }
 
 // Error implements oauthserver.Pages.
 func (p *Pages) Error(w http.ResponseWriter, _ *http.Request, view oauthserver.ErrorView) error {
-	return p.render(w, "error", view, look.Frame{
-		Title: errorTitle(view.Status), Service: view.Service, Nonce: view.Nonce, Alerts: []string{view.Message},
-	})
+	f := frame(view.Frame, errorTitle(view))
+	f.Alerts, f.Explanation = []string{view.Message}, explanation(view.Frame, view.Code)
+	return p.focus(w, "error", view, f)
 }
 
-func errorTitle(status int) string {
+// errorTitle names the app, if the page is about one and nothing is wrong with the service.
+func errorTitle(view oauthserver.ErrorView) string {
+	l, status := view.Language, view.Status
 	switch {
-	case status == http.StatusForbidden:
-		return "This is not allowed"
 	case status == http.StatusTooManyRequests:
-		return "Please wait"
+		return l.Text("error.title.wait")
 	case status >= http.StatusInternalServerError:
-		return "Something went wrong"
+		return l.Text("error.title.internal")
+	case view.AppName != "" && view.Code == oauthserver.PageRequestExpired:
+		return l.Text("error.title.app_closed", "app", view.AppName)
+	case view.AppName != "":
+		return l.Text("error.title.app", "app", view.AppName)
+	case status == http.StatusForbidden:
+		return l.Text("error.title.forbidden")
 	}
-	return "This cannot be done"
+	return l.Text("error.title.invalid")
 }
 
-// render writes a page with one thing to do.
-func (p *Pages) render(w http.ResponseWriter, name string, view any, frame look.Frame) error {
-	frame.Focus = true
-	return p.set.Render(w, name, look.Page{Frame: frame, Data: view})
+// explanation is what the language says beside the text of an error.
+func explanation(f oauthserver.Frame, code oauthserver.PageError) string {
+	if code == "" {
+		return ""
+	}
+	return f.Language.Text("error." + string(code))
+}
+
+// frame is that of a page with the title.
+func frame(f oauthserver.Frame, title string) look.Frame {
+	return look.Frame{Title: title, Service: f.Service, Nonce: f.Nonce, Icon: f.Icon, Theme: f.Theme, Language: f.Language}
+}
+
+// initial is the first letter or digit of a name, which stands for an app without an icon.
+func initial(name string) string {
+	i := strings.IndexFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	if i < 0 {
+		return ""
+	}
+	for _, first := range name[i:] {
+		return string(unicode.ToUpper(first))
+	}
+	return ""
+}
+
+// focus writes a page with one thing to do.
+func (p *Pages) focus(w http.ResponseWriter, name string, view any, f look.Frame) error {
+	f.Focus = true
+	return p.set.Render(w, name, look.Page{Frame: f, Data: view})
 }

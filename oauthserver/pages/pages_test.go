@@ -2,17 +2,23 @@ package pages_test
 
 import (
 	"flag"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -41,6 +47,7 @@ func failure(view oauthserver.ErrorView) render {
 }
 
 var (
+	plain  = oauthserver.Frame{Service: "Service", Nonce: "N0NCE"}
 	scopes = []oauthserver.ScopeView{
 		{Name: "invoices:read", Description: "See your invoices"},
 		{Name: "invoices:write", Description: "Create and change invoices"},
@@ -48,36 +55,130 @@ var (
 	hidden = []oauthserver.HiddenField{{Name: "request_id", Value: "pk_req_1"}, {Name: "csrf_token", Value: "tok"}}
 )
 
+// german is a page in German with a theme that has everything.
+var german = oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Person: "Ada Moreau", Language: inGerman(), Theme: theme.Theme{
+	Logo: "/brand/logo.svg", StyleSheet: "/brand/pages.css", Light: theme.Colors{Accent: "#1d4ed8"}, Dark: theme.Colors{Accent: "#9cf"},
+	Terms: "https://example.com/agb", Privacy: "/datenschutz", Support: "mailto:hilfe@example.com",
+	Links: []theme.Link{{Text: "Connected apps", Href: "/settings/apps"}}, SignOut: "/logout",
+}}
+
+func inGerman() locale.Language {
+	book, err := locale.NewBook(locale.Languages{Offered: []string{"de"}}, identity.DefaultScopes(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		panic(err)
+	}
+	return book.Choose(httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+// accountFrame is the frame of a person who can sign in with another account.
+func accountFrame(f oauthserver.Frame) oauthserver.Frame {
+	f.Person, f.SwitchAccount = "ada@example.com", "/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dpk_req_1"
+	return f
+}
+
+func connectedApps(view oauthserver.ConnectedAppsView) render {
+	view.Path, view.RevokeAction, view.UninstallAction = "/settings/apps", "/settings/apps/revoke-access", "/settings/apps/uninstall"
+	view.RedactHours = 48
+	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error {
+		return p.ConnectedApps(w, r, view)
+	}
+}
+
+var connected = []oauthserver.ConnectedApp{
+	{ID: "app_1", ClientID: "sync", Name: "Ledger Sync", Scopes: scopes, OpenPath: "/embedded/sync", ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)},
+	{
+		ID: "app_2", ClientID: hostile, Name: hostile, OpenPath: hostile, ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC),
+		Scopes: []oauthserver.ScopeView{{Description: hostile}}, Listing: oauthserver.AppListing{IconPath: "/icons/" + hostile},
+		LastUsedAt: time.Date(2026, 9, 2, 12, 0, 0, 0, time.UTC),
+	},
+}
+
 var cases = map[string]render{
+	"consent_listing": consent(oauthserver.ConsentView{
+		Frame: oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Person: "ada@example.com"}, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize",
+		Hidden: hidden, Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Listing: oauthserver.AppListing{IconPath: "/app-icons/app_1/ast_1", Publisher: "Ledgerlink Ltd", TermsURL: "https://ledger.example/terms", PrivacyURL: "https://ledger.example/privacy"},
+	}),
+	"consent_german": consent(oauthserver.ConsentView{
+		Frame: german, AppName: "Ledger Sync", ClientHost: "agent.example", Unreviewed: true, LocalOnly: true, ReturnsTo: "127.0.0.1:9000", Action: "/oauth/authorize", Hidden: hidden,
+		Scopes:     []oauthserver.ScopeView{{Name: "invoices:read", Description: "Ihre Rechnungen sehen"}},
+		Businesses: []oauthserver.BusinessView{{ID: "biz_3", Name: "Versuch", Sandbox: true, Selected: true}},
+		Listing:    oauthserver.AppListing{Publisher: "Ledgerlink GmbH", TermsURL: "https://ledger.example/terms", PrivacyURL: "https://ledger.example/privacy"},
+	}),
+	// AZ-12: why a business cannot be chosen, and how to sign in with another account.
+	"consent_missing": consent(oauthserver.ConsentView{
+		Frame: accountFrame(plain), AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
+		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Missing: []oauthserver.MissingBusiness{
+			{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}, {Name: "Old Mill", Reason: oauthserver.PageReviewRequired},
+		},
+	}),
+	"consent_missing_german": consent(oauthserver.ConsentView{
+		Frame: accountFrame(german), AppName: "Ledger Sync", Action: "/oauth/authorize", Hidden: hidden,
+		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Missing: []oauthserver.MissingBusiness{
+			{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}, {Name: "Old Mill", Reason: oauthserver.PageReviewRequired},
+		},
+	}),
+	"consent_device_german": consent(oauthserver.ConsentView{
+		Frame: german, AppName: "Till", UserCode: "BCDF-GHJK", FixedTo: "biz_1", Action: "/device", Hidden: hidden,
+		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+	}),
+	"device_problem_german": deviceForm(oauthserver.DeviceFormView{
+		Frame: german, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid.", ProblemCode: oauthserver.PageUserCodeInvalid,
+	}),
+	"done_german":        done(oauthserver.DoneView{Frame: german, AppName: "Till", Business: "Corner Bakery", Approved: true}),
+	"done_denied_german": done(oauthserver.DoneView{Frame: german, AppName: "Till"}),
+	"error_german":       failure(oauthserver.ErrorView{Frame: german, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
+	"error_explained":    failure(oauthserver.ErrorView{Frame: plain, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
+	"apps":               connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", BusinessPath: "/businesses", MayChange: true, ShowsUse: true, Apps: connected}),
+	"apps_german":        connectedApps(oauthserver.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Disconnected: audit.AccessRevoked}),
+	"apps_none":          connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Disconnected: audit.Uninstalled}),
+	"theme_hostile": failure(oauthserver.ErrorView{Message: "x", Frame: oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Theme: theme.Theme{
+		Logo: hostile, StyleSheet: hostile, Terms: "javascript:alert(1)", Privacy: hostile, Support: "javascript:alert(1)",
+		Light: theme.Colors{Ink: "#fff;}" + hostile, Paper: "red"},
+	}}}),
 	"consent": consent(oauthserver.ConsentView{
-		Service: "Service", Nonce: "N0NCE", AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
+		Frame: plain, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
 		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery"}, {ID: "biz_2", Name: "Harbour Bikes", Selected: true}},
 	}),
 	"consent_document": consent(oauthserver.ConsentView{
-		Service: "Service", Nonce: "N0NCE", AppName: "Agent", ClientHost: "agent.example", Scopes: scopes[:1], ReturnsTo: "127.0.0.1:9000",
-		Unreviewed: true, Action: "/oauth/authorize", Hidden: hidden,
+		Frame: plain, AppName: "Agent", ClientHost: "agent.example", Scopes: scopes[:1], ReturnsTo: "127.0.0.1:9000",
+		Unreviewed: true, LocalOnly: true, Action: "/oauth/authorize", Hidden: hidden,
 		Businesses: []oauthserver.BusinessView{{ID: "biz_3", Name: "Try it out", Sandbox: true, Selected: true}},
 	}),
 	"consent_device": consent(oauthserver.ConsentView{
-		Service: "Service", Nonce: "N0NCE", AppName: "Till", UserCode: "BCDF-GHJK", Scopes: scopes, FixedTo: "biz_1", Action: "/device", Hidden: hidden,
+		Frame: plain, AppName: "Till", UserCode: "BCDF-GHJK", Scopes: scopes, FixedTo: "biz_1", ChooseBusiness: "/businesses?return_to=%2Fdevice", Action: "/device", Hidden: hidden,
 		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
 	}),
 	"consent_hostile": consent(oauthserver.ConsentView{
-		Service: hostile, Nonce: "N0NCE", AppName: hostile, ClientHost: hostile, UserCode: hostile, ReturnsTo: hostile, Action: "/device",
+		Frame: oauthserver.Frame{Service: hostile, Nonce: "N0NCE", Person: hostile, SwitchAccount: "javascript:alert(1)"}, AppName: hostile, ClientHost: hostile, UserCode: hostile, ReturnsTo: hostile, Action: "/device",
 		Scopes:     []oauthserver.ScopeView{{Name: hostile, Description: hostile}},
 		Hidden:     []oauthserver.HiddenField{{Name: "request_id", Value: hostile}},
 		Businesses: []oauthserver.BusinessView{{ID: hostile, Name: hostile}},
 	}),
-	"device":         deviceForm(oauthserver.DeviceFormView{Service: "Service", Nonce: "N0NCE", Action: "/device"}),
-	"device_filled":  deviceForm(oauthserver.DeviceFormView{Service: "Service", Nonce: "N0NCE", Action: "/device", UserCode: "BCDF-GHJK"}),
-	"device_problem": deviceForm(oauthserver.DeviceFormView{Service: "Service", Nonce: "N0NCE", Action: "/device", UserCode: "NOPE", Problem: "This code is not valid."}),
-	"device_hostile": deviceForm(oauthserver.DeviceFormView{Service: "Service", Nonce: "N0NCE", Action: "/device", UserCode: hostile, Problem: hostile}),
-	"done":           done(oauthserver.DoneView{Service: "Service", Nonce: "N0NCE", AppName: "Till", Business: "Corner Bakery", Approved: true}),
-	"done_denied":    done(oauthserver.DoneView{Service: "Service", Nonce: "N0NCE", AppName: "Till"}),
-	"error_400":      failure(oauthserver.ErrorView{Service: "Service", Nonce: "N0NCE", Status: 400, Message: "Invalid client_id"}),
-	"error_403":      failure(oauthserver.ErrorView{Service: "Service", Nonce: "N0NCE", Status: 403, Message: "You do not have permission to connect apps to this business"}),
-	"error_429":      failure(oauthserver.ErrorView{Service: "Service", Nonce: "N0NCE", Status: 429, Message: "too many requests, retry after 7 seconds"}),
-	"error_500":      failure(oauthserver.ErrorView{Service: "Service", Nonce: "N0NCE", Status: 500, Message: "something went wrong on our side; the request id is req_1"}),
+	"device":         deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device"}),
+	"device_filled":  deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device", UserCode: "BCDF-GHJK"}),
+	"device_problem": deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid."}),
+	"device_hostile": deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device", UserCode: hostile, Problem: hostile}),
+	"done":           done(oauthserver.DoneView{Frame: plain, AppName: "Till", Business: "Corner Bakery", Approved: true}),
+	"done_denied":    done(oauthserver.DoneView{Frame: plain, AppName: "Till"}),
+	"error_400":      failure(oauthserver.ErrorView{Frame: plain, Status: 400, Message: "Invalid client_id"}),
+	"error_403":      failure(oauthserver.ErrorView{Frame: plain, Status: 403, Message: "You do not have permission to connect apps to this business"}),
+	"error_app": failure(oauthserver.ErrorView{
+		Frame: plain, Status: 400, Code: oauthserver.PageInvalidRedirect, Message: "redirect_uri does not match any registered URI", AppName: "Ledger Sync",
+	}),
+	"error_permission": failure(oauthserver.ErrorView{
+		Frame: accountFrame(plain), Status: 403, Code: oauthserver.PagePermissionRequired, AppName: "Ledger Sync", ChooseBusiness: "/businesses", Again: "/device",
+		Message: "You do not have permission to connect apps to this business",
+		Missing: []oauthserver.MissingBusiness{{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}},
+	}),
+	"error_closed_german": failure(oauthserver.ErrorView{
+		Frame: accountFrame(german), Status: 400, Code: oauthserver.PageRequestExpired, AppName: "Ledger Sync", Again: "/device",
+		Message: "invalid_request: authorization request not found or expired",
+	}),
+	"error_429": failure(oauthserver.ErrorView{Frame: plain, Status: 429, Message: "too many requests, retry after 7 seconds"}),
+	"error_500": failure(oauthserver.ErrorView{Frame: plain, Status: 500, Message: "something went wrong on our side; the request id is req_1"}),
 }
 
 // The pages as they are. AZ-01: app, business and scopes in plain words, Allow and

@@ -23,8 +23,8 @@ func together(act func()) {
 	wg.Wait()
 }
 
-// testConcurrentRequests: of many requests at once exactly the limit passes,
-// and each request that two counters see is counted by both.
+// testConcurrentRequests: exactly as many concurrent requests are allowed as the limit,
+// and a request with two counters is counted by both.
 func testConcurrentRequests(t *testing.T, limiter ratelimit.Limiter) {
 	shared := ratelimit.Counter{Key: ratelimit.NewKey("shared"), Limit: ratelimit.PerMinute(100)}
 	wide := ratelimit.Counter{Key: ratelimit.NewKey("wide"), Limit: ratelimit.PerMinute(10_000)}
@@ -65,19 +65,20 @@ func testConcurrentFailures(t *testing.T, limiter ratelimit.Limiter) {
 			}
 		}
 	})
-	if res, err := limiter.Check(t.Context(), now, judging(lockouts)); err != nil || !res.Allowed {
+	if res, err := limiter.Check(t.Context(), now, checking(lockouts)); err != nil || !res.Allowed {
 		t.Errorf("after %d failures: %+v, %v; want it allowed", total, res, err)
 	}
 	if res, err := limiter.Fail(t.Context(), now, lockouts); err != nil || !res.Allowed {
 		t.Errorf("Fail: %+v, %v", res, err)
 	}
-	if res, err := limiter.Check(t.Context(), now, judging(lockouts)); err != nil || res.Allowed {
+	if res, err := limiter.Check(t.Context(), now, checking(lockouts)); err != nil || res.Allowed {
 		t.Errorf("after one more: %+v, %v; want a lockout", res, err)
 	}
 }
 
-// testConcurrentAttempts: of many attempts at once no more are allowed than fail until the
-// lockout, and what is forgiven is allowed again.
+// testConcurrentAttempts: no more concurrent attempts are allowed than the number of
+// failures that begins the lockout. One of them begins it, and forgiven attempts are
+// allowed again.
 func testConcurrentAttempts(t *testing.T, limiter ratelimit.Limiter) {
 	rule := ratelimit.LockoutRule{MoreThan: 9, Within: time.Minute, For: time.Minute}
 	lockouts := ratelimit.Lockouts{
@@ -86,7 +87,7 @@ func testConcurrentAttempts(t *testing.T, limiter ratelimit.Limiter) {
 	}
 	now := epoch()
 	attempts := func(lockouts ratelimit.Lockouts) int64 {
-		var allowed atomic.Int64
+		var allowed, began atomic.Int64
 		together(func() {
 			for range calls {
 				res, err := limiter.Fail(t.Context(), now, lockouts)
@@ -97,8 +98,14 @@ func testConcurrentAttempts(t *testing.T, limiter ratelimit.Limiter) {
 				if res.Allowed {
 					allowed.Add(1)
 				}
+				if res.BeganLockout {
+					began.Add(1)
+				}
 			}
 		})
+		if began.Load() != 1 {
+			t.Errorf("%d failures began the lockout, want 1", began.Load())
+		}
 		return allowed.Load()
 	}
 	if got := attempts(lockouts); got != 10 {

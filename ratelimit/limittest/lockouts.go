@@ -17,8 +17,8 @@ type caller struct {
 
 func (c caller) pair(client string) ratelimit.Lockouts {
 	return ratelimit.Lockouts{
-		{Key: ratelimit.NewIPKey(c.endpoint, c.ip, client), Rule: ratelimit.PairLockout()},
-		{Key: ratelimit.NewIPKey(c.endpoint, c.ip), Rule: ratelimit.IPLockout()},
+		{Key: ratelimit.NewIPKey(c.endpoint, c.ip, client), Rule: ratelimit.DefaultLimits().AuthFailures},
+		{Key: ratelimit.NewIPKey(c.endpoint, c.ip), Rule: ratelimit.DefaultLimits().AuthFailuresPerIP},
 	}
 }
 
@@ -26,9 +26,12 @@ func (c caller) alone() ratelimit.Lockouts {
 	return ratelimit.Lockouts{c.pair("")[1]}
 }
 
-func judging(lockouts ratelimit.Lockouts) ratelimit.Request {
+func checking(lockouts ratelimit.Lockouts) ratelimit.Request {
 	return ratelimit.Request{Lockouts: lockouts}
 }
+
+// locks describes the failure that begins a lockout.
+const locks = "allowed, and began a lockout"
 
 // lockoutScripts prove LOCK-01, LOCK-02, LOCK-04 and LOCK-05.
 func lockoutScripts() []script {
@@ -36,7 +39,7 @@ func lockoutScripts() []script {
 	revoke := caller{"revoke", token.ip}
 	a, b := token.pair("a"), token.pair("b")
 	counter := ratelimit.Counter{Key: a[0].Key, Limit: ratelimit.PerMinute(3)}
-	both := judging(a)
+	both := checking(a)
 	both.Counters[0] = counter
 	short := ratelimit.Lockouts{{Key: ratelimit.NewKey("short"), Rule: ratelimit.LockoutRule{
 		MoreThan: 2, Within: 10 * time.Minute, For: time.Second,
@@ -44,55 +47,56 @@ func lockoutScripts() []script {
 
 	scripts := []script{
 		{name: "LOCK-01 the 31st failure locks the pair", start: epoch(), steps: []step{
-			{fail: a, times: 30},
-			{check: judging(a), want: "allowed"},
-			{at: sec, fail: a},
-			{at: sec, check: judging(a), want: "lockout 0 for 1m0s"},
-			{at: sec, check: judging(b), want: "allowed"},
-			{at: sec + last, check: judging(a), want: "lockout 0 for 1ms"},
-			{at: sec + last + ms, check: judging(a), want: "allowed"},
+			{fail: a, times: 30, want: "allowed"},
+			{check: checking(a), want: "allowed"},
+			{at: sec, fail: a, want: locks},
+			{at: sec, fail: a, want: "lockout 0 for 1m0s"},
+			{at: sec, check: checking(a), want: "lockout 0 for 1m0s"},
+			{at: sec, check: checking(b), want: "allowed"},
+			{at: sec + last, check: checking(a), want: "lockout 0 for 1ms"},
+			{at: sec + last + ms, check: checking(a), want: "allowed"},
 		}},
 		{name: "LOCK-05 refusals do not extend a lockout", start: epoch(), steps: []step{
 			{fail: a, times: 31},
-			{at: 30 * sec, check: judging(a), times: 50, want: "lockout 0 for 30s"},
+			{at: 30 * sec, check: checking(a), times: 50, want: "lockout 0 for 30s"},
 			{at: 30 * sec, fail: a, times: 31},
-			{at: last, check: judging(a), want: "lockout 0 for 1ms"},
-			{at: last + ms, check: judging(a), want: "allowed"},
+			{at: last, check: checking(a), want: "lockout 0 for 1ms"},
+			{at: last + ms, check: checking(a), want: "allowed"},
 		}},
 		{name: "the count starts afresh after a lockout", start: epoch(), steps: []step{
 			{fail: a, times: 31},
 			{at: time.Minute, fail: a, times: 30},
-			{at: time.Minute, check: judging(a), want: "allowed"},
+			{at: time.Minute, check: checking(a), want: "allowed"},
 			{at: time.Minute, fail: a},
-			{at: time.Minute, check: judging(a), want: "lockout 0 for 1m0s"},
+			{at: time.Minute, check: checking(a), want: "lockout 0 for 1m0s"},
 		}},
 		{name: "the count starts afresh after a short lockout", start: epoch(), steps: []step{
 			{fail: short, times: 3},
-			{check: judging(short), want: "lockout 0 for 1s"},
+			{check: checking(short), want: "lockout 0 for 1s"},
 			{at: sec, fail: short, times: 2},
-			{at: sec, check: judging(short), want: "allowed"},
+			{at: sec, check: checking(short), want: "allowed"},
 		}},
 		{name: "LOCK-05 the minute runs from the first failure", start: epoch(), steps: []step{
 			{at: 0, fail: a, times: 30},
 			{at: last + ms, fail: a, times: 30},
-			{at: last + ms, check: judging(a), want: "allowed"},
+			{at: last + ms, check: checking(a), want: "allowed"},
 			{at: last + ms + last, fail: a},
-			{at: last + ms + last, check: judging(a), want: "lockout 0 for 1m0s"},
+			{at: last + ms + last, check: checking(a), want: "lockout 0 for 1m0s"},
 		}},
 		{name: "LOCK-05 a failure without a client counts for the address", start: epoch(), steps: []step{
 			{fail: token.alone(), times: 101},
-			{check: judging(token.alone()), want: "lockout 0 for 1m0s"},
-			{check: judging(a), want: "lockout 1 for 1m0s"},
+			{check: checking(token.alone()), want: "lockout 0 for 1m0s"},
+			{check: checking(a), want: "lockout 1 for 1m0s"},
 		}},
 		{name: "LOCK-04 endpoints keep separate lockouts", start: epoch(), steps: []step{
 			{fail: a, times: 31},
-			{check: judging(a), want: "lockout 0 for 1m0s"},
-			{check: judging(revoke.pair("a")), want: "allowed"},
+			{check: checking(a), want: "lockout 0 for 1m0s"},
+			{check: checking(revoke.pair("a")), want: "allowed"},
 		}},
 		{name: "the longest of several lockouts", start: epoch(), steps: []step{
 			{fail: a, times: 31},
 			{at: sec, fail: token.alone(), times: 70},
-			{at: sec, check: judging(a), want: "lockout 1 for 1m0s"},
+			{at: sec, check: checking(a), want: "lockout 1 for 1m0s"},
 		}},
 		{name: "a locked out request counts", start: windowStart(counter), steps: []step{
 			{fail: a, times: 31},
@@ -108,40 +112,46 @@ func lockoutScripts() []script {
 		}},
 		{name: "SIGN-01 an attempt that is forgiven does not count", start: epoch(), steps: []step{
 			{fail: short, times: 2, want: "allowed"},
-			{fail: short, want: "allowed"},
+			{fail: short, want: locks},
 			{fail: short, want: "lockout 0 for 1s"},
-			{check: judging(short), want: "lockout 0 for 1s"},
+			{check: checking(short), want: "lockout 0 for 1s"},
 			{forgive: short},
-			{check: judging(short), want: "allowed"},
-			{fail: short, want: "allowed"},
+			{check: checking(short), want: "allowed"},
+			{fail: short, want: locks},
 			{fail: short, want: "lockout 0 for 1s"},
 			{at: sec, forgive: short},
-			{at: sec, fail: short, times: 3, want: "allowed"},
+			{at: sec, fail: short, times: 2, want: "allowed"},
+			{at: sec, fail: short, want: locks},
 			{at: sec, fail: short, want: "lockout 0 for 1s"},
 		}},
 		{name: "SIGN-01 any number of attempts that are forgiven", start: epoch(), steps: slices.Repeat([]step{{fail: short, want: "allowed"}, {forgive: short}}, 40)},
 		{name: "nothing is forgiven that did not happen", start: epoch(), steps: []step{
 			{forgive: short, times: 3},
-			{fail: short, times: 3, want: "allowed"},
+			{fail: short, times: 2, want: "allowed"},
+			{fail: short, want: locks},
 			{fail: short, want: "lockout 0 for 1s"},
 		}},
 		{name: "LOCK-05 a failure that a lockout refuses does not count for the other", start: epoch(), steps: []step{
-			{fail: a, times: 31, want: "allowed"},
+			{fail: a, times: 30, want: "allowed"},
+			{fail: a, want: locks},
 			{fail: a, times: 200, want: "lockout 0 for 1m0s"},
-			{check: judging(token.alone()), want: "allowed"},
-			{fail: b, times: 31, want: "allowed"},
-			{fail: token.pair("c"), times: 31, want: "allowed"},
-			{check: judging(token.alone()), want: "allowed"},
-			{fail: token.alone(), times: 8, want: "allowed"},
-			{check: judging(token.alone()), want: "lockout 0 for 1m0s"},
+			{check: checking(token.alone()), want: "allowed"},
+			{fail: b, times: 30, want: "allowed"},
+			{fail: b, want: locks},
+			{fail: token.pair("c"), times: 30, want: "allowed"},
+			{fail: token.pair("c"), want: locks},
+			{check: checking(token.alone()), want: "allowed"},
+			{fail: token.alone(), times: 7, want: "allowed"},
+			{fail: token.alone(), want: locks},
+			{check: checking(token.alone()), want: "lockout 0 for 1m0s"},
 		}},
 		{name: "time travel over a lockout", start: epoch(), steps: []step{
 			{fail: a, times: 31},
-			{at: 400 * day, check: judging(a), want: "allowed"},
+			{at: 400 * day, check: checking(a), want: "allowed"},
 			{at: 400 * day, fail: a, times: 30},
-			{at: 400 * day, check: judging(a), want: "allowed"},
+			{at: 400 * day, check: checking(a), want: "allowed"},
 			{at: 400 * day, fail: a},
-			{at: 400 * day, check: judging(a), want: "lockout 0 for 1m0s"},
+			{at: 400 * day, check: checking(a), want: "lockout 0 for 1m0s"},
 		}},
 	}
 
@@ -150,12 +160,12 @@ func lockoutScripts() []script {
 		across.steps = append(across.steps, step{fail: token.pair(fmt.Sprint("client ", i))})
 	}
 	across.steps = append(across.steps,
-		step{check: judging(a), want: "allowed"},
-		step{at: sec, fail: a},
-		step{at: sec, check: judging(b), want: "lockout 1 for 1m0s"},
-		step{at: sec, check: judging(caller{"token", netip.MustParseAddr("192.0.2.2")}.pair("a")), want: "allowed"},
-		step{at: sec + last, check: judging(b), want: "lockout 1 for 1ms"},
-		step{at: sec + last + ms, check: judging(b), want: "allowed"},
+		step{check: checking(a), want: "allowed"},
+		step{at: sec, fail: a, want: locks},
+		step{at: sec, check: checking(b), want: "lockout 1 for 1m0s"},
+		step{at: sec, check: checking(caller{"token", netip.MustParseAddr("192.0.2.2")}.pair("a")), want: "allowed"},
+		step{at: sec + last, check: checking(b), want: "lockout 1 for 1ms"},
+		step{at: sec + last + ms, check: checking(b), want: "allowed"},
 	)
 	return append(scripts, across)
 }

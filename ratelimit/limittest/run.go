@@ -33,6 +33,10 @@ func Run(t *testing.T, newLimiter func(t *testing.T) ratelimit.Limiter) {
 		t.Parallel()
 		testConcurrentAttempts(t, newLimiter(t))
 	})
+	t.Run("CON-11 reads count nothing", func(t *testing.T) {
+		t.Parallel()
+		testPeek(t, newLimiter(t))
+	})
 	t.Run("invalid", func(t *testing.T) {
 		t.Parallel()
 		testInvalid(t, newLimiter(t))
@@ -85,12 +89,15 @@ func (s script) play(t *testing.T, limiter ratelimit.Limiter) {
 	}
 }
 
-// describe writes a result as "allowed" or as who refused and for how long,
-// followed by what each used counter has left.
+// describe formats a result as "allowed", with whether it began a lockout, or as the counter
+// or lockout that rejected it and for how long, followed by the rest of each used counter.
 func describe(res ratelimit.Result) string {
 	s := "allowed"
-	if !res.Allowed {
+	switch {
+	case !res.Allowed:
 		s = fmt.Sprintf("%s %d for %v", res.Refusal, res.Index, res.Wait)
+	case res.BeganLockout:
+		s = "allowed, and began a lockout"
 	}
 	for _, quota := range res.Counters {
 		if quota.Limit != 0 {

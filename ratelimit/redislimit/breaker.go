@@ -32,7 +32,7 @@ func (b *breaker) mayAsk() bool {
 	return now >= time.Duration(at) && b.askAt.CompareAndSwap(at, int64(now+pause))
 }
 
-// isPaused says that mayAsk is false, without taking the turn to ask.
+// isPaused reports whether mayAsk would return false. It does not take the turn to ask.
 func (b *breaker) isPaused() bool {
 	at := b.askAt.Load()
 	return at != 0 && time.Since(b.start) < time.Duration(at)

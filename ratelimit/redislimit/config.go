@@ -24,7 +24,7 @@ type OnFailure string
 
 // The choices. The zero value means FailOpen.
 const (
-	FailOpen   OnFailure = "open"   // go on with a limiter in memory
+	FailOpen   OnFailure = "open"   // continue with a limiter in memory
 	FailClosed OnFailure = "closed" // return an error
 )
 

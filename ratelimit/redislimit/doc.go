@@ -4,18 +4,18 @@
 //
 // # Shared round trips
 //
-// A limiter has four calls for checks under way at most. Checks that come
-// meanwhile wait for the next call and share it: the busier a node, the fewer
-// round trips it makes for a check. One call takes up to 256 keys, since Redis
-// does nothing else while a script runs. Config.Timeout bounds the waiting and
-// the call together. A caller whose context ends goes away at once and leaves
-// the call to the others; its request may have been counted. The call carries
-// the values of one caller's context, so a trace shows it there.
+// A limiter has at most four calls for checks in flight. Checks that arrive
+// while they run wait for the next call and share it: the busier a node, the
+// fewer round trips it makes for each check. One call takes up to 256 keys, since
+// Redis does nothing else while a script runs. Config.Timeout bounds the wait and
+// the call together. A caller whose context ends returns at once, and the call
+// continues for the others; the caller's request may have been counted. The call
+// carries the values of one caller's context, so it appears in that caller's trace.
 //
 // # What is kept
 //
 // A counter's key in Redis carries the number of its window, and a lockout
-// holds times of the caller's clock in milliseconds: what has ended is judged
+// holds times of the caller's clock in milliseconds: what has ended is checked
 // by the time passed in. Expiry only cleans up. It runs in real time and comes
 // after twice the length of the window, so a clock that stands still for
 // longer than that loses counts. Keys are digests of fixed length. Give the
@@ -28,7 +28,7 @@
 //
 // # When Redis does not answer
 //
-// With FailOpen, the default, the node goes on with a limiter in its own
+// With FailOpen, the default, the node continues with a limiter in its own
 // memory. Each node then counts for itself and starts from zero, so a client
 // gets at most one more allowance for each node. Failures are always noted in
 // memory as well: a node keeps up the lockouts whose failures it saw itself.

@@ -12,9 +12,9 @@ const (
 	// maxKeys bounds one call: Redis does nothing else while a script runs.
 	maxKeys = 256
 
-	// maxFlights is how many calls are under way at a time. With more of them
-	// fewer checks share one. One alone is no faster, and a connection that
-	// hangs would hold up everybody.
+	// maxFlights is the maximum number of concurrent calls. With more calls, fewer
+	// checks share one. A single call is no faster, and a connection that hangs
+	// would delay all checks.
 	maxFlights = 4
 )
 
@@ -78,11 +78,11 @@ func (q *flights) board(ctx context.Context, k keys) (*flight, seat) {
 }
 
 func (q *flights) fly(f *flight) {
-	defer q.land(f) // however the call ends, nobody waits for it any longer
+	defer q.land(f) // wakes the waiting checks, however the call ends
 	q.call(f)
 }
 
-// land answers all who wait for the flight and lets the next one depart.
+// land gives all checks of the flight their results and starts the next flight.
 func (q *flights) land(f *flight) {
 	close(f.done)
 	q.mu.Lock()

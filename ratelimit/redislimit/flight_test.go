@@ -31,7 +31,7 @@ func large(i int) ratelimit.Request {
 		req.Counters[j] = ratelimit.Counter{Key: ratelimit.NewKey("c", fmt.Sprint(i, j)), Limit: ratelimit.PerMinute(1000)}
 	}
 	for j := range req.Lockouts {
-		req.Lockouts[j] = ratelimit.Lockout{Key: ratelimit.NewKey("l", fmt.Sprint(i, j)), Rule: ratelimit.PairLockout()}
+		req.Lockouts[j] = ratelimit.Lockout{Key: ratelimit.NewKey("l", fmt.Sprint(i, j)), Rule: ratelimit.DefaultLimits().AuthFailures}
 	}
 	return req
 }
@@ -41,7 +41,7 @@ func large(i int) ratelimit.Request {
 func TestChecksShareCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limiter, desk := held(t, redislimit.Config{})
+		limiter, fake := held(t, redislimit.Config{})
 		const checks = 60
 		var wg sync.WaitGroup
 		for i := range checks {
@@ -55,28 +55,28 @@ func TestChecksShareCalls(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if got := desk.sent.Load(); got != atATime {
+		if got := fake.sent.Load(); got != atATime {
 			t.Errorf("%d calls are under way, want %d", got, atATime)
 		}
 		for range atATime {
-			desk.letGo(answer)
+			fake.letGo(answer)
 		}
 		synctest.Wait()
-		// Of those that waited all went with the first call that followed.
-		if got := desk.most.Load(); got != checks-atATime {
+		// All waiting checks shared the first call that followed.
+		if got := fake.most.Load(); got != checks-atATime {
 			t.Errorf("%d keys in one call, want %d", got, checks-atATime)
 		}
-		desk.letAllGo(t, answer)
+		fake.letAllGo(t, answer)
 		wg.Wait()
 	})
 }
 
-// TestCallsAreBounded: a script has no more than 256 keys, and nobody is left
-// behind.
+// TestCallsAreBounded: a script has no more than 256 keys, and every check gets an
+// answer.
 func TestCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limiter, desk := held(t, redislimit.Config{})
+		limiter, fake := held(t, redislimit.Config{})
 		const checks = 200
 		var wg sync.WaitGroup
 		for i := range atATime + checks {
@@ -87,25 +87,25 @@ func TestCallsAreBounded(t *testing.T) {
 				}
 			})
 		}
-		desk.letAllGo(t, answer)
+		fake.letAllGo(t, answer)
 		wg.Wait()
-		if got := desk.most.Load(); got != 256 {
+		if got := fake.most.Load(); got != 256 {
 			t.Errorf("%d keys in one call, want 256", got)
 		}
-		if got := desk.sent.Load(); got != atATime+7 { // 32 checks of 8 keys each
+		if got := fake.sent.Load(); got != atATime+7 { // 32 checks of 8 keys each
 			t.Errorf("%d calls, want %d", got, atATime+7)
 		}
 	})
 }
 
-// TestTimeoutInQueue: a check that waited for others comes back after one
-// Timeout all the same. The time is the bubble's.
+// TestTimeoutInQueue: a check that waited for others still returns after one
+// Timeout. The time is the bubble's.
 func TestTimeoutInQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, checks = 100 * time.Millisecond, 95
 		meter := &meter{}
-		limiter, desk := held(t, redislimit.Config{Timeout: timeout, MeterProvider: meter})
+		limiter, fake := held(t, redislimit.Config{Timeout: timeout, MeterProvider: meter})
 		var wg sync.WaitGroup
 		for i := range checks {
 			wg.Go(func() {
@@ -121,7 +121,7 @@ func TestTimeoutInQueue(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := desk.sent.Load(); got != atATime+1 { // those who waited went together
+		if got := fake.sent.Load(); got != atATime+1 { // the waiting checks shared one call
 			t.Errorf("%d calls, want %d", got, atATime+1)
 		}
 		if got := meter.calls.Load(); got != checks {
@@ -130,7 +130,7 @@ func TestTimeoutInQueue(t *testing.T) {
 	})
 }
 
-// TestSilentInChorus: many wait for a Redis that says nothing, and all come back.
+// TestSilentInChorus: many checks wait for a Redis that does not reply, and all return.
 func TestSilentInChorus(t *testing.T) {
 	t.Parallel()
 	meter := &meter{}
@@ -153,12 +153,13 @@ func TestSilentInChorus(t *testing.T) {
 	}
 }
 
-// TestOneOfManyGoesAway: who goes away does so at once, from a call and from the
-// queue, and those who share its call are answered. It may be counted.
+// TestOneOfManyGoesAway: a cancelled check returns at once, both from a call and from
+// the queue, and the other checks of its call get their results. The cancelled check may
+// be counted.
 func TestOneOfManyGoesAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour})
+		limiter, fake := held(t, redislimit.Config{Timeout: time.Hour})
 		var wg, gone sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		begin := time.Now()
@@ -184,13 +185,13 @@ func TestOneOfManyGoesAway(t *testing.T) {
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("they went away after %v", took)
 		}
-		desk.letAllGo(t, answer)
+		fake.letAllGo(t, answer)
 		wg.Wait()
 	})
 }
 
-// TestPauseWhileWaiting: three calls that fail in a row, in whatever way, are
-// followed by no other, and those in the queue do not wait for it.
+// TestPauseWhileWaiting: after three consecutive failed calls, of any kind, no other
+// call is sent, and the checks in the queue fail without waiting.
 func TestPauseWhileWaiting(t *testing.T) {
 	t.Parallel()
 	t.Run("refused", func(t *testing.T) { t.Parallel(); pauseWhileWaiting(t, refuse) })
@@ -200,7 +201,7 @@ func TestPauseWhileWaiting(t *testing.T) {
 func pauseWhileWaiting(t *testing.T, fail call) {
 	synctest.Test(t, func(t *testing.T) {
 		meter := &meter{}
-		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour, MeterProvider: meter})
+		limiter, fake := held(t, redislimit.Config{Timeout: time.Hour, MeterProvider: meter})
 		const checks = atATime + 200
 		var wg sync.WaitGroup
 		for i := range checks {
@@ -212,16 +213,16 @@ func pauseWhileWaiting(t *testing.T, fail call) {
 		}
 		synctest.Wait()
 		for range 3 {
-			desk.letGo(fail)
+			fake.letGo(fail)
 			synctest.Wait()
 		}
-		if got := desk.sent.Load(); got != atATime+2 {
+		if got := fake.sent.Load(); got != atATime+2 {
 			t.Errorf("%d calls, want %d", got, atATime+2)
 		}
-		if got := meter.calls.Load(); got < 3+136 { // all but those who are under way
+		if got := meter.calls.Load(); got < 3+136 { // all but the checks in flight
 			t.Errorf("%d have come back", got)
 		}
-		desk.letAllGo(t, fail)
+		fake.letAllGo(t, fail)
 		wg.Wait()
 		if got := meter.calls.Load(); got != checks {
 			t.Errorf("the metric says %d calls, want %d", got, checks)
@@ -229,12 +230,12 @@ func pauseWhileWaiting(t *testing.T, fail call) {
 	})
 }
 
-// TestNobodyWaitsInPause: while Redis is left alone nobody waits for the calls
-// that are under way, and after it one call asks, however many come at once.
+// TestNobodyWaitsInPause: during the pause no check waits for the calls in flight.
+// After the pause a single call is sent, even if many checks arrive at once.
 func TestNobodyWaitsInPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limiter, desk := held(t, redislimit.Config{Timeout: time.Hour})
+		limiter, fake := held(t, redislimit.Config{Timeout: time.Hour})
 		var wg sync.WaitGroup
 		check := func(i int) {
 			if _, err := limiter.Check(t.Context(), time.Now(), alone(i)); !errors.Is(err, ratelimit.ErrUnavailable) {
@@ -255,30 +256,30 @@ func TestNobodyWaitsInPause(t *testing.T) {
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("a check waited for %v", took)
 		}
-		desk.letAllGo(t, refuse)
+		fake.letAllGo(t, refuse)
 		wg.Wait()
 		time.Sleep(2 * time.Second)
-		before := desk.sent.Load()
+		before := fake.sent.Load()
 		for i := range 50 {
 			wg.Go(func() { check(i) })
 		}
-		desk.letAllGo(t, refuse)
+		fake.letAllGo(t, refuse)
 		wg.Wait()
-		if got := desk.sent.Load() - before; got != 1 {
+		if got := fake.sent.Load() - before; got != 1 {
 			t.Errorf("asked %d times after the pause, want 1", got)
 		}
 	})
 }
 
-// TestCallGoesWrong: an answer that fits nobody is an error for all who share
-// it, and so is a call that never returns. The next one is fine.
+// TestCallGoesWrong: a malformed reply is an error for all checks that share the
+// call, and so is a call that never returns. The next call succeeds.
 func TestCallGoesWrong(t *testing.T) {
 	t.Parallel()
 	for name, wrong := range map[string]call{"short": answerShort, "torn down": tearDown, "panic": fallOver} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				limiter, desk := held(t, redislimit.Config{Timeout: time.Hour})
+				limiter, fake := held(t, redislimit.Config{Timeout: time.Hour})
 				var wg sync.WaitGroup
 				var failed atomic.Int64
 				const checks = atATime + 30
@@ -294,10 +295,10 @@ func TestCallGoesWrong(t *testing.T) {
 				}
 				synctest.Wait()
 				for range atATime {
-					desk.letGo(answer)
+					fake.letGo(answer)
 				}
 				synctest.Wait()
-				desk.letGo(wrong) // the one that all the others share
+				fake.letGo(wrong) // the one that all the others share
 				wg.Wait()
 				if got := failed.Load(); got != checks-atATime {
 					t.Errorf("%d checks failed, want %d", got, checks-atATime)
@@ -307,15 +308,15 @@ func TestCallGoesWrong(t *testing.T) {
 						t.Errorf("afterwards: %v", err)
 					}
 				})
-				desk.letAllGo(t, answer)
+				fake.letAllGo(t, answer)
 				wg.Wait()
 			})
 		})
 	}
 }
 
-// TestNoCountIsMixedUp has many callers share calls to a real Redis, some of
-// whom go away: nobody's count is lost, doubled or somebody else's.
+// TestNoCountIsMixedUp has many callers share calls to a real Redis. Some callers
+// leave early. No count is lost, doubled or given to another caller.
 func TestNoCountIsMixedUp(t *testing.T) {
 	t.Parallel()
 	limiter := newLimiter(t, dial(t))
@@ -344,7 +345,7 @@ func TestNoCountIsMixedUp(t *testing.T) {
 					}
 				}
 			}
-			least, unsure := 0, 0 // who went away may have been counted
+			least, unsure := 0, 0 // a cancelled check may have been counted
 			for range rounds {
 				ctx, cancel := context.WithCancel(t.Context())
 				if rand.IntN(4) == 0 {

@@ -21,7 +21,10 @@ type Limiter struct {
 	outage    *outage
 }
 
-var _ ratelimit.Limiter = (*Limiter)(nil)
+var (
+	_ ratelimit.Limiter = (*Limiter)(nil)
+	_ ratelimit.Peeker  = (*Limiter)(nil)
+)
 
 // New returns a Limiter. It does not talk to Redis, and fails only when the
 // configuration is incomplete or out of bounds.
@@ -110,11 +113,30 @@ func (l *Limiter) Forgive(ctx context.Context, now time.Time, failed ratelimit.L
 	return nil
 }
 
+// Peek implements ratelimit.Peeker. Its errors are those of Check.
+func (l *Limiter) Peek(ctx context.Context, now time.Time, counters []ratelimit.Counter) ([]ratelimit.Quota, error) {
+	var failed error
+	quotas, err := ratelimit.Peek(now, counters, func() (counts []int64, err error) {
+		failed = l.ask(ctx, time.Now().Add(l.timeout), func(ctx context.Context) (err error) {
+			counts, err = l.store.read(ctx, now, counters)
+			return err
+		})
+		return counts, failed
+	})
+	if failed == nil {
+		return quotas, err
+	}
+	if err := l.giveUp(ctx, failed); err != nil {
+		return nil, fmt.Errorf("peek: %w", err)
+	}
+	return l.local.Peek(ctx, now, counters)
+}
+
 // errPaused stands for an answer from a Redis that is being left alone.
 var errPaused = errors.New("redis failed a moment ago and is not asked")
 
-// share waits for the flight that takes the check along. A caller who goes away
-// leaves it to the others.
+// share waits for the flight that includes the check. If the caller's context ends, the
+// flight continues for the other checks.
 func (l *Limiter) share(ctx context.Context, now time.Time, req *ratelimit.Request) (ratelimit.Tally, error) {
 	k := l.store.keys(now, req)
 	if k.len() == 0 {
@@ -165,7 +187,7 @@ func (l *Limiter) ask(ctx context.Context, due time.Time, call func(context.Cont
 	switch {
 	case err == nil:
 		l.breaker.succeeded()
-	case ctx.Err() == nil: // or else it was the caller who went away
+	case ctx.Err() == nil: // otherwise the caller's context ended
 		l.breaker.failed()
 	}
 	return err

@@ -112,7 +112,7 @@ func TestOneRoundTrip(t *testing.T) {
 		req.Counters[i] = ratelimit.Counter{Key: ratelimit.NewKey("c", fmt.Sprint(i)), Limit: ratelimit.PerMinute(5)}
 	}
 	for i := range req.Lockouts {
-		req.Lockouts[i] = ratelimit.Lockout{Key: ratelimit.NewKey("l", fmt.Sprint(i)), Rule: ratelimit.PairLockout()}
+		req.Lockouts[i] = ratelimit.Lockout{Key: ratelimit.NewKey("l", fmt.Sprint(i)), Rule: ratelimit.DefaultLimits().AuthFailures}
 	}
 	both := func() {
 		t.Helper()
@@ -155,8 +155,8 @@ func TestScriptsLost(t *testing.T) {
 	}
 }
 
-// TestKeysExpire: every key has a time to live and a bounded length, whatever a
-// client sends (OLIM-06).
+// TestKeysExpire: every key has a time to live and a bounded length for any input
+// of a client (OLIM-06).
 func TestKeysExpire(t *testing.T) {
 	t.Parallel()
 	client := dial(t)
@@ -165,7 +165,7 @@ func TestKeysExpire(t *testing.T) {
 		Client: client, Prefix: prefix, Timeout: 30 * time.Second, OnFailure: redislimit.FailClosed,
 	})
 	long := ratelimit.NewKey("long", strings.Repeat("x", 1<<16))
-	lockouts := ratelimit.Lockouts{{Key: long, Rule: ratelimit.PairLockout()}}
+	lockouts := ratelimit.Lockouts{{Key: long, Rule: ratelimit.DefaultLimits().AuthFailures}}
 	for i := range 40 {
 		now := time.UnixMilli(1_900_000_000_000).Add(time.Duration(i) * time.Second)
 		req := ratelimit.Request{

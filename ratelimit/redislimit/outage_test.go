@@ -57,6 +57,9 @@ func TestFailOpen(t *testing.T) {
 			if got := meter.calls.Load(); got != 7 {
 				t.Errorf("the metric says %d calls, want 7", got)
 			}
+			if quotas, err := limiter.Peek(ctx, now, req.Counters[:1]); err != nil || quotas[0].Remaining != 0 {
+				t.Errorf("Peek = %+v, %v; want the counts in memory", quotas, err)
+			}
 			if got := warnings.String(); !strings.Contains(got, "level=WARN") {
 				t.Errorf("log %q has no warning", got)
 			}
@@ -77,6 +80,9 @@ func TestFailClosed(t *testing.T) {
 				OnFailure:     redislimit.FailClosed,
 				MeterProvider: meter,
 			})
+			if _, err := limiter.Peek(t.Context(), time.UnixMilli(1_900_000_000_000), []ratelimit.Counter{failing().Counters[0]}); !errors.Is(err, ratelimit.ErrUnavailable) {
+				t.Errorf("Peek: %v", err)
+			}
 			for range 5 {
 				res, err := limiter.Check(t.Context(), time.Now(), failing())
 				if !errors.Is(err, ratelimit.ErrUnavailable) || res != (ratelimit.Result{}) {
@@ -86,14 +92,14 @@ func TestFailClosed(t *testing.T) {
 					t.Errorf("Fail = %v, want ErrUnavailable", err)
 				}
 			}
-			if got := meter.calls.Load(); got != 10 {
-				t.Errorf("the metric says %d calls, want 10", got)
+			if got := meter.calls.Load(); got != 11 {
+				t.Errorf("the metric says %d calls, want 11", got)
 			}
 		})
 	}
 }
 
-// TestCallerGoesAway: a cancelled request is no outage.
+// TestCallerGoesAway: a cancelled request is not an outage.
 func TestCallerGoesAway(t *testing.T) {
 	t.Parallel()
 	meter := &meter{}
@@ -178,7 +184,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestRecovers: after an outage Redis is asked again, by everybody.
+// TestRecovers: after an outage all checks use Redis again.
 func TestRecovers(t *testing.T) {
 	t.Parallel()
 	var up atomic.Bool

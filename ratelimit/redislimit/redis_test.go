@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// dial returns a client of the Redis that the environment names. It talks to
-// nobody yet.
+// dial returns a client of the Redis that the environment names. It does not
+// connect yet.
 func dial(t testing.TB) *redis.Client {
 	t.Helper()
 	opts, err := redis.ParseURL(testenv.Redis(t))
@@ -62,7 +62,7 @@ func newLimiter(t testing.TB, client *redis.Client) *redislimit.Limiter {
 	return open(t, redislimit.Config{
 		Client:    client,
 		Prefix:    newPrefix(t, client),
-		Timeout:   30 * time.Second, // a slow machine is no failure
+		Timeout:   30 * time.Second, // a slow machine is not a failure
 		OnFailure: redislimit.FailClosed,
 	})
 }

@@ -34,10 +34,10 @@ return reply
 // failScript counts a failure for each key, unless one of them is locked out. ARGV[1] is
 // now; then come four for each key: more than, within, for, and the time to live. All
 // times are in milliseconds. It answers with a number for each key: when its lockout
-// ends, 0 for none before this failure.
+// ends, 0 for none before this failure; and with 1 if this failure began a lockout, else 0.
 const failScript = `
 local now = tonumber(ARGV[1])
-local reply, states, refused = {}, {}, false
+local reply, states, refused, began = {}, {}, false, 0
 for i, key in ipairs(KEYS) do
   local state = redis.call('HMGET', key, 'count', 'ends', 'locked')
   local count, ends, locked = tonumber(state[1]), tonumber(state[2]), state[3]
@@ -49,16 +49,18 @@ for i, key in ipairs(KEYS) do
   states[i] = {count + 1, ends}
 end
 if refused then
+  reply[#KEYS + 1] = 0
   return reply
 end
 for i, key in ipairs(KEYS) do
   local at, count, ends, locked = 4 * i - 2, states[i][1], states[i][2], '0'
   if count > tonumber(ARGV[at]) then
-    locked, ends = '1', now + tonumber(ARGV[at + 2])
+    locked, ends, began = '1', now + tonumber(ARGV[at + 2]), 1
   end
   redis.call('HSET', key, 'count', count, 'ends', string.format('%.0f', ends), 'locked', locked)
   redis.call('PEXPIRE', key, ARGV[at + 3])
 end
+reply[#KEYS + 1] = began
 return reply
 `
 
@@ -150,6 +152,30 @@ func (s *store) check(ctx context.Context, k keys) ([]int64, error) {
 	return reply, nil
 }
 
+// read returns the counts of the counters and changes nothing.
+func (s *store) read(ctx context.Context, now time.Time, counters []ratelimit.Counter) ([]int64, error) {
+	if len(counters) == 0 {
+		return nil, nil
+	}
+	keys := make([]string, len(counters))
+	for i := range counters {
+		keys[i] = s.counterKey(&counters[i], now)
+	}
+	kept, err := s.client.MGet(ctx, keys...).Result()
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, len(counters))
+	for i, one := range kept {
+		if text, ok := one.(string); ok { // nil: no request yet
+			if counts[i], err = strconv.ParseInt(text, 10, 64); err != nil {
+				return nil, fmt.Errorf("redis keeps no number for a counter: %w", err)
+			}
+		}
+	}
+	return counts, nil
+}
+
 // numbers runs a command that answers with a list of numbers.
 func (s *store) numbers(ctx context.Context, args []any) ([]int64, error) {
 	cmd := redis.NewIntSliceCmd(ctx, args...)
@@ -173,7 +199,8 @@ func tally(req *ratelimit.Request, counts, ends []int64) ratelimit.Tally {
 	return t
 }
 
-// fail counts failures. It returns when the lockouts end that refused, as check does.
+// fail counts failures. It returns when the lockouts end that refused, as check does, and
+// whether it began one.
 func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Tally, error) {
 	keys := make([]string, 0, ratelimit.MaxLockouts)
 	args := make([]any, 1, 1+4*ratelimit.MaxLockouts)
@@ -188,14 +215,16 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 	if len(keys) == 0 {
 		return ratelimit.Tally{}, nil
 	}
-	ends, err := s.fails.Run(ctx, s.client, keys, args...).Int64Slice()
+	reply, err := s.fails.Run(ctx, s.client, keys, args...).Int64Slice()
 	if err != nil {
 		return ratelimit.Tally{}, err
 	}
-	if len(ends) != len(keys) {
-		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for %d keys", len(ends), len(keys))
+	if len(reply) != len(keys)+1 {
+		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for the failures of %d keys", len(reply), len(keys))
 	}
-	return tally(&ratelimit.Request{Lockouts: failed}, nil, ends), nil
+	found := tally(&ratelimit.Request{Lockouts: failed}, nil, reply[:len(keys)])
+	found.BeganLockout = reply[len(keys)] == 1
+	return found, nil
 }
 
 func (s *store) forgive(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Config says how to use a database. The zero value is right for most.
+// Config configures a database. The zero value suits most hosts.
 type Config struct {
 	// Schema that holds our tables, created when absent; empty means the first
 	// of the connection's search path. The statements name it themselves, so it
@@ -23,10 +23,11 @@ type Config struct {
 	// has locked, others wait for. 0 means 10 seconds, less than 0 what the server
 	// says. idle_in_transaction_session_timeout in the URL comes first.
 	IdleTransaction time.Duration
-	// SkipMigrations leaves the tables to a tool of the host's; see
-	// sqlstore.Migrations.
+	// SkipMigrations leaves the tables to the host's own migration tool; see
+	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are
+	// missing.
 	SkipMigrations bool
-	// Logger hears of repeated acts and migrations; nil discards.
+	// Logger receives repeated acts and migrations; nil discards them.
 	Logger *slog.Logger
 }
 

@@ -110,7 +110,8 @@ func (db *DB) Exec(ctx context.Context, query string, args ...any) (changed int6
 	return changed, err
 }
 
-// repeat calls attempt until the server no longer says that it met another.
+// repeat calls attempt until it succeeds, fails with an error that is not repeatable, or has
+// run maxAttempts times.
 func (db *DB) repeat(ctx context.Context, attempt func() error) error {
 	if db.closed.Load() {
 		return storage.ErrClosed
@@ -156,8 +157,8 @@ func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 }
 
 // Migrate implements [storage.DB]: it creates the schema when it is absent and
-// holds an advisory lock, so that of several nodes that start together one
-// migrates and the others find it done.
+// holds an advisory lock, so that exactly one of several nodes that start
+// together migrates.
 func (db *DB) Migrate(ctx context.Context, act storage.Operation) error {
 	migrate := func(ctx context.Context, tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "partnerkit migrations "+db.cfg.Schema); err != nil {

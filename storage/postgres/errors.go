@@ -15,6 +15,7 @@ const (
 	deadlockDetected     = "40P01"
 	readOnlyTransaction  = "25006"
 	diskFull             = "53100"
+	undefinedTable       = "42P01"
 	lockNotAvailable     = "55P03"
 	protocolViolation    = "08P01"
 )
@@ -41,14 +42,16 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", storage.ErrReadOnly, err)
 	case diskFull:
 		return fmt.Errorf("%w: %w", storage.ErrFull, err)
+	case undefinedTable:
+		return fmt.Errorf("%w: %w", storage.ErrNoTable, err)
 	case lockNotAvailable:
 		return fmt.Errorf("%w: %w", storage.ErrBusy, err)
 	}
 	return err
 }
 
-// refusesSetting tells that a pooler does not know a setting that a connection
-// begins with.
+// refusesSetting reports whether a pooler rejected a setting in the startup message of a
+// connection.
 func refusesSetting(err error) bool { return sqlState(err) == protocolViolation }
 
 // plain reduces an error of connecting to what the server or the network said;

@@ -18,8 +18,8 @@ import (
 
 const idleSetting = "idle_in_transaction_session_timeout"
 
-// What a node that hangs has locked, others get after a while; when it goes on it is
-// told, and has changed nothing.
+// The locks of a node that hangs are released after a while. When the node continues, it
+// gets an error and has changed nothing.
 func TestHangingTransaction(t *testing.T) {
 	t.Parallel()
 	server, schema := testenv.Postgres(t)
@@ -50,8 +50,8 @@ func TestHangingTransaction(t *testing.T) {
 	}
 }
 
-// Ten seconds, unless somebody said otherwise; a pooler that refuses the setting is
-// used without it.
+// The default is ten seconds. The host or the URL can change it, and a pooler that rejects
+// the setting is used without it.
 func TestIdleTransaction(t *testing.T) {
 	t.Parallel()
 	server, _ := testenv.Postgres(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// What one node commits wakes those who watch on another.
+// A commit on one node wakes the watchers on another.
 func TestHintsBetweenNodes(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)
@@ -44,7 +44,7 @@ func TestHintsBetweenNodes(t *testing.T) {
 	wg.Wait()
 }
 
-// Another driver has no LISTEN: the error says so, and loops look by themselves.
+// Another driver has no LISTEN: Listen returns an error that says so, and loops poll.
 func TestNoListenWithAnotherDriver(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,7 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// An error of opening names the host, says what to do and hides the password.
+// An error from Open names the host, explains the remedy and hides the password.
 func TestOpenRefusals(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -48,7 +49,36 @@ func TestOpenRefusals(t *testing.T) {
 	}
 }
 
-// A user that may only read is told that the database is read-only.
+// With SkipMigrations the error names the missing migrations and explains how to apply
+// them, even if the schema does not exist.
+func TestSkipMigrations(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	wantMissing := func(which string) {
+		t.Helper()
+		_, err := postgres.Open(t.Context(), url, postgres.Config{Schema: schema, MaxConns: 1, SkipMigrations: true})
+		if !errors.Is(err, storage.ErrOlderSchema) || !strings.Contains(err.Error(), which) || !strings.Contains(err.Error(), "sqlstore.Migrations") || strings.Contains(err.Error(), "42P01") {
+			t.Errorf("%v, want %s", err, which)
+		}
+	}
+	wantMissing("it has no tables")
+	all, err := postgres.Open(t.Context(), url, postgres.Config{Schema: schema, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM "+schema+".partnerkit_migration WHERE number > 2"); err != nil {
+		t.Fatal(err)
+	}
+	wantMissing("migrations 3 to ")
+}
+
+// For a user with read permission only, the error is that the database is read-only.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)

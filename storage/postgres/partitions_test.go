@@ -95,7 +95,7 @@ func TestPartitions(t *testing.T) {
 	has("before", 5)
 	run("SELECT partnerkit_add_day($1)", midnight.AddDate(0, 0, 1).Format(time.DateOnly)) // it is there
 	run("SELECT partnerkit_add_day($1)", midnight.AddDate(0, 0, 9).Format(time.DateOnly))
-	if n, err := store.PurgeDeliveries(t.Context(), midnight.AddDate(0, 0, 2), 200); err != nil || n != 2 {
+	if n, err := store.Purge(t.Context(), storage.Purge{Kind: storage.PurgeDeliveries, Before: midnight.AddDate(0, 0, 2), Limit: 200}); err != nil || n != 2 {
 		t.Errorf("purged %d, %v", n, err)
 	}
 	has("two days purged", 3)

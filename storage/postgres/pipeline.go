@@ -33,7 +33,7 @@ func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Operation) (er
 	p := &pipeline{conn: conn, waits: &pgx.Batch{}}
 	p.waits.Queue("begin isolation level read committed")
 	committed := false
-	defer func() { // also when the act panics
+	defer func() { // even if the act panics
 		p.over = true
 		if !committed {
 			p.rollback(ctx)

@@ -56,7 +56,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("after a failure at the commit there are %d rows: %v", n, err)
 	}
 	err = db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
-		_, _ = tx.Exec(ctx, "INSERT INTO "+table+" VALUES ($1)", 1) // taken, and nobody looks
+		_, _ = tx.Exec(ctx, "INSERT INTO "+table+" VALUES ($1)", 1) // a duplicate; the error is ignored
 		return nil
 	})
 	if err == nil {

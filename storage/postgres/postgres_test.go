@@ -60,10 +60,15 @@ func hostDB(t testing.TB, driver, url string) *sql.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, open, open)
+	storetest.Run(t, storetest.OnSQL(open))
 }
 
-// A host's own database serves as well, whatever its driver, and stays open.
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.RunSQL(t, open, open)
+}
+
+// New accepts a host's own database with any driver, and leaves it open.
 func TestHostsDatabase(t *testing.T) {
 	t.Parallel()
 	url, schema := testenv.Postgres(t)

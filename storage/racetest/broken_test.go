@@ -10,15 +10,15 @@ import (
 	"github.com/partnerkit/partnerkit/storage/racetest"
 )
 
-// rewriter is a database whose store has a bug: some of its statements are replaced
-// by others, with the same arguments and in one transaction.
+// rewriter is a database that simulates a bug in the store: it replaces some statements by
+// others, with the same arguments and in one transaction.
 type rewriter struct {
 	storage.DB
 	bug *bug
 }
 
 type bug struct {
-	rewrite   func(query string) []string // nil: stays as it is
+	rewrite   func(query string) []string // nil: unchanged
 	rewritten atomic.Int64
 }
 
@@ -30,9 +30,9 @@ func (b *bug) of(query string) []string {
 	return []string{query}
 }
 
-func (r rewriter) Write(ctx context.Context, act storage.Operation) error {
+func (r rewriter) Write(ctx context.Context, operation storage.Operation) error {
 	return r.DB.Write(ctx, func(ctx context.Context, tx storage.Tx) error {
-		return act(ctx, rewriterTx{tx, r.bug})
+		return operation(ctx, rewriterTx{tx, r.bug})
 	})
 }
 
@@ -70,8 +70,8 @@ func (x rewriterTx) Query(ctx context.Context, query string, args ...any) (stora
 	return x.Tx.Query(ctx, x.bug.of(query)[0], args...)
 }
 
-// rule says how statements that begin so are rewritten; schema comes before the names
-// of tables.
+// rule rewrites the statements that begin with a prefix; schema comes before the names of
+// tables.
 type rule struct {
 	begin   string
 	rewrite func(query, schema string) []string
@@ -106,7 +106,7 @@ func replaced(part, by string) func(string, string) []string {
 
 var (
 	lockless = rule{"SELECT a.status", replaced(" FOR SHARE OF a, i, g", "")}
-	// The end of a consent sweeps what it finds, and tokens no longer ask for it.
+	// Ending a consent updates its tokens, and tokens no longer check the consent.
 	sweeping = []rule{
 		{"SELECT a.id", replaced("g.ended_at", "CAST(NULL AS BIGINT)")},
 		{"UPDATE partnerkit_grant SET ended_at", func(query, schema string) []string {
@@ -119,22 +119,23 @@ var (
 	endFamily = "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND"
 )
 
-// Each planted bug stays hidden while one act comes after the other, and is found.
+// Each planted bug is invisible while operations run one after the other, and is found in a
+// race.
 func TestFindsPlantedBugs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		bug   *bug
-		acts  []string
-		finds string // empty: nothing
+		bug        *bug
+		operations []string
+		finds      string // empty: no violation
 	}{
 		"a code is checked, then used": {
 			rewriting(rule{"UPDATE partnerkit_code", replaced(" AND used_at IS NULL", "")}),
 			[]string{"redeem code", "redeem code"}, "one winner",
 		},
-		"a mint looks at its parents without a lock": {
+		"tokens are issued without locking their parents": {
 			rewriting(append(sweeping, lockless)...), []string{"redeem code", "revoke consent"}, "survivor",
 		},
-		"with the lock a sweep is no bug": {
+		"updating tokens with the lock is correct": {
 			rewriting(sweeping...), []string{"redeem code", "revoke consent"}, "",
 		},
 		"a burn misses the newest token": {
@@ -151,7 +152,7 @@ func TestFindsPlantedBugs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := onPostgres(t, func(db storage.DB) storage.DB { return rewriter{db, test.bug} })
-			report := racetest.Explore(t, db, test.acts...)
+			report := racetest.Explore(t, db, test.operations...)
 			found := strings.Join(report.Violations, "\n")
 			t.Logf("%d rewritten, %d violations in %d schedules", test.bug.rewritten.Load(), len(report.Violations), report.Schedules)
 			switch {

@@ -1,17 +1,20 @@
-// Package racetest explores the races of acts on a database, one interleaving of
-// their statements after the other.
+// Package racetest runs concurrent store operations through the interleavings of their SQL
+// statements and checks every result.
 //
-// Each contender works on a node of its own, through a database that stops it before
-// every statement and before every commit. One contender at a time is released, and
-// runs to its next stop, to its end, or into a lock that another holds, which
-// PostgreSQL is asked about. Every point at which more than one could go on is a
-// choice; a depth-first search repeats the run until every choice has been made in
-// every way. After each run plain SQL and the store's own reads are held against the
-// rules: one winner for each artifact, no survivor of what ended it, no half-state,
-// no answer that the act does not have, and an end that some serial order of the acts
-// has too.
+// Each contender performs one operation on its own node. Its database connection stops
+// before every statement and before every commit. The explorer releases one contender at a
+// time. The released contender runs to its next stop, to its end, or into a lock that
+// another contender holds; PostgreSQL's pg_blocking_pids reports the last case. Every point
+// at which more than one contender could go on is a choice, and a depth-first search
+// repeats the run until every combination of choices has been made. After each run the
+// package reads the rows with plain SQL and through the store, and checks these rules:
+//   - each artifact has one winner
+//   - no token outlives the app, installation, consent or family that was ended
+//   - rows written by one transaction are all there or all missing
+//   - every operation returns one of its documented answers
+//   - the result equals the result of some serial order of the operations
 //
-// A test of a database calls [Run] beside storetest.Run, and a second time for one where
-// acts share transactions. [Explore] is for one combination of acts, to look at a race
-// more closely.
+// A driver's test calls [Run] beside storetest.Run, and a second time if the driver can
+// share transactions between operations. [Explore] runs one combination of operations, to
+// study a race more closely.
 package racetest

@@ -11,8 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/racetest"
 )
 
-// A database of one's own is explored by a test beside that of storetest.Run. Here
-// it is PostgreSQL, in new schemas.
+// Run is called by a driver's own test, beside storetest.Run. This example tests
+// PostgreSQL, each time in a new schema.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestRaces(t *testing.T)
 		racetest.Run(t, func(t testing.TB) racetest.Database {

@@ -9,72 +9,71 @@ import (
 	"testing"
 )
 
-// enough violations end a search.
+// enough is the number of violations that ends a search.
 const enough = 20
 
-// Report is what an exploration found.
+// Report is the result of an exploration.
 type Report struct {
-	// Schedules is how many runs there were, serial ones to compare with not
-	// counted.
+	// Schedules is the number of runs, without the serial runs used for comparison.
 	Schedules int
-	// Violations says what was wrong, and in which schedule: the contenders in
-	// the order in which they went one step further.
+	// Violations describes each violated rule and its schedule: the contenders in the order in
+	// which they were released.
 	Violations []string
 }
 
-// Explore runs the acts of these names, two or three, through every interleaving of
-// their statements, or of whole acts on a database of one process, and returns what
-// it found. A search that has found plenty ends early.
+// Explore runs two or three operations, given by name, through every interleaving of their
+// statements. On a database of one process it runs them through every order of their
+// transactions. A search that has found more than 20 violations ends early.
 func Explore(t testing.TB, db Database, names ...string) Report {
 	t.Helper()
 	e, err := newExplorer(t, db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	acts, err := named(names)
+	operations, err := named(names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var report Report
-	if err := e.all(t.Context(), acts, &report); err != nil {
+	if err := e.all(t.Context(), operations, &report); err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-// named finds acts by their names.
-func named(names []string) ([]act, error) {
-	var found []act
+// named finds operations by their names.
+func named(names []string) ([]operation, error) {
+	var found []operation
 	for _, name := range names {
-		a, ok := actNamed(name)
+		a, ok := operationNamed(name)
 		if !ok {
-			return nil, fmt.Errorf("racetest: there is no act %q, only %q", name, Acts())
+			return nil, fmt.Errorf("racetest: unknown operation %q, want one of %q", name, Operations())
 		}
 		found = append(found, a)
 	}
-	if len(found) < 2 || len(found) > maxLanes {
-		return nil, fmt.Errorf("racetest: %d acts, want 2 or 3", len(found))
+	if len(found) < 2 || len(found) > maxContenders {
+		return nil, fmt.Errorf("racetest: %d operations, want 2 or 3", len(found))
 	}
 	return found, nil
 }
 
-// all is a depth-first search: each run repeats the schedule before it up to the
-// last choice that has another side.
-func (e *explorer) all(ctx context.Context, acts []act, report *Report) error {
+// all searches depth first: each run repeats the schedule before it up to the last choice
+// with an untried alternative.
+func (e *explorer) all(ctx context.Context, operations []operation, report *Report) error {
 	return everySchedule(func(choose func([]int) int) ([]choice, error) {
-		v, trace, err := e.run(ctx, plan{acts: acts, choose: choose, wholeActs: e.isSerial()})
+		v, trace, err := e.run(ctx, plan{operations: operations, choose: choose, wholeOperations: e.isSerial()})
 		if err != nil {
-			return trace, failed(acts, trace, err)
+			return trace, failed(operations, trace, err)
 		}
-		err = e.compare(ctx, acts, v, trace, report)
+		err = e.compare(ctx, operations, v, trace, report)
 		if len(report.Violations) > enough {
-			trace = nil // as if this was the last
+			trace = nil // end the search
 		}
 		return trace, err
 	})
 }
 
-// everySchedule calls run with each schedule that there is.
+// everySchedule calls run with every possible schedule.
 func everySchedule(run func(choose func([]int) int) ([]choice, error)) error {
 	for prefix := []int{}; prefix != nil; {
 		at := 0
@@ -93,13 +92,13 @@ func everySchedule(run func(choose func([]int) int) ([]choice, error)) error {
 }
 
 // some runs n schedules at random.
-func (e *explorer) some(ctx context.Context, acts []act, n int, random *rand.Rand, report *Report) error {
+func (e *explorer) some(ctx context.Context, operations []operation, n int, random *rand.Rand, report *Report) error {
 	for range n {
-		v, trace, err := e.run(ctx, plan{acts: acts, choose: anyOf(random)})
+		v, trace, err := e.run(ctx, plan{operations: operations, choose: anyOf(random)})
 		if err != nil {
-			return failed(acts, trace, err)
+			return failed(operations, trace, err)
 		}
-		if err := e.compare(ctx, acts, v, trace, report); err != nil {
+		if err := e.compare(ctx, operations, v, trace, report); err != nil {
 			return err
 		}
 	}
@@ -110,35 +109,35 @@ func anyOf(random *rand.Rand) func([]int) int {
 	return func(enabled []int) int { return enabled[random.IntN(len(enabled))] }
 }
 
-// compare reports a run, which must have ended as a serial order of its acts ends.
-// Of three acts it may also be a serial order of their transactions: an act looks
-// its artifact up first, and another may come in between.
-func (e *explorer) compare(ctx context.Context, acts []act, v verdict, trace []choice, report *Report) error {
-	serial, err := e.serialOutcomes(ctx, acts)
+// compare checks that a run ended like some serial order of its operations. Three
+// operations may also end like a serial order of their transactions: an operation reads its
+// artifact first, and another operation may commit between the two.
+func (e *explorer) compare(ctx context.Context, operations []operation, v findings, trace []choice, report *Report) error {
+	serial, err := e.serialOutcomes(ctx, operations)
 	if err != nil {
 		return err
 	}
-	if !v.outcome.isOneOf(serial) && len(acts) > 2 {
-		if serial, err = e.outcomesOfWholeActs(ctx, acts); err != nil {
+	if !v.outcome.isOneOf(serial) && len(operations) > 2 {
+		if serial, err = e.outcomesOfWholeOperations(ctx, operations); err != nil {
 			return err
 		}
 	}
 	v.expect(serial)
-	report.add(acts, trace, v.violations)
+	report.add(operations, trace, v.violations)
 	return nil
 }
 
-func (r *Report) add(acts []act, trace []choice, found []string) {
+func (r *Report) add(operations []operation, trace []choice, found []string) {
 	r.Schedules++
 	for _, what := range found {
-		r.Violations = append(r.Violations, fmt.Sprintf("%s, schedule %v: %s", nameOf(acts), chosenOf(trace), what))
+		r.Violations = append(r.Violations, fmt.Sprintf("%s, schedule %v: %s", nameOf(operations), chosenOf(trace), what))
 	}
 }
 
-// serialOutcomes are the ends of the acts one after the other, in every order.
-func (e *explorer) serialOutcomes(ctx context.Context, acts []act) (outcomes []outcome, err error) {
-	for order := range permutations(len(acts)) {
-		o, err := e.serialOutcome(ctx, acts, order)
+// serialOutcomes returns the outcomes of the operations in every serial order.
+func (e *explorer) serialOutcomes(ctx context.Context, operations []operation) (outcomes []outcome, err error) {
+	for order := range permutations(len(operations)) {
+		o, err := e.serialOutcome(ctx, operations, order)
 		if err != nil {
 			return nil, err
 		}
@@ -147,53 +146,55 @@ func (e *explorer) serialOutcomes(ctx context.Context, acts []act) (outcomes []o
 	return outcomes, nil
 }
 
-// serialOutcome is the end of these lanes one after the other; others do nothing.
-func (e *explorer) serialOutcome(ctx context.Context, acts []act, order []int) (outcome, error) {
-	key := fmt.Sprint(nameOf(acts), order)
+// serialOutcome returns the outcome of these contenders one after the other. The other
+// contenders do nothing.
+func (e *explorer) serialOutcome(ctx context.Context, operations []operation, order []int) (outcome, error) {
+	key := fmt.Sprint(nameOf(operations), order)
 	if known, ok := e.known[key]; ok {
 		return known, nil
 	}
-	p := plan{acts: acts, choose: inOrder(order)}
-	for i := range acts {
+	p := plan{operations: operations, choose: inOrder(order)}
+	for i := range operations {
 		if !slices.Contains(order, i) {
 			p.skip = append(p.skip, i)
 		}
 	}
 	v, trace, err := e.run(ctx, p)
 	if err != nil {
-		return outcome{}, failed(acts, trace, err)
+		return outcome{}, failed(operations, trace, err)
 	}
 	if len(v.violations) > 0 {
-		return outcome{}, fmt.Errorf("%s one after the other, %v: %s", nameOf(acts), order, strings.Join(v.violations, "; "))
+		return outcome{}, fmt.Errorf("%s one after the other, %v: %s", nameOf(operations), order, strings.Join(v.violations, "; "))
 	}
 	e.known[key] = v.outcome
 	return v.outcome, nil
 }
 
-// outcomesOfWholeActs are the ends of every order of the acts' transactions.
-func (e *explorer) outcomesOfWholeActs(ctx context.Context, acts []act) (outcomes []outcome, err error) {
+// outcomesOfWholeOperations returns the outcomes of every order of the operations'
+// transactions.
+func (e *explorer) outcomesOfWholeOperations(ctx context.Context, operations []operation) (outcomes []outcome, err error) {
 	err = everySchedule(func(choose func([]int) int) ([]choice, error) {
-		v, trace, err := e.run(ctx, plan{acts: acts, choose: choose, wholeActs: true})
+		v, trace, err := e.run(ctx, plan{operations: operations, choose: choose, wholeOperations: true})
 		outcomes = append(outcomes, v.outcome)
 		return trace, err
 	})
 	return outcomes, err
 }
 
-// inOrder lets each lane come to its end before the next.
+// inOrder releases each contender until its end before the next.
 func inOrder(order []int) func([]int) int {
 	return func(enabled []int) int {
-		return order[slices.IndexFunc(order, func(lane int) bool { return slices.Contains(enabled, lane) })]
+		return order[slices.IndexFunc(order, func(contender int) bool { return slices.Contains(enabled, contender) })]
 	}
 }
 
-func failed(acts []act, trace []choice, err error) error {
-	return fmt.Errorf("%s, schedule %v: %w", nameOf(acts), chosenOf(trace), err)
+func failed(operations []operation, trace []choice, err error) error {
+	return fmt.Errorf("%s, schedule %v: %w", nameOf(operations), chosenOf(trace), err)
 }
 
-func nameOf(acts []act) string {
+func nameOf(operations []operation) string {
 	var names []string
-	for _, a := range acts {
+	for _, a := range operations {
 		names = append(names, a.name)
 	}
 	return strings.Join(names, " × ")

@@ -14,25 +14,25 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// maxLanes is how many contend at most.
-const maxLanes = 3
+// maxContenders is the largest number of contenders in a race.
+const maxContenders = 3
 
-// explorer runs one race after the other, with a node of its own for each
-// contender and one more that makes worlds, asks who waits, and judges.
+// explorer runs races one after the other. Each contender has its own node; one more node
+// creates scenarios, asks PostgreSQL for blocked sessions, and checks results.
 type explorer struct {
 	store *sqlstore.Store
-	lanes []*node
-	known map[string]outcome // of serial runs
+	nodes []*node
+	known map[string]outcome // outcomes of serial runs
 	crash func(ctx context.Context) (storage.DB, error)
 }
 
-// node is a contender's own way to the database.
+// node is a contender's connection to the database.
 type node struct {
 	store   *sqlstore.Store
 	gate    *gate
 	tap     *storetest.Tap
-	session atomic.Int64 // of the database, as it calls those who wait
-	killed  bool         // in this run
+	session atomic.Int64 // the database session's process id
+	killed  bool         // its session was terminated in this run
 }
 
 func newExplorer(t testing.TB, db Database) (*explorer, error) {
@@ -44,24 +44,24 @@ func newExplorer(t testing.TB, db Database) (*explorer, error) {
 	if e.store, err = sqlstore.New(ctx, own, sqlstore.Config{}); err != nil {
 		return nil, err
 	}
-	for i := range maxLanes {
+	for i := range maxContenders {
 		on := own
 		if !own.Dialect().IsOneProcess {
 			on = db.Connect(t)
 		}
 		l := &node{tap: storetest.NewTap(on)}
-		l.gate = &gate{DB: l.tap, lane: i, begin: l.begin}
+		l.gate = &gate{DB: l.tap, contender: i, begin: l.begin}
 		if l.store, err = sqlstore.New(ctx, l.gate, cfg); err != nil {
 			return nil, err
 		}
-		e.lanes = append(e.lanes, l)
+		e.nodes = append(e.nodes, l)
 	}
 	return e, nil
 }
 
 func (e *explorer) isSerial() bool { return e.store.Dialect().IsOneProcess }
 
-// learn asks for the session that the lane has now: a pool may change it.
+// learn reads the id of the node's current session. A connection pool may have changed it.
 func (l *node) learn(ctx context.Context) error {
 	if l.store.Dialect().IsOneProcess {
 		return nil
@@ -76,8 +76,8 @@ func (l *node) learnFrom(ctx context.Context, from storage.Querier) error {
 	return err
 }
 
-// begin is called when a transaction begins. An act whose session was ended may go on in
-// another.
+// begin is called when a transaction begins. An operation whose session was terminated may
+// continue in another session.
 func (l *node) begin(ctx context.Context, tx storage.Tx) error {
 	if !l.killed {
 		return nil
@@ -85,15 +85,16 @@ func (l *node) begin(ctx context.Context, tx storage.Tx) error {
 	return l.learnFrom(ctx, tx)
 }
 
-// waits asks PostgreSQL whom each lane waits for; others than lanes do not count.
-func (e *explorer) waits(ctx context.Context, lanes []int) (map[int][]int, error) {
+// waits asks PostgreSQL which contenders each contender waits for. Other sessions are
+// ignored.
+func (e *explorer) waits(ctx context.Context, contenders []int) (map[int][]int, error) {
 	found := map[int][]int{}
 	if e.isSerial() {
 		return found, nil // a step ends by itself
 	}
-	for _, i := range lanes {
+	for _, i := range contenders {
 		var list string
-		err := storage.One(ctx, e.store, "SELECT array_to_string(pg_blocking_pids($1), ' ')", []any{e.lanes[i].session.Load()}, &list)
+		err := storage.One(ctx, e.store, "SELECT array_to_string(pg_blocking_pids($1), ' ')", []any{e.nodes[i].session.Load()}, &list)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func (e *explorer) waits(ctx context.Context, lanes []int) (map[int][]int, error
 			if err != nil {
 				return nil, err
 			}
-			if other := slices.IndexFunc(e.lanes, func(l *node) bool { return l.session.Load() == session }); other >= 0 {
+			if other := slices.IndexFunc(e.nodes, func(l *node) bool { return l.session.Load() == session }); other >= 0 {
 				found[i] = append(found[i], other)
 			}
 		}
@@ -110,97 +111,97 @@ func (e *explorer) waits(ctx context.Context, lanes []int) (map[int][]int, error
 	return found, nil
 }
 
-// plan is a run to be made.
+// plan describes a run.
 type plan struct {
-	acts      []act
-	choose    func(enabled []int) int
-	wholeActs bool
-	skip      []int // lanes that do nothing
-	// strike is called before the run, to arm the taps of the lanes.
-	strike func(lanes []*node)
+	operations      []operation
+	choose          func(enabled []int) int
+	wholeOperations bool
+	skip            []int // contenders that do nothing
+	// strike is called before the run, to arm the taps of the contenders.
+	strike func(nodes []*node)
 	// before is called before each step, and once after the last.
 	before func(at moment) error
 }
 
-// moment is a run that stands still.
+// moment is the state of a run between two steps.
 type moment struct {
-	lane  int // the one that goes on next; -1: nobody
-	nth   int // its stop, from 1
-	state []laneState
-	world *world
-	all   []contender // those that have ended; the others have a fault
+	contender int // the contender released next; -1 after the last step
+	nth       int // the number of its stop, from 1
+	state     []position
+	scenario  *scenario
+	all       []result // by contender; fault for contenders that have not ended
 }
 
-// run makes a world, lets the acts race in it, and judges.
-func (e *explorer) run(ctx context.Context, p plan) (verdict, []choice, error) {
-	w, err := e.world(ctx, p.acts)
+// run creates a scenario, races the operations in it, and checks the result.
+func (e *explorer) run(ctx context.Context, p plan) (findings, []choice, error) {
+	sc, err := e.scenario(ctx, p.operations)
 	if err != nil {
-		return verdict{}, nil, fmt.Errorf("make a world: %w", err)
+		return findings{}, nil, fmt.Errorf("create a scenario: %w", err)
 	}
-	r := newRace(len(p.acts), e.waits)
-	r.wholeActs = p.wholeActs
-	all, stops := make([]contender, len(p.acts)), make([]int, len(p.acts))
+	r := newRace(len(p.operations), e.waits)
+	r.wholeOperations = p.wholeOperations
+	all, stops := make([]result, len(p.operations)), make([]int, len(p.operations))
 	if p.before != nil {
-		r.before = func(lane int) error {
-			stops[lane]++
-			return p.before(moment{lane, stops[lane], r.state, w, all})
+		r.before = func(contender int) error {
+			stops[contender]++
+			return p.before(moment{contender, stops[contender], r.state, sc, all})
 		}
 	}
 	var contend []func()
-	for i, a := range p.acts {
-		if err := e.lanes[i].learn(ctx); err != nil {
-			return verdict{}, nil, err
+	for i, a := range p.operations {
+		if err := e.nodes[i].learn(ctx); err != nil {
+			return findings{}, nil, err
 		}
-		all[i] = contender{act: a, answer: fault, isStruck: true}
-		e.lanes[i].gate.race = r
+		all[i] = result{operation: a, answer: fault, isStruck: true}
+		e.nodes[i].gate.race = r
 		contend = append(contend, func() {
 			if !slices.Contains(p.skip, i) {
-				all[i] = e.lanes[i].contend(ctx, call{w: w, lane: w.lanes[i], others: p.acts}, a)
+				all[i] = e.nodes[i].contend(ctx, call{sc: sc, prepared: sc.prepared[i], others: p.operations}, a)
 			}
 		})
 	}
 	if p.strike != nil {
-		p.strike(e.lanes)
+		p.strike(e.nodes)
 	}
 	trace, err := r.play(ctx, contend, p.choose)
-	for _, l := range e.lanes {
+	for _, l := range e.nodes {
 		l.gate.race, l.killed = nil, false
 		l.tap.Reset()
 	}
 	if err != nil {
-		return verdict{}, trace, err
+		return findings{}, trace, err
 	}
 	if p.before != nil {
-		if err := p.before(moment{-1, 0, r.state, w, all}); err != nil {
-			return verdict{}, trace, err
+		if err := p.before(moment{-1, 0, r.state, sc, all}); err != nil {
+			return findings{}, trace, err
 		}
 	}
-	v, err := w.judge(ctx, e.store, all)
+	v, err := sc.check(ctx, e.store, all)
 	if err != nil {
 		return v, trace, err
 	}
 	if r.deadlocks > 0 {
-		v.add("deadlock: the acts waited for each other")
+		v.add("deadlock: the operations waited for each other")
 	}
-	err = w.lastRefresh(ctx, e.store, &v)
+	err = sc.lastRefresh(ctx, e.store, &v)
 	return v, trace, err
 }
 
-func (e *explorer) world(ctx context.Context, acts []act) (*world, error) {
+func (e *explorer) scenario(ctx context.Context, operations []operation) (*scenario, error) {
 	needs := map[need]bool{}
-	for _, a := range acts {
+	for _, a := range operations {
 		for _, n := range a.needs {
 			needs[n] = true
 		}
 	}
-	return newWorld(ctx, e.store, len(acts), needs)
+	return newScenario(ctx, e.store, len(operations), needs)
 }
 
-// contend performs the act, once.
-func (l *node) contend(ctx context.Context, c call, a act) contender {
+// contend performs the operation once.
+func (l *node) contend(ctx context.Context, c call, a operation) result {
 	ctx, cancel := l.tap.Cancellable(ctx)
 	defer cancel()
 	c.Store = l.store
-	told, err := a.do(ctx, c)
-	return contender{act: a, answer: told, err: err, isStruck: l.tap.Struck() || l.killed}
+	got, err := a.do(ctx, c)
+	return result{operation: a, answer: got, err: err, isStruck: l.tap.Struck() || l.killed}
 }

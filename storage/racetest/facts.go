@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// fact is one row of the database, as plain SQL shows it.
+// fact is one row of the database as read with plain SQL.
 type fact struct {
 	kind, id                    string
 	family, installation, grant string
@@ -19,10 +19,10 @@ type fact struct {
 	n                           int64
 }
 
-// facts are all rows of one world.
+// facts are all rows of one scenario.
 type facts []fact
 
-// tables are the statements that read them; %s is the list of ids.
+// tables are the statements that read the rows; %s is the list of ids.
 var tables = []struct{ kind, sql string }{
 	{"app", "SELECT 'app', id, '', '', '', status, 0 FROM partnerkit_app WHERE id IN (%s)"},
 	{"installation", "SELECT 'installation', id, '', '', '', status || CASE WHEN ended_at IS NULL THEN '' ELSE ' ended' END, 0 FROM partnerkit_installation WHERE id IN (%s)"},
@@ -36,19 +36,19 @@ var tables = []struct{ kind, sql string }{
 	{"event", "SELECT 'event', id, '', '', '', type, 0 FROM partnerkit_event WHERE id IN (%s)"},
 }
 
-// readFacts asks for every id that was made in the world, with one statement.
-func (w *world) readFacts(ctx context.Context, s *sqlstore.Store) (facts, error) {
-	ids := map[string][]string{"app": {w.app.ID}, "session": {w.session}, "code": {w.usedCode.id, w.freshCode.id}, "device": {w.pending.id, w.approved.id}}
-	lane := func(l laneValues) {
+// readFacts reads every row of the scenario with one statement.
+func (sc *scenario) readFacts(ctx context.Context, s *sqlstore.Store) (facts, error) {
+	ids := map[string][]string{"app": {sc.app.ID}, "session": {sc.session}, "code": {sc.usedCode.id, sc.freshCode.id}, "device": {sc.pending.id, sc.approved.id}}
+	add := func(l prepared) {
 		for kind, value := range map[string]string{"installation": l.installation, "grant": l.grant, "event": l.event,
-			"family": l.mint.FamilyID, "access": l.mint.AccessID, "refresh": l.mint.RefreshID} {
+			"family": l.tokens.FamilyID, "access": l.tokens.AccessID, "refresh": l.tokens.RefreshID} {
 			ids[kind] = append(ids[kind], value)
 		}
 	}
-	lane(laneValues{mint: w.old, installation: w.connected.Installation.ID, grant: w.connected.Grant.ID})
-	lane(laneValues{mint: w.current})
-	for _, l := range w.lanes {
-		lane(l)
+	add(prepared{tokens: sc.old, installation: sc.connected.Installation.ID, grant: sc.connected.Grant.ID})
+	add(prepared{tokens: sc.current})
+	for _, l := range sc.prepared {
+		add(l)
 	}
 	var parts []string
 	var args []any
@@ -92,21 +92,21 @@ func (all facts) count(where func(fact) bool) (n int) {
 	return n
 }
 
-// is reports whether there is such a row in that state.
+// is reports whether the row with that id exists and is in that state.
 func (all facts) is(id, state string) bool {
 	f, ok := all.find(id)
 	return ok && f.state == state
 }
 
-// stands reports whether nothing above a token has ended, as the rules say it and
-// without asking the store.
+// stands reports whether the app, installation, consent and token family above a token are
+// all alive. It reads the rows only, not the store.
 func (all facts) stands(family, installation, grant string) bool {
 	apps := all.count(func(f fact) bool { return f.kind == "app" && f.state == string(oauthserver.AppActive) })
 	return apps == 1 && all.is(installation, string(oauthserver.InstallationActive)) &&
 		(grant == "" || all.is(grant, "live")) && (family == "" || all.is(family, "live"))
 }
 
-// isLive reports whether an access token should be taken.
+// isLive reports whether the store should accept an access token.
 func (all facts) isLive(token fact) bool {
 	if family, ok := all.find(token.family); token.family != "" && (!ok || family.n != token.n) {
 		return false
@@ -114,18 +114,18 @@ func (all facts) isLive(token fact) bool {
 	return token.state == "live" && all.stands(token.family, token.installation, token.grant)
 }
 
-// describe writes the rows with the names of their ids, the same for every world.
-func (all facts) describe(w *world) string {
+// describe writes the rows with names in place of ids, so that scenarios compare equal.
+func (all facts) describe(sc *scenario) string {
 	var lines []string
 	for _, f := range all {
-		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s (%s %s %s) %s %d", f.kind, w.name(f.id), w.name(f.family), w.name(f.installation), w.name(f.grant), f.state, f.n)), " "))
+		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s (%s %s %s) %s %d", f.kind, sc.name(f.id), sc.name(f.family), sc.name(f.installation), sc.name(f.grant), f.state, f.n)), " "))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
 
-func (w *world) name(id string) string {
-	if name, ok := w.names[id]; ok {
+func (sc *scenario) name(id string) string {
+	if name, ok := sc.names[id]; ok {
 		return name
 	}
 	return id

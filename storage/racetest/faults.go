@@ -9,88 +9,90 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// lostCommits runs schedules in which one act commits and never hears so. It has
-// happened all the same, once. A poll commits twice when the code is approved meanwhile:
-// first its note, which by then changes nothing. After that one it goes no further.
-func lostCommits(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
-	serial, err := e.serialOutcomes(ctx, acts)
+// lostCommits runs schedules in which one operation commits and its caller gets an error
+// instead of the answer. The operation must have happened exactly once. A poll commits
+// twice when the code is approved meanwhile: first the time of the poll, which by then has
+// no effect. A poll that fails after the first commit goes no further.
+func lostCommits(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error {
+	serial, err := e.serialOutcomes(ctx, operations)
 	if err != nil {
 		return err
 	}
-	for lane := range acts {
-		unheard := withoutAnswer(serial, lane)
-		if acts[lane].name == poll {
-			nothing, err := e.outcomesWithout(ctx, acts, lane)
+	for contender := range operations {
+		unheard := withoutAnswer(serial, contender)
+		if operations[contender].name == poll {
+			nothing, err := e.outcomesWithout(ctx, operations, contender)
 			if err != nil {
 				return err
 			}
 			unheard = append(unheard, nothing...)
 		}
 		for range pick(1, 10) {
-			v, trace, err := e.run(ctx, plan{acts: acts, choose: anyOf(random), strike: func(all []*node) {
-				all[lane].tap.Arm(storetest.FaultLostCommit, 1)
+			v, trace, err := e.run(ctx, plan{operations: operations, choose: anyOf(random), strike: func(all []*node) {
+				all[contender].tap.Arm(storetest.FaultLostCommit, 1)
 			}})
 			if err != nil {
-				return failed(acts, trace, err)
+				return failed(operations, trace, err)
 			}
 			expected := serial
-			if v.struck[lane] {
+			if v.struck[contender] {
 				expected = unheard
 			}
 			v.expect(expected)
-			report.add(acts, trace, v.violations)
+			report.add(operations, trace, v.violations)
 		}
 	}
 	return nil
 }
 
-// brokenConnections ends the session of one act at each stop inside of its
-// transaction. It has not happened, or changed nothing anyway, or went another way; and
-// the other goes on.
-func brokenConnections(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error {
-	serial, err := e.serialOutcomes(ctx, acts)
+// brokenConnections terminates the session of one operation at each stop inside its
+// transaction. The operation must have had no effect, or must have been retried in another
+// session. The other operation must be unaffected.
+func brokenConnections(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error {
+	serial, err := e.serialOutcomes(ctx, operations)
 	if err != nil {
 		return err
 	}
-	for lane := range acts {
+	for contender := range operations {
 		for nth, reached := 1, true; reached; nth++ {
 			reached = false
-			v, trace, err := e.run(ctx, plan{acts: acts, choose: anyOf(random), before: func(at moment) error {
-				if at.lane != lane || at.nth != nth {
+			v, trace, err := e.run(ctx, plan{operations: operations, choose: anyOf(random), before: func(at moment) error {
+				if at.contender != contender || at.nth != nth {
 					return nil
 				}
-				if reached = true; at.state[lane] != inside {
-					return nil // the driver would open another one
+				if reached = true; at.state[contender] != inside {
+					return nil // the driver would open another session
 				}
-				e.lanes[lane].killed = true
-				return e.terminate(ctx, lane)
+				e.nodes[contender].killed = true
+				return e.terminate(ctx, contender)
 			}})
 			if err != nil {
-				return failed(acts, trace, err)
+				return failed(operations, trace, err)
 			}
 			expected := serial
-			if v.outcome.answers[lane] == fault { // not so when it was about to roll back, with an answer
-				if expected, err = e.outcomesWithout(ctx, acts, lane); err != nil {
+			if v.outcome.answers[contender] == fault { // an operation about to roll back may still return its answer
+				if expected, err = e.outcomesWithout(ctx, operations, contender); err != nil {
 					return err
 				}
 			}
 			v.expect(expected)
-			report.add(acts, trace, v.violations)
+			report.add(operations, trace, v.violations)
 		}
 	}
 	return nil
 }
 
-// terminate ends a lane's session, and with it what it has open.
-func (e *explorer) terminate(ctx context.Context, lane int) error {
+// terminate ends a contender's session and with it its open transaction.
+func (e *explorer) terminate(ctx context.Context, contender int) error {
 	var gone bool
-	return storage.One(ctx, e.store, "SELECT pg_terminate_backend($1, $2)", []any{e.lanes[lane].session.Load(), stuckAfter.Milliseconds()}, &gone)
+	return storage.One(ctx, e.store, "SELECT pg_terminate_backend($1, $2)", []any{e.nodes[contender].session.Load(), stuckAfter.Milliseconds()}, &gone)
 }
 
-// outcomesWithout are the ends of the serial orders in which one lane does nothing.
-func (e *explorer) outcomesWithout(ctx context.Context, acts []act, lane int) (outcomes []outcome, err error) {
-	for order := range permutations(len(acts)) {
-		o, err := e.serialOutcome(ctx, acts, slices.DeleteFunc(order, func(i int) bool { return i == lane }))
+// outcomesWithout returns the outcomes of the serial orders in which one contender does
+// nothing.
+func (e *explorer) outcomesWithout(ctx context.Context, operations []operation, contender int) (outcomes []outcome, err error) {
+	for order := range permutations(len(operations)) {
+		o, err := e.serialOutcome(ctx, operations, slices.DeleteFunc(order, func(i int) bool { return i == contender }))
 		if err != nil {
 			return nil, err
 		}
@@ -99,16 +101,16 @@ func (e *explorer) outcomesWithout(ctx context.Context, acts []act, lane int) (o
 	return outcomes, nil
 }
 
-func withoutAnswer(all []outcome, lane int) (masked []outcome) {
+func withoutAnswer(all []outcome, contender int) (masked []outcome) {
 	for _, o := range all {
-		masked = append(masked, o.without(lane))
+		masked = append(masked, o.without(contender))
 	}
 	return masked
 }
 
-// expect adds a violation when the run ended otherwise.
-func (v *verdict) expect(outcomes []outcome) {
+// expect adds a violation unless the run ended with one of the outcomes.
+func (v *findings) expect(outcomes []outcome) {
 	if !v.outcome.isOneOf(outcomes) {
-		v.add("ended so:\n%s\nand not so:\n%s", v.outcome, outcomes)
+		v.add("got outcome:\n%s\nwant one of:\n%s", v.outcome, outcomes)
 	}
 }

@@ -6,26 +6,26 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// gate is a database that stops its one contender before every statement and
-// before the end of every transaction. BEGIN takes no lock and no snapshot at READ
-// COMMITTED, so the stop before the first statement stands for it too; where one
-// writes at a time it takes everything, and has a stop of its own.
+// gate is a database that stops its contender before every statement and before the end of
+// every transaction. At READ COMMITTED, BEGIN takes no lock and no snapshot, so the stop
+// before the first statement covers it too. On a database with one writer, BEGIN takes the
+// write lock and has its own stop.
 type gate struct {
 	storage.DB
-	lane  int
-	race  *race                                          // nil: everything passes
-	begin func(ctx context.Context, tx storage.Tx) error // called first
+	contender int
+	race      *race                                          // nil: no stops
+	begin     func(ctx context.Context, tx storage.Tx) error // called when a transaction has begun
 }
 
-// stop waits for the release. Inside of a transaction others may hold back for it.
-func (g *gate) stop(at laneState) {
+// stop waits until the contender is released.
+func (g *gate) stop(at position) {
 	if g.race != nil {
-		g.race.stop(g.lane, at)
+		g.race.stop(g.contender, at)
 	}
 }
 
 // Write implements [storage.DB].
-func (g *gate) Write(ctx context.Context, act storage.Operation) error {
+func (g *gate) Write(ctx context.Context, operation storage.Operation) error {
 	alone := g.Dialect().IsOneProcess
 	if alone {
 		g.stop(outside)
@@ -35,7 +35,7 @@ func (g *gate) Write(ctx context.Context, act storage.Operation) error {
 			return err
 		}
 		gated := &gateTx{on: tx, gate: g, begun: alone}
-		err := act(ctx, gated)
+		err := operation(ctx, gated)
 		gated.stop() // before COMMIT, or ROLLBACK
 		return err
 	})
@@ -59,7 +59,8 @@ type gateTx struct {
 	begun bool
 }
 
-// stop is outside for the first statement: nothing has happened yet.
+// stop stops before a statement. The first stop counts as outside: the transaction has done
+// nothing yet.
 func (x *gateTx) stop() {
 	at := outside
 	if x.begun {

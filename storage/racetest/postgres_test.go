@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/racetest"
 )
 
-// onPostgres is a schema of its own, with something between each node and it.
+// onPostgres returns a new schema. between wraps the connection of each node.
 func onPostgres(t testing.TB, between func(storage.DB) storage.DB) racetest.Database {
 	t.Helper()
 	url, schema := testenv.Postgres(t)

@@ -8,85 +8,87 @@ import (
 	"time"
 )
 
-// A step that has not finished is asked about every askEvery. A circle of waiting
-// that is seen sureAfter times is a deadlock, and a step that neither ends nor waits
-// for stuckAfter ends the exploration.
+// A step that has not finished is polled every askEvery. A cycle of waiting contenders that
+// is seen sureAfter times is a deadlock. A step that neither ends nor waits within
+// stuckAfter ends the exploration.
 const (
 	askEvery   = 500 * time.Microsecond
 	sureAfter  = 3
 	stuckAfter = time.Minute
 )
 
-// race is one run of contenders that stop before each statement. One at a time is
-// released, and runs until its next stop, its end, or a lock that another holds.
+// race is one run of contenders that stop before each statement. One contender at a time is
+// released, and runs to its next stop, to its end, or into a lock that another contender
+// holds.
 type race struct {
 	arrivals chan arrival
 	release  []chan struct{}
-	freed    chan struct{} // closed: nobody stops any more
+	freed    chan struct{} // closed: contenders no longer stop
 
-	state     []laneState
+	state     []position
 	waits     waits
 	deadlocks int
 
-	// wholeActs: whoever is inside of a transaction goes on until its end.
-	wholeActs bool
-	// before is called before each release, with the lane.
-	before func(lane int) error
+	// wholeOperations reports that a contender inside a transaction is released until the
+	// transaction ends.
+	wholeOperations bool
+	// before is called before each release, with the contender.
+	before func(contender int) error
 }
 
-type laneState string
+type position string
 
 const (
-	running laneState = "running" // or waiting for a lock
-	outside laneState = "outside" // stopped, and no transaction of it is open
-	inside  laneState = "inside"  // stopped in a transaction
-	ended   laneState = "ended"
+	running position = "running" // or waiting for a lock
+	outside position = "outside" // stopped outside a transaction
+	inside  position = "inside"  // stopped in a transaction
+	ended   position = "ended"
 )
 
 type arrival struct {
-	lane int
-	as   laneState
+	contender int
+	as        position
 }
 
-// choice is one point of a schedule: who could go on, and who did.
+// choice is one point of a schedule: the contenders that could go on, and the one that did.
 type choice struct {
 	enabled []int
 	chosen  int
 }
 
-// waits tells which lanes each of the given ones waits for; those that wait for
-// none are absent.
-type waits func(ctx context.Context, lanes []int) (map[int][]int, error)
+// waits returns, for each of the given contenders, the contenders that it waits for.
+// Contenders that do not wait are absent.
+type waits func(ctx context.Context, contenders []int) (map[int][]int, error)
 
-func newRace(lanes int, w waits) *race {
-	r := &race{arrivals: make(chan arrival, lanes), freed: make(chan struct{}), waits: w}
-	for range lanes {
+func newRace(contenders int, w waits) *race {
+	r := &race{arrivals: make(chan arrival, contenders), freed: make(chan struct{}), waits: w}
+	for range contenders {
 		r.release = append(r.release, make(chan struct{}))
 		r.state = append(r.state, running)
 	}
 	return r
 }
 
-// stop is called by a contender, and returns when it may go on.
-func (r *race) stop(lane int, at laneState) {
-	r.arrivals <- arrival{lane, at}
+// stop is called by a contender and returns once the contender is released.
+func (r *race) stop(contender int, at position) {
+	r.arrivals <- arrival{contender, at}
 	select {
-	case <-r.release[lane]:
+	case <-r.release[contender]:
 	case <-r.freed:
 	}
 }
 
-// play starts the contenders and releases one step after the other as choose
-// says, until all have ended.
+// play starts the contenders and releases one step after the other, as choose selects,
+// until all have ended.
 func (r *race) play(ctx context.Context, contenders []func(), choose func(enabled []int) int) ([]choice, error) {
-	for lane, contend := range contenders {
+	for contender, contend := range contenders {
 		go func() {
 			contend()
-			r.arrivals <- arrival{lane, ended}
+			r.arrivals <- arrival{contender, ended}
 		}()
 	}
 	var trace []choice
-	known := -1 // how much of the trace can be repeated: whom a deadlock ends is chance
+	known := -1 // the repeatable length of the trace: the victim of a deadlock is random
 	for {
 		if err := r.settle(ctx); err != nil {
 			return trace, errors.Join(err, r.free())
@@ -95,7 +97,7 @@ func (r *race) play(ctx context.Context, contenders []func(), choose func(enable
 			known = len(trace)
 		}
 		enabled := r.in(inside)
-		if !r.wholeActs || len(enabled) == 0 {
+		if !r.wholeOperations || len(enabled) == 0 {
 			enabled = r.in(outside, inside)
 		}
 		switch {
@@ -103,11 +105,11 @@ func (r *race) play(ctx context.Context, contenders []func(), choose func(enable
 		case known >= 0:
 			return trace[:known], nil
 		default:
-			return trace, nil // all have ended
+			return trace, nil // all contenders have ended
 		}
 		chosen := choose(enabled)
 		if !slices.Contains(enabled, chosen) {
-			return trace, errors.Join(fmt.Errorf("racetest: after %v the contender %d cannot go on, as it could before: the run is not repeatable", chosenOf(trace), chosen), r.free())
+			return trace, errors.Join(fmt.Errorf("racetest: after %v contender %d cannot go on as in the previous run: runs are not repeatable", chosenOf(trace), chosen), r.free())
 		}
 		trace = append(trace, choice{enabled, chosen})
 		if r.before != nil {
@@ -120,14 +122,14 @@ func (r *race) play(ctx context.Context, contenders []func(), choose func(enable
 	}
 }
 
-// settle returns when no lane runs: each has stopped, ended, or waits for one
-// that has stopped, and so waits until that one is released.
+// settle returns when no contender runs: each has stopped, has ended, or waits for a
+// stopped contender.
 func (r *race) settle(ctx context.Context) error {
 	began, circles := time.Now(), 0
 	for len(r.in(running)) > 0 {
 		select {
 		case a := <-r.arrivals:
-			r.state[a.lane] = a.as
+			r.state[a.contender] = a.as
 			continue
 		case <-ctx.Done():
 			return ctx.Err()
@@ -140,7 +142,7 @@ func (r *race) settle(ctx context.Context) error {
 		switch {
 		case r.allHeld(waiting):
 			return nil
-		case len(waiting) == len(r.in(running)): // for each other: the database will end one of them
+		case len(waiting) == len(r.in(running)): // for each other: the database will abort one transaction
 			if circles++; circles == sureAfter {
 				r.deadlocks++
 			}
@@ -151,28 +153,28 @@ func (r *race) settle(ctx context.Context) error {
 	return nil
 }
 
-// allHeld reports whether every running lane waits, perhaps through others, for
-// one that has stopped.
+// allHeld reports whether every running contender waits, directly or through other
+// contenders, for a stopped one.
 func (r *race) allHeld(waiting map[int][]int) bool {
 	held := map[int]bool{}
-	for _, lane := range r.in(outside, inside) {
-		held[lane] = true
+	for _, contender := range r.in(outside, inside) {
+		held[contender] = true
 	}
-	for range r.state { // as often as a chain can be long
-		for lane, on := range waiting {
-			held[lane] = held[lane] || slices.ContainsFunc(on, func(other int) bool { return held[other] })
+	for range r.state { // the longest possible chain
+		for contender, on := range waiting {
+			held[contender] = held[contender] || slices.ContainsFunc(on, func(other int) bool { return held[other] })
 		}
 	}
-	return !slices.ContainsFunc(r.in(running), func(lane int) bool { return !held[lane] })
+	return !slices.ContainsFunc(r.in(running), func(contender int) bool { return !held[contender] })
 }
 
-// free lets everybody run to the end, after a failure of the exploration.
+// free lets every contender run to its end after the exploration has failed.
 func (r *race) free() error {
 	close(r.freed)
 	for len(r.in(ended)) < len(r.state) {
 		select {
 		case a := <-r.arrivals:
-			r.state[a.lane] = a.as
+			r.state[a.contender] = a.as
 		case <-time.After(stuckAfter):
 			return errors.New("racetest: a contender does not end")
 		}
@@ -180,13 +182,13 @@ func (r *race) free() error {
 	return nil
 }
 
-func (r *race) in(states ...laneState) (lanes []int) {
-	for lane, is := range r.state {
+func (r *race) in(states ...position) (contenders []int) {
+	for contender, is := range r.state {
 		if slices.Contains(states, is) {
-			lanes = append(lanes, lane)
+			contenders = append(contenders, contender)
 		}
 	}
-	return lanes
+	return contenders
 }
 
 func chosenOf(trace []choice) (chosen []int) {
@@ -196,9 +198,8 @@ func chosenOf(trace []choice) (chosen []int) {
 	return chosen
 }
 
-// next is the schedule after this one, in the order of a depth-first search: the
-// prefix up to the last point at which somebody else could have gone on. nil: this
-// was the last.
+// next returns the prefix of the next schedule in depth-first order: up to the last choice
+// with an untried alternative. It returns nil after the last schedule.
 func next(trace []choice) []int {
 	for i, c := range slices.Backward(trace) {
 		if at := slices.Index(c.enabled, c.chosen); at+1 < len(c.enabled) {

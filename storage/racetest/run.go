@@ -13,13 +13,13 @@ import (
 	"github.com/partnerkit/partnerkit/internal/proof"
 )
 
-// SeedVar names the variable that repeats a run: the seed that it printed.
+// SeedVar is the environment variable that repeats a run with the seed that it logged.
 const SeedVar = "PARTNERKIT_RACE_SEED"
 
-// isLong: proofs were asked for, so nothing is left out.
+// isLong reports whether the complete exploration was requested.
 func isLong() bool { return os.Getenv("PARTNERKIT_PROVE") != "" }
 
-// pick is how much to do: all of it in a proof, and a sample otherwise.
+// pick returns all in a complete exploration and sample otherwise.
 func pick[T any](sample, all T) T {
 	if isLong() {
 		return all
@@ -30,11 +30,11 @@ func pick[T any](sample, all T) T {
 // Run explores the races on a database, or a sample of them unless
 // PARTNERKIT_PROVE is set.
 //
-// Where several can write at once, it runs every pair of acts through every
-// interleaving of their statements, and triples through random ones; then pairs with
-// a commit whose answer is lost, and with a connection that breaks. Where one writes
-// at a time it runs every order of the transactions of every pair, with a fault, and
-// with a crash, at each statement. Each part has a database of its own.
+// On a database with concurrent writers, Run takes every pair of operations through every
+// interleaving of their statements, and triples through random ones. It then takes pairs
+// through a commit whose answer is lost and through a broken connection. On a database with
+// one writer it runs every order of the transactions of every pair, with a fault and with a
+// crash at each statement. Each stage has its own database.
 func Run(t *testing.T, open Opener) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv(SeedVar); text != "" {
@@ -43,7 +43,7 @@ func Run(t *testing.T, open Opener) {
 			t.Fatalf("%s: %v", SeedVar, err)
 		}
 	}
-	t.Logf("%s=%d repeats what is random here", SeedVar, seed)
+	t.Logf("%s=%d repeats this run's random choices", SeedVar, seed)
 	db := open(t)
 	dialect := db.Connect(t).Dialect()
 	stages, on := interleavings, dialect.Name
@@ -52,22 +52,22 @@ func Run(t *testing.T, open Opener) {
 	}
 	for _, s := range stages {
 		t.Run(s.what, func(t *testing.T) {
-			newCrew(t, open(t)).work(t, proof.Begin(t, s.what+", "+on, s.unit), seed, s)
+			newPool(t, open(t)).work(t, proof.Begin(t, s.what+", "+on, s.unit), seed, s)
 		})
 	}
 }
 
-// stage is one part of Run: combinations of acts, and what is done with each.
+// stage is one part of Run: combinations of operations and the function that explores each.
 type stage struct {
 	what, unit string
-	size       int     // acts in a combination
-	sample     int     // combinations in a sample
-	always     [][]act // what is in every sample
-	explore    func(ctx context.Context, e *explorer, acts []act, random *rand.Rand, report *Report) error
+	size       int           // operations in a combination
+	sample     int           // combinations in a sample
+	always     [][]operation // combinations in every sample
+	explore    func(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error
 }
 
-// acts returns all combinations in a proof, and a sample of them otherwise.
-func (s stage) acts(random *rand.Rand) [][]act {
+// operations returns all combinations in a proof, and a sample of them otherwise.
+func (s stage) operations(random *rand.Rand) [][]operation {
 	all := combinations(s.size)
 	if isLong() {
 		return all
@@ -76,14 +76,14 @@ func (s stage) acts(random *rand.Rand) [][]act {
 	return append(slices.Clone(s.always), all[:min(s.sample, len(all))]...)
 }
 
-// crew are explorers that share the work.
-type crew []*explorer
+// pool is a set of explorers that share the combinations.
+type pool []*explorer
 
-// newCrew: as many as a small server keeps busy. Databases of one process have one
-// writer, and so one explorer.
-func newCrew(t *testing.T, db Database) crew {
+// newPool opens three explorers, which keep a small server busy. A database of one process
+// has one writer and needs one explorer.
+func newPool(t *testing.T, db Database) pool {
 	t.Helper()
-	var all crew
+	var all pool
 	for range 3 {
 		e, err := newExplorer(t, db)
 		if err != nil {
@@ -96,12 +96,12 @@ func newCrew(t *testing.T, db Database) crew {
 	return all
 }
 
-func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
+func (all pool) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 	t.Helper()
-	combinations := s.acts(rand.New(rand.NewPCG(seed, 0)))
+	combinations := s.operations(rand.New(rand.NewPCG(seed, 0)))
 	type job struct {
-		n    uint64
-		acts []act
+		n          uint64
+		operations []operation
 	}
 	jobs := make(chan job)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,41 +111,42 @@ func (all crew) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 		working.Go(func() {
 			for j := range jobs {
 				var report Report
-				err := s.explore(ctx, e, j.acts, rand.New(rand.NewPCG(seed, j.n)), &report)
+				err := s.explore(ctx, e, j.operations, rand.New(rand.NewPCG(seed, j.n)), &report)
 				if err != nil {
-					t.Errorf("%s: %v", nameOf(j.acts), err)
+					t.Errorf("%s: %v", nameOf(j.operations), err)
 					cancel()
 					return
 				}
 				p.Tried(report.Schedules)
-				t.Logf("%s: %d %s, %d violations", nameOf(j.acts), report.Schedules, s.unit, len(report.Violations))
+				t.Logf("%s: %d %s, %d violations", nameOf(j.operations), report.Schedules, s.unit, len(report.Violations))
 				for _, what := range report.Violations {
 					p.Violation("%s", what)
 				}
 			}
 		})
 	}
-	for i, acts := range combinations {
+	for i, operations := range combinations {
 		select {
-		case jobs <- job{uint64(i) + 1, acts}:
+		case jobs <- job{uint64(i) + 1, operations}:
 		case <-ctx.Done():
 		}
 	}
 	close(jobs)
 	working.Wait()
-	p.Notef("%s%d combinations of %d acts", pick("a sample, ", ""), len(combinations), len(combinations[0]))
+	p.Notef("%s%d combinations of %d operations", pick("a sample, ", ""), len(combinations), len(combinations[0]))
 }
 
-// combinations of as many acts, each also with itself.
-func combinations(size int) (all [][]act) {
-	var extend func(from int, chosen []act)
-	extend = func(from int, chosen []act) {
+// combinations returns every combination of size operations. An operation may occur more
+// than once.
+func combinations(size int) (all [][]operation) {
+	var extend func(from int, chosen []operation)
+	extend = func(from int, chosen []operation) {
 		if len(chosen) == size {
 			all = append(all, chosen)
 			return
 		}
-		for i := from; i < len(acts); i++ {
-			extend(i, append(append([]act{}, chosen...), acts[i]))
+		for i := from; i < len(operations); i++ {
+			extend(i, append(append([]operation{}, chosen...), operations[i]))
 		}
 	}
 	extend(0, nil)

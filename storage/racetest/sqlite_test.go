@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// onSQLite is a file of its own. What a crash leaves are that file and its log: the
+// onSQLite returns a new file. A crash leaves that file and its write-ahead log: the
 // operating system keeps both when a process dies.
 func onSQLite(t testing.TB) racetest.Database {
 	t.Helper()
@@ -59,7 +59,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// removed is a database whose folder goes with it.
+// removed is a database that removes its directory when it is closed.
 type removed struct {
 	*sqlite.DB
 	dir string

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// liveTokens are the ids of the access and refresh tokens that the store takes,
-// which must be those that the rows say are alive.
-func (w *world) liveTokens(ctx context.Context, s *sqlstore.Store, v *verdict, rows facts) (map[string]bool, error) {
+// liveTokens returns the ids of the access and refresh tokens that the store accepts. They
+// must be the tokens that are alive according to the rows.
+func (sc *scenario) liveTokens(ctx context.Context, s partnerkit.Store, v *findings, rows facts) (map[string]bool, error) {
 	live := map[string]bool{}
-	for _, m := range w.mints() {
+	for _, m := range sc.tokens() {
 		access, ok := rows.find(m.AccessID)
 		if !ok {
 			continue
@@ -22,7 +22,7 @@ func (w *world) liveTokens(ctx context.Context, s *sqlstore.Store, v *verdict, r
 			return nil, err
 		}
 		if live[m.AccessID] = token.IsLive(noon); live[m.AccessID] != rows.isLive(access) {
-			v.add("the store takes %s: %v, and its rows say otherwise", w.name(m.AccessID), live[m.AccessID])
+			v.add("the store takes %s: %v, and its rows say otherwise", sc.name(m.AccessID), live[m.AccessID])
 		}
 		row, ok := rows.find(m.RefreshID)
 		if !ok {
@@ -34,28 +34,28 @@ func (w *world) liveTokens(ctx context.Context, s *sqlstore.Store, v *verdict, r
 		}
 		family, _ := rows.find(row.family)
 		if live[m.RefreshID] = !refresh.Used && refresh.IsAlive(); live[m.RefreshID] != (row.state == "open" && rows.stands(family.id, family.installation, family.grant)) {
-			v.add("the store takes %s: %v, and its rows say otherwise", w.name(m.RefreshID), live[m.RefreshID])
+			v.add("the store takes %s: %v, and its rows say otherwise", sc.name(m.RefreshID), live[m.RefreshID])
 		}
 	}
 	return live, nil
 }
 
-func (w *world) mints() []oauthserver.NewTokens {
-	all := []oauthserver.NewTokens{w.old}
-	if w.current.AccessID != w.old.AccessID {
-		all = append(all, w.current)
+func (sc *scenario) tokens() []oauthserver.NewTokens {
+	all := []oauthserver.NewTokens{sc.old}
+	if sc.current.AccessID != sc.old.AccessID {
+		all = append(all, sc.current)
 	}
-	for _, l := range w.lanes {
-		all = append(all, l.mint)
+	for _, l := range sc.prepared {
+		all = append(all, l.tokens)
 	}
 	return all
 }
 
-// ended says which tokens an act that was answered so has ended.
-func (w *world) ended(c contender, rows facts) func(token fact) bool {
-	first := w.connected
+// ended returns a function that reports whether a token was ended by this result.
+func (sc *scenario) ended(c result, rows facts) func(token fact) bool {
+	first := sc.connected
 	family := func(id string) func(fact) bool { return func(t fact) bool { return id != "" && t.family == id } }
-	switch c.act.name + ": " + string(c.answer) {
+	switch c.operation.name + ": " + string(c.answer) {
 	case suspend + ": done", deactivate + ": done":
 		return func(fact) bool { return true }
 	case uninstall + ": done", revokeAccess + ": done":
@@ -63,28 +63,28 @@ func (w *world) ended(c contender, rows facts) func(token fact) bool {
 	case revokeConsent + ": done":
 		return func(t fact) bool { return t.grant == first.Grant.ID }
 	case refresh + ": used", replay + ": used", revoke + ": done":
-		return family(w.old.FamilyID)
+		return family(sc.old.FamilyID)
 	case redeem + ": used":
-		code, _ := rows.find(w.freshCode.id)
+		code, _ := rows.find(sc.freshCode.id)
 		return family(code.family)
 	case burn + ": used":
-		code, _ := rows.find(w.usedCode.id)
-		if w.freshCode.id != "" {
-			code, _ = rows.find(w.freshCode.id)
+		code, _ := rows.find(sc.usedCode.id)
+		if sc.freshCode.id != "" {
+			code, _ = rows.find(sc.freshCode.id)
 		}
 		return family(code.family)
 	case revokeOne + ": done":
-		return func(t fact) bool { return t.id == w.current.AccessID }
+		return func(t fact) bool { return t.id == sc.current.AccessID }
 	}
 	return func(fact) bool { return false }
 }
 
-// survivors: nothing that was ended is taken, whatever the order was. The first
-// of the ends of an installation or a consent ended the one of the world: there is
-// no other until it has.
-func (w *world) survivors(v *verdict, rows facts, live map[string]bool, all []contender) {
+// survivors checks that no ended token is accepted, in any order. The first operation that
+// ends an installation or a consent ends the one that the scenario created: no other exists
+// before.
+func (sc *scenario) survivors(v *findings, rows facts, live map[string]bool, all []result) {
 	for _, c := range all {
-		over := w.ended(c, rows)
+		over := sc.ended(c, rows)
 		for _, t := range rows {
 			token := t
 			if t.kind == "refresh" {
@@ -92,16 +92,16 @@ func (w *world) survivors(v *verdict, rows facts, live map[string]bool, all []co
 				token.installation, token.grant = family.installation, family.grant
 			}
 			if live[t.id] && over(token) {
-				v.add("survivor: %s, after %s was done", w.name(t.id), c.act.name)
+				v.add("survivor: %s, after %s was done", sc.name(t.id), c.operation.name)
 			}
 		}
 	}
 }
 
-// lastRefresh tries what is unused and dead by its rows, one last time: the world
-// ends with it.
-func (w *world) lastRefresh(ctx context.Context, s *sqlstore.Store, v *verdict) error {
-	for _, m := range w.mints() {
+// lastRefresh tries to use each refresh token that is unused and dead according to its
+// rows. It changes the scenario, so it runs last.
+func (sc *scenario) lastRefresh(ctx context.Context, s partnerkit.Store, v *findings) error {
+	for _, m := range sc.tokens() {
 		row, ok := v.rows.find(m.RefreshID)
 		if !ok || row.state == "used" {
 			continue
@@ -114,12 +114,12 @@ func (w *world) lastRefresh(ctx context.Context, s *sqlstore.Store, v *verdict) 
 		if err != nil {
 			return err
 		}
-		got, err := s.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, w.newLane("afterwards").mint)
+		got, err := s.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, sc.prepare("afterwards").tokens)
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
 			return err
 		}
 		if got.Outcome == oauthserver.Issued {
-			v.add("survivor: %s still refreshes", w.name(m.RefreshID))
+			v.add("survivor: %s still refreshes", sc.name(m.RefreshID))
 		}
 	}
 	return nil

@@ -6,16 +6,16 @@ import (
 	"fmt"
 )
 
-// run executes the acts of the batch and commits them, and takes in those that
-// arrive meanwhile. Each job has its error afterwards.
+// run executes the acts of the batch and commits them, together with acts that
+// arrive while it runs. Each job has its error afterwards.
 func (w *writer) run() {
 	if w.together() {
 		return
 	}
-	w.rollback() // whatever is left of it
+	w.rollback() // the transaction may still be open
 	for i, j := range w.batch {
 		if !w.alone(j) {
-			fail(w.batch[i:], j.err) // nobody else will get further
+			fail(w.batch[i:], j.err) // the remaining jobs cannot succeed either
 			return
 		}
 	}
@@ -41,7 +41,7 @@ func (w *writer) together() bool {
 			done++
 		}
 		if i == len(w.batch)-1 {
-			w.batch = w.take(w.batch) // those that came meanwhile
+			w.batch = w.take(w.batch) // with the jobs that have arrived since
 		}
 	}
 	if done == 0 {
@@ -62,8 +62,8 @@ func (w *writer) together() bool {
 	return true
 }
 
-// alone runs one act in a transaction of its own. It reports false when there is
-// no transaction to be had.
+// alone runs one operation in its own transaction. It reports false if no transaction could
+// begin.
 func (w *writer) alone(j *job) bool {
 	if j.err = w.begin(); j.err != nil {
 		return false
@@ -115,9 +115,9 @@ func (w *writer) guarded(j *job, first bool) (lost bool) {
 	return false
 }
 
-// act calls the act of a job, under a context that is not cancelled; so this is
-// the last look at the caller's. It reports whether the transaction was lost,
-// which is an error whatever the act says.
+// act calls the act of a job under a context that is never cancelled, after a last
+// check of the caller's context. It reports whether the transaction was lost, which
+// is an error even if the act returned nil.
 func (w *writer) act(j *job) (lost bool, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return false, err
@@ -150,7 +150,7 @@ func (w *writer) commit() error {
 	return nil
 }
 
-// rollback ends the transaction; that SQLite has ended it already is no error.
+// rollback ends the transaction. It is not an error if SQLite has ended it already.
 func (w *writer) rollback() { _ = w.control("ROLLBACK") }
 
 func (w *writer) control(statement string) error {

@@ -104,7 +104,7 @@ var meddlers = map[string]func(ctx context.Context, tx storage.Tx) error{
 	},
 }
 
-// A fault at any statement of any act of a batch leaves the others right.
+// A fault at any statement of any act of a batch does not affect the other acts.
 func TestFaultsInABatch(t *testing.T) {
 	t.Parallel()
 	const acts = 5
@@ -242,8 +242,9 @@ func (s refusingStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
-// When nobody knows what became of a commit, no act of the batch has an answer of its
-// own, not even one that refused: perhaps for what another one wrote.
+// When the outcome of a commit is unknown, every act of the batch returns the error of the
+// commit, even an act that failed with its own error: what another act wrote may have
+// caused that error.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
 	d := &refusingCommits{}
@@ -279,7 +280,8 @@ func TestLostCommit(t *testing.T) {
 	})
 }
 
-// A panic in a batch is its caller's alone, whoever ran the act.
+// A panic in a batched operation reaches only that operation's caller, even if another
+// goroutine ran the batch.
 func TestPanicInABatch(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, db *sqlite.DB) {
@@ -314,8 +316,8 @@ func TestPanicInABatch(t *testing.T) {
 	})
 }
 
-// An open transaction makes writers wait, five seconds by default; the error
-// says what to do.
+// An open transaction makes writers wait, five seconds by default. The error
+// explains the remedy.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, db *sqlite.DB) {
@@ -340,7 +342,7 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// Close refuses those who wait and ends a transaction that was left open.
+// Close rejects the waiting jobs and ends a transaction that was left open.
 func TestCloseWithWaiters(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, db *sqlite.DB) {

@@ -20,7 +20,7 @@ func goexit() { runtime.Goexit() }
 // childVar makes this test binary a second process that opens the named file.
 const childVar = "PARTNERKIT_TEST_CHILD"
 
-// child opens the file, says how that went, and holds it until its input ends.
+// child opens the file, prints the outcome, and holds the file until its input ends.
 func child(*testing.M) bool {
 	path := os.Getenv(childVar)
 	if path == "" {
@@ -39,8 +39,8 @@ func child(*testing.M) bool {
 	return true
 }
 
-// Of several processes on one file exactly one starts, and the others say why
-// they do not. When it is killed, the next one starts.
+// Exactly one process can open a file. The error of any other process explains why. When
+// the first process is killed, the next one starts.
 func TestOneProcess(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/shared.db"

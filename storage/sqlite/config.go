@@ -15,7 +15,7 @@ import (
 // other in all but its end.
 const Memory = ":memory:"
 
-// Config says how to open a file. Only Path is required.
+// Config configures a database file. Only Path is required.
 type Config struct {
 	// Path of the database file, or [Memory].
 	Path string
@@ -31,6 +31,10 @@ type Config struct {
 	// modernc.org/sqlite. nil means sqlite.NewConnector of that package. A host can
 	// wrap it to trace or measure statements.
 	Connector func(dsn string) (driver.Connector, error)
+	// SkipMigrations leaves the tables to the host's own migration tool; see
+	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are
+	// missing.
+	SkipMigrations bool
 	// Logger receives warnings about repeated batches; nil discards them.
 	Logger *slog.Logger
 }

@@ -26,9 +26,9 @@ func TestWALResetIsMended(t *testing.T) {
 	}
 }
 
-// What was answered is on the disk: the connection that commits waits for it, also
-// under power loss, and not two minutes later. Whoever acknowledges first loses what
-// was acknowledged: https://jepsen.io/analyses/nats-2.12.1.
+// A committed write is on the disk before its caller gets an answer, so that it survives a
+// power loss. A database that acknowledges before it syncs can lose acknowledged writes:
+// https://jepsen.io/analyses/nats-2.12.1.
 func TestCommitsReachTheDisk(t *testing.T) {
 	t.Parallel()
 	var mode int

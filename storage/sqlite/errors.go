@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 
@@ -11,6 +12,7 @@ import (
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
 const (
+	codeError      = 1 // any error in a statement
 	codeBusy       = 5
 	codeLocked     = 6
 	codeReadOnly   = 8
@@ -40,6 +42,10 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", storage.ErrBusy, err)
 	case codeFull:
 		return fmt.Errorf("%w: %w", storage.ErrFull, err)
+	case codeError:
+		if strings.Contains(err.Error(), "no such table") { // SQLite has no error code for it
+			return fmt.Errorf("%w: %w", storage.ErrNoTable, err)
+		}
 	case codeReadOnly:
 		return fmt.Errorf("%w: %w", storage.ErrReadOnly, err)
 	}
@@ -56,7 +62,7 @@ func isUndone(err error) bool {
 	return false
 }
 
-// hint says what a person can do about a database that would not open.
+// hint returns advice for a database that could not be opened.
 func hint(err error) string {
 	switch {
 	case errors.Is(err, storage.ErrReadOnly):

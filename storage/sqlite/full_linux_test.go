@@ -14,9 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// On a disk that fills up under load every act that was answered is there and
-// every other one is not, reading goes on, and writing too as soon as there is
-// space again.
+// On a disk that fills up under load, every act that returned success is stored and
+// no other act is. Reads continue, and writes succeed again once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -86,8 +86,8 @@ func (t *lentTx) Rollback() error {
 	return nil
 }
 
-// finish ends the transaction once; a later call gets too late. over says that
-// SQLite has dropped it by itself.
+// finish ends the transaction by calling end once; any later call runs late instead. The
+// argument over reports whether SQLite has already dropped the transaction.
 func (t *lentTx) finish(end func(over bool), late func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -170,17 +170,39 @@ func TestSchemaVersions(t *testing.T) {
 	}
 }
 
-// A host that migrates by itself is told what it has left out.
+// With SkipMigrations the error names the missing migrations and explains how to apply
+// them.
 func TestSkipMigrations(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "skip.db")
-	if err := openWith(t, path, sqlstore.Config{SkipMigrations: true}); err == nil {
-		t.Error("opened a database without tables")
+	wantMissing := func(which string) {
+		t.Helper()
+		_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, SkipMigrations: true})
+		if !errors.Is(err, storage.ErrOlderSchema) || !strings.Contains(err.Error(), which) || !strings.Contains(err.Error(), "sqlstore.Migrations") || strings.Contains(err.Error(), "no such table") {
+			t.Errorf("%v, want %s", err, which)
+		}
 	}
+	wantMissing("it has no tables")
+	first := fstest.MapFS{}
+	for _, name := range []string{"0001_clock.sql", "0002_oauth.sql"} {
+		text, err := fs.ReadFile(sqlstore.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first[name] = &fstest.MapFile{Data: text}
+	}
+	if err := openWith(t, path, sqlstore.Config{Migrations: first}); err != nil {
+		t.Fatal(err)
+	}
+	wantMissing("migrations 3 to ")
 	if err := openWith(t, path, sqlstore.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := openWith(t, path, sqlstore.Config{SkipMigrations: true}); err != nil {
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, SkipMigrations: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
 		t.Error(err)
 	}
 }

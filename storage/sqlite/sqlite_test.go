@@ -34,5 +34,10 @@ func open(t testing.TB) storage.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, open, storetest.SQLite)
+	storetest.Run(t, storetest.OnSQL(storetest.SQLite))
+}
+
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.RunSQL(t, open, storetest.SQLite)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // txn is the connection for the time of one act or of one lent transaction. When
-// it is over, its rows are closed and nothing runs through it any more: what
-// comes later on the connection belongs to somebody else.
+// the txn is over, its rows are closed and it runs no more statements, because the
+// connection then serves another act or transaction.
 type txn struct {
 	conn *statements
 

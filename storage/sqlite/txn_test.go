@@ -9,13 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// Rows that somebody leaves open, or reads on after the end, harm nobody else.
+// Rows that are left open, or read after the end of their transaction, do not affect
+// other transactions.
 func TestRowsEndWithTheirTransaction(t *testing.T) {
 	t.Parallel()
 	const returning = "INSERT INTO rows_of (act, step) VALUES (50, 1), (50, 2), (50, 3) RETURNING step"
@@ -117,7 +119,7 @@ func TestLostTransactionIsOver(t *testing.T) {
 			_, _ = tx.Exec(ctx, "ROLLBACK")
 			_, _ = tx.Exec(ctx, "INSERT INTO absent VALUES (1)")
 			_ = insertStep(ctx, tx, 2, 0)
-			return nil // whatever it says
+			return nil // does not hide that the transaction was lost
 		})
 		if err == nil {
 			t.Error("an act without its transaction succeeded")
@@ -163,9 +165,8 @@ func TestSeveralStatementsInOneExec(t *testing.T) {
 	})
 }
 
-// A read over the connection that writes sees what was committed, with writers beside it
-// and without, and writes nothing itself.
-func TestReadsOverTheWriter(t *testing.T) {
+// Reads see what was committed last, over the readers and over the writer's connection.
+func TestReadsSeeCommits(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	ctx := t.Context()
@@ -173,8 +174,10 @@ func TestReadsOverTheWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func() (n int) {
-		if err := storage.One(ctx, db, "SELECT COUNT(*) FROM r", nil, &n); err != nil {
-			t.Error(err)
+		var again int
+		err := storage.OneByKey(ctx, db, "SELECT COUNT(*) FROM r", nil, &n)
+		if err := errors.Join(err, storage.One(ctx, db, "SELECT COUNT(*) FROM r", nil, &again)); err != nil || again < n {
+			t.Errorf("%d rows, then %d: %v", n, again, err)
 		}
 		return n
 	}
@@ -215,8 +218,32 @@ func TestReadsOverTheWriter(t *testing.T) {
 	}
 	ended, end := context.WithCancel(ctx)
 	end()
-	if err := storage.One(ended, db, "SELECT 1", nil, &n); !errors.Is(err, context.Canceled) {
-		t.Errorf("a read whose context has ended: %v", err)
+	for _, read := range []error{storage.One(ended, db, "SELECT 1", nil, &n), storage.OneByKey(ended, db, "SELECT 1", nil, &n)} {
+		if !errors.Is(read, context.Canceled) {
+			t.Errorf("a read whose context has ended: %v", read)
+		}
+	}
+}
+
+// A host's query that takes long does not delay writers.
+func TestHostQueryLeavesWriterFree(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.Memory, WriteWait: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	rows, err := store.Query(t.Context(), "SELECT 1 UNION ALL SELECT 2")
+	if err != nil || !rows.Next() {
+		t.Fatalf("no row: %v", err)
+	}
+	defer rows.Close() // open while the write runs
+	tx, err := store.BeginTx(t.Context())
+	if err != nil {
+		t.Fatalf("a write beside an open query: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -235,7 +262,7 @@ func TestQueryAgainstClose(t *testing.T) {
 					once.Do(func() { _ = db.Close() })
 				}
 				var got int
-				_ = storage.One(t.Context(), db, fmt.Sprintf("SELECT %d", 100*i+n), nil, &got)
+				_ = storage.OneByKey(t.Context(), db, fmt.Sprintf("SELECT %d", 100*i+n), nil, &got)
 			}
 		})
 	}

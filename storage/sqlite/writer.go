@@ -13,11 +13,10 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// writer shares the one connection that writes. There is no loop of its own:
-// whoever finds the connection free takes it, runs what has queued up meanwhile
-// in one transaction (see batch.go), and hands the connection to the first of
-// those who came later. So a lone writer pays for no change of goroutine, and
-// many writers pay for one commit.
+// writer shares the single write connection. It has no goroutine of its own: a caller that
+// finds the connection free takes it, runs all queued operations in one transaction (see
+// batch.go), and hands the connection to the first caller that came later. A lone writer
+// therefore pays for no change of goroutine, and many writers share one commit.
 type writer struct {
 	db       *sql.DB // has only the connection raw
 	raw      *sql.Conn
@@ -30,7 +29,7 @@ type writer struct {
 
 	mu     sync.Mutex
 	queue  []*job        // those waiting, the next to lead at the front
-	held   bool          // somebody has the connection
+	held   bool          // the connection is in use
 	lent   *lentTx       // set while a transaction of BeginTx has it
 	closed bool          // no more jobs
 	idle   chan struct{} // closed when closed and no longer held
@@ -209,7 +208,21 @@ func (j *job) finish(err error) {
 	j.turn <- struct{}{}
 }
 
-// close refuses those who wait, rolls back a transaction that was left open,
+// tryOne reads one row over the connection if no other goroutine holds it, and reports
+// whether it did.
+func (w *writer) tryOne(ctx context.Context, query string, args, dest []any) (ran bool, err error) {
+	w.mu.Lock()
+	if w.held || w.closed {
+		w.mu.Unlock()
+		return false, nil
+	}
+	w.held = true
+	w.mu.Unlock()
+	defer w.pass()
+	return true, w.conn.one(ctx, query, args, dest)
+}
+
+// close rejects the waiting jobs, rolls back a transaction that was left open,
 // and returns when the connection is no longer used.
 func (w *writer) close() {
 	w.mu.Lock()

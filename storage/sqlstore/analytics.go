@@ -34,10 +34,10 @@ const addCalls = "INSERT INTO partnerkit_calls (" + callColumns + `)
 		ms_10000 = partnerkit_calls.ms_10000 + excluded.ms_10000,
 		ms_over = partnerkit_calls.ms_over + excluded.ms_over`
 
-// AddCalls implements analytics.Store. The writer's row comes first: a batch that
-// comes again while its first attempt is still under way waits there for it.
+// AddCalls implements analytics.Store. The writer's row is locked first: a batch that is
+// sent again while its first attempt still runs waits there for it.
 func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
-	// In one order, so that of two writers none waits for the other in a circle.
+	// In one order, so that two writers cannot deadlock.
 	buckets := slices.SortedFunc(slices.Values(batch.Buckets), func(a, b analytics.Bucket) int {
 		return cmp.Or(cmp.Compare(a.AppID, b.AppID), a.Hour.Compare(b.Hour))
 	})
@@ -53,7 +53,13 @@ func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
 				return err
 			}
 		}
-		return nil
+		if err := tx.addGroups(ctx, batch.Groups); err != nil {
+			return err
+		}
+		if err := tx.addRequests(ctx, batch.Requests); err != nil {
+			return err
+		}
+		return tx.markUsed(ctx, batch.Uses)
 	})
 	return wrap("add calls", err)
 }
@@ -82,8 +88,8 @@ func (s *Store) Calls(ctx context.Context, appID string, from, to time.Time) ([]
 	return buckets, wrap("calls", err)
 }
 
-// PurgeCalls implements analytics.Store.
-func (s *Store) PurgeCalls(ctx context.Context, before time.Time, limit int) (int, error) {
+// purgeCalls deletes storage.PurgeCalls.
+func (s *Store) purgeCalls(ctx context.Context, before time.Time, limit int) (int, error) {
 	calls, err := s.exec(ctx, `DELETE FROM partnerkit_calls WHERE (app_id, hour_at) IN (
 		SELECT app_id, hour_at FROM partnerkit_calls WHERE hour_at < $1 ORDER BY hour_at LIMIT $2)`, before.UnixMilli(), limit)
 	if err != nil {

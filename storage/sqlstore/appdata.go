@@ -29,7 +29,7 @@ func (r *valueRow) decoded() appdata.Value {
 	return r.value
 }
 
-// Values implements appdata.Store. The fields, which are few, are read by themselves.
+// Values implements appdata.Store. The fields, which are few, are read separately.
 func (s *Store) Values(ctx context.Context, q appdata.Query) ([]appdata.Value, error) {
 	declared, err := s.Fields(ctx, q.AppID)
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Store) Values(ctx context.Context, q appdata.Query) ([]appdata.Value, e
 	return found, wrap("values", err)
 }
 
-// WriteValues implements appdata.Store. It holds the fields and then the space, so that
-// what it reads stays so until it has written: whoever writes to the same space waits.
+// WriteValues implements appdata.Store. It locks the fields and then the space, so that the
+// values it reads do not change before it writes: concurrent writes to the same space wait.
 func (s *Store) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Value, error) {
 	var all []appdata.Value
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -163,8 +163,8 @@ func (t *tx) placed(ctx context.Context, space string, drafts []appdata.Draft) (
 	return there, err
 }
 
-// DeleteValue implements appdata.Store. Who writes to the space waits, and of several
-// that delete the value one finds it there.
+// DeleteValue implements appdata.Store. Concurrent writes to the space wait for it, and
+// exactly one of several concurrent deletions finds the value.
 func (s *Store) DeleteValue(ctx context.Context, r appdata.Removal) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var row valueRow

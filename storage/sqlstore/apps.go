@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const appColumns = `a.id, a.client_id, a.type, a.status, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
+const appColumns = `a.id, a.client_id, a.type, a.status, a.status_reason, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
 	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at`
 
 // appRow is where a row of appColumns is scanned to.
@@ -20,9 +20,9 @@ type appRow struct {
 }
 
 func (r *appRow) dest() []any {
-	return append(make([]any, 0, 20), // with room for what comes with an app
+	return append(make([]any, 0, 21), // with room for what comes with an app
 		// Statuses as plain strings, which need no reflection.
-		&r.app.ID, &r.app.ClientID, (*string)(&r.app.Type), (*string)(&r.app.Status), (*string)(&r.app.Origin), &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
+		&r.app.ID, &r.app.ClientID, (*string)(&r.app.Type), (*string)(&r.app.Status), &r.app.StatusReason, (*string)(&r.app.Origin), &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
 		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created)
 }
 
@@ -35,16 +35,10 @@ func (r *appRow) value() (oauthserver.App, error) {
 	return r.app, decoded(stored{r.scopes, &r.app.Scopes})
 }
 
-// CreateApp implements oauthserver.AppStore.
-func (s *Store) CreateApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.createApp(ctx, app, secrets) })
-	return wrap("create app", err)
-}
-
 func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
-	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, origin, name, organization_id, reviewed, redirect_uris,
+	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, status_reason, origin, name, organization_id, reviewed, redirect_uris,
 			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`, appValues(app)...)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`, appValues(app)...)
 	if err != nil {
 		return err
 	}
@@ -56,29 +50,23 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 			return err
 		}
 	}
-	return nil
+	if len(secrets) == 0 {
+		return nil
+	}
+	return t.noteSecrets(ctx, app.ID)
 }
 
 func appValues(a oauthserver.App) []any {
 	return []any{
-		a.ID, a.ClientID, string(a.Type), string(a.Status), string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
+		a.ID, a.ClientID, string(a.Type), string(a.Status), a.StatusReason, string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
 		scopeList(a.Scopes), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt),
 	}
 }
 
 // App implements oauthserver.AppStore.
 func (s *Store) App(ctx context.Context, id string) (oauthserver.App, error) {
-	return s.appWhere(ctx, "a.id = $1", id)
-}
-
-// AppByClientID implements oauthserver.AppStore.
-func (s *Store) AppByClientID(ctx context.Context, clientID string) (oauthserver.App, error) {
-	return s.appWhere(ctx, "a.client_id = $1", clientID)
-}
-
-func (s *Store) appWhere(ctx context.Context, condition, value string) (oauthserver.App, error) {
 	var row appRow
-	if err := s.read(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE "+condition, []any{value}, row.dest()...); err != nil {
+	if err := s.read(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE a.id = $1", []any{id}, row.dest()...); err != nil {
 		return oauthserver.App{}, wrap("app", notFound(err))
 	}
 	return row.value()
@@ -105,7 +93,10 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 		if err != nil {
 			return err
 		}
-		next.ID, next.ClientID, next.Type, next.Status, next.Origin, next.CreatedAt = app.ID, app.ClientID, app.Type, app.Status, app.Origin, app.CreatedAt
+		if app.Status == oauthserver.AppDeactivated && next.Status != app.Status {
+			return oauthserver.ErrDeactivated
+		}
+		next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt
 		changed = next
 		return tx.saveApp(ctx, next)
 	})
@@ -114,26 +105,10 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 
 func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
 	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
-			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11 WHERE id = $1`,
+			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14 WHERE id = $1`,
 		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), scopeList(a.Scopes),
-		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil))
+		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason)
 	return err
-}
-
-// SetAppStatus implements oauthserver.AppStore.
-func (s *Store) SetAppStatus(ctx context.Context, id string, status oauthserver.AppStatus) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		n, err := tx.exec(ctx, "UPDATE partnerkit_app SET status = $2 WHERE id = $1 AND (status <> 'DEACTIVATED' OR status = $2)", id, string(status))
-		if err != nil || n > 0 {
-			return err
-		}
-		var one int
-		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1", []any{id}, &one); err != nil {
-			return notFound(err)
-		}
-		return oauthserver.ErrDeactivated
-	})
-	return wrap("set app status", err)
 }
 
 // SaveDocumentApp implements oauthserver.AppStore.
@@ -156,14 +131,14 @@ func (s *Store) SaveDocumentApp(ctx context.Context, app oauthserver.App) (oauth
 		if saved, err = row.value(); err != nil || saved.Origin != oauthserver.OriginDocument || app.DocumentFetchedAt.Before(saved.DocumentFetchedAt) {
 			return err // not a document's, or a slower node with an older one
 		}
-		saved.Name, saved.RedirectURIs, saved.Scopes, saved.Metadata = app.Name, app.RedirectURIs, app.Scopes, app.Metadata
+		saved.Name, saved.Type, saved.RedirectURIs, saved.Scopes, saved.Metadata = app.Name, app.Type, app.RedirectURIs, app.Scopes, app.Metadata
 		saved.DocumentFetchedAt, saved.DocumentFreshUntil = app.DocumentFetchedAt, app.DocumentFreshUntil
 		return tx.saveApp(ctx, saved)
 	})
 	return saved, wrap("save document app", err)
 }
 
-// wrap says which act an error comes from.
+// wrap adds the name of the operation to an error.
 func wrap(act string, err error) error {
 	if err == nil {
 		return nil

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -27,21 +28,21 @@ func (r *assetRow) value() console.Asset {
 }
 
 // AddAsset implements console.AssetStore.
-func (s *Store) AddAsset(ctx context.Context, a console.Asset, data []byte, limit int) error {
+func (s *Store) AddAsset(ctx context.Context, a console.Asset, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if _, err := tx.roomFor(ctx, a.AppID, "partnerkit_asset", limit); err != nil {
 			return err
 		}
 		_, err := tx.exec(ctx, `INSERT INTO partnerkit_asset (id, app_id, kind, content_type, width, height, size, created_at, data)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			a.ID, a.AppID, string(a.Kind), a.ContentType, a.Width, a.Height, a.Size, ms(a.CreatedAt), data)
+			a.ID, a.AppID, string(a.Kind), a.ContentType, a.Width, a.Height, a.Size, ms(a.CreatedAt), a.Data)
 		return err
 	})
 	return wrap("add asset", err)
 }
 
-// roomFor locks an app that has fewer than limit rows in a table. Whoever adds another
-// one at the same time waits for it, so that the count is right.
+// roomFor locks an app that has fewer than limit rows in a table. A concurrent insert for
+// the same app waits, so that the count stays correct.
 func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (oauthserver.App, error) {
 	app, err := t.lockApp(ctx, appID, t.dialect.ForUpdate)
 	if err != nil {
@@ -58,9 +59,20 @@ func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (oauth
 }
 
 // Assets implements console.AssetStore.
-func (s *Store) Assets(ctx context.Context, appID string) ([]console.Asset, error) {
-	all, err := readAssets(ctx, s, s.sql, appID)
-	return all, wrap("assets", err)
+func (s *Store) Assets(ctx context.Context, q console.AssetQuery) ([]console.Asset, error) {
+	if q.AssetID == "" {
+		all, err := readAssets(ctx, s, s.sql, q.AppID)
+		return all, wrap("assets", err)
+	}
+	row := assetRow{asset: console.Asset{AppID: q.AppID}}
+	err := s.read(ctx, "SELECT "+assetColumns+", data FROM partnerkit_asset WHERE app_id = $1 AND id = $2", []any{q.AppID, q.AssetID}, append(row.dest(), &row.asset.Data)...)
+	if errors.Is(err, storage.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, wrap("asset", err)
+	}
+	return []console.Asset{row.value()}, nil
 }
 
 func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]console.Asset, error) {
@@ -75,17 +87,6 @@ func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID s
 			return nil
 		})
 	return all, err
-}
-
-// AssetData implements console.AssetStore.
-func (s *Store) AssetData(ctx context.Context, appID, assetID string) (console.Asset, []byte, error) {
-	row := assetRow{asset: console.Asset{AppID: appID}}
-	var data []byte
-	err := s.read(ctx, "SELECT "+assetColumns+", data FROM partnerkit_asset WHERE app_id = $1 AND id = $2", []any{appID, assetID}, append(row.dest(), &data)...)
-	if err != nil {
-		return console.Asset{}, nil, wrap("asset", notFound(err))
-	}
-	return row.value(), data, nil
 }
 
 // DeleteAsset implements console.AssetStore. It holds the app as a save does.

@@ -11,10 +11,10 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const insertAudit = "INSERT INTO partnerkit_audit (id, app_id, user_id, by_developer, action, target, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
+const insertAudit = "INSERT INTO partnerkit_audit (id, app_id, user_id, by_developer, action, target, detail, reason, token, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
 func auditRow(e audit.Entry) []any {
-	return []any{e.ID, e.AppID, e.UserID, e.ByDeveloper, string(e.Action), e.Target, ms(e.At)}
+	return []any{e.ID, e.AppID, e.UserID, e.ByDeveloper, string(e.Action), e.Target, e.Detail, e.Reason, e.Token, ms(e.At)}
 }
 
 // RecordAudit implements console.AuditStore.
@@ -31,39 +31,68 @@ func (t *tx) audit(ctx context.Context, e audit.Entry) error {
 	return t.later(ctx, insertAudit, auditRow(e)...)
 }
 
-// Audit implements console.AuditStore.
-func (s *Store) Audit(ctx context.Context, appID, before string, limit int) ([]audit.Entry, error) {
-	all, err := s.audit(ctx, "app_id = $1", appID, before, limit)
-	return all, wrap("audit", err)
-}
-
-// OrganizationAudit implements console.AuditStore. It asks for one organization after
-// the other: for several at once SQLite would rather read the log of all.
-func (s *Store) OrganizationAudit(ctx context.Context, organizationIDs []string, before string, limit int) ([]audit.Entry, error) {
+// Audit implements console.AuditStore and operator.Store. It asks for one organization
+// after the other: for several at once SQLite would rather read the log of all.
+func (s *Store) Audit(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
+	switch {
+	case q.AppID != "":
+		all, err := s.audit(ctx, q, condition{"app_id = ", q.AppID})
+		return all, wrap("audit", err)
+	case q.All:
+		all, err := s.audit(ctx, q)
+		return all, wrap("audit of all apps", err)
+	}
 	var all []audit.Entry
-	for _, organizationID := range organizationIDs {
-		some, err := s.audit(ctx, "app_id = '' AND target = $1", organizationID, before, limit)
+	for _, organizationID := range q.OrganizationIDs {
+		// Entries of the operator are about no app either, and an organization may have
+		// the id of a user.
+		some, err := s.audit(ctx, q, condition{"app_id = '' AND by_developer AND target = ", organizationID})
 		if err != nil {
 			return nil, wrap("audit of organizations", err)
 		}
 		all = append(all, some...)
 	}
 	slices.SortFunc(all, func(a, b audit.Entry) int { return strings.Compare(b.ID, a.ID) })
-	return all[:min(limit, len(all))], nil
+	return all[:min(q.Limit, len(all))], nil
 }
 
-// audit lists the entries where $1 is something, newest first.
-func (s *Store) audit(ctx context.Context, where, is, before string, limit int) ([]audit.Entry, error) {
-	args := []any{is, limit}
-	if before != "" {
-		where, args = where+" AND id || '' < $3", append(args, before)
+// condition is the beginning of a condition, and the value that it ends with.
+type condition struct {
+	begins string
+	value  any
+}
+
+// audit lists the entries that meet the conditions and the filters of a query, newest
+// first. With conditions they are found by an index over an expression of id.
+func (s *Store) audit(ctx context.Context, q audit.Query, conditions ...condition) ([]audit.Entry, error) {
+	key := "id"
+	if len(conditions) > 0 {
+		key = "id || ''"
 	}
+	if q.Before != "" {
+		conditions = append(conditions, condition{key + " < ", q.Before})
+	}
+	if !q.Since.IsZero() {
+		conditions = append(conditions, condition{key + " >= ", id.Floor(id.Audit, q.Since)})
+	}
+	if !q.Until.IsZero() {
+		conditions = append(conditions, condition{key + " < ", id.Floor(id.Audit, q.Until)})
+	}
+	if q.UserID != "" {
+		conditions = append(conditions, condition{"user_id = ", q.UserID})
+	}
+	if q.Action != "" {
+		conditions = append(conditions, condition{"action = ", string(q.Action)})
+	}
+	where, args := whereAll(conditions)
+	args = append(args, q.Limit)
 	var all []audit.Entry
-	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, user_id, by_developer, action, target, created_at FROM partnerkit_audit WHERE "+where+" ORDER BY id || '' DESC LIMIT $2"), args,
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, user_id, by_developer, action, target, detail, reason, token, created_at FROM partnerkit_audit"+where+
+		" ORDER BY "+key+" DESC LIMIT "+places(len(args)-1, 1)), args,
 		func(scan func(...any) error) error {
 			var e audit.Entry
 			var created int64
-			if err := scan(&e.ID, &e.AppID, &e.UserID, &e.ByDeveloper, &e.Action, &e.Target, &created); err != nil {
+			if err := scan(&e.ID, &e.AppID, &e.UserID, &e.ByDeveloper, &e.Action, &e.Target, &e.Detail, &e.Reason, &e.Token, &created); err != nil {
 				return err
 			}
 			e.At = fromMS(created)
@@ -73,8 +102,19 @@ func (s *Store) audit(ctx context.Context, where, is, before string, limit int) 
 	return all, err
 }
 
-// PurgeAudit implements oauthserver.JanitorStore.
-func (s *Store) PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error) {
+// whereAll is the clause of all conditions, with their values.
+func whereAll(conditions []condition) (clause string, values []any) {
+	word := " WHERE "
+	for i, one := range conditions {
+		clause += word + one.begins + places(i, 1)
+		values = append(values, one.value)
+		word = " AND "
+	}
+	return clause, values
+}
+
+// purgeAudit deletes storage.PurgeAudit.
+func (s *Store) purgeAudit(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.exec(ctx, "DELETE FROM partnerkit_audit WHERE id IN (SELECT id FROM partnerkit_audit WHERE id < $1 ORDER BY id LIMIT $2)", id.Floor(id.Audit, before), limit)
 	return int(n), wrap("purge audit", err)
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
@@ -32,19 +33,47 @@ func (r *installationRow) value() (oauthserver.Installation, error) {
 
 const activeInstallation = "SELECT " + installationColumns + " FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE'"
 
-// ActiveInstallation implements oauthserver.ConnectionStore.
+// ActiveInstallation returns the installation of an app in a business, for hosts;
+// oauthserver.ErrNotFound.
 func (s *Store) ActiveInstallation(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
-	var row installationRow
-	if err := s.read(ctx, activeInstallation, []any{appID, businessID}, row.dest()...); err != nil {
-		return oauthserver.Installation{}, wrap("installation", notFound(err))
+	found, err := s.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, BusinessID: businessID})
+	if err == nil && len(found) == 0 {
+		err = oauthserver.ErrNotFound
 	}
-	return row.value()
+	if err != nil {
+		return oauthserver.Installation{}, wrap("installation", err)
+	}
+	return found[0], nil
 }
 
-// BusinessInstallations implements oauthserver.ConnectionStore.
-func (s *Store) BusinessInstallations(ctx context.Context, businessID string) ([]oauthserver.Installation, error) {
+// Installations implements oauthserver.ConnectionStore.
+func (s *Store) Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error) {
+	query, args := "SELECT "+installationColumns+" FROM partnerkit_installation WHERE status = 'ACTIVE'", []any(nil)
+	add := func(condition string, value any) {
+		args = append(args, value)
+		query += condition + " $" + strconv.Itoa(len(args))
+	}
+	if q.AppID != "" {
+		add(" AND app_id =", q.AppID)
+	}
+	if q.BusinessID != "" {
+		add(" AND business_id =", q.BusinessID)
+	}
+	if q.After != "" {
+		add(" AND id >", q.After)
+	}
+	query += " ORDER BY id"
+	if q.Limit > 0 {
+		add(" LIMIT", q.Limit)
+	}
+	all, err := s.installations(ctx, query, args...)
+	return all, wrap("installations", err)
+}
+
+// installations reads rows of installationColumns.
+func (s *Store) installations(ctx context.Context, query string, args ...any) ([]oauthserver.Installation, error) {
 	var all []oauthserver.Installation
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+installationColumns+" FROM partnerkit_installation WHERE business_id = $1 AND status = 'ACTIVE' ORDER BY id"), []any{businessID},
+	err := storage.Each(ctx, s, s.sql.of(query), args,
 		func(scan func(...any) error) error {
 			var row installationRow
 			if err := scan(row.dest()...); err != nil {
@@ -54,11 +83,21 @@ func (s *Store) BusinessInstallations(ctx context.Context, businessID string) ([
 			all = append(all, one)
 			return err
 		})
-	return all, wrap("installations", err)
+	return all, err
 }
 
-// EndInstallation implements oauthserver.ConnectionStore. It marks the one row
-// that everything issued hangs on, and waits for mints that hold it.
+// BusinessInstallations implements console.Store.
+func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]oauthserver.Installation, error) {
+	all, err := s.installations(ctx, "SELECT "+installationColumns+` FROM partnerkit_installation AS shown
+		WHERE app_id = $1 AND business_id > $2 AND NOT EXISTS (SELECT 1 FROM partnerkit_installation AS newer
+			WHERE newer.app_id = shown.app_id AND newer.business_id = shown.business_id
+			AND (newer.created_at, newer.id) > (shown.created_at, shown.id))
+		ORDER BY business_id LIMIT $3`, appID, afterBusinessID, limit)
+	return all, wrap("installations in businesses", err)
+}
+
+// EndInstallation implements oauthserver.ConnectionStore. It marks the installation row, on
+// which all its tokens depend, and waits for transactions that are issuing tokens under it.
 func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
 	var ended oauthserver.Installation
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -121,10 +160,12 @@ func (s *Store) EndGrant(ctx context.Context, end oauthserver.EndGrant) error {
 	return wrap("end grant", err)
 }
 
+const setUserStatus = `INSERT INTO partnerkit_user_state (user_id, status, changed_at) VALUES ($1, $2, $3)
+	ON CONFLICT (user_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`
+
 // SetUserStatus implements oauthserver.ConnectionStore.
 func (s *Store) SetUserStatus(ctx context.Context, userID string, status oauthserver.UserStatus, now time.Time) error {
-	_, err := s.exec(ctx, `INSERT INTO partnerkit_user_state (user_id, status, changed_at) VALUES ($1, $2, $3)
-		ON CONFLICT (user_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`, userID, string(status), ms(now))
+	_, err := s.exec(ctx, setUserStatus, userID, string(status), ms(now))
 	return wrap("set user status", err)
 }
 

@@ -19,14 +19,12 @@ func (s *Store) CreateDevice(ctx context.Context, d oauthserver.DeviceCode, dige
 	return wrap("create device code", err)
 }
 
-// DeviceByDigest implements oauthserver.DeviceStore.
-func (s *Store) DeviceByDigest(ctx context.Context, digest oauthserver.Digest) (oauthserver.DeviceCode, error) {
-	return s.deviceWhere(ctx, "x.digest = $1", digest.Bytes())
-}
-
-// DeviceByUserCode implements oauthserver.DeviceStore.
-func (s *Store) DeviceByUserCode(ctx context.Context, userCode string) (oauthserver.DeviceCode, error) {
-	return s.deviceWhere(ctx, "x.user_code = $1", userCode)
+// Device implements oauthserver.DeviceStore.
+func (s *Store) Device(ctx context.Context, q oauthserver.DeviceQuery) (oauthserver.DeviceCode, error) {
+	if q.UserCode != "" {
+		return s.deviceWhere(ctx, "x.user_code = $1", q.UserCode)
+	}
+	return s.deviceWhere(ctx, "x.digest = $1", q.Digest.Bytes())
 }
 
 func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (oauthserver.DeviceCode, error) {
@@ -60,10 +58,4 @@ func (s *Store) PollDevice(ctx context.Context, deviceID string, now time.Time, 
 	n, err := s.exec(ctx, `UPDATE partnerkit_device_code SET polled_at = $2
 		WHERE id = $1 AND status = 'PENDING' AND (polled_at IS NULL OR polled_at <= $3)`, deviceID, ms(now), ms(now.Add(-interval)))
 	return n > 0, wrap("poll device code", err)
-}
-
-// DenyDevice implements oauthserver.DeviceStore.
-func (s *Store) DenyDevice(ctx context.Context, d oauthserver.Denial) error {
-	const use = "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1 AND status = 'PENDING' AND expires_at > $2"
-	return wrap("deny device code", s.deny(ctx, d, use))
 }

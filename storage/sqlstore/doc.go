@@ -7,7 +7,7 @@
 // RETURNING. Times are Unix milliseconds that Go supplies, lists are JSON text,
 // ids are text. What differs, row locks, comes from [storage.Dialect].
 //
-// An act has a transaction of its own. Where the database has its writers share them, as
-// storage/sqlite does, nothing more is needed; on PostgreSQL refreshes and code exchanges
-// that come in numbers share some here, see shared.go.
+// An operation has its own transaction. Where the database lets writers share transactions,
+// as storage/sqlite does, nothing more is needed. On PostgreSQL concurrent refreshes and
+// code exchanges share transactions here, see shared.go.
 package sqlstore

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -33,20 +32,25 @@ func (s *Store) RecordEvents(ctx context.Context, recorded ...events.Event) erro
 
 const eventColumns = "id, type, business_id, app_id, data, created_at, number"
 
-// Event implements events.Store.
-func (s *Store) Event(ctx context.Context, businessID, eventID string) (events.Event, error) {
-	var row eventRow
-	err := s.read(ctx, "SELECT "+eventColumns+" FROM partnerkit_event WHERE id = $1 AND business_id = $2", []any{eventID, businessID}, row.dest()...)
-	if errors.Is(err, storage.ErrNoRows) {
-		err = events.ErrNotFound
-	}
-	return row.value(), wrap("event", err)
+// readEvents runs a query for eventColumns.
+func (s *Store) readEvents(ctx context.Context, query string, args ...any) ([]events.Event, error) {
+	var found []events.Event
+	err := storage.Each(ctx, s, s.sql.of(query), args, func(scan func(...any) error) error {
+		var row eventRow
+		err := scan(row.dest()...)
+		found = append(found, row.value())
+		return err
+	})
+	return found, wrap("events", err)
 }
 
 // Events implements events.Store. Each type is looked up by itself, in an index
 // that has its events by number, and no further than the page goes: what a page
 // costs depends on how many types there are, and not on how many events.
 func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, error) {
+	if q.EventID != "" {
+		return s.readEvents(ctx, "SELECT "+eventColumns+" FROM partnerkit_event WHERE id = $1 AND business_id = $2", q.EventID, q.BusinessID)
+	}
 	since := ""
 	if !q.Since.IsZero() {
 		since = id.Floor(id.Event, q.Since)
@@ -73,20 +77,13 @@ func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, err
 	if len(branches) == 0 {
 		return nil, nil
 	}
-	var found []events.Event
-	err := storage.Each(ctx, s, s.sql.of("SELECT "+eventColumns+` FROM partnerkit_event WHERE id IN (
+	return s.readEvents(ctx, "SELECT "+eventColumns+` FROM partnerkit_event WHERE id IN (
 			SELECT id FROM (`+strings.Join(branches, " UNION ALL ")+`) AS seen ORDER BY number LIMIT $4
-		) ORDER BY number`), args, func(scan func(...any) error) error {
-		var row eventRow
-		err := scan(row.dest()...)
-		found = append(found, row.value())
-		return err
-	})
-	return found, wrap("events", err)
+		) ORDER BY number`, args...)
 }
 
-// PurgeEvents implements events.Store.
-func (s *Store) PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error) {
+// purgeEvents deletes storage.PurgeEvents.
+func (s *Store) purgeEvents(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.exec(ctx, "DELETE FROM partnerkit_event WHERE id IN (SELECT id FROM partnerkit_event WHERE id < $1 ORDER BY id LIMIT $2)",
 		id.Floor(id.Event, before), limit)
 	return int(n), wrap("purge events", err)

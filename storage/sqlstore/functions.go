@@ -7,50 +7,53 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const functionsOf = "SELECT id, name, source, created_at FROM partnerkit_function WHERE app_id = $1"
-
-func scanFunction(appID string, scan func(...any) error) (console.Function, error) {
-	f := console.Function{AppID: appID}
-	var created int64
-	err := scan(&f.ID, &f.Name, &f.Source, &created)
-	f.CreatedAt = fromMS(created)
-	return f, err
-}
-
-// AddFunction implements console.FunctionStore.
-func (s *Store) AddFunction(ctx context.Context, f console.Function, limit int) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		if _, err := tx.roomFor(ctx, f.AppID, "partnerkit_function", limit); err != nil {
-			return err
-		}
-		_, err := tx.exec(ctx, "INSERT INTO partnerkit_function (id, app_id, name, source, created_at) VALUES ($1, $2, $3, $4, $5)",
-			f.ID, f.AppID, f.Name, f.Source, ms(f.CreatedAt))
-		return err
-	})
-	return wrap("add function", err)
-}
-
 // Functions implements console.FunctionStore.
 func (s *Store) Functions(ctx context.Context, appID string) ([]console.Function, error) {
-	var all []console.Function
-	err := storage.Each(ctx, s, s.sql.of(functionsOf+" ORDER BY id"), []any{appID}, func(scan func(...any) error) error {
-		one, err := scanFunction(appID, scan)
-		all = append(all, one)
-		return err
-	})
+	all, err := readFunctions(ctx, s, s.sql, appID)
 	return all, wrap("functions", err)
 }
 
-// Function implements console.FunctionStore.
-func (s *Store) Function(ctx context.Context, appID, functionID string) (console.Function, error) {
-	f, err := scanFunction(appID, func(dest ...any) error {
-		return s.read(ctx, functionsOf+" AND id = $2", []any{appID, functionID}, dest...)
-	})
-	return f, wrap("function", notFound(err))
+func readFunctions(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]console.Function, error) {
+	var all []console.Function
+	err := storage.Each(ctx, from, sql.of("SELECT id, name, source, created_at FROM partnerkit_function WHERE app_id = $1 ORDER BY id"), []any{appID},
+		func(scan func(...any) error) error {
+			f := console.Function{AppID: appID}
+			var created int64
+			err := scan(&f.ID, &f.Name, &f.Source, &created)
+			f.CreatedAt = fromMS(created)
+			all = append(all, f)
+			return err
+		})
+	return all, err
 }
 
-// DeleteFunction implements console.FunctionStore.
-func (s *Store) DeleteFunction(ctx context.Context, appID, functionID string) error {
-	err := changedOne(s.exec(ctx, "DELETE FROM partnerkit_function WHERE app_id = $1 AND id = $2", appID, functionID))
-	return wrap("delete function", err)
+// ChangeFunctions implements console.FunctionStore. It holds the app, which every change of
+// its functions waits for.
+func (s *Store) ChangeFunctions(ctx context.Context, appID string, change func([]console.Function) ([]console.Function, error)) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
+			return err
+		}
+		before, err := readFunctions(ctx, tx.on, tx.sql, appID)
+		if err != nil {
+			return err
+		}
+		diff, err := changedItems(before, func(f console.Function) string { return f.ID }, change)
+		if err != nil {
+			return err
+		}
+		for _, f := range diff.gone {
+			if _, err := tx.exec(ctx, "DELETE FROM partnerkit_function WHERE id = $1", f.ID); err != nil {
+				return err
+			}
+		}
+		for _, f := range diff.added {
+			if _, err := tx.exec(ctx, "INSERT INTO partnerkit_function (id, app_id, name, source, created_at) VALUES ($1, $2, $3, $4, $5)",
+				f.ID, appID, f.Name, f.Source, ms(f.CreatedAt)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap("change functions", err)
 }

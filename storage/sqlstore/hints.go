@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// announceEvery is how often news reach other processes at most; hints that
-	// come faster are told as one.
+	// announceEvery is the minimum time between announcements to other processes.
+	// Hints that arrive faster are announced together.
 	announceEvery = 50 * time.Millisecond
 	// announceWithin is what an announcement may take.
 	announceWithin = time.Second
@@ -24,9 +24,8 @@ const (
 	listenLater = 10 * time.Minute
 )
 
-// hub passes hints on: that something was committed which a loop may be waiting
-// for. A hint carries no data and may be lost; who watches looks by itself from
-// time to time.
+// hub passes on hints. A hint means that a commit may have made work for a loop. It
+// carries no data and may be lost; watchers also poll from time to time.
 type hub struct {
 	mu       sync.Mutex
 	watchers map[string]map[chan struct{}]bool // by topic
@@ -59,6 +58,10 @@ func (s *Store) Watch(topic string) (news <-chan struct{}, stop func()) {
 	}
 }
 
+// Wake wakes the watchers of a topic on all nodes. It is for a host that committed its
+// own transaction.
+func (s *Store) Wake(topic string) { s.hub.publish(topic) }
+
 // publish wakes the watchers here and leaves word for those elsewhere.
 func (h *hub) publish(topics ...string) {
 	if len(topics) == 0 {
@@ -73,7 +76,8 @@ func (h *hub) publish(topics ...string) {
 	signal(h.announce)
 }
 
-// hear wakes the watchers here of what happened elsewhere; "" means anything.
+// hear wakes the local watchers of a topic that another process announced; "" wakes those
+// of all topics.
 func (h *hub) hear(topic string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,8 +152,8 @@ func (s *Store) announce(ctx context.Context) {
 	}
 }
 
-// announceNews goes on after ctx has ended: others wait for the last news most, that
-// a dispatcher has left.
+// announceNews continues after ctx has ended: the last announcement, that a dispatcher has
+// left, is the one that other nodes need most.
 func (s *Store) announceNews(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceWithin)
 	defer cancel()

@@ -20,9 +20,9 @@ var _ guard.KeyStore = (*Store)(nil)
 // was gone at the second look.
 const maxClaims = 3
 
-// ClaimKey implements guard.KeyStore. One conditional write picks the owner; only
-// who did not win looks at what is there. Between the two the key may have moved
-// on, and then what it has become is the answer.
+// ClaimKey implements guard.KeyStore. One conditional write selects the owner. Only a
+// request that did not win reads the key. The key may change between the write and the
+// read; then ClaimKey returns the newer state.
 func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
 	for range maxClaims {
 		n, err := s.exec(ctx, `INSERT INTO partnerkit_idempotency_key AS k (app_id, business_id, name, fingerprint, owner, lease_ends, expires_at)
@@ -48,7 +48,7 @@ func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 	return guard.KeyClaimed{State: guard.KeyRunning}, nil
 }
 
-// takenKey says what a key is that a claim did not get.
+// takenKey returns the state of a key that a claim did not get.
 func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
 	var (
 		fingerprint, body []byte
@@ -73,8 +73,8 @@ func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 	return guard.KeyClaimed{State: guard.KeyAnswered, Answer: answer}, nil
 }
 
-// RenewKey implements guard.KeyStore. A key that has its answer meanwhile is
-// still its owner's.
+// RenewKey implements guard.KeyStore. A key that has received its response still belongs
+// to its owner.
 func (s *Store) RenewKey(ctx context.Context, o guard.KeyOwner, leaseEnds time.Time) error {
 	n, err := s.exec(ctx, `UPDATE partnerkit_idempotency_key SET lease_ends = $5
 		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.CallerID, o.BusinessID, o.Key, o.Owner, ms(leaseEnds))
@@ -116,13 +116,13 @@ func (s *Store) ReleaseKey(ctx context.Context, o guard.KeyOwner) error {
 	return wrap("release key", err)
 }
 
-// PurgeKeys implements guard.KeyStore. The condition stands twice: a key that is
-// claimed anew between the choice and the deletion stays.
-func (s *Store) PurgeKeys(ctx context.Context, at guard.KeyTime, limit int) (int, error) {
+// purgeKeys deletes storage.PurgeKeys. The DELETE repeats the condition of its subquery, so
+// that a key that is claimed again between the two is kept.
+func (s *Store) purgeKeys(ctx context.Context, p storage.Purge) (int, error) {
 	const isOld = "expires_at <= $1 AND (status IS NOT NULL OR lease_ends <= $2)"
 	n, err := s.exec(ctx, "DELETE FROM partnerkit_idempotency_key WHERE "+isOld+` AND (app_id, business_id, name) IN (
 		SELECT app_id, business_id, name FROM partnerkit_idempotency_key WHERE `+isOld+` ORDER BY expires_at LIMIT $3)`,
-		ms(at.Now), ms(at.Real), limit)
+		ms(p.Before), ms(p.Real), p.Limit)
 	return int(n), wrap("purge keys", err)
 }
 

@@ -36,33 +36,20 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 // RedeemCode implements oauthserver.CodeStore: 5 statements.
 func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	return s.issue(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
-		line := lineageOf(code.Standing)
-		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
+		of := parentsOf(code.Standing)
+		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
 		if err != nil {
 			return oauthserver.IssueResult{}, err
 		}
-		if !won { // that it was used stands, whatever else has ended
+		if !won { // a code that was used before is Lost, no matter what else has ended
 			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
 		}
-		issued := state.verdict(code.Scopes)
+		issued := state.result(code.Scopes)
 		if issued.Outcome != oauthserver.Issued {
 			return issued, errStop
 		}
-		return issued, tx.startFamily(ctx, line, issued.Scopes, m)
+		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
 	})
-}
-
-// SpendCode implements oauthserver.CodeStore. It issues nothing, so it needs no lock on
-// what the code depends on.
-func (s *Store) SpendCode(ctx context.Context, codeID string, now time.Time) (bool, error) {
-	n, err := s.exec(ctx, "UPDATE partnerkit_code SET used_at = $1 WHERE id = $2 AND used_at IS NULL", ms(now), codeID)
-	return n > 0, wrap("spend code", err)
-}
-
-// ReplayCode implements oauthserver.CodeStore.
-func (s *Store) ReplayCode(ctx context.Context, codeID string, now time.Time) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.endFamilyOfCode(ctx, codeID, now) })
-	return wrap("replay code", err)
 }
 
 func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) error {
@@ -74,28 +61,32 @@ func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) 
 // CollectDevice implements oauthserver.DeviceStore: 5 statements.
 func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	return s.issue(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
-		line := lineageOf(device.Standing)
-		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
+		of := parentsOf(device.Standing)
+		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
 		if err != nil {
 			return oauthserver.IssueResult{}, err
 		}
 		if !won {
 			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
 		}
-		issued := state.verdict(device.Scopes)
+		issued := state.result(device.Scopes)
 		if issued.Outcome != oauthserver.Issued {
 			return issued, errStop
 		}
-		return issued, tx.startFamily(ctx, line, issued.Scopes, m)
+		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
 	})
 }
+
+const exchangedInstallation = `SELECT i.id, i.app_id, i.business_id, i.status, i.scopes, i.created_at, i.ended_at
+	FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id WHERE a.id = $1 AND i.business_id = $2 AND i.status = 'ACTIVE'`
 
 // ExchangeSession implements oauthserver.SessionTokenStore: 4 statements, 6 with
 // a refresh token.
 func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	return s.issue(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
 		var row installationRow
-		if err := tx.one(ctx, activeInstallation, []any{x.AppID, x.BusinessID}, row.dest()...); err != nil {
+		// It locks the app before the user's status is read, for eraseSteps.
+		if err := tx.one(ctx, exchangedInstallation+tx.dialect.ShareOf("a, i"), []any{x.AppID, x.BusinessID}, row.dest()...); err != nil {
 			return oauthserver.IssueResult{}, notFound(err)
 		}
 		installed, err := row.value()
@@ -105,26 +96,26 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 		if x.InstallationID != "" && x.InstallationID != installed.ID {
 			return oauthserver.IssueResult{Outcome: oauthserver.Dead}, nil
 		}
-		line := lineage{app: x.AppID, installation: installed.ID, user: x.UserID}
-		state, won, err := tx.use(ctx, line, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
+		of := parents{app: x.AppID, installation: installed.ID, user: x.UserID}
+		state, won, err := tx.use(ctx, of, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
 		if err != nil {
 			return oauthserver.IssueResult{}, err
 		}
-		issued := state.verdict(state.granted)
+		issued := state.result(state.granted)
 		switch {
 		case issued.Outcome != oauthserver.Issued:
 			return issued, errStop
 		case !won:
 			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
 		case m.RefreshID == "":
-			return issued, tx.insertAccess(ctx, line.owners(), nil, 0, scopeList(issued.Scopes), m)
+			return issued, tx.insertAccess(ctx, of.owners(), nil, 0, scopeList(issued.Scopes), m)
 		}
-		return issued, tx.startFamily(ctx, line, issued.Scopes, m)
+		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
 	})
 }
 
-// mint runs an act that makes tokens, or says with errStop that it made none and nothing
-// of it must stay. A lineage that is gone is dead.
+// issue runs an operation that issues tokens. The operation returns errStop if it issued
+// none and its writes must be rolled back. If a parent does not exist, the outcome is Dead.
 func (s *Store) issue(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error)) (oauthserver.IssueResult, error) {
 	var issued oauthserver.IssueResult
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
@@ -160,8 +151,8 @@ func refreshRow(family any, generation int64, m oauthserver.NewTokens) []any {
 }
 
 // startFamily makes a family with its first tokens: 3 statements.
-func (t *tx) startFamily(ctx context.Context, l lineage, granted identity.Scopes, m oauthserver.NewTokens) error {
-	of, scopes := l.owners(), scopeList(granted)
+func (t *tx) startFamily(ctx context.Context, p parents, granted identity.Scopes, m oauthserver.NewTokens) error {
+	of, scopes := p.owners(), scopeList(granted)
 	if err := t.later(ctx, insertFamily+" ($1, $2, $3, $4, $5, $6, $7)", familyRow(of, m.FamilyID, scopes)...); err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -13,9 +16,12 @@ import (
 // How long rows are kept after they have expired, so that they still answer as what they
 // were.
 const (
-	keepRequests      = 24 * time.Hour
-	keepAccessTokens  = 24 * time.Hour
-	keepCodes         = 30 * 24 * time.Hour // codes, device codes, used session tokens
+	keepRequests     = 24 * time.Hour
+	keepAccessTokens = 24 * time.Hour
+	keepCodes        = 30 * 24 * time.Hour // codes, device codes, used session tokens
+	// keepAssertions is longer than clocks can differ: a used assertion is rejected until it
+	// has expired on every node.
+	keepAssertions    = 24 * time.Hour
 	keepRefreshTokens = 90 * 24 * time.Hour
 	// keepUnconnected is how long an app is kept that registered itself, or has a
 	// document, and that was never connected.
@@ -29,14 +35,42 @@ func expired(table, key, column, and string) string {
 	return "SELECT " + key + " FROM " + table + " WHERE " + column + " < $1" + and + " ORDER BY " + column + " LIMIT $2"
 }
 
-// Purge implements oauthserver.JanitorStore. Each statement is a transaction and deletes a
+// Purge implements the Purge of every feature's store.
+func (s *Store) Purge(ctx context.Context, p storage.Purge) (int, error) {
+	switch p.Kind {
+	case storage.PurgeOAuth:
+		return s.purgeOAuth(ctx, p)
+	case storage.PurgeAudit:
+		return s.purgeAudit(ctx, p.Before, p.Limit)
+	case storage.PurgeKeys:
+		return s.purgeKeys(ctx, p)
+	case storage.PurgeCalls:
+		return s.purgeCalls(ctx, p.Before, p.Limit)
+	case storage.PurgeCallGroups:
+		return s.purgeCallGroups(ctx, p.Before, p.Limit)
+	case storage.PurgeRequests:
+		return s.purgeRequests(ctx, p.Before, p.Limit)
+	case storage.PurgeEvents:
+		return s.purgeEvents(ctx, p.Before, p.Limit)
+	case storage.PurgeDeliveries:
+		return s.purgeDeliveries(ctx, p.Before, p.Limit)
+	case storage.PurgeAppData:
+		return s.purgeAppData(ctx, p.Limit)
+	}
+	return 0, fmt.Errorf("purge: there is no kind %q", p.Kind)
+}
+
+// purgeOAuth deletes storage.PurgeOAuth. Each statement is a transaction and deletes a
 // few rows that it finds by a primary key or an index.
-func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error) {
-	old := func(kind id.Kind, lifetime, keep time.Duration) any { return id.Floor(kind, now.Add(-lifetime-keep)) }
+func (s *Store) purgeOAuth(ctx context.Context, p storage.Purge) (int, error) {
+	live := p.Lifetimes
+	old := func(kind id.Kind, lifetime, keep time.Duration) any {
+		return id.Floor(kind, p.Before.Add(-lifetime-keep))
+	}
 	remove := func(table, key, column, and string) string {
 		return "DELETE FROM " + table + " WHERE " + key + " IN (" + expired(table, key, column, and) + ")"
 	}
-	refresh := old(id.Token, oauthserver.RefreshTokenLifetime, keepRefreshTokens)
+	refresh := old(id.Token, cmp.Or(live.RefreshToken, oauthserver.RefreshTokenLifetime), keepRefreshTokens)
 	total := 0
 	for _, purge := range []struct {
 		statement string
@@ -46,17 +80,19 @@ func (s *Store) Purge(ctx context.Context, now time.Time, limit int) (int, error
 		{forgetUsedTokens, refresh},
 		{purgeFamilies, refresh},
 		{purgeRefreshTokens, refresh},
-		{remove("partnerkit_authorization_request", "id", "id", ""), old(id.Authorization, oauthserver.RequestLifetime, keepRequests)},
-		{remove("partnerkit_code", "id", "id", ""), old(id.Code, oauthserver.CodeLifetime, keepCodes)},
-		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, oauthserver.DeviceCodeLifetime, keepCodes)},
-		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, oauthserver.RegistrationTokenLifetime, keepRequests)},
-		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, oauthserver.AccessTokenLifetime, keepAccessTokens)},
-		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(now.Add(-keepCodes))},
-		{remove("partnerkit_signing_key", "id", "retire_at", ""), ms(now)},
+		{remove("partnerkit_authorization_request", "id", "id", ""), old(id.Authorization, cmp.Or(live.Request, oauthserver.RequestLifetime), keepRequests)},
+		{remove("partnerkit_code", "id", "id", ""), old(id.Code, cmp.Or(live.Code, oauthserver.CodeLifetime), keepCodes)},
+		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, cmp.Or(live.DeviceCode, oauthserver.DeviceCodeLifetime), keepCodes)},
+		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, cmp.Or(live.RegistrationToken, oauthserver.RegistrationTokenLifetime), keepRequests)},
+		{remove("partnerkit_console_token", "id", "id", ""), old(id.ConsoleToken, console.MaxTokenLifetime, keepCodes)},
+		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, cmp.Or(live.AccessToken, oauthserver.AccessTokenLifetime), keepAccessTokens)},
+		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(p.Before.Add(-keepCodes))},
+		{remove("partnerkit_used_assertion", "digest", "expires_at", ""), ms(p.Before.Add(-keepAssertions))},
+		{remove("partnerkit_signing_key", "id", "retire_at", ""), ms(p.Before)},
 		{remove("partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND document_fetched_at < $1 AND NOT EXISTS (
-			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`), ms(now.Add(-keepUnconnected))},
+			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`), ms(p.Before.Add(-keepUnconnected))},
 	} {
-		n, err := s.exec(ctx, purge.statement, purge.than, limit)
+		n, err := s.exec(ctx, purge.statement, purge.than, p.Limit)
 		if err != nil {
 			return total, wrap("purge", err)
 		}
@@ -111,8 +147,8 @@ func keepUsedTokens(d storage.Dialect) string {
 }
 
 // RecordRedactions implements oauthserver.JanitorStore. A timer is settled by one
-// conditional write, so that of several nodes one records its event. What the app has
-// attached to records of the business ends with it.
+// conditional write, so that exactly one node records its event. Values that the app has
+// attached to records of the business are deleted with it.
 func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(oauthserver.Installation) []events.Event) (int, error) {
 	settled := 0
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {

@@ -23,17 +23,19 @@ func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, err
 // readListing is nil when there is none.
 func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID string) (*console.Listing, error) {
 	var listing *console.Listing
-	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, note, created_at, updated_at
+	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
+			publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, created_at, updated_at
 		FROM partnerkit_listing_revision WHERE app_id = $1`), []any{appID}, func(scan func(...any) error) error {
 		r := console.Revision{AppID: appID}
 		var isLive, isLatest bool
 		var screenshots string
-		var created, updated int64
-		err := scan(&isLive, &isLatest, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots, &r.Note, &created, &updated)
+		var submitted, created, updated int64
+		err := scan(&isLive, &isLatest, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots,
+			&r.Publisher, &r.TermsURL, &r.PrivacyURL, &r.Note, &r.ReviewerID, &submitted, &created, &updated)
 		if err != nil {
 			return err
 		}
-		r.CreatedAt, r.UpdatedAt = fromMS(created), fromMS(updated)
+		r.SubmittedAt, r.CreatedAt, r.UpdatedAt = fromMS(submitted), fromMS(created), fromMS(updated)
 		if r.ScreenshotAssetIDs, err = parseList(screenshots); err != nil {
 			return err
 		}
@@ -51,8 +53,8 @@ func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID 
 	return listing, err
 }
 
-// ChangeListing implements console.ListingStore. Whoever changes the listing or the
-// assets of the app at the same time waits for its row.
+// ChangeListing implements console.ListingStore. Concurrent changes to the listing or the
+// assets of the app wait for the app's row.
 func (s *Store) ChangeListing(ctx context.Context, appID string, step func(console.ListingStanding) (console.Revision, error)) (console.Listing, error) {
 	var changed console.Listing
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -109,18 +111,21 @@ func (t *tx) claimSlug(ctx context.Context, appID, slug string) error {
 // saveRevision writes the latest revision over the one before, or beside it when it has
 // an id of its own.
 func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r console.Revision) error {
-	values := []any{r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs), r.Note, ms(r.UpdatedAt)}
+	values := []any{r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs),
+		r.Publisher, r.TermsURL, r.PrivacyURL, r.Note, r.ReviewerID, ms(r.SubmittedAt), ms(r.UpdatedAt)}
 	if before != nil && before.Revision.ID == r.ID {
 		_, err := t.exec(ctx, `UPDATE partnerkit_listing_revision SET state = $2, slug = $3, name = $4, summary = $5, description = $6,
-			icon_asset_id = $7, screenshot_asset_ids = $8, note = $9, updated_at = $10 WHERE id = $1`, values...)
+			icon_asset_id = $7, screenshot_asset_ids = $8, publisher = $9, terms_url = $10, privacy_url = $11, note = $12,
+			reviewer_id = $13, submitted_at = $14, updated_at = $15 WHERE id = $1`, values...)
 		return err
 	}
 	if _, err := t.exec(ctx, "UPDATE partnerkit_listing_revision SET is_latest = FALSE WHERE app_id = $1 AND is_latest", r.AppID); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `INSERT INTO partnerkit_listing_revision
-			(id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, note, updated_at, app_id, created_at, is_live, is_latest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
+			(id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, updated_at,
+			app_id, created_at, is_live, is_latest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
 	return err
 }
 

@@ -17,8 +17,9 @@ import (
 var embedded embed.FS
 
 // Migrations returns the migrations as files NNNN_name.sql, for hosts that apply them with
-// a tool of their own, such as goose, atlas or psql: in order, each once. A file ends with
-// the statement that records it in partnerkit_migration.
+// their own tool, such as goose, atlas or psql: in order, each once. The files are in
+// storage/sqlstore/migrations of the module. A file ends with the statement that records
+// it in partnerkit_migration.
 //
 // The minimum that a file records is the last migration that code must know to work with
 // the tables after it. Additive migrations keep the minimum where it was, so that nodes
@@ -139,13 +140,17 @@ func schemaVersion(ctx context.Context, from storage.Querier, sql *sqlText, know
 	return have, nil
 }
 
+// checkSchema returns an error that names the missing migrations and how to apply them.
 func (s *Store) checkSchema(ctx context.Context, known []migration) error {
+	const cure = "apply the files of sqlstore.Migrations with your migration tool, or open the store without SkipMigrations"
 	have, err := schemaVersion(ctx, s.db, s.sql, len(known))
-	if err != nil {
+	switch {
+	case errors.Is(err, storage.ErrNoTable):
+		return fmt.Errorf("%w 1 to %d: it has no tables of partnerkit yet; %s", storage.ErrOlderSchema, len(known), cure)
+	case err != nil:
 		return err
-	}
-	if have < len(known) {
-		return errors.New("the database lacks migrations " + fmt.Sprintf("%d to %d; apply them, or leave SkipMigrations off", have+1, len(known)))
+	case have < len(known):
+		return fmt.Errorf("%w %d to %d; %s", storage.ErrOlderSchema, have+1, len(known), cure)
 	}
 	return nil
 }

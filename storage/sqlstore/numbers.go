@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // numberAtOnce is how many events one transaction numbers at most, so that it holds the
@@ -17,33 +17,46 @@ const numberAtOnce = 500
 // unnumbered is an event without a number.
 type unnumbered struct{ id, business string }
 
-// NumberEvents implements events.Store. It looks for one event first: mostly all have
-// numbers, and PostgreSQL finds one by the index whatever its statistics say.
-func (s *Store) NumberEvents(ctx context.Context, businessID string) error {
+// NumberEvents implements events.Store.
+func (s *Store) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
+	number := s.numberBusiness
+	if n.BusinessID == "" {
+		number = s.numberSome
+	}
+	done, err := number(ctx, n)
+	return done, wrap("number events", err)
+}
+
+// numberBusiness looks for one event first: usually all events have numbers, and
+// PostgreSQL finds a single row by the index regardless of its statistics.
+func (s *Store) numberBusiness(ctx context.Context, n events.Numbering) (done events.Numbered, err error) {
 	var first string
-	err := s.read(ctx, "SELECT id FROM partnerkit_event WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT 1", []any{businessID}, &first)
+	err = s.read(ctx, "SELECT id FROM partnerkit_event WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT 1", []any{n.BusinessID}, &first)
 	if errors.Is(err, storage.ErrNoRows) {
-		return nil
+		return done, nil
 	} else if err != nil {
-		return wrap("number events", err)
+		return done, err
 	}
 	for {
 		found, err := s.numberFound(ctx, `SELECT id, business_id FROM partnerkit_event
-			WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT $2`, businessID, numberAtOnce)
+			WHERE business_id = $1 AND number IS NULL ORDER BY created_at, id LIMIT $2`, n.BusinessID, numberAtOnce)
+		if len(found) > 0 {
+			done.LastID = found[len(found)-1].id
+		}
 		if err != nil || len(found) < numberAtOnce {
-			return wrap("number events", err)
+			return done, err
 		}
 	}
 }
 
-// NumberRecorded implements webhooks.PlanStore.
-func (s *Store) NumberRecorded(ctx context.Context, after string) (webhooks.Numbered, error) {
+// numberSome numbers events of every business.
+func (s *Store) numberSome(ctx context.Context, n events.Numbering) (events.Numbered, error) {
 	found, err := s.numberFound(ctx, `SELECT id, business_id FROM partnerkit_event
-		WHERE number IS NULL AND id > $1 ORDER BY id LIMIT $2`, after, numberAtOnce)
+		WHERE number IS NULL AND id > $1 ORDER BY id LIMIT $2`, n.After, numberAtOnce)
 	if err != nil || len(found) == 0 {
-		return webhooks.Numbered{}, wrap("number recorded events", err)
+		return events.Numbered{}, err
 	}
-	return webhooks.Numbered{LastID: found[len(found)-1].id, HasMore: len(found) == numberAtOnce}, nil
+	return events.Numbered{LastID: found[len(found)-1].id, HasMore: len(found) == numberAtOnce}, nil
 }
 
 // numberFound numbers the events that the query finds, in its order, and returns them. When

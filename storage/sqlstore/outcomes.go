@@ -3,8 +3,10 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -42,8 +44,7 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer)
 		if err := tx.recordOutcomes(ctx, fresh); err != nil {
 			return err
 		}
-		done.Warn, err = tx.warn(ctx, fresh, f.Now)
-		return err
+		return tx.recordHealth(ctx, fresh, f, &done)
 	})
 	return done, err
 }
@@ -141,7 +142,8 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 		}
 		if a := o.Attempt; a != nil {
 			attempts = append(attempts, []any{
-				o.Due.ID, a.ID, a.Number, a.Signature, ms(a.StartedAt), a.Duration.Milliseconds(), nullInt(a.ResponseCode), nullText(a.Error), a.Answer,
+				o.Due.ID, a.ID, o.Due.WebhookID, a.Round, a.Number, a.Signature, ms(a.StartedAt), a.Duration.Milliseconds(),
+				nullInt(a.ResponseCode), nullText(a.Error), headerText(a.ResponseHeader), a.Answer,
 			})
 		}
 		if o.Status == webhooks.Retrying {
@@ -161,38 +163,25 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 			return err
 		}
 	}
-	if err := t.insertMany(ctx, `INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms, response_code, error, answer) VALUES`, attempts); err != nil {
+	if err := t.insertMany(ctx, `INSERT INTO partnerkit_attempt (delivery_id, id, webhook_id, round, number, signature, started_at, took_ms,
+		response_code, error, response_headers, answer) VALUES`, attempts); err != nil {
 		return err
 	}
 	return t.insertMany(ctx, insertQueued, retries)
 }
 
-// showsArrival reports whether the attempt says all that there is to say, so that the
-// row of the delivery stays as it is: see deliveryArrived.
-func showsArrival(o *webhooks.Outcome) bool {
-	return o.Status == webhooks.Delivered && o.Attempt != nil && o.Attempts == o.Attempt.Number &&
-		o.ResponseCode == o.Attempt.ResponseCode && o.ResponseCode >= 200 && o.ResponseCode <= 299
+// headerText is a header as it is stored; NULL without one.
+func headerText(h http.Header) any {
+	if h == nil {
+		return nil
+	}
+	text, _ := json.Marshal(h) // texts always encode
+	return string(text)
 }
 
-// warn marks webhooks that have used up the attempts of a delivery, and returns
-// those that nobody was told of for a while.
-func (t *tx) warn(ctx context.Context, all []*webhooks.Outcome, now time.Time) ([]string, error) {
-	exhausted := map[string]bool{}
-	for _, o := range all {
-		if o.Status == webhooks.Failed && o.Attempts >= webhooks.MaxAttempts {
-			exhausted[o.Due.WebhookID] = true
-		}
-	}
-	var warned []string
-	for _, id := range slices.Sorted(maps.Keys(exhausted)) {
-		n, err := t.exec(ctx, "UPDATE partnerkit_webhook SET warned_at = $2 WHERE id = $1 AND deleted_at IS NULL AND COALESCE(warned_at, 0) <= $3",
-			id, ms(now), ms(now.Add(-webhooks.WarnEvery)))
-		if err != nil {
-			return nil, err
-		}
-		if n == 1 {
-			warned = append(warned, id)
-		}
-	}
-	return warned, nil
+// showsArrival reports whether the attempt says all that there is to say, so that the
+// row of the delivery stays queued: see deliveryArrived.
+func showsArrival(o *webhooks.Outcome) bool {
+	return o.Status == webhooks.Delivered && o.Attempt != nil && o.Attempt.Number == 1 && o.Attempts == 1 &&
+		o.ResponseCode == o.Attempt.ResponseCode && o.ResponseCode >= 200 && o.ResponseCode <= 299
 }

@@ -25,19 +25,6 @@ const (
 	subscribersOf = 4
 )
 
-// HasBacklog implements webhooks.PlanStore.
-func (s *Store) HasBacklog(ctx context.Context) (bool, error) {
-	var id string
-	err := s.read(ctx, "SELECT id FROM partnerkit_event WHERE number IS NULL AND id > '' ORDER BY id LIMIT 1", nil, &id)
-	if errors.Is(err, storage.ErrNoRows) {
-		err = s.read(ctx, "SELECT business_id FROM partnerkit_event_counter WHERE planned < last AND business_id > '' ORDER BY business_id LIMIT 1", nil, &id)
-	}
-	if errors.Is(err, storage.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, wrap("backlog", err)
-}
-
 // Unplanned implements webhooks.PlanStore. Subscribers are read after the events: those
 // that came later say so by their times, and those that end in between are dropped before
 // the send.
@@ -223,7 +210,7 @@ func (t *tx) queue(ctx context.Context, deliveries, queue [][]any) error {
 		return nil
 	}
 	if err := t.insertMany(ctx, `INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status,
-		attempts, response_code, last_error, next_attempt_at, created_at) VALUES`, deliveries); err != nil {
+		attempts, response_code, last_error, next_attempt_at, round, sequence, created_at) VALUES`, deliveries); err != nil {
 		return err
 	}
 	t.hint(webhooks.TopicQueued)
@@ -233,7 +220,7 @@ func (t *tx) queue(ctx context.Context, deliveries, queue [][]any) error {
 func deliveryValues(d webhooks.Delivery) []any {
 	return []any{
 		d.ID, d.WebhookID, d.AppID, nullText(d.EventID), d.EventType, d.BusinessID, d.Body, string(d.Status),
-		d.Attempts, nullInt(d.ResponseCode), nullText(d.LastError), nullMS(d.NextAttemptAt), ms(d.CreatedAt),
+		d.Attempts, nullInt(d.ResponseCode), nullText(d.LastError), nullMS(d.NextAttemptAt), d.Round, nullInt(int(d.Sequence)), ms(d.CreatedAt),
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// PurgeDeliveries implements webhooks.Store. Deliveries are found by their ids,
-// which sort by time: those that go are the first of the table, and so are their
-// attempts. A delivery's next attempt is its key in the queue. Places in the queue
-// go first, since whoever ends an attempt takes them first too; one that was moved
-// meanwhile goes when its delivery does.
-func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
+// purgeDeliveries deletes storage.PurgeDeliveries. Ids sort by time, so old deliveries are
+// the first rows of the table, and so are their attempts. The queue key of a delivery is
+// its next attempt. Queue rows are deleted first, in the same lock order as the recording
+// of an attempt. A queue row that was moved meanwhile is deleted together with its
+// delivery.
+func (s *Store) purgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
 	var purged int
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		_, err := tx.exec(ctx, `DELETE FROM partnerkit_delivery_queue WHERE (webhook_id, due_at, delivery_id) IN (
@@ -58,7 +58,7 @@ func (t *tx) deleteDeliveries(ctx context.Context, before time.Time, limit int) 
 	return gone, err
 }
 
-// forget takes away what hangs on deliveries that are gone.
+// forget deletes the rows that depend on deleted deliveries.
 func (t *tx) forget(ctx context.Context, gone []goneDelivery) error {
 	last, places := "", make([][]any, 0, len(gone))
 	for _, d := range gone {
@@ -75,7 +75,7 @@ func (t *tx) forget(ctx context.Context, gone []goneDelivery) error {
 	if err != nil {
 		return err
 	}
-	for { // by a limited choice, which is a walk along the index whatever the planner knows
+	for { // the LIMIT makes PostgreSQL scan the index regardless of its statistics
 		n, err := t.exec(ctx, `DELETE FROM partnerkit_attempt WHERE (delivery_id, id) IN (
 			SELECT delivery_id, id FROM partnerkit_attempt WHERE delivery_id <= $1 ORDER BY delivery_id, id LIMIT 500)`, last)
 		if err != nil || n < 500 {

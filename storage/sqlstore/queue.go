@@ -18,22 +18,25 @@ import (
 
 // DueWebhooks implements webhooks.QueueStore. It reads one range of the queue's
 // index in each shard.
-func (s *Store) DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]webhooks.DueWebhook, error) {
-	if len(shards) == 0 {
+func (s *Store) DueWebhooks(ctx context.Context, q webhooks.DueQuery) ([]webhooks.DueWebhook, error) {
+	if q.All {
+		return s.queuedWebhooks(ctx)
+	}
+	if len(q.Shards) == 0 {
 		return nil, nil
 	}
-	names := make([]string, len(shards))
-	for i, shard := range shards {
+	names := make([]string, len(q.Shards))
+	for i, shard := range q.Shards {
 		names[i] = strconv.Itoa(shard)
 	}
 	due, err := s.dueWebhooks(ctx, "SELECT webhook_id, MIN(due_at), MAX(due_at) FROM partnerkit_delivery_queue WHERE shard IN ("+strings.Join(names, ", ")+`)
-		AND due_at > $1 AND due_at <= $2 GROUP BY webhook_id`, ms(after), ms(until))
+		AND due_at > $1 AND due_at <= $2 GROUP BY webhook_id`, ms(q.After), ms(q.Until))
 	return due, wrap("due webhooks", err)
 }
 
-// QueuedWebhooks implements webhooks.QueueStore. It goes from one webhook to the
-// next through the key of the queue, however many deliveries each has.
-func (s *Store) QueuedWebhooks(ctx context.Context) ([]webhooks.DueWebhook, error) {
+// queuedWebhooks goes from one webhook to the next through the key of the queue, however
+// many deliveries each has.
+func (s *Store) queuedWebhooks(ctx context.Context) ([]webhooks.DueWebhook, error) {
 	queued, err := s.dueWebhooks(ctx, `WITH RECURSIVE w (id) AS (
 			SELECT MIN(webhook_id) FROM partnerkit_delivery_queue
 			UNION ALL
@@ -169,20 +172,20 @@ func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, er
 		}
 	}
 	scopes := knownScopes{}
-	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, a.status, a.scopes
+	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, w.failing_since, a.status, a.scopes
 			FROM partnerkit_webhook w JOIN partnerkit_app a ON a.id = w.app_id WHERE w.id IN`), ids,
 		func(scan func(...any) error) error {
 			var (
-				one              door
-				id, status, text string
-				expires, deleted sql.NullInt64
+				one                       door
+				id, status, text          string
+				expires, deleted, failing sql.NullInt64
 			)
-			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &status, &text)
+			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &failing, &status, &text)
 			if err != nil {
 				return err
 			}
 			one.secrets.PreviousExpiresAt = fromNullMS(expires)
-			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(oauthserver.AppActive)
+			one.standing.IsDeleted, one.standing.IsAppUsable, one.standing.IsFailing = deleted.Valid, status == string(oauthserver.AppActive), failing.Valid
 			one.standing.Viewer.AppID = one.appID
 			one.standing.Viewer.AppScopes, err = scopes.of(text)
 			doors[id] = one
@@ -199,16 +202,18 @@ func (s *Store) fill(ctx context.Context, claimed []claim, doors map[string]door
 		ids[i], at[one.deliveryID] = one.deliveryID, i
 	}
 	all := make([]webhooks.Due, len(claimed))
-	err := eachIn(ctx, s, s.sql.of("SELECT id, event_id, event_type, business_id, body, attempts, created_at FROM partnerkit_delivery WHERE id IN"), ids,
+	err := eachIn(ctx, s, s.sql.of("SELECT id, event_id, event_type, business_id, sequence, body, attempts, round, created_at FROM partnerkit_delivery WHERE id IN"), ids,
 		func(scan func(...any) error) error {
 			var (
-				d       webhooks.Delivery
-				event   sql.NullString
-				created int64
+				d        webhooks.Delivery
+				event    sql.NullString
+				sequence sql.NullInt64
+				created  int64
 			)
-			if err := scan(&d.ID, &event, &d.EventType, &d.BusinessID, &d.Body, &d.Attempts, &created); err != nil {
+			if err := scan(&d.ID, &event, &d.EventType, &d.BusinessID, &sequence, &d.Body, &d.Attempts, &d.Round, &created); err != nil {
 				return err
 			}
+			d.Sequence = sequence.Int64
 			claim := claimed[at[d.ID]]
 			through := doors[claim.webhookID]
 			d.WebhookID, d.AppID, d.EventID, d.CreatedAt, d.NextAttemptAt = claim.webhookID, through.appID, event.String, fromMS(created), fromMS(claim.due)

@@ -4,64 +4,148 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Redeliver implements webhooks.DeliveryStore. It holds all that the judge looks
-// at, in the order app, installation, webhook, delivery: whoever closes a gate
+// Redeliver implements webhooks.DeliveryStore. It holds all that the check looks
+// at, in the order app, installation, webhook, delivery: a transaction that closes a gate
 // comes before and is seen, or waits.
-func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) (webhooks.Delivery, error) {
-	var queued webhooks.Delivery
+func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhooks.Delivery, error) {
+	var queued []webhooks.Delivery
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		delivery, standing, err := tx.delivery(ctx, r, "")
-		// One that has not failed is refused, and is not waited for: who finishes
-		// its attempt takes other locks after it.
-		if err == nil && delivery.Status == webhooks.Failed {
-			delivery, standing, err = tx.lockDelivery(ctx, r, delivery.BusinessID)
-		}
+		queued = nil
+		seen, err := tx.deliveries(ctx, r, r.DeliveryIDs, "")
 		if err != nil {
 			return err
 		}
-		if err := r.Check(delivery, standing); err != nil {
-			return err
+		// One that cannot be queued is refused, and is not waited for: the transaction that
+		// finishes its attempt takes other locks after it.
+		if r.From == webhooks.Failed {
+			if seen, err = tx.lockDeliveries(ctx, r, seen); err != nil {
+				return err
+			}
 		}
-		queued = delivery
-		queued.Status, queued.Attempts, queued.ResponseCode, queued.LastError, queued.NextAttemptAt = webhooks.Queued, 0, 0, "", r.Now
-		n, err := tx.exec(ctx, `UPDATE partnerkit_delivery SET status = $2, attempts = 0, response_code = NULL, last_error = NULL, next_attempt_at = $3
-			WHERE id = $1 AND status = 'failed'`, queued.ID, string(queued.Status), ms(r.Now))
-		if err != nil {
-			return err
+		if len(seen) == 0 {
+			return webhooks.ErrNotFound
 		}
-		if n == 0 {
-			return fmt.Errorf("the judge let a delivery pass that is %s", delivery.Status)
+		for _, one := range seen {
+			err := r.Check(one.delivery, one.standing)
+			switch {
+			case errors.Is(err, webhooks.ErrSkip):
+			case err != nil:
+				return err
+			case one.delivery.Status != r.From:
+				return fmt.Errorf("the check let a delivery pass that is %s", one.delivery.Status)
+			default:
+				queued = append(queued, one.delivery)
+			}
+		}
+		if len(queued) == 0 {
+			return nil
 		}
 		tx.hint(webhooks.TopicQueued)
-		return tx.insertMany(ctx, insertQueued, [][]any{queueValues(queued)})
+		if r.From == webhooks.Retrying {
+			return tx.hasten(ctx, r, queued)
+		}
+		return tx.requeue(ctx, r, queued)
 	})
 	return queued, wrap("redeliver", err)
 }
 
-// lockDelivery reads a delivery and its standing, which stay so until the
-// transaction ends.
-func (t *tx) lockDelivery(ctx context.Context, r webhooks.Redelivery, businessID string) (webhooks.Delivery, webhooks.Standing, error) {
-	if _, err := t.hold(ctx, "SELECT TRUE FROM partnerkit_app WHERE id = $1", r.AppID); err != nil {
-		return webhooks.Delivery{}, webhooks.Standing{}, err
+// requeue begins another round of failed deliveries, which are locked.
+func (t *tx) requeue(ctx context.Context, r webhooks.Redelivery, all []webhooks.Delivery) error {
+	ids, rows := make([]string, len(all)), make([][]any, len(all))
+	for i := range all {
+		d := &all[i]
+		d.Status, d.Attempts, d.ResponseCode, d.LastError, d.NextAttemptAt = webhooks.Queued, 0, 0, "", r.Now
+		d.Round++
+		ids[i], rows[i] = d.ID, queueValues(*d)
 	}
-	isInstalled, err := t.hold(ctx, "SELECT TRUE FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE'", r.AppID, businessID)
+	changed := 0
+	err := sets(ids, func(set []any) error {
+		n, err := t.exec(ctx, `UPDATE partnerkit_delivery SET status = 'queued', attempts = 0, response_code = NULL, last_error = NULL, next_attempt_at = $1, round = round + 1
+			WHERE status = 'failed' AND id IN (`+places(1, len(set))+")", append([]any{ms(r.Now)}, set...)...)
+		changed += int(n)
+		return err
+	})
+	if err == nil && changed != len(all) {
+		err = fmt.Errorf("%d of %d locked deliveries have failed", changed, len(all))
+	}
 	if err != nil {
-		return webhooks.Delivery{}, webhooks.Standing{}, err
+		return err
+	}
+	return t.insertMany(ctx, insertQueued, rows)
+}
+
+// dueSoon is how close the next attempt of a delivery is left alone: it may be under way.
+const dueSoon = time.Second
+
+// hasten moves the next attempts of deliveries. The queue comes before the delivery, as
+// where an attempt is finished; a place that was taken or moved in between is left alone.
+func (t *tx) hasten(ctx context.Context, r webhooks.Redelivery, all []webhooks.Delivery) error {
+	for i := range all {
+		d := &all[i]
+		n, err := t.exec(ctx, "UPDATE partnerkit_delivery_queue SET due_at = $4 WHERE webhook_id = $1 AND due_at = $2 AND delivery_id = $3 AND due_at > $5",
+			d.WebhookID, ms(d.NextAttemptAt), d.ID, ms(r.Now), ms(r.Now.Add(dueSoon)))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		if _, err := t.exec(ctx, "UPDATE partnerkit_delivery SET next_attempt_at = $2 WHERE id = $1", d.ID, ms(r.Now)); err != nil {
+			return err
+		}
+		d.NextAttemptAt = r.Now
+	}
+	return nil
+}
+
+// standingDelivery is a delivery with all that decides whether it may be sent.
+type standingDelivery struct {
+	delivery webhooks.Delivery
+	standing webhooks.Standing
+}
+
+// lockDeliveries reads those that have failed again, with their standing. Both stay so
+// until the transaction ends.
+func (t *tx) lockDeliveries(ctx context.Context, r webhooks.Redelivery, seen []standingDelivery) ([]standingDelivery, error) {
+	var ids, businesses []string
+	for _, one := range seen {
+		if one.delivery.Status == r.From {
+			ids, businesses = append(ids, one.delivery.ID), append(businesses, one.delivery.BusinessID)
+		}
+	}
+	if len(ids) == 0 {
+		return seen, nil
+	}
+	if _, err := t.hold(ctx, "SELECT TRUE FROM partnerkit_app WHERE id = $1", r.AppID); err != nil {
+		return nil, err
+	}
+	isInstalled := map[string]bool{}
+	for _, business := range slices.Compact(slices.Sorted(slices.Values(businesses))) {
+		var err error
+		isInstalled[business], err = t.hold(ctx, "SELECT TRUE FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE'", r.AppID, business)
+		if err != nil {
+			return nil, err
+		}
 	}
 	if _, err := t.hold(ctx, "SELECT TRUE FROM partnerkit_webhook WHERE id = $1", r.WebhookID); err != nil {
-		return webhooks.Delivery{}, webhooks.Standing{}, err
+		return nil, err
 	}
-	d, standing, err := t.delivery(ctx, r, t.dialect.UpdateOf("d"))
-	if !isInstalled {
-		standing.Viewer.IsInstalled = false // one that came since is not held
+	locked, err := t.deliveries(ctx, r, ids, t.dialect.UpdateOf("d"))
+	for i := range locked {
+		if !isInstalled[locked[i].delivery.BusinessID] {
+			locked[i].standing.Viewer.IsInstalled = false // one that came since is not held
+		}
 	}
-	return d, standing, err
+	isLocked := func(one standingDelivery) bool { return slices.Contains(ids, one.delivery.ID) }
+	return append(locked, slices.DeleteFunc(seen, isLocked)...), err
 }
 
 // hold keeps a row as it is until the transaction ends, and reports whether there
@@ -74,18 +158,26 @@ func (t *tx) hold(ctx context.Context, query string, args ...any) (found bool, e
 	return found, err
 }
 
-// delivery reads a delivery and its standing under a lock that the suffix names.
-func (t *tx) delivery(ctx context.Context, r webhooks.Redelivery, suffix string) (webhooks.Delivery, webhooks.Standing, error) {
-	var row deliveryRow
-	var gate gateRow
-	err := t.one(ctx, "SELECT "+deliveryColumns+", "+gateColumns+" FROM "+deliveryTables+gateJoins+
-		" WHERE d.id = $1 AND d.webhook_id = $2 AND w.app_id = $3 AND w.deleted_at IS NULL"+suffix,
-		[]any{r.DeliveryID, r.WebhookID, r.AppID}, append(row.dest(), gate.dest()...)...)
-	if err != nil {
-		return webhooks.Delivery{}, webhooks.Standing{}, noWebhook(err)
-	}
-	standing, err := gate.standing(r.AppID)
-	return row.value(), standing, err
+// deliveries reads deliveries of a webhook and their standing in the order of their ids,
+// under a lock that the suffix names.
+func (t *tx) deliveries(ctx context.Context, r webhooks.Redelivery, ids []string, suffix string) ([]standingDelivery, error) {
+	var all []standingDelivery
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	err := sets(ids, func(set []any) error {
+		return storage.Each(ctx, t.on, t.sql.of("SELECT "+deliveryColumns+", "+gateColumns+" FROM "+deliveryTables+gateJoins+
+			" WHERE d.webhook_id = $1 AND w.app_id = $2 AND w.deleted_at IS NULL AND d.id IN ("+places(2, len(set))+") ORDER BY d.id"+suffix),
+			append([]any{r.WebhookID, r.AppID}, set...), func(scan func(...any) error) error {
+				var row deliveryRow
+				var gate gateRow
+				if err := scan(append(row.dest(), gate.dest()...)...); err != nil {
+					return err
+				}
+				standing, err := gate.standing(r.AppID)
+				all = append(all, standingDelivery{row.value(), standing})
+				return err
+			})
+	})
+	return all, err
 }
 
 // QueueTest implements webhooks.DeliveryStore. It holds the app and the webhook.

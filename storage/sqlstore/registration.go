@@ -41,7 +41,7 @@ func (t *tx) roomForApp(ctx context.Context, organizationID string, limit int) e
 	if organizationID == "" || limit == 0 {
 		return nil
 	}
-	if _, err := t.exec(ctx, "INSERT INTO partnerkit_organization (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = excluded.id", organizationID); err != nil {
+	if err := t.lockOrganization(ctx, organizationID); err != nil {
 		return err
 	}
 	var has int
@@ -52,6 +52,12 @@ func (t *tx) roomForApp(ctx context.Context, organizationID string, limit int) e
 		return oauthserver.ErrTooManyApps
 	}
 	return nil
+}
+
+// lockOrganization makes others that lock the organization wait until the transaction ends.
+func (t *tx) lockOrganization(ctx context.Context, organizationID string) error {
+	_, err := t.exec(ctx, "INSERT INTO partnerkit_organization (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = excluded.id", organizationID)
+	return err
 }
 
 // SigningKeys implements oauthserver.KeyStore.
@@ -78,9 +84,9 @@ func (s *Store) ResealSigningKey(ctx context.Context, keyID string, was, sealed 
 	return wrap("reseal signing key", err)
 }
 
-// AddSigningKey implements oauthserver.KeyStore. The youngest key is the one
-// without an end; ending it is what only one rotation can do, and the first key
-// of all is a row that only one insert can make.
+// AddSigningKey implements oauthserver.KeyStore. The newest key has no end time; a
+// conditional UPDATE that sets it succeeds for one rotation only. The first key is inserted
+// by one node only.
 func (s *Store) AddSigningKey(ctx context.Context, key oauthserver.SigningKey, after string, retireOlder time.Time) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if after != "" {

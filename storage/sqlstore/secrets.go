@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"time"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -52,43 +51,54 @@ func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client
 	return row.client, wrap("client", notFound(err))
 }
 
-// AddClientSecret implements oauthserver.SecretStore. Whoever adds or ends a
-// secret of the app at the same time waits for its row, so that the count is right.
-func (s *Store) AddClientSecret(ctx context.Context, added oauthserver.ClientSecret, limit int) error {
+// ChangeClientSecrets implements oauthserver.SecretStore. It holds the app, which every change
+// of its secrets waits for.
+func (s *Store) ChangeClientSecrets(ctx context.Context, appID string, change func([]oauthserver.ClientSecret) ([]oauthserver.ClientSecret, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		valid, err := tx.validSecrets(ctx, added.AppID)
+		var one int
+		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForUpdate, []any{appID}, &one); err != nil {
+			return notFound(err)
+		}
+		before, err := readSecrets(ctx, tx.on, tx.sql, appID)
 		if err != nil {
 			return err
 		}
-		if valid >= limit {
-			return oauthserver.ErrTooManySecrets
+		diff, err := changedItems(before, func(c oauthserver.ClientSecret) string { return c.ID }, change)
+		if err != nil {
+			return err
 		}
-		return tx.addSecret(ctx, added)
+		for _, c := range diff.changed {
+			if _, err := tx.exec(ctx, "UPDATE partnerkit_client_secret SET revoked_at = $2 WHERE id = $1", c.ID, nullMS(c.EndedAt)); err != nil {
+				return err
+			}
+		}
+		for _, c := range diff.added {
+			c.AppID = appID
+			if err := tx.addSecret(ctx, c); err != nil {
+				return err
+			}
+		}
+		return tx.noteSecrets(ctx, appID)
 	})
-	return wrap("add client secret", err)
-}
-
-// validSecrets locks an app and counts its secrets that have not ended.
-func (t *tx) validSecrets(ctx context.Context, appID string) (n int, err error) {
-	var one int
-	if err := t.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+t.dialect.ForUpdate, []any{appID}, &one); err != nil {
-		return 0, notFound(err)
-	}
-	err = t.one(ctx, "SELECT COUNT(*) FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL", []any{appID}, &n)
-	return n, err
+	return wrap("change client secrets", err)
 }
 
 func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
 	_, err := t.exec(ctx, "INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		s.ID, s.AppID, s.Digest.Bytes(), s.Prefix, ms(s.CreatedAt), nullMS(s.EndedAt))
-	if err != nil {
-		return err
-	}
-	return t.noteSecrets(ctx, s.AppID)
+	return err
 }
 
-// noteSecrets writes into the row of a locked app which of its secrets are valid now.
+// noteSecrets writes into the row of a locked app which of its secrets are valid now;
+// oauthserver.ErrTooManySecrets when there are more than it has columns for.
 func (t *tx) noteSecrets(ctx context.Context, appID string) error {
+	var n int
+	if err := t.one(ctx, "SELECT COUNT(*) FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL", []any{appID}, &n); err != nil {
+		return err
+	}
+	if n > oauthserver.MaxClientSecrets {
+		return oauthserver.ErrTooManySecrets
+	}
 	const valid = "(SELECT digest FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL ORDER BY id LIMIT 1"
 	_, err := t.exec(ctx, "UPDATE partnerkit_app SET first_secret = "+valid+"), second_secret = "+valid+" OFFSET 1) WHERE id = $1", appID)
 	return err
@@ -96,8 +106,13 @@ func (t *tx) noteSecrets(ctx context.Context, appID string) error {
 
 // ClientSecrets implements oauthserver.SecretStore.
 func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error) {
+	secrets, err := readSecrets(ctx, s, s.sql, appID)
+	return secrets, wrap("client secrets", err)
+}
+
+func readSecrets(ctx context.Context, from storage.Querier, text *sqlText, appID string) ([]oauthserver.ClientSecret, error) {
 	var secrets []oauthserver.ClientSecret
-	err := storage.Each(ctx, s, s.sql.of("SELECT id, digest, prefix, created_at, revoked_at FROM partnerkit_client_secret WHERE app_id = $1 ORDER BY id"), []any{appID},
+	err := storage.Each(ctx, from, text.of("SELECT id, digest, prefix, created_at, revoked_at FROM partnerkit_client_secret WHERE app_id = $1 ORDER BY id"), []any{appID},
 		func(scan func(...any) error) error {
 			one := oauthserver.ClientSecret{AppID: appID}
 			var created int64
@@ -109,24 +124,5 @@ func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]oauthserver.
 			secrets = append(secrets, one)
 			return nil
 		})
-	return secrets, wrap("client secrets", err)
-}
-
-// EndClientSecret implements oauthserver.SecretStore.
-func (s *Store) EndClientSecret(ctx context.Context, appID, secretID string, now time.Time) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		valid, err := tx.validSecrets(ctx, appID)
-		if err != nil {
-			return err
-		}
-		n, err := tx.exec(ctx, "UPDATE partnerkit_client_secret SET revoked_at = $3 WHERE id = $1 AND app_id = $2 AND revoked_at IS NULL", secretID, appID, ms(now))
-		if err := changedOne(n, err); err != nil {
-			return err
-		}
-		if valid == 1 {
-			return oauthserver.ErrLastSecret // and nothing has happened
-		}
-		return tx.noteSecrets(ctx, appID)
-	})
-	return wrap("end client secret", err)
+	return secrets, err
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// forever is a lease on a database that nobody else has open.
+// forever is a lease on a database that only this process has open.
 const forever = 100 * 365 * 24 * time.Hour
 
 // freeShards takes the shards from dispatchers of a process that had the database
@@ -23,13 +24,13 @@ func (s *Store) freeShards(ctx context.Context) error {
 	return wrap("free shards", err)
 }
 
-// unlocked ends a SELECT that passes over rows which somebody has locked, and locks
-// the others: a node that stands still in the middle of an act holds up nobody else.
+// unlocked ends a SELECT that skips locked rows and locks the others: a node that hangs in
+// a transaction does not block other nodes.
 func unlocked(d storage.Dialect) string {
 	return d.ForUpdate + d.SkipLocked
 }
 
-// Beat implements webhooks.ShardStore. Where nobody else can be it writes once.
+// Beat implements webhooks.ShardStore. On a database of one process it writes once.
 func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (webhooks.Fleet, error) {
 	var fleet webhooks.Fleet
 	if s.db.Dialect().IsOneProcess {
@@ -110,24 +111,32 @@ func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard,
 	return n == 1, wrap("take shard", err)
 }
 
-// ReleaseShard implements webhooks.ShardStore.
-func (s *Store) ReleaseShard(ctx context.Context, node string, shard int) error {
-	n, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE id = $1 AND holder = $2", shard, node)
-	if n > 0 {
-		s.hub.publish(webhooks.TopicShards)
-	}
-	return wrap("release shard", err)
+// ReleaseShards implements webhooks.ShardStore.
+func (s *Store) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if r.IsLeaving {
+			return tx.leaveShards(ctx, r.Node)
+		}
+		for _, shard := range slices.Sorted(slices.Values(r.Shards)) {
+			n, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE id = $1 AND holder = $2", shard, r.Node)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				tx.hint(webhooks.TopicShards)
+			}
+		}
+		return nil
+	})
+	return wrap("release shards", err)
 }
 
-// Leave implements webhooks.ShardStore.
-func (s *Store) Leave(ctx context.Context, node string) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		if _, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
-			return err
-		}
-		tx.hint(webhooks.TopicShards)
-		_, err := tx.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
+// leaveShards gives up all shards of a dispatcher that has stopped.
+func (t *tx) leaveShards(ctx context.Context, node string) error {
+	if _, err := t.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
 		return err
-	})
-	return wrap("leave", err)
+	}
+	t.hint(webhooks.TopicShards)
+	_, err := t.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
+	return err
 }

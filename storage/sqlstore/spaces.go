@@ -25,8 +25,8 @@ var endings = []ending{
 	{"partnerkit_app_data_field", "deleted_at", "field_id || '' = $1", "space_id || ''"},
 }
 
-// PurgeAppData implements appdata.Store.
-func (s *Store) PurgeAppData(ctx context.Context, limit int) (int, error) {
+// purgeAppData deletes storage.PurgeAppData.
+func (s *Store) purgeAppData(ctx context.Context, limit int) (int, error) {
 	for _, e := range endings {
 		if n, err := s.purgeEnded(ctx, e, limit); n > 0 || err != nil {
 			return n, wrap("purge app data", err)
@@ -35,9 +35,10 @@ func (s *Store) PurgeAppData(ctx context.Context, limit int) (int, error) {
 	return 0, nil
 }
 
-// purgeEnded takes values away from the one that ended first, and then itself. It looks
-// outside the transaction: mostly there is nothing to do. That nothing is left is asked
-// anew before the end, for others may purge the same values.
+// purgeEnded deletes values of the space that ended first, and then the space itself. The
+// first read is outside the transaction, because usually there is nothing to do. Whether
+// values are left is read again before the space is deleted, because other nodes may purge
+// the same values.
 func (s *Store) purgeEnded(ctx context.Context, e ending, limit int) (purged int, err error) {
 	var id string
 	err = s.read(ctx, "SELECT id FROM "+e.table+" WHERE "+e.marked+" IS NOT NULL ORDER BY "+e.marked+" LIMIT 1", nil, &id)

@@ -16,8 +16,9 @@ import (
 
 // Config of a [Store]. The zero value is right for most.
 type Config struct {
-	// SkipMigrations leaves the tables to a tool of the host's, which applies
-	// [Migrations]; New then only checks that this code can work with them.
+	// SkipMigrations leaves the tables to the host's own migration tool, which applies
+	// [Migrations]. New then only checks that this code can work with the tables, and
+	// returns storage.ErrOlderSchema if migrations are missing.
 	SkipMigrations bool
 	// Migrations replaces the built-in ones, in tests of the migrator.
 	Migrations fs.FS
@@ -28,6 +29,7 @@ type Config struct {
 var (
 	_ oauthserver.Store = (*Store)(nil)
 	_ webhooks.Store    = (*Store)(nil)
+	_ webhooks.Watcher  = (*Store)(nil)
 )
 
 // Store is every feature's store. It is safe for concurrent use.
@@ -66,7 +68,7 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 // Close closes the database. What is under way finishes first.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Dialect says what differs between databases, for statements of the host's own.
+// Dialect returns the differences between databases, for the host's own statements.
 func (s *Store) Dialect() storage.Dialect { return s.db.Dialect() }
 
 // Ping reports whether the database answers.
@@ -78,10 +80,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// BeginTx opens a transaction for rows of the host's own and acts of ours, which
-// join it through [Store.WithTx]. Its Commit wakes whoever waits for what the
-// acts wrote. On SQLite nothing else is written while it is open, so keep it
-// short.
+// BeginTx opens a transaction for the host's own rows and for store operations, which join
+// it through [Store.WithTx]. Commit wakes the workers that wait for the written rows. On
+// SQLite every other write waits while the transaction is open, so keep it short.
 func (s *Store) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 	tx, err := s.db.BeginTx(ctx)
 	if err != nil {
@@ -90,9 +91,9 @@ func (s *Store) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 	return &hintedTx{OpenTx: tx, hub: s.hub}, nil
 }
 
-// WithTx returns a store whose acts join a transaction, each in a savepoint of
-// its own: what fails is undone alone and the transaction goes on. It sees what
-// the transaction wrote, and is for the goroutine that holds it.
+// WithTx returns a store whose acts join a transaction, each in its own savepoint: an
+// act that fails is undone alone and the transaction continues. The store sees what
+// the transaction wrote, and is for the goroutine that holds the transaction.
 func (s *Store) WithTx(tx storage.Tx) *Store {
 	inside := *s
 	inside.joined = &joined{on: tx}
@@ -129,8 +130,8 @@ func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx)
 	return nil
 }
 
-// errStop ends a transaction that must not commit and whose result says why. It
-// never leaves this package.
+// errStop rolls back a transaction whose result has the reason. It never leaves this
+// package.
 var errStop = errors.New("stop")
 
 // exec runs one statement that is an act by itself.
@@ -146,13 +147,13 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, err
 	return n, err
 }
 
-// read runs one statement that returns rows and changes nothing.
+// read scans the row that a query finds by a key.
 func (s *Store) read(ctx context.Context, query string, args []any, dest ...any) error {
 	from, err := s.from(ctx)
 	if err != nil {
 		return err
 	}
-	return storage.One(ctx, from, s.sql.of(query), args, dest...)
+	return storage.OneByKey(ctx, from, s.sql.of(query), args, dest...)
 }
 
 // tx is what an act of ours runs on.
@@ -177,7 +178,7 @@ func (t *tx) one(ctx context.Context, query string, args []any, dest ...any) err
 	return storage.One(ctx, t.on, t.sql.of(query), args, dest...)
 }
 
-// hint says that the act, once committed, is news for those who watch the topics.
+// hint makes the act wake the watchers of the topics once it is committed.
 func (t *tx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
 
 // sqlText puts the schema into statements. They name our tables partnerkit_…;
@@ -185,7 +186,7 @@ func (t *tx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
 type sqlText struct {
 	schema              string
 	known               sync.Map // statement → statement with schema
-	lock, lockWithGrant string   // of a lineage
+	lock, lockWithGrant string   // lock an artifact's parents
 	sized               sync.Map // sized → statement with schema
 }
 

@@ -73,12 +73,12 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthse
 }
 
 // RotateRefresh implements oauthserver.TokenStore: 4 statements, or 5 with a response to
-// keep. The generation that the family has left is dead by that: its refresh token is
-// used, and its access token replaced.
+// keep. Incrementing the family's generation invalidates the tokens of the previous
+// generation.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	return s.issue(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
-		line, family := lineageOf(r.Token.Standing), r.Token.FamilyID
-		state, won, err := tx.use(ctx, line, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
+		of, family := parentsOf(r.Token.Standing), r.Token.FamilyID
+		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
 			family, r.Token.Generation)
 		if err != nil {
 			return oauthserver.IssueResult{}, err
@@ -95,13 +95,13 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 				return issued, err
 			}
 		}
-		return issued, tx.insertTokens(ctx, line.owners(), family, r.Token.Generation+1, scopeList(issued.Scopes), m)
+		return issued, tx.insertTokens(ctx, of.owners(), family, r.Token.Generation+1, scopeList(issued.Scopes), m)
 	})
 }
 
-// rotation is what the state means for one.
+// rotation returns the outcome of a refresh under the locked state.
 func (l locked) rotation(r oauthserver.Rotation) oauthserver.IssueResult {
-	issued := l.verdict(r.Token.FamilyScopes)
+	issued := l.result(r.Token.FamilyScopes)
 	if !r.Narrow.IsEmpty() {
 		issued.Scopes = issued.Scopes.Intersect(r.Narrow)
 	}
@@ -141,19 +141,23 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, n
 	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
 }
 
-// EndFamily implements oauthserver.TokenStore.
-func (s *Store) EndFamily(ctx context.Context, familyID string, now time.Time) error {
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.endFamily(ctx, familyID, now) })
-	return wrap("end family", err)
+// Revoke implements oauthserver.TokenStore. It issues nothing, so it needs no lock on what
+// the record depends on.
+func (s *Store) Revoke(ctx context.Context, r oauthserver.Revocation) (bool, error) {
+	revoke, id := endFamily, r.FamilyID
+	switch {
+	case r.AccessTokenID != "":
+		revoke, id = "UPDATE partnerkit_access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", r.AccessTokenID
+	case r.CodeID != "":
+		revoke, id = "UPDATE partnerkit_code SET used_at = $2 WHERE id = $1 AND used_at IS NULL", r.CodeID
+	}
+	n, err := s.exec(ctx, revoke, id, ms(r.Now))
+	return n > 0, wrap("revoke", err)
 }
+
+const endFamily = "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL"
 
 func (t *tx) endFamily(ctx context.Context, id string, now time.Time) error {
-	_, err := t.exec(ctx, "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL", id, ms(now))
+	_, err := t.exec(ctx, endFamily, id, ms(now))
 	return err
-}
-
-// RevokeAccessToken implements oauthserver.TokenStore.
-func (s *Store) RevokeAccessToken(ctx context.Context, tokenID string, now time.Time) error {
-	_, err := s.exec(ctx, "UPDATE partnerkit_access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", tokenID, ms(now))
-	return wrap("revoke access token", err)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at"
+const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at, w.failing_since, w.disabled_at, w.disabled_reason"
 
 // liveWebhook is one of an app that is not deleted.
 const liveWebhook = "SELECT " + webhookColumns + " FROM partnerkit_webhook w WHERE w.id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL"
@@ -21,22 +21,29 @@ type webhookRow struct {
 	events           string
 	previousExpires  sql.NullInt64
 	created, updated int64
+
+	failing, disabled sql.NullInt64
+	reason            sql.NullString
 }
 
 func (r *webhookRow) dest() []any {
 	w := &r.webhook
-	return []any{&w.ID, &w.AppID, &w.URL, &r.events, &w.Enabled, &w.Secret, &w.Previous, &r.previousExpires, &r.created, &r.updated}
+	return []any{
+		&w.ID, &w.AppID, &w.URL, &r.events, &w.Enabled, &w.Secret, &w.Previous, &r.previousExpires, &r.created, &r.updated,
+		&r.failing, &r.disabled, &r.reason,
+	}
 }
 
 func (r *webhookRow) value() (webhooks.Webhook, error) {
 	var err error
 	r.webhook.PreviousExpiresAt, r.webhook.CreatedAt, r.webhook.UpdatedAt = fromNullMS(r.previousExpires), fromMS(r.created), fromMS(r.updated)
+	r.webhook.Health = webhooks.Health{FailingSince: fromNullMS(r.failing), DisabledAt: fromNullMS(r.disabled), DisabledReason: r.reason.String}
 	r.webhook.Events, err = parseList(r.events)
 	return r.webhook, err
 }
 
-// CreateWebhook implements webhooks.EndpointStore. Whoever adds a webhook to the
-// app at the same time waits for its row, so that the count is right.
+// CreateWebhook implements webhooks.EndpointStore. A concurrent insert for the same app
+// waits for the app's row, so that the count stays correct.
 func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var one int
@@ -61,25 +68,20 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int
 	return wrap("create webhook", err)
 }
 
-// Webhook implements webhooks.EndpointStore.
-func (s *Store) Webhook(ctx context.Context, appID, webhookID string) (webhooks.Webhook, error) {
-	var row webhookRow
-	if err := s.read(ctx, liveWebhook, []any{appID, webhookID}, row.dest()...); err != nil {
-		return webhooks.Webhook{}, wrap("webhook", noWebhook(err))
-	}
-	return row.value()
-}
-
 // Webhooks implements webhooks.EndpointStore.
-func (s *Store) Webhooks(ctx context.Context, appID string) ([]webhooks.Webhook, error) {
-	all, err := s.liveWebhooks(ctx, "w.app_id = $1 ORDER BY w.created_at, w.id", appID)
+func (s *Store) Webhooks(ctx context.Context, q webhooks.WebhookQuery) (all []webhooks.Webhook, err error) {
+	switch {
+	case q.WebhookID != "":
+		all, err = s.liveWebhooks(ctx, "w.app_id = $1 AND w.id = $2", q.AppID, q.WebhookID)
+	case q.AppID != "":
+		all, err = s.liveWebhooks(ctx, "w.app_id = $1 ORDER BY w.created_at, w.id", q.AppID)
+	default:
+		all, err = s.liveWebhooks(ctx, "w.id > $1 ORDER BY w.id LIMIT $2", q.After, q.Limit)
+	}
+	if err == nil && !q.RatedSince.IsZero() {
+		err = s.rateFailures(ctx, all, q.RatedSince)
+	}
 	return all, wrap("webhooks", err)
-}
-
-// AllWebhooks implements webhooks.EndpointStore.
-func (s *Store) AllWebhooks(ctx context.Context, after string, limit int) ([]webhooks.Webhook, error) {
-	all, err := s.liveWebhooks(ctx, "w.id > $1 ORDER BY w.id LIMIT $2", after, limit)
-	return all, wrap("all webhooks", err)
 }
 
 func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]webhooks.Webhook, error) {
@@ -113,7 +115,14 @@ func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, chan
 		if err != nil {
 			return err
 		}
-		next.ID, next.AppID, next.CreatedAt = before.ID, before.AppID, before.CreatedAt
+		next.ID, next.AppID, next.CreatedAt, next.Health = before.ID, before.AppID, before.CreatedAt, before.Health
+		if next.Enabled && !before.Enabled {
+			next.Health = webhooks.Health{}
+			if _, err := tx.exec(ctx, `UPDATE partnerkit_webhook SET failing_since = NULL, failed_count = 0, warned_at = NULL, disabled_at = NULL, disabled_reason = NULL
+				WHERE id = $1`, next.ID); err != nil {
+				return err
+			}
+		}
 		changed = next
 		_, err = tx.exec(ctx, `UPDATE partnerkit_webhook SET url = $2, events = $3, enabled = $4, secret = $5, previous_secret = $6, previous_expires_at = $7,
 			updated_at = $8 WHERE id = $1`,

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,13 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // callCases are the store of analytics. AN-02.
-var callCases = []testCase[*Env]{
-	{"Calls come back as they were added, oldest first", func(t *testing.T, e *Env) {
+var callCases = []testCase[partnerkit.Store]{
+	{"Calls come back as they were added, oldest first", func(t *testing.T, e partnerkit.Store) {
 		early, late := bucket("app_1", noon), bucket("app_1", noon.Add(time.Hour))
 		early.Calls, early.Errors, early.RateLimited = 7, 5, 3
 		for i := range late.Latency {
@@ -27,7 +29,7 @@ var callCases = []testCase[*Env]{
 		wantCalls(t, e, "app_2", bucket("app_2", noon))
 		wantCalls(t, e, "app_3")
 	}},
-	{"Calls of a period: its first hour and not its last", func(t *testing.T, e *Env) {
+	{"Calls of a period: its first hour and not its last", func(t *testing.T, e partnerkit.Store) {
 		must(t, e.AddCalls(t.Context(), batch("w", 1,
 			bucket("app_1", noon.Add(-time.Hour)), bucket("app_1", noon), bucket("app_1", noon.Add(time.Hour)))))
 		got := get[[]analytics.Bucket](t)(e.Calls(t.Context(), "app_1", noon, noon.Add(time.Hour)))
@@ -35,7 +37,7 @@ var callCases = []testCase[*Env]{
 			t.Error(diff)
 		}
 	}},
-	{"Calls add up: every column, over batches and within one", func(t *testing.T, e *Env) {
+	{"Calls add up: every column, over batches and within one", func(t *testing.T, e partnerkit.Store) {
 		one := bucket("app_1", noon)
 		one.Errors, one.RateLimited = 2, 3
 		for i := range one.Latency {
@@ -46,7 +48,7 @@ var callCases = []testCase[*Env]{
 		must(t, e.AddCalls(t.Context(), batch("v", 1, one)))
 		wantCalls(t, e, "app_1", times(4, one))
 	}},
-	{"A batch of calls that comes again changes nothing", func(t *testing.T, e *Env) {
+	{"A batch of calls that comes again changes nothing", func(t *testing.T, e partnerkit.Store) {
 		for range 2 {
 			must(t, e.AddCalls(t.Context(), batch("w", 1, bucket("app_1", noon))))
 		}
@@ -54,7 +56,7 @@ var callCases = []testCase[*Env]{
 		must(t, e.AddCalls(t.Context(), batch("w", 1, bucket("app_1", noon))))
 		wantCalls(t, e, "app_1", times(2, bucket("app_1", noon)))
 	}},
-	{"Race of one batch of calls with itself", func(t *testing.T, e *Env) {
+	{"Race of one batch of calls with itself", func(t *testing.T, e partnerkit.Store) {
 		for n := range int64(10) {
 			Race(8, func(int) {
 				if err := e.AddCalls(t.Context(), batch("w", n+1, bucket("app_1", noon), bucket("app_2", noon))); err != nil {
@@ -66,7 +68,7 @@ var callCases = []testCase[*Env]{
 	}},
 	// Two writers with the same buckets in opposite orders wait for each other
 	// in no circle.
-	{"Race of writers of calls", func(t *testing.T, e *Env) {
+	{"Race of writers of calls", func(t *testing.T, e partnerkit.Store) {
 		var there []analytics.Bucket
 		for i := range 20 {
 			there = append(there, bucket(fmt.Sprintf("app_%02d", i), noon))
@@ -89,53 +91,91 @@ var callCases = []testCase[*Env]{
 			wantCalls(t, e, b.AppID, times(writers*batches, b))
 		}
 	}},
-	{"Calls under faults", func(t *testing.T, e *Env) {
-		var number, want int64
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { number++ },
-			Act: func(ctx context.Context) error {
-				return e.AddCalls(ctx, batch("w", number, bucket("app_1", noon), bucket("app_2", noon)))
-			},
-			Check: func(t *testing.T, happened bool) {
-				if happened {
-					want = number
-				}
-				var one, two []analytics.Bucket
-				if want > 0 {
-					one, two = []analytics.Bucket{times(want, bucket("app_1", noon))}, []analytics.Bucket{times(want, bucket("app_2", noon))}
-				}
-				wantCalls(t, e, "app_1", one...)
-				wantCalls(t, e, "app_2", two...)
-			},
-		})
+	{"CON-10 The request log comes back newest first, filtered, trimmed and purged", func(t *testing.T, e partnerkit.Store) {
+		var want []analytics.Request
+		for i := range 5 {
+			at := noon.Add(time.Duration(i) * time.Second)
+			want = append(want, analytics.Request{
+				ID: id.New(id.Request, at), AppID: "app_1", BusinessID: fmt.Sprint("biz_", i%2), Method: "GET", Route: "GET /invoices", Status: 200 + 100*i,
+				Code: "CODE", RequestID: "req_1", Error: "{}", At: at, Took: time.Duration(i) * time.Microsecond,
+			})
+		}
+		other := analytics.Request{ID: id.New(id.Request, noon), AppID: "app_2", At: noon}
+		both := analytics.Batch{Writer: "w", Number: 1, At: noon, Requests: append(slices.Clone(want), other)}
+		for range 2 { // a batch that is sent again adds nothing
+			must(t, e.AddCalls(t.Context(), both))
+		}
+		slices.Reverse(want)
+		list := func(q analytics.RequestQuery) []analytics.Request {
+			q.AppID, q.Limit = "app_1", 10
+			return get[[]analytics.Request](t)(e.Requests(t.Context(), q))
+		}
+		for name, test := range map[string]struct {
+			q    analytics.RequestQuery
+			want []analytics.Request
+		}{
+			"all": {analytics.RequestQuery{}, want}, "page": {analytics.RequestQuery{Before: want[1].ID}, want[2:]}, "since": {analytics.RequestQuery{Since: want[1].ID}, want[:2]},
+			"status": {analytics.RequestQuery{MinStatus: 400, MaxStatus: 599}, want[1:3]}, "route": {analytics.RequestQuery{Route: "GET /other"}, nil},
+			"business": {analytics.RequestQuery{BusinessID: "biz_1"}, []analytics.Request{want[1], want[3]}},
+		} {
+			if diff := cmp.Diff(test.want, list(test.q)); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		if n := get[int](t)(e.TrimRequests(t.Context(), "app_1", 3, 1)); n != 1 {
+			t.Errorf("trimmed %d", n)
+		}
+		get[int](t)(e.TrimRequests(t.Context(), "app_1", 3, 10))
+		if diff := cmp.Diff(want[:3], list(analytics.RequestQuery{})); diff != "" {
+			t.Errorf("trimmed (-want +got)\n%s", diff)
+		}
+		if n := get[int](t)(purge(e, storage.PurgeRequests)(t.Context(), want[1].At, 10)); n != 2 { // one of each app
+			t.Errorf("purged %d", n)
+		}
+		if diff := cmp.Diff(want[:2], list(analytics.RequestQuery{})); diff != "" {
+			t.Errorf("purged (-want +got)\n%s", diff)
+		}
 	}},
-	{"The last use of an installation is the latest one", func(t *testing.T, e *Env) {
-		must(t, e.MarkUsed(t.Context(), map[string]time.Time{"inst_1": noon, "inst_2": noon}))
-		must(t, e.MarkUsed(t.Context(), map[string]time.Time{"inst_1": noon.Add(time.Hour), "inst_2": noon.Add(-time.Hour)}))
-		must(t, e.MarkUsed(t.Context(), nil))
+	{"AN-02 Groups of calls add up over days, most calls first", func(t *testing.T, e partnerkit.Store) {
+		group := func(day time.Time, by analytics.GroupBy, key string, calls int64) analytics.Group {
+			return analytics.Group{AppID: "app_1", Day: day, By: by, Key: key, Counts: analytics.Counts{Calls: calls, Errors: 1}}
+		}
+		today := noon.Truncate(24 * time.Hour)
+		before := today.AddDate(0, 0, -1)
+		must(t, e.AddCalls(t.Context(), analytics.Batch{Writer: "w", Number: 1, At: noon, Groups: []analytics.Group{
+			group(today, analytics.ByRoute, "a", 2), group(today, analytics.ByRoute, "a", 1), group(before, analytics.ByRoute, "a", 4), group(today, analytics.ByRoute, "b", 5), group(today, analytics.ByStatus, "200", 8),
+		}}))
+		read := func(from time.Time) (got []string) {
+			for _, g := range get[[]analytics.Group](t)(e.CallGroups(t.Context(), analytics.GroupQuery{AppID: "app_1", By: analytics.ByRoute, From: from, To: today.AddDate(0, 0, 1), Limit: 10})) {
+				got = append(got, fmt.Sprint(g.Key, " ", g.Calls, " ", g.Errors))
+			}
+			return got
+		}
+		if diff := cmp.Diff([]string{"a 7 3", "b 5 1"}, read(before)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"b 5 1", "a 3 2"}, read(today)); diff != "" {
+			t.Error(diff)
+		}
+		if n := get[int](t)(purge(e, storage.PurgeCallGroups)(t.Context(), today, 10)); n != 1 {
+			t.Errorf("purged %d", n)
+		}
+	}},
+	{"The last use of an installation is the latest one", func(t *testing.T, e partnerkit.Store) {
+		for i, uses := range []map[string]time.Time{
+			{"inst_1": noon, "inst_2": noon},
+			{"inst_1": noon.Add(time.Hour), "inst_2": noon.Add(-time.Hour)},
+			nil,
+		} {
+			must(t, e.AddCalls(t.Context(), used(int64(i+1), uses)))
+		}
+		must(t, e.AddCalls(t.Context(), used(3, map[string]time.Time{"inst_3": noon}))) // came before
 		got := get[map[string]time.Time](t)(e.LastUses(t.Context(), []string{"inst_1", "inst_2", "inst_3"}))
 		if diff := cmp.Diff(map[string]time.Time{"inst_1": noon.Add(time.Hour), "inst_2": noon}, got); diff != "" {
 			t.Error(diff)
 		}
 	}},
-	{"Uses under faults", func(t *testing.T, e *Env) {
-		now, want := noon, map[string]time.Time{}
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { now = now.Add(time.Second) },
-			Act: func(ctx context.Context) error {
-				return e.MarkUsed(ctx, map[string]time.Time{"inst_1": now, "inst_2": now})
-			},
-			Check: func(t *testing.T, happened bool) {
-				if happened {
-					want = map[string]time.Time{"inst_1": now, "inst_2": now}
-				}
-				if diff := cmp.Diff(want, get[map[string]time.Time](t)(e.LastUses(t.Context(), []string{"inst_1", "inst_2"}))); diff != "" {
-					t.Error(diff)
-				}
-			},
-		})
-	}},
-	{"Old calls are purged, a few at a time", func(t *testing.T, e *Env) {
+	{"Old calls are purged, a few at a time", func(t *testing.T, e partnerkit.Store) {
 		var old []analytics.Bucket
 		for i := range 5 {
 			old = append(old, bucket(fmt.Sprint("app_", i), noon.Add(-time.Hour)))
@@ -145,7 +185,7 @@ var callCases = []testCase[*Env]{
 		must(t, e.AddCalls(t.Context(), first))
 		must(t, e.AddCalls(t.Context(), second))
 		for _, want := range []int{2 + 1, 2, 1, 0} { // and the writer that is gone
-			if n := get[int](t)(e.PurgeCalls(t.Context(), noon, 2)); n != want {
+			if n := get[int](t)(purge(e, storage.PurgeCalls)(t.Context(), noon, 2)); n != want {
 				t.Errorf("purged %d, want %d", n, want)
 			}
 		}
@@ -154,13 +194,13 @@ var callCases = []testCase[*Env]{
 		must(t, e.AddCalls(t.Context(), second)) // its writer is still known
 		wantCalls(t, e, "app_0", bucket("app_0", noon))
 	}},
-	{"Counters of two nodes add up", func(t *testing.T, e *Env) {
+	{"Counters of two nodes add up", func(t *testing.T, e partnerkit.Store) {
 		nodes := []*analytics.Counter{newCounter(t, e), newCounter(t, e)}
 		const callers, calls = 4, 200
 		Race(len(nodes)*callers, func(i int) {
 			node := nodes[i%len(nodes)]
 			for n := range calls {
-				node.Count("app_1", noon, 200, false, time.Millisecond)
+				node.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: time.Millisecond})
 				if n%50 == i {
 					if err := node.Flush(t.Context()); err != nil {
 						t.Error(err)
@@ -184,39 +224,20 @@ var callCases = []testCase[*Env]{
 			}
 		}
 	}},
-	// Whatever happens to a flush, the next one makes it good; also when the
-	// commit happened and its answer was lost.
-	{"A counter under faults counts exactly once", func(t *testing.T, e *Env) {
-		counter, want := newCounter(t, e), int64(0)
-		for _, fault := range []Fault{FaultError, FaultCancel, FaultLostCommit} {
-			for place := 1; place <= 4; place++ {
-				for _, app := range []string{"app_1", "app_2"} {
-					counter.Count(app, noon, 200, false, 0)
-				}
-				want++
-				ctx, cancel := e.Tap.Cancellable(t.Context())
-				e.Tap.Arm(fault, place)
-				err := counter.Flush(ctx)
-				if struck := e.Tap.Struck(); struck && fault != FaultCancel && err == nil {
-					t.Errorf("%s at %d: no error", fault, place)
-				}
-				cancel()
-				e.Tap.Reset()
-				must(t, counter.Flush(t.Context()))
-				wantCalls(t, e, "app_1", times(want, bucket("app_1", noon)))
-				wantCalls(t, e, "app_2", times(want, bucket("app_2", noon)))
-			}
-		}
-	}},
 }
 
-func newCounter(t *testing.T, e *Env) *analytics.Counter {
+func newCounter(t *testing.T, e partnerkit.Store) *analytics.Counter {
 	t.Helper()
 	return get[*analytics.Counter](t)(analytics.New(analytics.Config{Store: e, Clock: clock.NewManual(noon)}))
 }
 
 func batch(writer string, number int64, buckets ...analytics.Bucket) analytics.Batch {
 	return analytics.Batch{Writer: writer, Number: number, At: noon, Buckets: buckets}
+}
+
+// used is a batch of uses alone.
+func used(number int64, uses map[string]time.Time) analytics.Batch {
+	return analytics.Batch{Writer: "w", Number: number, At: noon, Uses: uses}
 }
 
 // bucket is one quick call.
@@ -233,7 +254,7 @@ func times(n int64, b analytics.Bucket) analytics.Bucket {
 	return b
 }
 
-func wantCalls(t *testing.T, e *Env, appID string, want ...analytics.Bucket) {
+func wantCalls(t *testing.T, e partnerkit.Store, appID string, want ...analytics.Bucket) {
 	t.Helper()
 	got := get[[]analytics.Bucket](t)(e.Calls(t.Context(), appID, noon.AddDate(-1, 0, 0), noon.AddDate(1, 0, 0)))
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -20,7 +20,7 @@ var dataFaultCases = []testCase[*Env]{
 		var field appdata.Field
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newData(t, e); field = f.another("wanted") },
-			Act:     func(ctx context.Context) error { return e.CreateField(ctx, field, maxFields) },
+			Act:     func(ctx context.Context) error { return createField(ctx, e, field, maxFields) },
 			Check:   func(t *testing.T, happened bool) { f.wantField(t, field.ID, happened) },
 		})
 	}},
@@ -29,14 +29,13 @@ var dataFaultCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newData(t, e) },
 			Act: func(ctx context.Context) error {
-				_, err := e.UpdateField(ctx, f.app.ID, f.field.ID, func(f appdata.Field) (appdata.Field, error) {
+				return updateField(ctx, e, f.app.ID, f.field.ID, func(f appdata.Field) (appdata.Field, error) {
 					f.Label, f.MaxLength = "new", new(1)
 					return f, nil
 				})
-				return err
 			},
 			Check: func(t *testing.T, happened bool) {
-				got := get[appdata.Field](t)(e.Field(t.Context(), f.app.ID, f.field.ID))
+				got := get[appdata.Field](t)(oneField(e)(t.Context(), f.app.ID, f.field.ID))
 				if (got.Label == "new") != happened || (*got.MaxLength == 1) != happened {
 					t.Errorf("happened %v: %+v", happened, got)
 				}
@@ -47,7 +46,7 @@ var dataFaultCases = []testCase[*Env]{
 		var f *dataFixture
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newData(t, e); f.put(t, "inv_1", "1") },
-			Act:     func(ctx context.Context) error { return e.DeleteField(ctx, f.app.ID, f.field.ID, noon) },
+			Act:     func(ctx context.Context) error { return deleteField(ctx, e, f.app.ID, f.field.ID, noon) },
 			Check: func(t *testing.T, happened bool) {
 				f.wantField(t, f.field.ID, !happened)
 				f.wantSeen(t, "inv_1", !happened)
@@ -124,15 +123,15 @@ var dataFaultCases = []testCase[*Env]{
 			Prepare: func(t *testing.T) {
 				f = newData(t, e)
 				f.put(t, "inv_1", "1")
-				must(t, e.DeleteField(t.Context(), f.app.ID, f.field.ID, noon))
+				must(t, deleteField(t.Context(), e, f.app.ID, f.field.ID, noon))
 			},
 			Act: func(ctx context.Context) error {
-				n, err := e.PurgeAppData(ctx, 10)
+				n, err := purge(e, storage.PurgeAppData)(ctx, noon, 10)
 				return outcome(err, n == 2)
 			},
 			Check: func(t *testing.T, happened bool) {
-				if (f.rows(t) == 0) != happened || (e.count(t, "SELECT COUNT(*) FROM partnerkit_app_data_field") == 0) != happened {
-					t.Errorf("happened %v: %d values", happened, f.rows(t))
+				if (e.rows(t, "partnerkit_app_data_value") == 0) != happened || (e.count(t, "SELECT COUNT(*) FROM partnerkit_app_data_field") == 0) != happened {
+					t.Errorf("happened %v: %d values", happened, e.rows(t, "partnerkit_app_data_value"))
 				}
 			},
 		})
@@ -150,12 +149,12 @@ var dataFaultCases = []testCase[*Env]{
 		wantCost(t, e.Tap, 5, 1, func() { f.put(t, "inv_0", "2") })
 		wantCost(t, e.Tap, 2, 0, func() { f.seen(t, numbered(appdata.MaxResources)...) })
 		wantCost(t, e.Tap, 3, 1, func() { must(t, e.DeleteValue(t.Context(), f.removal(w.Drafts[0].ID))) })
-		wantCost(t, e.Tap, 2, 0, func() { get[int](t)(e.PurgeAppData(t.Context(), 10)) }) // writes nothing
+		wantCost(t, e.Tap, 2, 0, func() { get[int](t)(purge(e, storage.PurgeAppData)(t.Context(), noon, 10)) }) // writes nothing
 	}},
 	{"App data uses the indexes", func(t *testing.T, e *Env) {
 		f := newData(t, e)
 		busy := f.another("busy")
-		must(t, e.CreateField(t.Context(), busy, 100))
+		must(t, createField(t.Context(), e, busy, 100))
 		f.put(t, "inv_1", "1")
 		for i := range 10 { // large enough that walking the table is not cheaper
 			business := fmt.Sprintf("biz_other_%d", i)
@@ -179,9 +178,9 @@ var dataFaultCases = []testCase[*Env]{
 		f.seen(t, numbered(appdata.MaxResources)...)
 		must(t, e.DeleteValue(t.Context(), f.removal(written[0].ID)))
 		must(t, ends.redact(t.Context()))
-		must(t, e.DeleteField(t.Context(), f.app.ID, f.field.ID, noon))
-		get[int](t)(e.PurgeAppData(t.Context(), 200))
-		get[int](t)(e.PurgeAppData(t.Context(), 200))
+		must(t, deleteField(t.Context(), e, f.app.ID, f.field.ID, noon))
+		get[int](t)(purge(e, storage.PurgeAppData)(t.Context(), noon, 200))
+		get[int](t)(purge(e, storage.PurgeAppData)(t.Context(), noon, 200))
 		const bySpace, byField = "pk_app_data_value_space", "pk_app_data_value_field"
 		watched.wantIndexed(t, "partnerkit_app_data_value", "resource_id", "resource_id", "(id", "(id", bySpace, bySpace, byField, byField)
 	}},
@@ -189,7 +188,7 @@ var dataFaultCases = []testCase[*Env]{
 
 func (f *dataFixture) wantField(t *testing.T, fieldID string, want bool) {
 	t.Helper()
-	if _, err := f.Field(t.Context(), f.app.ID, fieldID); (err == nil) != want {
+	if _, err := oneField(f)(t.Context(), f.app.ID, fieldID); (err == nil) != want {
 		t.Errorf("field: %v, want it there: %v", err, want)
 	}
 }

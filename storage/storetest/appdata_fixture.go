@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -22,7 +23,7 @@ type dataFixture struct {
 	field appdata.Field
 }
 
-func newData(t *testing.T, e *Env) *dataFixture {
+func newData(t *testing.T, e partnerkit.Store) *dataFixture {
 	t.Helper()
 	f := &dataFixture{oauthFixture: newOAuth(t, e)}
 	f.code(t) // installs
@@ -41,7 +42,7 @@ func (f *dataFixture) another(key string) appdata.Field {
 func (f *dataFixture) declared(t *testing.T, key string) appdata.Field {
 	t.Helper()
 	field := f.another(key)
-	must(t, f.CreateField(t.Context(), field, 100))
+	must(t, createField(t.Context(), f, field, 100))
 	return field
 }
 
@@ -94,10 +95,4 @@ func (f *dataFixture) removal(valueID string) appdata.Removal {
 		Record: func(appdata.Value) []events.Event { return f.event(events.AppDataUpdated, noon) },
 		Answer: func(context.Context, storage.Tx) error { return nil },
 	}
-}
-
-// rows counts the stored values, seen or not.
-func (f *dataFixture) rows(t *testing.T) int {
-	t.Helper()
-	return f.count(t, "SELECT COUNT(*) FROM partnerkit_app_data_value")
 }

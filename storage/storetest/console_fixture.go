@@ -2,22 +2,22 @@ package storetest
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // maxWebhooks is how many webhooks an app of the cases may have.
 const maxWebhooks = 3
 
-// errGate is what a judge of the cases refuses with.
+// errGate is the error that the test cases' checks return.
 var errGate = errors.New("storetest: the gate is closed")
 
 // webhookFixture is an app that is installed in its business and has a webhook.
@@ -26,7 +26,7 @@ type webhookFixture struct {
 	webhook webhooks.Webhook
 }
 
-func newWebhook(t *testing.T, e *Env) *webhookFixture {
+func newWebhook(t *testing.T, e partnerkit.Store) *webhookFixture {
 	t.Helper()
 	f := &webhookFixture{oauthFixture: newOAuth(t, e)}
 	f.code(t) // installs
@@ -43,89 +43,108 @@ func (f *webhookFixture) another(now time.Time) webhooks.Webhook {
 	}
 }
 
-// failed stores a delivery that has failed.
-func (f *webhookFixture) failed(t *testing.T, now time.Time) webhooks.Delivery {
+// fixtureNode is the dispatcher that attempts the deliveries of webhookFixtures.
+const fixtureNode = "node_of_fixtures"
+
+// failed stores a delivery that has failed, with its attempts.
+func (f *webhookFixture) failed(t *testing.T, now time.Time, attempts ...webhooks.Attempt) webhooks.Delivery {
 	t.Helper()
-	return f.stored(t, webhooks.Delivery{Status: webhooks.Failed, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered 500", CreatedAt: now})
+	return f.stored(t, webhooks.Delivery{Status: webhooks.Failed, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered 500", CreatedAt: now}, attempts...)
 }
 
-// waiting stores a delivery that is to be tried again.
-func (f *webhookFixture) waiting(t *testing.T, now time.Time) webhooks.Delivery {
+// waiting stores a delivery that is to be tried again, with its attempts.
+func (f *webhookFixture) waiting(t *testing.T, now time.Time, attempts ...webhooks.Attempt) webhooks.Delivery {
 	t.Helper()
-	return f.stored(t, webhooks.Delivery{Status: webhooks.Retrying, Attempts: 1, LastError: "timed out", NextAttemptAt: now.Add(time.Minute), CreatedAt: now})
+	return f.stored(t, webhooks.Delivery{Status: webhooks.Retrying, Attempts: 1, LastError: "timed out", NextAttemptAt: now.Add(time.Minute), CreatedAt: now}, attempts...)
 }
 
-// stored writes a delivery of an event, and its place in the queue, past the store.
-func (f *webhookFixture) stored(t *testing.T, d webhooks.Delivery) webhooks.Delivery {
+// stored plans a delivery of a new event and records its attempts, the last one with the
+// outcome that d describes. Without attempts it records that outcome alone.
+func (f *webhookFixture) stored(t *testing.T, d webhooks.Delivery, attempts ...webhooks.Attempt) webhooks.Delivery {
 	t.Helper()
 	d.ID, d.WebhookID, d.AppID, d.BusinessID = id.New(id.Delivery, d.CreatedAt), f.webhook.ID, f.app.ID, f.business
 	d.EventID, d.EventType, d.Body = id.New(id.Event, d.CreatedAt), "invoice.paid", []byte(`{"id":"`+d.ID+`"}`)
-	var next, code any
-	if !d.NextAttemptAt.IsZero() {
-		next = d.NextAttemptAt.UnixMilli()
-		f.exec(t, "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES ($1, $2, $3, $4)", d.WebhookID, next, d.ID, webhooks.ShardOf(d.WebhookID))
+	must(t, f.RecordEvents(t.Context(), events.Event{ID: d.EventID, Type: d.EventType, BusinessID: d.BusinessID, Data: []byte("{}"), CreatedAt: d.CreatedAt}))
+	queued := d
+	queued.Status, queued.Attempts, queued.ResponseCode, queued.LastError, queued.NextAttemptAt = webhooks.Queued, 0, 0, "", d.CreatedAt
+	backlog, _ := f.backlog(t)
+	plan := webhooks.Plan{
+		Steps:      []webhooks.PlanStep{{BusinessID: f.business, From: backlog.From, To: webhooks.PlanCursor{Number: backlog.Last}}},
+		Deliveries: []webhooks.Delivery{queued},
 	}
-	if d.ResponseCode != 0 {
-		code = d.ResponseCode
+	if !get[bool](t)(f.SavePlan(t.Context(), plan)) {
+		t.Fatal("the plan is not saved")
 	}
-	f.exec(t, `INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, response_code, last_error, next_attempt_at, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		d.ID, d.WebhookID, d.AppID, d.EventID, d.EventType, d.BusinessID, d.Body, string(d.Status), d.Attempts, code, d.LastError, next, d.CreatedAt.UnixMilli())
+	for i := range attempts[:max(0, len(attempts)-1)] {
+		tried := queued
+		tried.Status, tried.Attempts, tried.NextAttemptAt = webhooks.Retrying, i+1, queued.NextAttemptAt.Add(time.Millisecond)
+		f.finish(t, queued, tried, &attempts[i])
+		queued = tried
+	}
+	if len(attempts) == 0 {
+		f.finish(t, queued, d, nil)
+	} else {
+		f.finish(t, queued, d, &attempts[len(attempts)-1])
+	}
 	return d
 }
 
-// attempt stores one of a delivery.
-func (f *webhookFixture) attempt(t *testing.T, d webhooks.Delivery, a webhooks.Attempt) webhooks.Attempt {
+// finish records that an attempt at a queued delivery made it what it is now.
+func (f *webhookFixture) finish(t *testing.T, queued, now webhooks.Delivery, attempt *webhooks.Attempt) {
 	t.Helper()
-	a.ID = id.New(id.Attempt, a.StartedAt)
-	var code, failed any
-	if a.ResponseCode != 0 {
-		code = a.ResponseCode
+	if attempt != nil {
+		attempt.ID = id.New(id.Attempt, attempt.StartedAt)
 	}
-	if a.Error != "" {
-		failed = a.Error
-	}
-	f.exec(t, "INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms, response_code, error, answer) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		d.ID, a.ID, a.Number, a.Signature, a.StartedAt.UnixMilli(), a.Duration.Milliseconds(), code, failed, a.Answer)
-	return a
+	get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), webhooks.Finish{Node: fixtureNode, Now: noon, Lease: time.Minute, Outcomes: []webhooks.Outcome{{
+		Due: webhooks.Due{Delivery: queued, DueAt: queued.NextAttemptAt}, Epoch: f.epoch(t), Status: now.Status, Attempts: now.Attempts,
+		ResponseCode: now.ResponseCode, LastError: now.LastError, NextAttemptAt: now.NextAttemptAt, Attempt: attempt,
+	}}}))
 }
 
-// exec runs a statement past the store.
-func (e *Env) exec(t *testing.T, query string, args ...any) {
+// epoch holds the shard of the webhook for fixtureNode and returns its epoch.
+func (f *webhookFixture) epoch(t *testing.T) int64 {
 	t.Helper()
-	_, err := e.Tap.Exec(t.Context(), e.Qualified(query), args...)
-	must(t, err)
+	for _, shard := range get[webhooks.Fleet](t)(f.Beat(t.Context(), fixtureNode, time.Minute)).Shards {
+		switch {
+		case shard.ID != webhooks.ShardOf(f.webhook.ID):
+		case shard.Holder == fixtureNode:
+			return shard.Epoch
+		case get[bool](t)(f.TakeShard(t.Context(), fixtureNode, shard, time.Minute)):
+			return shard.Epoch + 1
+		}
+	}
+	t.Fatal("the shard of the webhook cannot be taken")
+	return 0
 }
 
-// count reads a number past the store.
-func (e *Env) count(t *testing.T, query string, args ...any) int {
+// queuedAt counts the places of a delivery in the queue that are due then.
+func (f *webhookFixture) queuedAt(t *testing.T, deliveryID string, due time.Time) (n int) {
 	t.Helper()
-	var n int
-	must(t, storage.One(t.Context(), e.Store, e.Qualified(query), args, &n))
+	for _, one := range f.inQueue(t) {
+		if one.ID == deliveryID && one.DueAt.Equal(due) {
+			n++
+		}
+	}
 	return n
 }
 
-// Qualified puts the schema before our tables in a statement.
-func (e *Env) Qualified(query string) string {
-	schema := e.Tap.Dialect().Schema
-	if schema == "" {
-		return query
-	}
-	return strings.ReplaceAll(query, "partnerkit_", `"`+schema+`".partnerkit_`)
-}
-
-// queuedAt counts the places of a delivery in the queue, due then and in the
-// right shard.
-func (f *webhookFixture) queuedAt(t *testing.T, deliveryID string, due time.Time) int {
+// inQueue returns everything that is queued for the webhook.
+func (f *webhookFixture) inQueue(t *testing.T) []webhooks.Due {
 	t.Helper()
-	return f.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND delivery_id = $2 AND due_at = $3 AND shard = $4",
-		f.webhook.ID, deliveryID, due.UnixMilli(), webhooks.ShardOf(f.webhook.ID))
+	return get[[]webhooks.Due](t)(f.DueDeliveries(t.Context(), webhooks.Claim{
+		Webhooks: []webhooks.WebhookClaim{{WebhookID: f.webhook.ID, Limit: 1000}}, Now: noon.AddDate(1, 0, 0), IsTaken: notTaken,
+	}))
 }
 
-// again is the wish to redeliver, with a judge that goes by the gates.
+// listed asks for the newest deliveries of the webhook.
+func (f *webhookFixture) listed(limit int) webhooks.DeliveryQuery {
+	return webhooks.DeliveryQuery{AppID: f.app.ID, WebhookID: f.webhook.ID, Limit: limit, Now: noon}
+}
+
+// again returns a redelivery request whose check follows the gates.
 func (f *webhookFixture) again(d webhooks.Delivery, now time.Time) webhooks.Redelivery {
 	return webhooks.Redelivery{
-		AppID: f.app.ID, WebhookID: f.webhook.ID, DeliveryID: d.ID, Now: now,
+		AppID: f.app.ID, WebhookID: f.webhook.ID, DeliveryIDs: []string{d.ID}, From: webhooks.Failed, Now: now,
 		Check: func(d webhooks.Delivery, s webhooks.Standing) error {
 			scope := "invoices:read"
 			if d.Status != webhooks.Failed || s.IsDeleted || !s.IsEnabled || !s.IsAppUsable ||
@@ -155,10 +174,10 @@ func (f *webhookFixture) test(now time.Time) (webhooks.Delivery, func(webhooks.T
 // closers are the ways to close a gate of a delivery. Each is an act.
 var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	"suspend the app": func(t *testing.T, f *webhookFixture) error {
-		return f.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended)
+		return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended)
 	},
 	"deactivate the app": func(t *testing.T, f *webhookFixture) error {
-		return f.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated)
+		return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppDeactivated)
 	},
 	"switch the webhook off": func(t *testing.T, f *webhookFixture) error {
 		_, err := f.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -15,18 +16,17 @@ var purgeCases = []testCase[*Env]{
 		f := newWebhook(t, e)
 		for i := range 3 {
 			at := noon.Add(time.Duration(i) * time.Second)
-			f.attempt(t, f.failed(t, at), webhooks.Attempt{Number: 1, StartedAt: at})
-			f.attempt(t, f.waiting(t, at), webhooks.Attempt{Number: 1, StartedAt: at.Add(time.Hour)})
+			f.failed(t, at, webhooks.Attempt{Number: 1, StartedAt: at})
+			f.waiting(t, at, webhooks.Attempt{Number: 1, StartedAt: at.Add(time.Hour)})
 		}
 		before := noon.Add(time.Hour)
-		exactly, young := f.failed(t, before), f.waiting(t, before.Add(time.Second))
-		f.attempt(t, young, webhooks.Attempt{Number: 1, StartedAt: noon})
+		exactly, young := f.failed(t, before), f.waiting(t, before.Add(time.Second), webhooks.Attempt{Number: 1, StartedAt: noon})
 		for i, want := range []int{4, 2, 0} {
-			if n := get[int](t)(e.PurgeDeliveries(t.Context(), before, 4)); n != want {
+			if n := get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), before, 4)); n != want {
 				t.Errorf("batch %d: %d went, want %d", i+1, n, want)
 			}
-			deliveries := f.count(t, "SELECT COUNT(*) FROM partnerkit_delivery WHERE webhook_id = $1", f.webhook.ID)
-			if attempts := f.attempts(t); attempts != deliveries-1 { // exactly has none
+			deliveries := e.count(t, "SELECT COUNT(*) FROM partnerkit_delivery WHERE webhook_id = $1", f.webhook.ID)
+			if attempts := e.rows(t, "partnerkit_attempt"); attempts != deliveries-1 { // exactly has none
 				t.Errorf("batch %d: %d attempts of %d deliveries", i+1, attempts, deliveries)
 			}
 		}
@@ -35,7 +35,7 @@ var purgeCases = []testCase[*Env]{
 				t.Errorf("a young one: %v", err)
 			}
 		}
-		if n := f.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1", f.webhook.ID); n != 1 || f.queuedAt(t, young.ID, young.NextAttemptAt) != 1 {
+		if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1", f.webhook.ID); n != 1 || f.queuedAt(t, young.ID, young.NextAttemptAt) != 1 {
 			t.Errorf("%d in the queue", n)
 		}
 	}},
@@ -44,8 +44,8 @@ var purgeCases = []testCase[*Env]{
 		d := f.failed(t, noon)
 		e.exec(t, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 			INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms) SELECT $1, 'att_' || CAST(i AS TEXT), i, '', 0, 0 FROM n`, d.ID)
-		if n := get[int](t)(e.PurgeDeliveries(t.Context(), noon.Add(time.Hour), 10)); n != 1 || f.attempts(t) != 0 {
-			t.Errorf("%d went, %d attempts are left", n, f.attempts(t))
+		if n := get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10)); n != 1 || e.rows(t, "partnerkit_attempt") != 0 {
+			t.Errorf("%d went, %d attempts are left", n, e.rows(t, "partnerkit_attempt"))
 		}
 	}},
 	{"A deleted webhook goes after its deliveries", func(t *testing.T, e *Env) {
@@ -69,7 +69,7 @@ var purgeCases = []testCase[*Env]{
 			{noon.Add(time.Hour), 1, 0, 1},     // the first still has a delivery
 			{noon.Add(3 * time.Hour), 2, 2, 0}, // it and its webhook
 		} {
-			if n := get[int](t)(e.PurgeDeliveries(t.Context(), step.before, step.limit)); n != step.went || there() != step.are {
+			if n := get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), step.before, step.limit)); n != step.went || there() != step.are {
 				t.Errorf("%+v: %d went, %d webhooks are left", step, n, there())
 			}
 		}
@@ -85,11 +85,11 @@ var purgeCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				f = newWebhook(t, e)
-				f.attempt(t, f.waiting(t, noon), webhooks.Attempt{Number: 1, StartedAt: noon})
+				f.waiting(t, noon, webhooks.Attempt{Number: 1, StartedAt: noon})
 				must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
 			},
 			Act: func(ctx context.Context) error {
-				n, err := e.PurgeDeliveries(ctx, noon.Add(time.Hour), 10)
+				n, err := purge(e, storage.PurgeDeliveries)(ctx, noon.Add(time.Hour), 10)
 				return outcome(err, n == 2)
 			},
 			Check: func(t *testing.T, happened bool) {
@@ -98,18 +98,17 @@ var purgeCases = []testCase[*Env]{
 					want = 0
 				}
 				for _, table := range []string{"partnerkit_delivery", "partnerkit_delivery_queue"} {
-					if n := f.count(t, "SELECT COUNT(*) FROM "+table+" WHERE webhook_id = $1", f.webhook.ID); n != want {
+					if n := e.count(t, "SELECT COUNT(*) FROM "+table+" WHERE webhook_id = $1", f.webhook.ID); n != want {
 						t.Errorf("happened %v: %d rows in %s", happened, n, table)
 					}
 				}
-				if webhook := f.count(t, "SELECT COUNT(*) FROM partnerkit_webhook WHERE id = $1", f.webhook.ID); webhook != want || f.attempts(t) != want {
-					t.Errorf("happened %v: %d webhooks, %d attempts", happened, webhook, f.attempts(t))
+				if webhook := e.count(t, "SELECT COUNT(*) FROM partnerkit_webhook WHERE id = $1", f.webhook.ID); webhook != want || e.rows(t, "partnerkit_attempt") != want {
+					t.Errorf("happened %v: %d webhooks, %d attempts", happened, webhook, e.rows(t, "partnerkit_attempt"))
 				}
 			},
 		})
 	}},
-	// Nodes that purge at once, and somebody who redelivers meanwhile, leave
-	// nothing behind.
+	// Concurrent purges and redeliveries leave nothing in the queue.
 	{"Purge against redeliveries", func(t *testing.T, e *Env) {
 		for range rounds() {
 			f := newWebhook(t, e)
@@ -117,7 +116,7 @@ var purgeCases = []testCase[*Env]{
 			Race(4, func(i int) {
 				var err error
 				if i < 2 {
-					_, err = e.PurgeDeliveries(t.Context(), noon.Add(time.Hour), 10)
+					_, err = purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10)
 				} else if _, err = e.Redeliver(t.Context(), f.again(d, noon.Add(2*time.Hour))); isRefused(err) {
 					err = nil
 				}
@@ -125,30 +124,24 @@ var purgeCases = []testCase[*Env]{
 					t.Errorf("contender %d: %v", i, err)
 				}
 			})
-			get[int](t)(e.PurgeDeliveries(t.Context(), noon.Add(time.Hour), 10))
-			if left := f.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1", f.webhook.ID); left != 0 {
+			get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10))
+			if left := e.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1", f.webhook.ID); left != 0 {
 				t.Fatalf("%d left in the queue", left)
 			}
 		}
 	}},
 	{"Purge against an attempt that ends", func(t *testing.T, e *Env) {
-		const node, epoch = "node", 1
-		for shard := range webhooks.Shards {
-			if !get[bool](t)(e.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)) {
-				t.Fatalf("shard %d was taken", shard)
-			}
-		}
 		for range rounds() {
 			f := newWebhook(t, e)
 			d := f.waiting(t, noon)
-			ended := webhooks.Finish{Node: node, Now: noon, Lease: time.Hour, Outcomes: []webhooks.Outcome{{
-				Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: epoch, Status: webhooks.Retrying, Attempts: 2, NextAttemptAt: noon.Add(time.Hour),
+			ended := webhooks.Finish{Node: fixtureNode, Now: noon, Lease: time.Hour, Outcomes: []webhooks.Outcome{{
+				Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: f.epoch(t), Status: webhooks.Retrying, Attempts: 2, NextAttemptAt: noon.Add(time.Hour),
 				Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: 2, StartedAt: noon},
 			}}}
 			Race(3, func(i int) {
 				var err error
 				if i < 2 {
-					_, err = e.PurgeDeliveries(t.Context(), noon.Add(time.Hour), 10)
+					_, err = purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10)
 				} else {
 					_, err = e.FinishAttempts(t.Context(), ended)
 				}
@@ -156,16 +149,10 @@ var purgeCases = []testCase[*Env]{
 					t.Errorf("contender %d: %v", i, err)
 				}
 			})
-			get[int](t)(e.PurgeDeliveries(t.Context(), noon.Add(time.Hour), 10))
-			if left := f.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1", f.webhook.ID); left != 0 || f.attempts(t) != 0 {
-				t.Fatalf("%d left in the queue, %d attempts", left, f.attempts(t))
+			get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10))
+			if left := e.count(t, "SELECT COUNT(*) FROM partnerkit_delivery_queue WHERE webhook_id = $1", f.webhook.ID); left != 0 || e.rows(t, "partnerkit_attempt") != 0 {
+				t.Fatalf("%d left in the queue, %d attempts", left, e.rows(t, "partnerkit_attempt"))
 			}
 		}
 	}},
-}
-
-// attempts counts all that are stored.
-func (f *webhookFixture) attempts(t *testing.T) int {
-	t.Helper()
-	return f.count(t, "SELECT COUNT(*) FROM partnerkit_attempt")
 }

@@ -18,8 +18,8 @@ var eventFaultCases = []testCase[*Env]{
 			Prepare: func(*testing.T) { recorded = happened(newBusiness(), "a.b", 60) },
 			Act:     func(ctx context.Context) error { return e.RecordEvents(ctx, recorded...) },
 			Check: func(t *testing.T, happened bool) {
-				must(t, e.NumberEvents(t.Context(), recorded[0].BusinessID))
-				if n := len(e.page(t, recorded[0].BusinessID, "a.b")); (n == len(recorded)) != happened || !happened && n != 0 {
+				get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: recorded[0].BusinessID}))
+				if n := len(page(t, e, recorded[0].BusinessID, "a.b")); (n == len(recorded)) != happened || !happened && n != 0 {
 					t.Errorf("happened %v, and there are %d events", happened, n)
 				}
 			},
@@ -32,13 +32,16 @@ var eventFaultCases = []testCase[*Env]{
 				recorded = happened(newBusiness(), "a.b", 3)
 				must(t, e.RecordEvents(t.Context(), recorded...))
 			},
-			Act: func(ctx context.Context) error { return e.NumberEvents(ctx, recorded[0].BusinessID) },
+			Act: func(ctx context.Context) error {
+				_, err := e.NumberEvents(ctx, events.Numbering{BusinessID: recorded[0].BusinessID})
+				return err
+			},
 			Check: func(t *testing.T, happened bool) {
 				want := []string{}
 				if happened {
 					want = idsOf(recorded)
 				}
-				if got := idsOf(e.page(t, recorded[0].BusinessID, "a.b")); !slices.Equal(got, want) {
+				if got := idsOf(page(t, e, recorded[0].BusinessID, "a.b")); !slices.Equal(got, want) {
 					t.Errorf("happened %v, and %d events have numbers", happened, len(got))
 				}
 			},
@@ -48,7 +51,7 @@ var eventFaultCases = []testCase[*Env]{
 		business := newBusiness()
 		recorded := happened(business, "a.b", 3)
 		must(t, e.RecordEvents(t.Context(), recorded...))
-		must(t, e.NumberEvents(t.Context(), business))
+		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
 		var got []events.Event
 		EveryFault(t, e.Tap, Faulty{
 			Act: func(ctx context.Context) (err error) {
@@ -63,7 +66,7 @@ var eventFaultCases = []testCase[*Env]{
 		})
 		EveryFault(t, e.Tap, Faulty{
 			Act: func(ctx context.Context) error {
-				_, err := e.Event(ctx, business, recorded[0].ID)
+				_, err := e.Events(ctx, events.Query{BusinessID: business, EventID: recorded[0].ID})
 				return err
 			},
 			Check: func(*testing.T, bool) {},
@@ -73,8 +76,8 @@ var eventFaultCases = []testCase[*Env]{
 		business := newBusiness()
 		recorded := happened(business, "a.b", 64)
 		wantCost(t, e.Tap, 1, 1, func() { must(t, e.RecordEvents(t.Context(), recorded...)) })
-		wantCost(t, e.Tap, 4, 1, func() { must(t, e.NumberEvents(t.Context(), business)) })
-		wantCost(t, e.Tap, 1, 0, func() { must(t, e.NumberEvents(t.Context(), business)) }) // writes nothing
+		wantCost(t, e.Tap, 4, 1, func() { get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business})) })
+		wantCost(t, e.Tap, 1, 0, func() { get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business})) }) // writes nothing
 		q := events.Query{BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"e.f"}, Limit: 10}
 		wantCost(t, e.Tap, 1, 0, func() { get[[]events.Event](t)(e.Events(t.Context(), q)) })
 	}},
@@ -89,12 +92,12 @@ var eventFaultCases = []testCase[*Env]{
 			}
 		}
 		must(t, e.RecordEvents(t.Context(), many...))
-		must(t, e.NumberEvents(t.Context(), business))
+		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
 		must(t, e.RecordEvents(t.Context(), happened(newBusiness(), "a.b", 1_000)...))
 		plans := &explainer{DB: e.Tap.DB}
 		e.Tap.DB = plans
 
-		must(t, e.NumberEvents(t.Context(), business))
+		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
 		plans.want(t, "pk_event_unnumbered")
 		get[[]events.Event](t)(e.Events(t.Context(), events.Query{
 			BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"a.b"}, After: 10, Limit: 51,

@@ -21,9 +21,9 @@ type Faulty struct {
 }
 
 // EveryFault runs the act with a fault at its first statement, then with one at
-// its second and so on; then with a lost answer to each of its commits. Wherever
-// it strikes, the act has happened wholly or not at all. After a failed
-// statement it has not happened, and the same call works afterwards.
+// its second and so on; then with a lost answer to each of its commits. After any
+// fault the act has happened wholly or not at all. After a failed statement it has
+// not happened, and the same call works afterwards.
 func EveryFault(t *testing.T, tap *Tap, f Faulty) {
 	t.Helper()
 	for _, fault := range []Fault{FaultError, FaultCancel, FaultLostCommit} {

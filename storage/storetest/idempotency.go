@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // lease is how long a claim of the cases holds, on the machine's clock, which
@@ -36,7 +38,7 @@ func later(now, real time.Duration) guard.KeyTime {
 
 var created = guard.KeyAnswer{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
 
-func (e *Env) wantKey(t *testing.T, c guard.KeyClaim, want guard.KeyClaimed) {
+func wantKey(t *testing.T, e partnerkit.Store, c guard.KeyClaim, want guard.KeyClaimed) {
 	t.Helper()
 	got, err := e.ClaimKey(t.Context(), c)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -52,31 +54,31 @@ var (
 )
 
 // keyCases are the acts on idempotency keys.
-var keyCases = []testCase[*Env]{
+var keyCases = []testCase[partnerkit.Store]{
 	// IDEM-01.
-	{"A key runs, then repeats its answer", func(t *testing.T, e *Env) {
+	{"A key runs, then repeats its answer", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "work", start)
-		e.wantKey(t, first, owned)
-		e.wantKey(t, claim("k", "work", start), running)
-		e.wantKey(t, claim("k", "other work", start), mismatch)
+		wantKey(t, e, first, owned)
+		wantKey(t, e, claim("k", "work", start), running)
+		wantKey(t, e, claim("k", "other work", start), mismatch)
 		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
-		e.wantKey(t, claim("k", "work", start), answered)
-		e.wantKey(t, claim("k", "other work", start), mismatch)
+		wantKey(t, e, claim("k", "work", start), answered)
+		wantKey(t, e, claim("k", "other work", start), mismatch)
 		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
 			t.Errorf("a second answer: %v", err)
 		}
 		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
-		e.wantKey(t, claim("k", "work", start), answered)
+		wantKey(t, e, claim("k", "work", start), answered)
 	}},
 	// IDEM-01: the key belongs to app and business.
-	{"A key is one app's in one business", func(t *testing.T, e *Env) {
+	{"A key is one app's in one business", func(t *testing.T, e partnerkit.Store) {
 		for _, owner := range []guard.KeyOwner{{CallerID: "a", BusinessID: "b"}, {CallerID: "a", BusinessID: "c"}, {CallerID: "d", BusinessID: "b"}} {
 			c := claim("k", owner.CallerID+owner.BusinessID, start)
 			c.CallerID, c.BusinessID = owner.CallerID, owner.BusinessID
-			e.wantKey(t, c, owned)
+			wantKey(t, e, c, owned)
 		}
 	}},
-	{"Answers come back as they were", func(t *testing.T, e *Env) {
+	{"Answers come back as they were", func(t *testing.T, e partnerkit.Store) {
 		large := make([]byte, 1<<20)
 		for i := range large {
 			large[i] = byte(i * 7)
@@ -87,7 +89,7 @@ var keyCases = []testCase[*Env]{
 			"omitted":              {Status: 200, Header: http.Header{}, IsOmitted: true},
 		} {
 			c := claim(newKey(), "work", start)
-			e.wantKey(t, c, owned)
+			wantKey(t, e, c, owned)
 			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, answer))
 			c.Owner = "another"
 			got := get[guard.KeyClaimed](t)(e.ClaimKey(t.Context(), c))
@@ -100,24 +102,24 @@ var keyCases = []testCase[*Env]{
 		}
 	}},
 	// IDEM-02: what was not done leaves a key that anything can use.
-	{"A released key is new", func(t *testing.T, e *Env) {
+	{"A released key is new", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "wrong", start)
-		e.wantKey(t, first, owned)
+		wantKey(t, e, first, owned)
 		other := first.KeyOwner
 		other.Owner = "another"
 		must(t, e.ReleaseKey(t.Context(), other))
-		e.wantKey(t, claim("k", "wrong", start), running)
+		wantKey(t, e, claim("k", "wrong", start), running)
 		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
-		e.wantKey(t, claim("k", "corrected", start), owned)
+		wantKey(t, e, claim("k", "corrected", start), owned)
 	}},
 	// IDEM-02: a crash frees the key for the same request, and fences the dead.
-	{"A lease that ended is taken over", func(t *testing.T, e *Env) {
+	{"A lease that ended is taken over", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "work", start)
-		e.wantKey(t, first, owned)
-		e.wantKey(t, claim("k", "work", later(time.Hour, lease-time.Millisecond)), running)
-		e.wantKey(t, claim("k", "other work", later(0, lease)), mismatch)
+		wantKey(t, e, first, owned)
+		wantKey(t, e, claim("k", "work", later(time.Hour, lease-time.Millisecond)), running)
+		wantKey(t, e, claim("k", "other work", later(0, lease)), mismatch)
 		second := claim("k", "work", later(0, lease))
-		e.wantKey(t, second, owned)
+		wantKey(t, e, second, owned)
 		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
 			t.Errorf("the first owner's answer: %v", err)
 		}
@@ -126,29 +128,29 @@ var keyCases = []testCase[*Env]{
 		}
 		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
 		must(t, e.FinishKey(t.Context(), nil, second.KeyOwner, created))
-		e.wantKey(t, claim("k", "work", later(0, time.Hour)), answered)
+		wantKey(t, e, claim("k", "work", later(0, time.Hour)), answered)
 	}},
-	{"A renewed lease holds", func(t *testing.T, e *Env) {
+	{"A renewed lease holds", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "work", start)
-		e.wantKey(t, first, owned)
+		wantKey(t, e, first, owned)
 		must(t, e.RenewKey(t.Context(), first.KeyOwner, noon.Add(2*lease)))
-		e.wantKey(t, claim("k", "work", later(0, lease)), running)
-		e.wantKey(t, claim("k", "work", later(0, 2*lease)), owned)
+		wantKey(t, e, claim("k", "work", later(0, lease)), running)
+		wantKey(t, e, claim("k", "work", later(0, 2*lease)), owned)
 	}},
 	// IDEM-01: 24 hours on the platform's clock, to the second.
-	{"A key ends after its lifetime", func(t *testing.T, e *Env) {
+	{"A key ends after its lifetime", func(t *testing.T, e partnerkit.Store) {
 		const day = guard.KeyLifetime
 		first := claim("k", "work", start)
-		e.wantKey(t, first, owned)
+		wantKey(t, e, first, owned)
 		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
-		e.wantKey(t, claim("k", "work", later(day-time.Second, 0)), answered)
-		e.wantKey(t, claim("k", "other work", later(day-time.Second, 0)), mismatch)
+		wantKey(t, e, claim("k", "work", later(day-time.Second, 0)), answered)
+		wantKey(t, e, claim("k", "other work", later(day-time.Second, 0)), mismatch)
 		wantPurged(t, e, later(day-time.Second, day), 0)
 		second := claim("k", "other work", later(day, 0))
-		e.wantKey(t, second, owned)
+		wantKey(t, e, second, owned)
 
 		// What runs is not taken away by a clock that was moved.
-		e.wantKey(t, claim("k", "other work", later(2*day, lease-time.Second)), running)
+		wantKey(t, e, claim("k", "other work", later(2*day, lease-time.Second)), running)
 		wantPurged(t, e, later(2*day, lease-time.Second), 0)
 		wantPurged(t, e, later(2*day-time.Second, lease), 0)
 		wantPurged(t, e, later(2*day, lease), 1)
@@ -156,20 +158,20 @@ var keyCases = []testCase[*Env]{
 			t.Errorf("the answer of a key that is gone: %v", err)
 		}
 	}},
-	{"Old keys go in batches", func(t *testing.T, e *Env) {
+	{"Old keys go in batches", func(t *testing.T, e partnerkit.Store) {
 		for range 5 {
 			c := claim(newKey(), "work", start)
-			e.wantKey(t, c, owned)
+			wantKey(t, e, c, owned)
 			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, created))
 		}
 		at := later(guard.KeyLifetime, 0)
 		for _, want := range []int{2, 2, 1, 0} {
-			if n := get[int](t)(e.PurgeKeys(t.Context(), at, 2)); n != want {
+			if n := get[int](t)(e.Purge(t.Context(), storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: 2})); n != want {
 				t.Errorf("purged %d, want %d", n, want)
 			}
 		}
 	}},
-	{"Of those who claim a key at once one owns it", func(t *testing.T, e *Env) {
+	{"Of those who claim a key at once one owns it", func(t *testing.T, e partnerkit.Store) {
 		for _, at := range []guard.KeyTime{start, later(0, lease), later(guard.KeyLifetime, 2*lease)} {
 			owners := make(chan string, 16)
 			Race(16, func(int) {
@@ -189,38 +191,11 @@ var keyCases = []testCase[*Env]{
 			}
 		}
 	}},
-	{"An answer commits with its host", func(t *testing.T, e *Env) {
-		for _, commits := range []bool{false, true} {
-			c := claim(newKey(), "work", start)
-			e.wantKey(t, c, owned)
-			tx, err := e.BeginTx(t.Context())
-			must(t, err)
-			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
-			want := running
-			if commits {
-				want = answered
-				must(t, tx.Commit(t.Context()))
-			}
-			must(t, tx.Rollback())
-			c.Owner = "another"
-			e.wantKey(t, c, want)
-		}
-	}},
-	{"A joined store finishes a key", func(t *testing.T, e *Env) {
-		c := claim("k", "work", start)
-		e.wantKey(t, c, owned)
-		tx, err := e.BeginTx(t.Context())
-		must(t, err)
-		defer tx.Rollback()
-		must(t, e.WithTx(tx).FinishKey(t.Context(), nil, c.KeyOwner, created))
-		must(t, tx.Commit(t.Context()))
-		e.wantKey(t, claim("k", "work", start), answered)
-	}},
 }
 
-func wantPurged(t *testing.T, e *Env, at guard.KeyTime, want int) {
+func wantPurged(t *testing.T, e partnerkit.Store, at guard.KeyTime, want int) {
 	t.Helper()
-	if n := get[int](t)(e.PurgeKeys(t.Context(), at, 10)); n != want {
+	if n := get[int](t)(e.Purge(t.Context(), storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: 10})); n != want {
 		t.Errorf("purged %d, want %d", n, want)
 	}
 }

@@ -32,7 +32,7 @@ var keyFaultCases = []testCase[*Env]{
 			Prepare: func(t *testing.T) {
 				key := newKey()
 				dead, c = claim(key, "work", start), claim(key, "work", later(0, lease))
-				e.wantKey(t, dead, owned)
+				wantKey(t, e, dead, owned)
 			},
 			Act: func(ctx context.Context) error {
 				got, err := e.ClaimKey(ctx, c)
@@ -48,7 +48,7 @@ var keyFaultCases = []testCase[*Env]{
 	{"Finish under faults", func(t *testing.T, e *Env) {
 		var c guard.KeyClaim
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { c = claim(newKey(), "work", start); e.wantKey(t, c, owned) },
+			Prepare: func(t *testing.T) { c = claim(newKey(), "work", start); wantKey(t, e, c, owned) },
 			Act:     func(ctx context.Context) error { return e.FinishKey(ctx, nil, c.KeyOwner, created) },
 			Check: func(t *testing.T, happened bool) {
 				want := running
@@ -57,7 +57,7 @@ var keyFaultCases = []testCase[*Env]{
 				}
 				again := c
 				again.Owner = "another"
-				e.wantKey(t, again, want)
+				wantKey(t, e, again, want)
 			},
 		})
 	}},
@@ -65,7 +65,7 @@ var keyFaultCases = []testCase[*Env]{
 	{"Finish in a host's transaction under faults", func(t *testing.T, e *Env) {
 		var c guard.KeyClaim
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { c = claim(newKey(), "work", start); e.wantKey(t, c, owned) },
+			Prepare: func(t *testing.T) { c = claim(newKey(), "work", start); wantKey(t, e, c, owned) },
 			Act: func(ctx context.Context) error {
 				tx, err := e.BeginTx(ctx)
 				if err != nil {
@@ -92,14 +92,14 @@ var keyFaultCases = []testCase[*Env]{
 	}},
 	{"A claim that loses, and what it costs", func(t *testing.T, e *Env) {
 		c := claim("k", "work", start)
-		wantCost(t, e.Tap, 1, 1, func() { e.wantKey(t, c, owned) })
+		wantCost(t, e.Tap, 1, 1, func() { wantKey(t, e, c, owned) })
 		tx, err := e.BeginTx(t.Context())
 		must(t, err)
 		wantCost(t, e.Tap, 1, 1, func() {
 			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
 			must(t, tx.Commit(t.Context()))
 		})
-		wantCost(t, e.Tap, 2, 1, func() { e.wantKey(t, claim("k", "work", start), answered) })
+		wantCost(t, e.Tap, 2, 1, func() { wantKey(t, e, claim("k", "work", start), answered) })
 		e.Tap.Arm(FaultError, 2)
 		if _, err := e.ClaimKey(t.Context(), claim("k", "work", start)); !errors.Is(err, ErrInjected) {
 			t.Errorf("the look at a taken key failed, and the claim said %v", err)

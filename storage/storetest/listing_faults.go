@@ -21,8 +21,8 @@ var listingFaultCases = []testCase[*Env]{
 			Prepare: func(t *testing.T) { f = newListing(t, e); r = f.draft(slug()) },
 			Act:     func(ctx context.Context) error { return change(ctx, f, f.first(r)) },
 			Check: func(t *testing.T, happened bool) {
-				if f.hasListing(t) != happened || (f.slugs(t) == 1) != happened {
-					t.Errorf("happened %v: listing %v, %d slugs", happened, f.hasListing(t), f.slugs(t))
+				if f.hasListing(t) != happened || (e.slugs(t, f.app.ID) == 1) != happened {
+					t.Errorf("happened %v: listing %v, %d slugs", happened, f.hasListing(t), e.slugs(t, f.app.ID))
 				}
 			},
 		})
@@ -39,8 +39,8 @@ var listingFaultCases = []testCase[*Env]{
 				if happened {
 					want.Revision = r
 				}
-				if diff := cmp.Diff(want, f.listing(t)); diff != "" || (f.slugs(t) == 2) != happened {
-					t.Errorf("happened %v: %d slugs, (-want +got)\n%s", happened, f.slugs(t), diff)
+				if diff := cmp.Diff(want, f.listing(t)); diff != "" || (e.slugs(t, f.app.ID) == 2) != happened {
+					t.Errorf("happened %v: %d slugs, (-want +got)\n%s", happened, e.slugs(t, f.app.ID), diff)
 				}
 			},
 		})
@@ -81,8 +81,8 @@ var listingFaultCases = []testCase[*Env]{
 				return change(ctx, f, move(console.RevisionInReview, console.RevisionApproved))
 			},
 			Check: func(t *testing.T, happened bool) {
-				if got := f.listing(t); (got.Live.ID == r.ID) != happened || (f.slugs(t) == 1) != happened {
-					t.Errorf("happened %v: %+v, %d slugs", happened, got, f.slugs(t))
+				if got := f.listing(t); (got.Live.ID == r.ID) != happened || (e.slugs(t, f.app.ID) == 1) != happened {
+					t.Errorf("happened %v: %+v, %d slugs", happened, got, e.slugs(t, f.app.ID))
 				}
 			},
 		})
@@ -92,7 +92,7 @@ var listingFaultCases = []testCase[*Env]{
 		var a console.Asset
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newListing(t, e); a = f.asset(console.AssetIcon, noon) },
-			Act:     func(ctx context.Context) error { return e.AddAsset(ctx, a, []byte("x"), maxItems) },
+			Act:     func(ctx context.Context) error { return e.AddAsset(ctx, withData(a, []byte("x")), maxItems) },
 			Check:   func(t *testing.T, happened bool) { wantThere(t, f.hasAsset(t, a.ID), happened) },
 		})
 		EveryFault(t, e.Tap, Faulty{
@@ -106,7 +106,7 @@ var listingFaultCases = []testCase[*Env]{
 		var x console.Extension
 		read := func(t *testing.T) (console.Extension, bool) {
 			t.Helper()
-			got, err := e.Extension(t.Context(), f.app.ID, x.ID)
+			got, err := oneExtension(e)(t.Context(), f.app.ID, x.ID)
 			if !errors.Is(err, oauthserver.ErrNotFound) {
 				must(t, err)
 			}
@@ -114,20 +114,19 @@ var listingFaultCases = []testCase[*Env]{
 		}
 		isThere := func(t *testing.T) bool { _, ok := read(t); return ok }
 		absent := func(t *testing.T) { f = newListing(t, e); x = f.extension(noon) }
-		added := func(t *testing.T) { absent(t); must(t, e.AddExtension(t.Context(), x, maxItems, mayExtend)) }
+		added := func(t *testing.T) { absent(t); must(t, addExtension(t.Context(), e, x, mayExtend)) }
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: absent,
-			Act:     func(ctx context.Context) error { return e.AddExtension(ctx, x, maxItems, mayExtend) },
+			Act:     func(ctx context.Context) error { return addExtension(ctx, e, x, mayExtend) },
 			Check:   func(t *testing.T, happened bool) { wantThere(t, isThere(t), happened) },
 		})
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: added,
 			Act: func(ctx context.Context) error {
-				_, err := e.UpdateExtension(ctx, f.app.ID, x.ID, func(_ oauthserver.App, x console.Extension) (console.Extension, error) {
+				return updateExtension(ctx, e, f.app.ID, x.ID, func(_ oauthserver.App, x console.Extension) (console.Extension, error) {
 					x.Label = "New"
 					return x, nil
 				})
-				return err
 			},
 			Check: func(t *testing.T, happened bool) {
 				if got, _ := read(t); (got.Label == "New") != happened {
@@ -137,7 +136,7 @@ var listingFaultCases = []testCase[*Env]{
 		})
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: added,
-			Act:     func(ctx context.Context) error { return e.DeleteExtension(ctx, f.app.ID, x.ID) },
+			Act:     func(ctx context.Context) error { return deleteExtension(ctx, e, f.app.ID, x.ID) },
 			Check:   func(t *testing.T, happened bool) { wantThere(t, isThere(t), !happened) },
 		})
 	}},
@@ -150,12 +149,12 @@ var listingFaultCases = []testCase[*Env]{
 		absent := func(t *testing.T) { f = newListing(t, e); fn = f.function(noon) }
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: absent,
-			Act:     func(ctx context.Context) error { return e.AddFunction(ctx, fn, maxItems) },
+			Act:     func(ctx context.Context) error { return addFunction(ctx, e, fn) },
 			Check:   func(t *testing.T, happened bool) { wantThere(t, isThere(t), happened) },
 		})
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { absent(t); must(t, e.AddFunction(t.Context(), fn, maxItems)) },
-			Act:     func(ctx context.Context) error { return e.DeleteFunction(ctx, f.app.ID, fn.ID) },
+			Prepare: func(t *testing.T) { absent(t); must(t, addFunction(t.Context(), e, fn)) },
+			Act:     func(ctx context.Context) error { return deleteFunction(ctx, e, f.app.ID, fn.ID) },
 			Check:   func(t *testing.T, happened bool) { wantThere(t, isThere(t), !happened) },
 		})
 	}},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -26,7 +27,7 @@ type listingFixture struct {
 // step is what a case does with a listing.
 type step func(console.ListingStanding) (console.Revision, error)
 
-func newListing(t *testing.T, e *Env) *listingFixture {
+func newListing(t *testing.T, e partnerkit.Store) *listingFixture {
 	t.Helper()
 	f := &listingFixture{oauthFixture: newOAuth(t, e)}
 	_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
@@ -35,14 +36,20 @@ func newListing(t *testing.T, e *Env) *listingFixture {
 	})
 	must(t, err)
 	f.icon, f.screenshot = f.asset(console.AssetIcon, noon), f.asset(console.AssetScreenshot, noon.Add(time.Second))
-	must(t, e.AddAsset(t.Context(), f.icon, []byte{0, 0xff}, maxItems))
-	must(t, e.AddAsset(t.Context(), f.screenshot, []byte("screenshot"), maxItems))
+	must(t, e.AddAsset(t.Context(), withData(f.icon, []byte{0, 0xff}), maxItems))
+	must(t, e.AddAsset(t.Context(), withData(f.screenshot, []byte("screenshot")), maxItems))
 	return f
 }
 
 // asset is one of the app, not stored yet.
 func (f *listingFixture) asset(kind console.AssetKind, now time.Time) console.Asset {
 	return console.Asset{ID: id.New(id.Asset, now), AppID: f.app.ID, Kind: kind, ContentType: "image/png", Width: 640, Height: 360, Size: 2, CreatedAt: now}
+}
+
+// withData is an asset as it is stored.
+func withData(a console.Asset, data []byte) console.Asset {
+	a.Data = data
+	return a
 }
 
 // slug is a new one.
@@ -54,6 +61,7 @@ func (f *listingFixture) draft(slug string) console.Revision {
 		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: console.RevisionDraft, CreatedAt: noon, UpdatedAt: noon,
 		ListingContent: console.ListingContent{
 			Slug: slug, Name: "Sync", Summary: "Syncs", Description: "It\nsyncs", IconAssetID: f.icon.ID, ScreenshotAssetIDs: []string{f.screenshot.ID},
+			Publisher: "Sync Ltd", TermsURL: "https://sync.example/terms", PrivacyURL: "https://sync.example/privacy",
 		},
 	}
 }
@@ -123,22 +131,12 @@ func (f *listingFixture) hasListing(t *testing.T) bool {
 // hasAsset reports whether there is one.
 func (f *listingFixture) hasAsset(t *testing.T, assetID string) bool {
 	t.Helper()
-	_, _, err := f.AssetData(t.Context(), f.app.ID, assetID)
-	if !errors.Is(err, oauthserver.ErrNotFound) {
-		must(t, err)
-	}
-	return err == nil
+	return len(get[[]console.Asset](t)(f.Assets(t.Context(), console.AssetQuery{AppID: f.app.ID, AssetID: assetID}))) == 1
 }
 
 func (f *listingFixture) isReviewed(t *testing.T) bool {
 	t.Helper()
 	return get[oauthserver.App](t)(f.App(t.Context(), f.app.ID)).Reviewed
-}
-
-// slugs counts those that the app has.
-func (f *listingFixture) slugs(t *testing.T) int {
-	t.Helper()
-	return f.count(t, "SELECT COUNT(*) FROM partnerkit_listing_slug WHERE app_id = $1", f.app.ID)
 }
 
 func (f *listingFixture) extension(now time.Time) console.Extension {
@@ -149,7 +147,7 @@ func (f *listingFixture) function(now time.Time) console.Function {
 	return console.Function{ID: id.New(id.Function, now), AppID: f.app.ID, Name: "tax", Source: "export default 1", CreatedAt: now}
 }
 
-// mayExtend is a judge that goes by the scopes of the app.
+// mayExtend is a check that compares the app's scopes.
 func mayExtend(a oauthserver.App) error {
 	if !a.Scopes.Has("invoices:read") {
 		return errStep

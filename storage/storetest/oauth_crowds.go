@@ -4,16 +4,17 @@ import (
 	"context"
 	"testing"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// crowd is how many mint at once: enough to share transactions where they do.
+// crowd is the number of concurrent issues: enough for a driver to share transactions.
 const crowd = 48
 
-// crowdCases: many that mint at once, each for itself, are answered as if alone.
-var crowdCases = []testCase[*Env]{
-	{"A crowd redeems and refreshes", func(t *testing.T, e *Env) {
+// crowdCases check that concurrent, unrelated issues end as they would alone.
+var crowdCases = []testCase[partnerkit.Store]{
+	{"A crowd redeems and refreshes", func(t *testing.T, e partnerkit.Store) {
 		one, other := newOAuth(t, e), newOAuth(t, e)
 		for range max(1, rounds()/10) {
 			tries, before := make([]try, crowd), make([]oauthserver.NewTokens, crowd)
@@ -30,7 +31,7 @@ var crowdCases = []testCase[*Env]{
 					tries[i] = f.rotation(t, oauthserver.Rotation{Token: f.refreshToken(t, before[i]), Narrow: identity.MustScopes("events:read")})
 				}
 			}
-			for i, got := range mintAtOnce(t, tries) {
+			for i, got := range issueAtOnce(t, tries) {
 				want := allScopes
 				if i%3 == 2 {
 					want = identity.MustScopes("events:read")
@@ -38,7 +39,7 @@ var crowdCases = []testCase[*Env]{
 				if got.Outcome != oauthserver.Issued || !got.Scopes.Equal(want) {
 					t.Fatalf("contender %d: %q with %q", i, got.Outcome, got.Scopes)
 				}
-				one.wantLive(t, tries[i].mint, true)
+				one.wantLive(t, tries[i].tokens, true)
 				if i%3 != 0 {
 					one.wantLive(t, before[i], false)
 				}
@@ -46,7 +47,7 @@ var crowdCases = []testCase[*Env]{
 		}
 	}},
 	// CODE-06, REF-05: one winner of each.
-	{"A crowd with doubles", func(t *testing.T, e *Env) {
+	{"A crowd with doubles", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range max(1, rounds()/10) {
 			var tries []try
@@ -57,11 +58,11 @@ var crowdCases = []testCase[*Env]{
 				}
 			}
 			won := map[string]int{}
-			for i, got := range mintAtOnce(t, tries) {
+			for i, got := range issueAtOnce(t, tries) {
 				if got.Outcome == oauthserver.Issued {
 					won[tries[i].of]++
 				}
-				f.wantLive(t, tries[i].mint, false)
+				f.wantLive(t, tries[i].tokens, false)
 			}
 			for i := range tries {
 				if won[tries[i].of] != 1 {
@@ -70,12 +71,12 @@ var crowdCases = []testCase[*Env]{
 			}
 		}
 	}},
-	{"A crowd and some that must not", func(t *testing.T, e *Env) {
+	{"A crowd and some that must not", func(t *testing.T, e partnerkit.Store) {
 		f, gone := newOAuth(t, e), newOAuth(t, e)
 		for range max(1, rounds()/10) {
 			used, ended, removed := f.refreshToken(t, f.issued(t)), f.refreshToken(t, f.issued(t)), gone.code(t)
-			get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: used}, mint(noon)))
-			must(t, f.EndFamily(t.Context(), ended.FamilyID, noon))
+			get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: used}, newTokens(noon)))
+			get[bool](t)(f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: ended.FamilyID, Now: noon}))
 			must(t, gone.end(t, oauthserver.InstallationRemoved))
 			tries := []try{f.rotation(t, oauthserver.Rotation{Token: used}), f.rotation(t, oauthserver.Rotation{Token: ended}), gone.redemption(t, removed)}
 			want := []oauthserver.Outcome{oauthserver.Lost, oauthserver.Revoked, oauthserver.Dead}
@@ -83,15 +84,15 @@ var crowdCases = []testCase[*Env]{
 				tries = append(tries, f.redemption(t, f.code(t)), f.rotation(t, oauthserver.Rotation{Token: f.refreshToken(t, f.issued(t))}))
 				want = append(want, oauthserver.Issued, oauthserver.Issued)
 			}
-			for i, got := range mintAtOnce(t, tries) {
+			for i, got := range issueAtOnce(t, tries) {
 				if got.Outcome != want[i] {
 					t.Fatalf("contender %d: %q, want %q", i, got.Outcome, want[i])
 				}
-				f.wantLive(t, tries[i].mint, want[i] == oauthserver.Issued)
+				f.wantLive(t, tries[i].tokens, want[i] == oauthserver.Issued)
 			}
 		}
 	}},
-	{"Uninstall against a crowd", func(t *testing.T, e *Env) {
+	{"Uninstall against a crowd", func(t *testing.T, e partnerkit.Store) {
 		for range max(1, rounds()/10) {
 			f, other := newOAuth(t, e), newOAuth(t, e)
 			var tries []try
@@ -100,10 +101,10 @@ var crowdCases = []testCase[*Env]{
 					other.rotation(t, oauthserver.Rotation{Token: other.refreshToken(t, other.issued(t))}))
 			}
 			ended := inBackground(func() error { return f.end(t, oauthserver.InstallationRemoved) })
-			got := mintAtOnce(t, tries)
+			got := issueAtOnce(t, tries)
 			must(t, <-ended)
 			for i := range tries {
-				f.wantLive(t, tries[i].mint, i%3 == 2)
+				f.wantLive(t, tries[i].tokens, i%3 == 2)
 				if i%3 == 2 && got[i].Outcome != oauthserver.Issued {
 					t.Errorf("in another business: %q", got[i].Outcome)
 				}
@@ -112,34 +113,34 @@ var crowdCases = []testCase[*Env]{
 	}},
 }
 
-// try is a mint that is about to be tried.
+// try is one attempt to issue tokens.
 type try struct {
-	of   string // what it uses up
-	mint oauthserver.NewTokens
-	ctx  context.Context
-	do   func(ctx context.Context) (oauthserver.IssueResult, error)
+	of     string // the id of the artifact it uses up
+	tokens oauthserver.NewTokens
+	ctx    context.Context
+	do     func(ctx context.Context) (oauthserver.IssueResult, error)
 }
 
 func (f *oauthFixture) redemption(t *testing.T, code oauthserver.Code) try {
-	m := mint(noon)
+	m := newTokens(noon)
 	return try{code.ID, m, t.Context(), func(ctx context.Context) (oauthserver.IssueResult, error) { return f.RedeemCode(ctx, code, m) }}
 }
 
 func (f *oauthFixture) rotation(t *testing.T, r oauthserver.Rotation) try {
-	m := mint(noon)
+	m := newTokens(noon)
 	return try{r.Token.ID, m, t.Context(), func(ctx context.Context) (oauthserver.IssueResult, error) { return f.RotateRefresh(ctx, r, m) }}
 }
 
-// mintAtOnce wants no fault.
-func mintAtOnce(t *testing.T, tries []try) []oauthserver.IssueResult {
+// issueAtOnce runs all tries concurrently and fails the test on an error.
+func issueAtOnce(t *testing.T, tries []try) []oauthserver.IssueResult {
 	t.Helper()
 	got := make([]oauthserver.IssueResult, len(tries))
 	Race(len(tries), func(i int) {
-		minted, err := tries[i].do(tries[i].ctx)
+		result, err := tries[i].do(tries[i].ctx)
 		if err != nil {
 			t.Error(err)
 		}
-		got[i] = minted
+		got[i] = result
 	})
 	return got
 }

@@ -15,17 +15,16 @@ import (
 var faultCases = []testCase[*Env]{
 	{"Approve under faults", func(t *testing.T, e *Env) {
 		var f *oauthFixture
-		var request oauthserver.AuthorizationRequest
-		var code oauthserver.NewCode
+		var approval oauthserver.Decision
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newOAuth(t, e); request, code = f.hold(t, allScopes), newCode() },
+			Prepare: func(t *testing.T) { f = newOAuth(t, e); approval = f.approval(f.hold(t, allScopes).ID, noon) },
 			Act: func(ctx context.Context) error {
-				approved, err := e.ApproveRequest(ctx, f.approval(request.ID, noon), code)
+				approved, err := e.DecideRequest(ctx, approval)
 				return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
 			},
 			Check: func(t *testing.T, happened bool) {
-				_, codeErr := e.Code(t.Context(), code.Digest)
-				_, installErr := e.ActiveInstallation(t.Context(), f.app.ID, f.business)
+				_, codeErr := e.Code(t.Context(), approval.Code.Digest)
+				_, installErr := activeInstallation(e)(t.Context(), f.app.ID, f.business)
 				if (codeErr == nil) != happened || (installErr == nil) != happened || (f.recorded(t, events.AppInstalled) == 1) != happened {
 					t.Errorf("happened %v: code %v, installation %v", happened, codeErr, installErr)
 				}
@@ -37,10 +36,10 @@ var faultCases = []testCase[*Env]{
 		var code oauthserver.Code
 		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { code, m = f.code(t), mint(noon) },
+			Prepare: func(t *testing.T) { code, m = f.code(t), newTokens(noon) },
 			Act: func(ctx context.Context) error {
-				minted, err := e.RedeemCode(ctx, code, m)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
+				result, err := e.RedeemCode(ctx, code, m)
+				return outcome(err, result.Outcome == oauthserver.Issued)
 			},
 			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
 		})
@@ -51,7 +50,7 @@ var faultCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { code = f.code(t) },
 			Act: func(ctx context.Context) error {
-				spent, err := e.SpendCode(ctx, code.ID, noon)
+				spent, err := e.Revoke(ctx, oauthserver.Revocation{CodeID: code.ID, Now: noon})
 				return outcome(err, spent)
 			},
 			Check: func(t *testing.T, happened bool) {
@@ -67,10 +66,10 @@ var faultCases = []testCase[*Env]{
 		var before, after oauthserver.NewTokens
 		var token oauthserver.RefreshToken
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { before, after = f.issued(t), mint(noon); token = f.refreshToken(t, before) },
+			Prepare: func(t *testing.T) { before, after = f.issued(t), newTokens(noon); token = f.refreshToken(t, before) },
 			Act: func(ctx context.Context) error {
-				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
+				result, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
+				return outcome(err, result.Outcome == oauthserver.Issued)
 			},
 			Check: func(t *testing.T, happened bool) {
 				f.wantLive(t, before, !happened)
@@ -85,13 +84,13 @@ var faultCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				first := f.issued(t)
-				live = mint(noon)
+				live = newTokens(noon)
 				get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, live))
 				used = f.refreshToken(t, first)
 			},
 			Act: func(ctx context.Context) error {
-				minted, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: used}, mint(noon))
-				return outcome(err, minted.Outcome == oauthserver.Lost)
+				result, err := e.RotateRefresh(ctx, oauthserver.Rotation{Token: used}, newTokens(noon))
+				return outcome(err, result.Outcome == oauthserver.Lost)
 			},
 			Check: func(t *testing.T, happened bool) { f.wantLive(t, live, !happened) },
 		})
@@ -101,10 +100,10 @@ var faultCases = []testCase[*Env]{
 		var device oauthserver.DeviceCode
 		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { device, m = f.device(t, true), mint(noon) },
+			Prepare: func(t *testing.T) { device, m = f.device(t, true), newTokens(noon) },
 			Act: func(ctx context.Context) error {
-				minted, err := e.CollectDevice(ctx, device, m)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
+				result, err := e.CollectDevice(ctx, device, m)
+				return outcome(err, result.Outcome == oauthserver.Issued)
 			},
 			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
 		})
@@ -115,10 +114,10 @@ var faultCases = []testCase[*Env]{
 		var x oauthserver.Exchange
 		var m oauthserver.NewTokens
 		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { x, m = f.exchange(), mint(noon) },
+			Prepare: func(*testing.T) { x, m = f.exchange(), newTokens(noon) },
 			Act: func(ctx context.Context) error {
-				minted, err := e.ExchangeSession(ctx, x, m)
-				return outcome(err, minted.Outcome == oauthserver.Issued)
+				result, err := e.ExchangeSession(ctx, x, m)
+				return outcome(err, result.Outcome == oauthserver.Issued)
 			},
 			Check: func(t *testing.T, happened bool) { f.wantLive(t, m, happened) },
 		})

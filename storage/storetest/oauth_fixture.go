@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -27,23 +29,23 @@ var serial atomic.Int64
 
 // oauthFixture is one app, connected or about to be, in one business.
 type oauthFixture struct {
-	*Env
+	partnerkit.Store
 	app      oauthserver.App
 	business string
 	user     string
 }
 
-func newOAuth(t *testing.T, e *Env) *oauthFixture {
+func newOAuth(t *testing.T, e partnerkit.Store) *oauthFixture {
 	t.Helper()
 	n := serial.Add(1)
-	f := &oauthFixture{Env: e, business: fmt.Sprintf("biz_%d", n), user: fmt.Sprintf("usr_%d", n), app: oauthserver.App{
+	f := &oauthFixture{Store: e, business: fmt.Sprintf("biz_%d", n), user: fmt.Sprintf("usr_%d", n), app: oauthserver.App{
 		ID: id.New(id.App, noon), ClientID: fmt.Sprintf("client_%d", n), Type: oauthserver.Confidential, Status: oauthserver.AppActive,
 		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
 		RedirectURIs: []string{"https://app.example/cb"}, Scopes: allScopes, CreatedAt: noon,
 	}}
-	must(t, e.CreateApp(t.Context(), f.app, []oauthserver.ClientSecret{{
+	must(t, fixture.AddApp(t.Context(), e, f.app, oauthserver.ClientSecret{
 		ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
-	}}))
+	}))
 	return f
 }
 
@@ -75,9 +77,11 @@ func (f *oauthFixture) hold(t *testing.T, scopes identity.Scopes) oauthserver.Au
 	return r
 }
 
-func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.Approval {
-	return oauthserver.Approval{
+// approval approves a request with a new code, or a device code.
+func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.Decision {
+	return oauthserver.Decision{
 		RequestID: requestID, UserID: f.user, BusinessID: f.business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
+		Code: newCode(),
 		Check: func(a oauthserver.App) oauthserver.ApprovalOutcome {
 			if !a.IsUsable() {
 				return oauthserver.ApprovalAppDead
@@ -97,8 +101,16 @@ func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.App
 	}
 }
 
-func (f *oauthFixture) denial(requestID string, now time.Time) oauthserver.Denial {
-	return oauthserver.Denial{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now)}
+func (f *oauthFixture) denial(requestID string, now time.Time) oauthserver.Decision {
+	return oauthserver.Decision{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now), IsDenied: true}
+}
+
+// denied is oauthserver.ErrNotFound for a denial that came too late.
+func denied(got oauthserver.Approved, err error) error {
+	if err == nil && got.Outcome == oauthserver.ApprovalNotOpen {
+		return oauthserver.ErrNotFound
+	}
+	return outcome(err, got.Outcome == oauthserver.ApprovalDone)
 }
 
 func (f *oauthFixture) endGrant() oauthserver.EndGrant {
@@ -121,9 +133,15 @@ func (f *oauthFixture) code(t *testing.T) oauthserver.Code {
 
 func (f *oauthFixture) codeFor(t *testing.T, scopes identity.Scopes) oauthserver.Code {
 	t.Helper()
-	digest := secret.New(secret.AuthorizationCode).Digest()
-	approved := get[oauthserver.Approved](t)(f.ApproveRequest(t.Context(), f.approval(f.hold(t, scopes).ID, noon),
-		oauthserver.NewCode{ID: id.New(id.Code, noon), Digest: digest, ExpiresAt: noon.Add(oauthserver.CodeLifetime)}))
+	code, _ := f.codeAndDigest(t, scopes)
+	return code
+}
+
+func (f *oauthFixture) codeAndDigest(t *testing.T, scopes identity.Scopes) (oauthserver.Code, oauthserver.Digest) {
+	t.Helper()
+	approval := f.approval(f.hold(t, scopes).ID, noon)
+	digest := approval.Code.Digest
+	approved := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), approval))
 	if approved.Outcome != oauthserver.ApprovalDone {
 		t.Fatalf("approval ended with %q", approved.Outcome)
 	}
@@ -131,7 +149,7 @@ func (f *oauthFixture) codeFor(t *testing.T, scopes identity.Scopes) oauthserver
 	if err != nil || code.AppID != f.app.ID {
 		t.Fatalf("the code is of %q: %v", code.AppID, err)
 	}
-	return code
+	return code, digest
 }
 
 // device creates a device code, approved or not.
@@ -142,15 +160,15 @@ func (f *oauthFixture) device(t *testing.T, approved bool) oauthserver.DeviceCod
 	d.AppID = f.app.ID
 	must(t, f.CreateDevice(t.Context(), d, digest))
 	if approved {
-		if got := get[oauthserver.Approved](t)(f.ApproveDevice(t.Context(), f.approval(d.ID, noon))); got.Outcome != oauthserver.ApprovalDone {
+		if got := get[oauthserver.Approved](t)(f.DecideDevice(t.Context(), f.approval(d.ID, noon))); got.Outcome != oauthserver.ApprovalDone {
 			t.Fatalf("approval ended with %q", got.Outcome)
 		}
 	}
-	return get[oauthserver.DeviceCode](t)(f.DeviceByDigest(t.Context(), digest))
+	return get[oauthserver.DeviceCode](t)(f.Device(t.Context(), oauthserver.DeviceQuery{Digest: digest}))
 }
 
-// mint makes the values of a mint.
-func mint(now time.Time) oauthserver.NewTokens {
+// newTokens creates ids and digests for tokens to issue.
+func newTokens(now time.Time) oauthserver.NewTokens {
 	return oauthserver.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now),
 		AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
@@ -161,7 +179,7 @@ func mint(now time.Time) oauthserver.NewTokens {
 // issued redeems a new code.
 func (f *oauthFixture) issued(t *testing.T) oauthserver.NewTokens {
 	t.Helper()
-	m := mint(noon)
+	m := newTokens(noon)
 	if got := get[oauthserver.IssueResult](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthserver.Issued {
 		t.Fatalf("redemption ended with %q", got.Outcome)
 	}
@@ -216,14 +234,17 @@ func (f *oauthFixture) endIn(ctx context.Context, status oauthserver.Installatio
 	return err
 }
 
-// recorded counts the events of a type in the fixture's business.
+// recorded counts the events of a type for the fixture's app in its business.
 func (f *oauthFixture) recorded(t *testing.T, name string) int {
 	t.Helper()
-	var n int
-	table := "partnerkit_event"
-	if schema := f.Tap.Dialect().Schema; schema != "" {
-		table = `"` + schema + `".` + table
+	get[events.Numbered](t)(f.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
+	q := events.Query{BusinessID: f.business, AppID: f.app.ID, AppTypes: []string{name}, Limit: 1000}
+	return len(get[[]events.Event](t)(f.Events(t.Context(), q)))
+}
+
+// purge returns a function that purges a batch of a kind.
+func purge(e partnerkit.Store, kind storage.PurgeKind) func(ctx context.Context, before time.Time, limit int) (int, error) {
+	return func(ctx context.Context, before time.Time, limit int) (int, error) {
+		return e.Purge(ctx, storage.Purge{Kind: kind, Before: before, Limit: limit})
 	}
-	must(t, storage.One(t.Context(), f.Store, "SELECT COUNT(*) FROM "+table+" WHERE business_id = $1 AND type = $2", []any{f.business, name}, &n))
-	return n
 }

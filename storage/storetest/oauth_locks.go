@@ -4,67 +4,69 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// lockCases: a mint holds what it relies on, so that whoever ends it comes
-// before or after, never in between.
+// lockCases check that issuing tokens locks their parents, so that a parent ends before or
+// after, never in between.
 var lockCases = []testCase[*Env]{
-	{"Uninstall waits for a mint", func(t *testing.T, e *Env) {
+	{"Uninstall waits for issued tokens", func(t *testing.T, e *Env) {
 		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
 			return f.end(t, oauthserver.InstallationRemoved)
 		})
 	}},
-	{"Revoked consent waits for a mint", func(t *testing.T, e *Env) {
+	{"Revoked consent waits for issued tokens", func(t *testing.T, e *Env) {
 		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
 			return f.EndGrant(t.Context(), f.endGrant())
 		})
 	}},
-	{"Suspension waits for a mint", func(t *testing.T, e *Env) {
+	{"Suspension waits for issued tokens", func(t *testing.T, e *Env) {
 		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
-			return f.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended)
+			return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended)
 		})
 	}},
-	{"A burn waits for a mint", func(t *testing.T, e *Env) {
+	{"A burn waits for issued tokens", func(t *testing.T, e *Env) {
 		e.killWaits(t, func(f *oauthFixture, token oauthserver.RefreshToken) error {
-			return f.EndFamily(t.Context(), token.FamilyID, noon)
+			_, err := f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
+			return err
 		})
 	}},
-	// Decided comes before suspended, as when nobody waits.
+	// Decided takes precedence over suspended, as it does without a wait.
 	{"An approval that waited finds its request decided", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		request := f.hold(t, allScopes)
-		f.decidedMeanwhile(t,
-			func(s *sqlstore.Store) error { return s.DenyRequest(t.Context(), f.denial(request.ID, noon)) },
+		f.decidedMeanwhile(t, e,
+			func(s *sqlstore.Store) error { return denied(s.DecideRequest(t.Context(), f.denial(request.ID, noon))) },
 			func() (oauthserver.Approved, error) {
-				return f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
+				return f.DecideRequest(t.Context(), f.approval(request.ID, noon))
 			})
 	}},
 	{"An approval that waited finds its device decided", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)
 		device := f.device(t, false)
-		f.decidedMeanwhile(t,
-			func(s *sqlstore.Store) error { return s.DenyDevice(t.Context(), f.denial(device.ID, noon)) },
-			func() (oauthserver.Approved, error) { return f.ApproveDevice(t.Context(), f.approval(device.ID, noon)) })
+		f.decidedMeanwhile(t, e,
+			func(s *sqlstore.Store) error { return denied(s.DecideDevice(t.Context(), f.denial(device.ID, noon))) },
+			func() (oauthserver.Approved, error) { return f.DecideDevice(t.Context(), f.approval(device.ID, noon)) })
 	}},
 }
 
 // decidedMeanwhile suspends the app in an open transaction, for which the approval
 // waits, and denies in it what is approved.
-func (f *oauthFixture) decidedMeanwhile(t *testing.T, deny func(*sqlstore.Store) error, approve func() (oauthserver.Approved, error)) {
+func (f *oauthFixture) decidedMeanwhile(t *testing.T, e *Env, deny func(*sqlstore.Store) error, approve func() (oauthserver.Approved, error)) {
 	t.Helper()
-	tx, err := f.BeginTx(t.Context())
+	tx, err := e.BeginTx(t.Context())
 	must(t, err)
 	defer tx.Rollback()
-	must(t, f.WithTx(tx).SetAppStatus(t.Context(), f.app.ID, oauthserver.AppSuspended))
+	must(t, fixture.SetAppStatus(t.Context(), e.WithTx(tx), f.app.ID, oauthserver.AppSuspended))
 	var got oauthserver.Approved
 	approved := inBackground(func() (err error) {
 		got, err = approve()
 		return err
 	})
 	wantWaiting(t, approved)
-	must(t, deny(f.WithTx(tx)))
+	must(t, deny(e.WithTx(tx)))
 	must(t, tx.Commit(t.Context()))
 	must(t, <-approved)
 	if got.Outcome != oauthserver.ApprovalNotOpen {
@@ -91,7 +93,7 @@ func wantWaiting(t *testing.T, done <-chan error) {
 func (e *Env) killWaits(t *testing.T, kill func(*oauthFixture, oauthserver.RefreshToken) error) {
 	t.Helper()
 	f := newOAuth(t, e)
-	token, next := f.refreshToken(t, f.issued(t)), mint(noon)
+	token, next := f.refreshToken(t, f.issued(t)), newTokens(noon)
 	tx, err := e.BeginTx(t.Context())
 	must(t, err)
 	defer tx.Rollback()

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -26,9 +28,9 @@ func rounds() int {
 
 // raceCases: of any number of contenders one wins, and what a loser proves to be
 // stolen dies with it.
-var raceCases = []testCase[*Env]{
+var raceCases = []testCase[partnerkit.Store]{
 	// CODE-06: one winner, whose tokens the replays end.
-	{"Race for a code", func(t *testing.T, e *Env) {
+	{"Race for a code", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
 			code := f.code(t)
@@ -40,21 +42,21 @@ var raceCases = []testCase[*Env]{
 	}},
 	// CODE-04: of a right and a wrong redemption at the same time one counts, and what the
 	// right one got then lives.
-	{"CODE-04 Race of a right and a wrong redemption", func(t *testing.T, e *Env) {
+	{"CODE-04 Race of a right and a wrong redemption", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
-			code, m := f.code(t), mint(noon)
-			var minted oauthserver.IssueResult
+			code, m := f.code(t), newTokens(noon)
+			var result oauthserver.IssueResult
 			var spent atomic.Int64
 			Race(8, func(i int) {
 				if i == 0 {
 					var err error
-					if minted, err = f.RedeemCode(t.Context(), code, m); err != nil {
+					if result, err = f.RedeemCode(t.Context(), code, m); err != nil {
 						t.Error(err)
 					}
 					return
 				}
-				done, err := f.SpendCode(t.Context(), code.ID, noon)
+				done, err := f.Revoke(t.Context(), oauthserver.Revocation{CodeID: code.ID, Now: noon})
 				if err != nil {
 					t.Error(err)
 				}
@@ -62,15 +64,15 @@ var raceCases = []testCase[*Env]{
 					spent.Add(1)
 				}
 			})
-			isIssued := minted.Outcome == oauthserver.Issued
-			if isIssued == (spent.Load() == 1) || spent.Load() > 1 || !isIssued && minted.Outcome != oauthserver.Lost {
-				t.Fatalf("the right one ended with %q, %d wrong ones used the code up", minted.Outcome, spent.Load())
+			isIssued := result.Outcome == oauthserver.Issued
+			if isIssued == (spent.Load() == 1) || spent.Load() > 1 || !isIssued && result.Outcome != oauthserver.Lost {
+				t.Fatalf("the right one ended with %q, %d wrong ones used the code up", result.Outcome, spent.Load())
 			}
 			f.wantLive(t, m, isIssued)
 		}
 	}},
 	// REF-05: one winner, whose tokens the first loser ends.
-	{"Race for a refresh token", func(t *testing.T, e *Env) {
+	{"Race for a refresh token", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
 			token := f.refreshToken(t, f.issued(t))
@@ -80,8 +82,8 @@ var raceCases = []testCase[*Env]{
 			f.wantLive(t, winner, false)
 		}
 	}},
-	// DEV-07: one winner, who keeps what it got.
-	{"Race for a device code", func(t *testing.T, e *Env) {
+	// DEV-07: exactly one poll wins, and its tokens stay valid.
+	{"Race for a device code", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, true)
@@ -92,7 +94,7 @@ var raceCases = []testCase[*Env]{
 		}
 	}},
 	// TX-04: one winner.
-	{"Race for a session token", func(t *testing.T, e *Env) {
+	{"Race for a session token", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		f.code(t) // installs
 		for range rounds() {
@@ -107,29 +109,29 @@ var raceCases = []testCase[*Env]{
 		}
 	}},
 	// AZ-09, AZ-14: one decision a request.
-	{"Race to decide a request", func(t *testing.T, e *Env) {
+	{"Race to decide a request", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
 			request := f.hold(t, allScopes)
 			f.raceToDecide(t,
-				func() error { return f.DenyRequest(t.Context(), f.denial(request.ID, noon)) },
+				func() error { return denied(f.DecideRequest(t.Context(), f.denial(request.ID, noon))) },
 				func() (oauthserver.Approved, error) {
-					return f.ApproveRequest(t.Context(), f.approval(request.ID, noon), newCode())
+					return f.DecideRequest(t.Context(), f.approval(request.ID, noon))
 				})
 		}
 	}},
 	// DEV-06: a code decided once cannot be decided again.
-	{"Race to decide a device", func(t *testing.T, e *Env) {
+	{"Race to decide a device", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, false)
 			f.raceToDecide(t,
-				func() error { return f.DenyDevice(t.Context(), f.denial(device.ID, noon)) },
-				func() (oauthserver.Approved, error) { return f.ApproveDevice(t.Context(), f.approval(device.ID, noon)) })
+				func() error { return denied(f.DecideDevice(t.Context(), f.denial(device.ID, noon))) },
+				func() (oauthserver.Approved, error) { return f.DecideDevice(t.Context(), f.approval(device.ID, noon)) })
 		}
 	}},
 	// AZ-13: approvals at the same time make one installation and one consent.
-	{"Race to install", func(t *testing.T, e *Env) {
+	{"Race to install", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newOAuth(t, e)
 			requests := make([]oauthserver.AuthorizationRequest, 8)
@@ -139,7 +141,7 @@ var raceCases = []testCase[*Env]{
 			var mu sync.Mutex
 			installed, installations, grants := 0, map[string]bool{}, map[string]bool{}
 			Race(len(requests), func(i int) {
-				approved, err := f.ApproveRequest(t.Context(), f.approval(requests[i].ID, noon), newCode())
+				approved, err := f.DecideRequest(t.Context(), f.approval(requests[i].ID, noon))
 				if err != nil || approved.Outcome != oauthserver.ApprovalDone {
 					t.Errorf("approval: %q, %v", approved.Outcome, err)
 				}
@@ -157,21 +159,21 @@ var raceCases = []testCase[*Env]{
 	}},
 }
 
-// race lets contenders mint at once and wants one winner and no fault.
+// race lets contenders issue tokens at once and expects one winner and no error.
 func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauthserver.IssueResult, error)) (winner oauthserver.NewTokens) {
 	t.Helper()
 	var mu sync.Mutex
 	outcomes := map[oauthserver.Outcome]int{}
 	Race(contenders, func(int) {
-		m := mint(noon)
-		minted, err := try(m)
+		m := newTokens(noon)
+		result, err := try(m)
 		if err != nil {
 			t.Error(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		outcomes[minted.Outcome]++
-		if minted.Outcome == oauthserver.Issued {
+		outcomes[result.Outcome]++
+		if result.Outcome == oauthserver.Issued {
 			winner = m
 		}
 	})
@@ -210,43 +212,43 @@ func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve fun
 	}
 }
 
-// killCases: whatever ends a token, racing with what makes one, leaves none
-// alive, and neither is answered with a fault.
-var killCases = []testCase[*Env]{
-	{"Uninstall against mints", func(t *testing.T, e *Env) {
-		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRemoved) })
+// killCases: an operation that ends tokens and races with one that issues a token leaves
+// no token alive, and neither operation returns an internal error.
+var killCases = []testCase[partnerkit.Store]{
+	{"Uninstall against issuing", func(t *testing.T, e partnerkit.Store) {
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRemoved) })
 	}},
-	{"Revoke access against mints", func(t *testing.T, e *Env) {
-		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRevoked) })
+	{"Revoke access against issuing", func(t *testing.T, e partnerkit.Store) {
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRevoked) })
 	}},
-	{"Revoke consent against mints", func(t *testing.T, e *Env) {
-		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
+	{"Revoke consent against issuing", func(t *testing.T, e partnerkit.Store) {
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
 			return f.EndGrant(t.Context(), f.endGrant())
 		})
 	}},
-	{"Deactivate against mints", func(t *testing.T, e *Env) {
-		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
-			return f.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated)
+	{"Deactivate against issuing", func(t *testing.T, e partnerkit.Store) {
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
+			return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppDeactivated)
 		})
 	}},
-	{"Suspend the user against mints", func(t *testing.T, e *Env) {
-		e.killAgainstMints(t, func(t *testing.T, f *oauthFixture) error {
+	{"Suspend the user against issuing", func(t *testing.T, e partnerkit.Store) {
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
 			return f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon)
 		})
 	}},
 	// REF-02: a burn that races with a rotation leaves nothing of the family.
-	{"Burn against a refresh", func(t *testing.T, e *Env) {
+	{"Burn against a refresh", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
 			first := f.issued(t)
 			token := f.refreshToken(t, first)
-			next := mint(noon)
+			next := newTokens(noon)
 			Race(8, func(i int) {
 				var err error
 				if i == 0 {
 					_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)
 				} else {
-					err = f.EndFamily(t.Context(), token.FamilyID, noon)
+					_, err = f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
 				}
 				if err != nil {
 					t.Error(err)
@@ -258,32 +260,32 @@ var killCases = []testCase[*Env]{
 	}},
 }
 
-// killAgainstMints races one killer with a redemption, a refresh and a
+// revokeAgainstIssue races one killer with a redemption, a refresh and a
 // collection of the same connection.
-func (e *Env) killAgainstMints(t *testing.T, kill func(t *testing.T, f *oauthFixture) error) {
+func revokeAgainstIssue(t *testing.T, e partnerkit.Store, kill func(t *testing.T, f *oauthFixture) error) {
 	t.Helper()
 	for range rounds() {
 		f := newOAuth(t, e)
 		old := f.issued(t)
 		token, code, device := f.refreshToken(t, old), f.code(t), f.device(t, true)
-		mints := []oauthserver.NewTokens{mint(noon), mint(noon), mint(noon)}
+		tokens := []oauthserver.NewTokens{newTokens(noon), newTokens(noon), newTokens(noon)}
 		Race(4, func(i int) {
 			var err error
 			switch i {
 			case 0:
 				err = kill(t, f)
 			case 1:
-				_, err = f.RedeemCode(t.Context(), code, mints[0])
+				_, err = f.RedeemCode(t.Context(), code, tokens[0])
 			case 2:
-				_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mints[1])
+				_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, tokens[1])
 			case 3:
-				_, err = f.CollectDevice(t.Context(), device, mints[2])
+				_, err = f.CollectDevice(t.Context(), device, tokens[2])
 			}
 			if err != nil {
 				t.Errorf("contender %d: %v", i, err)
 			}
 		})
-		for _, m := range append(mints, old) {
+		for _, m := range append(tokens, old) {
 			f.wantLive(t, m, false)
 		}
 	}

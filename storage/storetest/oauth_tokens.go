@@ -6,21 +6,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // tokenCases are what becomes of codes and tokens, one at a time.
-var tokenCases = []testCase[*Env]{
+var tokenCases = []testCase[partnerkit.Store]{
 	// REF-01, REF-02: the chain, and its end.
-	{"A family's chain", func(t *testing.T, e *Env) {
+	{"A family's chain", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		first, second := f.issued(t), mint(noon)
+		first, second := f.issued(t), newTokens(noon)
 		token := f.refreshToken(t, first)
-		minted := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
-		if minted.Outcome != oauthserver.Issued || !minted.Scopes.Equal(identity.MustScopes("events:read")) {
-			t.Errorf("rotation: %+v", minted)
+		result := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Narrow: identity.MustScopes("events:read")}, second))
+		if result.Outcome != oauthserver.Issued || !result.Scopes.Equal(identity.MustScopes("events:read")) {
+			t.Errorf("rotation: %+v", result)
 		}
 		f.wantLive(t, first, false)
 		f.wantLive(t, second, true)
@@ -28,20 +29,20 @@ var tokenCases = []testCase[*Env]{
 			t.Errorf("the family has %v", next.FamilyScopes)
 		}
 		token = f.refreshToken(t, first) // used by now
-		if minted = get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); minted.Outcome != oauthserver.Lost {
-			t.Errorf("a replay: %q", minted.Outcome)
+		if result = get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, newTokens(noon))); result.Outcome != oauthserver.Lost {
+			t.Errorf("a replay: %q", result.Outcome)
 		}
 		f.wantLive(t, second, false)
-		if minted = get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, mint(noon))); minted.Outcome != oauthserver.Revoked {
-			t.Errorf("after the burn: %q", minted.Outcome)
+		if result = get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, second)}, newTokens(noon))); result.Outcome != oauthserver.Revoked {
+			t.Errorf("after the burn: %q", result.Outcome)
 		}
 	}},
 	// REF-08: within the window the same answer, never a second branch.
-	{"A retry of a refresh", func(t *testing.T, e *Env) {
+	{"A retry of a refresh", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		first, second := f.issued(t), mint(noon)
+		first, second := f.issued(t), newTokens(noon)
 		rotate := func(now time.Time) oauthserver.IssueResult {
-			m := mint(now)
+			m := newTokens(now)
 			if now.Equal(noon) {
 				m = second
 			}
@@ -61,14 +62,14 @@ var tokenCases = []testCase[*Env]{
 		}
 		f.wantLive(t, second, false)
 	}},
-	{"A retry after the successor was used is a replay", func(t *testing.T, e *Env) {
+	{"A retry after the successor was used is a replay", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		first, second, third := f.issued(t), mint(noon), mint(noon)
+		first, second, third := f.issued(t), newTokens(noon), newTokens(noon)
 		for _, step := range []struct {
 			from oauthserver.NewTokens
 			to   oauthserver.NewTokens
 			want oauthserver.Outcome
-		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, mint(noon), oauthserver.Lost}} {
+		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, newTokens(noon), oauthserver.Lost}} {
 			got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
 				Token: f.refreshToken(t, step.from), Answer: []byte("sealed"), Retry: 10 * time.Second,
 			}, step.to))
@@ -78,21 +79,21 @@ var tokenCases = []testCase[*Env]{
 		}
 		f.wantLive(t, third, false)
 	}},
-	{"A rotation without a retry forgets the answer before", func(t *testing.T, e *Env) {
+	{"A rotation without a retry forgets the answer before", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		first, second := f.issued(t), mint(noon)
+		first, second := f.issued(t), newTokens(noon)
 		rotate := func(from, to oauthserver.NewTokens, retry time.Duration) oauthserver.Outcome {
 			return get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
 				Token: f.refreshToken(t, from), Answer: []byte("sealed"), Retry: retry,
 			}, to)).Outcome
 		}
-		kept, strict, again := rotate(first, second, time.Minute), rotate(second, mint(noon), 0), rotate(second, mint(noon), time.Minute)
+		kept, strict, again := rotate(first, second, time.Minute), rotate(second, newTokens(noon), 0), rotate(second, newTokens(noon), time.Minute)
 		if kept != oauthserver.Issued || strict != oauthserver.Issued || again != oauthserver.Lost {
 			t.Errorf("outcomes %q, %q and %q", kept, strict, again)
 		}
 	}},
 	// TOK-09: a token is found by its id, and proved by its digest.
-	{"Another token's id, or digest", func(t *testing.T, e *Env) {
+	{"Another token's id, or digest", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		one, other := f.issued(t), f.issued(t)
 		for name, m := range map[string]oauthserver.NewTokens{
@@ -113,20 +114,20 @@ var tokenCases = []testCase[*Env]{
 	}},
 	// REF-03, CODE-06: of what happened since the look, revoked comes before used, and
 	// used before what else has ended.
-	{"Used and ended since the look", func(t *testing.T, e *Env) {
+	{"Used and ended since the look", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		code, device, first, second := f.code(t), f.device(t, true), mint(noon), mint(noon)
+		code, device, first, second := f.code(t), f.device(t, true), newTokens(noon), newTokens(noon)
 		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, first)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
-		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Issued {
+		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, newTokens(noon))); got.Outcome != oauthserver.Issued {
 			t.Fatalf("collection: %q", got.Outcome)
 		}
 		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
-		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, newTokens(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a code that was used, of a user who was suspended: %q", got.Outcome)
 		}
-		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, mint(noon))); got.Outcome != oauthserver.Lost {
+		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, newTokens(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a device code that was collected, of a user who was suspended: %q", got.Outcome)
 		}
 		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
@@ -137,77 +138,90 @@ var tokenCases = []testCase[*Env]{
 			t.Fatalf("rotation: %q", got.Outcome)
 		}
 		must(t, f.end(t, oauthserver.InstallationRevoked))
-		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, mint(noon))); got.Outcome != oauthserver.Revoked {
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, newTokens(noon))); got.Outcome != oauthserver.Revoked {
 			t.Errorf("a token that was used, of an installation that was revoked: %q", got.Outcome)
 		}
 	}},
 	// CODE-06, REF-05, DEV-07, TX-04: only what gave tokens is used up.
-	{"A refused mint uses nothing up", func(t *testing.T, e *Env) {
+	{"A refused issue uses nothing up", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		code, device := f.code(t), f.device(t, true)
 		refresh := f.refreshToken(t, f.issued(t))
 		session := oauthserver.Exchange{TokenID: fmt.Sprintf("session_%d", serial.Add(1)), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user}
-		mints := map[string]func() (oauthserver.IssueResult, error){
-			"redeem":   func() (oauthserver.IssueResult, error) { return f.RedeemCode(t.Context(), code, mint(noon)) },
-			"collect":  func() (oauthserver.IssueResult, error) { return f.CollectDevice(t.Context(), device, mint(noon)) },
-			"exchange": func() (oauthserver.IssueResult, error) { return f.ExchangeSession(t.Context(), session, mint(noon)) },
+		operations := map[string]func() (oauthserver.IssueResult, error){
+			"redeem":  func() (oauthserver.IssueResult, error) { return f.RedeemCode(t.Context(), code, newTokens(noon)) },
+			"collect": func() (oauthserver.IssueResult, error) { return f.CollectDevice(t.Context(), device, newTokens(noon)) },
+			"exchange": func() (oauthserver.IssueResult, error) {
+				return f.ExchangeSession(t.Context(), session, newTokens(noon))
+			},
 			"refresh": func() (oauthserver.IssueResult, error) {
-				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: refresh}, mint(noon))
+				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: refresh}, newTokens(noon))
 			},
 		}
-		for name, act := range mints {
+		for name, issue := range operations {
 			for _, step := range []struct {
 				user oauthserver.UserStatus
 				want oauthserver.Outcome
 			}{{oauthserver.UserSuspended, oauthserver.Dead}, {oauthserver.UserActive, oauthserver.Issued}} {
 				must(t, f.SetUserStatus(t.Context(), f.user, step.user, noon))
-				if got := get[oauthserver.IssueResult](t)(act()); got.Outcome != step.want {
+				if got := get[oauthserver.IssueResult](t)(issue()); got.Outcome != step.want {
 					t.Errorf("%s with a user that is %s ended with %q, want %q", name, step.user, got.Outcome, step.want)
 				}
 			}
 		}
 	}},
 	// CODE-02: a replay ends what the code gave.
-	{"A replayed code", func(t *testing.T, e *Env) {
+	{"A replayed code", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		code, m := f.code(t), mint(noon)
-		must(t, e.ReplayCode(t.Context(), code.ID, noon)) // it gave nothing yet
+		code, digest := f.codeAndDigest(t, allScopes)
+		if code.Used || code.FamilyID != "" {
+			t.Errorf("a new code: %+v", code)
+		}
+		m := newTokens(noon)
 		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, m)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
 		f.wantLive(t, m, true)
-		must(t, e.ReplayCode(t.Context(), code.ID, noon))
+		used := get[oauthserver.Code](t)(e.Code(t.Context(), digest))
+		if !used.Used || used.FamilyID != m.FamilyID {
+			t.Errorf("a used code: %+v", used)
+		}
+		end := oauthserver.Revocation{FamilyID: used.FamilyID, Now: noon}
+		if first, again := get[bool](t)(e.Revoke(t.Context(), end)), get[bool](t)(e.Revoke(t.Context(), end)); !first || again {
+			t.Errorf("the family ended %v, and again %v", first, again)
+		}
 		f.wantLive(t, m, false)
 	}},
 	// CODE-04: a code that was used up without tokens stays so, and its replay ends nothing.
-	{"CODE-04 A spent code", func(t *testing.T, e *Env) {
+	{"CODE-04 A spent code", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		code, other := f.code(t), f.issued(t)
-		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); !spent {
+		code, digest := f.codeAndDigest(t, allScopes)
+		if spent := get[bool](t)(e.Revoke(t.Context(), oauthserver.Revocation{CodeID: code.ID, Now: noon})); !spent {
 			t.Error("an unused code was not used up")
 		}
-		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); spent {
+		if spent := get[bool](t)(e.Revoke(t.Context(), oauthserver.Revocation{CodeID: code.ID, Now: noon})); spent {
 			t.Error("a used code was used up again")
 		}
-		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, mint(noon))); got.Outcome != oauthserver.Lost {
+		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, newTokens(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("redemption: %q", got.Outcome)
 		}
-		must(t, e.ReplayCode(t.Context(), code.ID, noon))
-		f.wantLive(t, other, true)
+		if spent := get[oauthserver.Code](t)(e.Code(t.Context(), digest)); !spent.Used || spent.FamilyID != "" {
+			t.Errorf("a spent code: %+v", spent)
+		}
 
-		redeemed, m := f.code(t), mint(noon)
+		redeemed, m := f.code(t), newTokens(noon)
 		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), redeemed, m)); got.Outcome != oauthserver.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
-		if spent := get[bool](t)(e.SpendCode(t.Context(), redeemed.ID, noon)); spent {
+		if spent := get[bool](t)(e.Revoke(t.Context(), oauthserver.Revocation{CodeID: redeemed.ID, Now: noon})); spent {
 			t.Error("a redeemed code was used up again")
 		}
 		f.wantLive(t, m, true)
 	}},
 	// TOK-10: no scope beyond what app and installation hold at issue time.
-	{"Scopes at issue time", func(t *testing.T, e *Env) {
+	{"Scopes at issue time", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		code, m := f.code(t), mint(noon)
+		code, m := f.code(t), newTokens(noon)
 		get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
 			a.Scopes = identity.MustScopes("invoices:read", "events:read")
 			return a, nil
@@ -221,7 +235,7 @@ var tokenCases = []testCase[*Env]{
 		}
 		none := func(before, after oauthserver.Installation) []events.Event { return nil }
 		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
-		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, mint(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, newTokens(noon))); got.Outcome != oauthserver.Dead {
 			t.Errorf("with no scope left: %q", got.Outcome)
 		}
 	}},

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -10,26 +9,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-var planCases = []testCase[*Env]{
+var planCases = []testCase[partnerkit.Store]{
 	// DLV-04: a plan's input is the next events of a business and its webhooks.
-	{"Unplanned events come in order with their subscribers", func(t *testing.T, e *Env) {
+	{"Unplanned events come in order with their subscribers", func(t *testing.T, e partnerkit.Store) {
 		f, other := newSender(t, e), newSender(t, e)
 		all := f.recorded(t, 3)
 		own := events.Event{ID: id.New(id.Event, noon.Add(time.Hour)), Type: events.AppInstalled, BusinessID: f.business, AppID: other.app.ID, Data: []byte(`{}`), CreatedAt: noon}
 		must(t, e.RecordEvents(t.Context(), own))
-		off := e.addWebhook(t, f.app.ID)
+		off := addWebhook(t, e, f.app.ID)
 		_, err := e.UpdateWebhook(t.Context(), f.app.ID, off.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
 			w.Enabled = false
 			return w, nil
 		})
 		must(t, err)
-		gone := e.addWebhook(t, f.app.ID)
+		gone := addWebhook(t, e, f.app.ID)
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, gone.ID, noon))
 
 		got, byApp := f.backlog(t)
@@ -60,21 +61,21 @@ var planCases = []testCase[*Env]{
 		if rest, _ := f.backlog(t); len(rest.Events) != 3 || rest.Events[0].ID != all[1].ID || rest.From != after {
 			t.Errorf("after the first: %v", rest)
 		}
-		must(t, e.SetAppStatus(t.Context(), f.app.ID, oauthserver.AppDeactivated))
+		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppDeactivated))
 		if got, _ := f.backlog(t); len(got.Subscribers) != 0 {
 			t.Errorf("a deactivated app subscribes: %v", got.Subscribers)
 		}
 	}},
 	// EVT-05: numbers follow the ids within a round, have no gaps, and never change.
-	{"Numbering has no gaps", func(t *testing.T, e *Env) {
+	{"Numbering has no gaps", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
 		first := f.recorded(t, 2)
-		must(t, e.NumberEvents(t.Context(), f.business))
+		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
 		all := slices.Concat(first, f.recorded(t, 2), f.recorded(t, 700))
 		f.number(t)
 		var numbers []int64
 		for _, want := range all {
-			numbers = append(numbers, get[events.Event](t)(e.Event(t.Context(), f.business, want.ID)).Number)
+			numbers = append(numbers, event(t, e, f.business, want.ID).Number)
 		}
 		slices.Sort(numbers) // those of the same second are recorded again and again
 		for i, n := range numbers {
@@ -83,26 +84,26 @@ var planCases = []testCase[*Env]{
 			}
 		}
 		for i, want := range first {
-			if got := get[events.Event](t)(e.Event(t.Context(), f.business, want.ID)); got.Number != numbers[i] {
+			if got := event(t, e, f.business, want.ID); got.Number != numbers[i] {
 				t.Errorf("%s has number %d, want %d", want.ID, got.Number, numbers[i])
 			}
 		}
 	}},
 	// EVT-05: concurrent numbering leaves no event out and gives no number twice.
-	{"Of several who number events each gets one number", func(t *testing.T, e *Env) {
+	{"Of several who number events each gets one number", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newSender(t, e)
 			all := f.recorded(t, 20)
 			Race(8, func(i int) {
 				if i%2 == 0 {
-					must(t, e.NumberEvents(t.Context(), f.business))
+					get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
 				} else {
 					f.number(t)
 				}
 			})
 			seen := map[int64]bool{}
 			for _, want := range all {
-				seen[get[events.Event](t)(e.Event(t.Context(), f.business, want.ID)).Number] = true
+				seen[event(t, e, f.business, want.ID).Number] = true
 			}
 			if len(seen) != 20 || seen[0] {
 				t.Fatalf("numbers %v", seen)
@@ -110,7 +111,7 @@ var planCases = []testCase[*Env]{
 		}
 	}},
 	// DLV-06: what a plan reads is bounded, and goes on where the plan before it ended.
-	{"The input of a plan is bounded", func(t *testing.T, e *Env) {
+	{"The input of a plan is bounded", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
 		f.recorded(t, 250)
 		for i := range 3 {
@@ -121,7 +122,7 @@ var planCases = []testCase[*Env]{
 			f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}})
 		}
 		f.recorded(t, 1)
-		second := e.addWebhook(t, f.app.ID)
+		second := addWebhook(t, e, f.app.ID)
 		got, _ := f.backlog(t)
 		ids := []string{f.webhook.ID, second.ID}
 		slices.Sort(ids)
@@ -130,8 +131,8 @@ var planCases = []testCase[*Env]{
 			t.Errorf("the rest of the event: %v", got)
 		}
 	}},
-	// DLV-04: none twice, whoever plans.
-	{"Of several planners one queues", func(t *testing.T, e *Env) {
+	// DLV-04: no delivery is planned twice, even by different nodes.
+	{"Of several planners one queues", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newSender(t, e)
 			all := f.recorded(t, 5)
@@ -150,51 +151,5 @@ var planCases = []testCase[*Env]{
 				t.Fatalf("%d plans saved, %d due, want 1 and 5", saved.Load(), got)
 			}
 		}
-	}},
-	{"A plan is saved wholly or not at all", func(t *testing.T, e *Env) {
-		var f *senderFixture
-		var p webhooks.Plan
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				f = newSender(t, e)
-				all := f.recorded(t, 2)
-				got, _ := f.backlog(t)
-				p = webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}}
-				for _, event := range all {
-					p.Deliveries = append(p.Deliveries, f.delivery(event.ID, noon))
-				}
-			},
-			Act: func(ctx context.Context) error {
-				_, err := e.SavePlan(ctx, p)
-				return err
-			},
-			Check: func(t *testing.T, happened bool) {
-				got, _ := f.backlog(t)
-				left := len(got.Events) > 0
-				if due := len(f.due(t, noon)); left == happened || happened != (due == 2) {
-					t.Errorf("happened %v: unplanned %v, %d due", happened, left, due)
-				}
-			},
-		})
-	}},
-	{"Events are numbered wholly or not at all", func(t *testing.T, e *Env) {
-		var f *senderFixture
-		var all []events.Event
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				f = newSender(t, e)
-				all = f.recorded(t, 2)
-			},
-			Act: func(ctx context.Context) error {
-				_, err := e.NumberRecorded(ctx, "")
-				return err
-			},
-			Check: func(t *testing.T, happened bool) {
-				first, second := get[events.Event](t)(e.Event(t.Context(), f.business, all[0].ID)), get[events.Event](t)(e.Event(t.Context(), f.business, all[1].ID))
-				if (first.Number > 0) != happened || (second.Number > 0) != happened {
-					t.Errorf("happened %v: numbers %d and %d", happened, first.Number, second.Number)
-				}
-			},
-		})
 	}},
 }

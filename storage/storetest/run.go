@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
@@ -11,23 +12,44 @@ import (
 // Opener opens an empty database that is closed and removed when t ends.
 type Opener func(t testing.TB) storage.DB
 
-// Run runs every case of the suite, each on a database of its own. Those of a store begin
-// with made, which may have our tables already, as [SQLite] does.
-func Run(t *testing.T, open, made Opener) {
+// Run certifies a [partnerkit.Store] through its methods alone: what each one does, who
+// wins a race, and what a cancelled context leaves. Each case opens an empty store, which
+// open closes when t ends. The cases stand in a subtest for each consumer, such as
+// "oauthserver" and "webhooks".
+func Run(t *testing.T, open func(t testing.TB) partnerkit.Store) {
+	for _, g := range storeGroups {
+		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			runCases(t, g.cases, func(t *testing.T, run func(*testing.T, partnerkit.Store)) { run(t, open(t)) })
+		})
+	}
+}
+
+// RunSQL checks a database under sqlstore, each case on a database of its own: the contract
+// of [storage.DB], host transactions, and every operation of the store with an error at each
+// of its statements. Cases of the store begin with made, which may have the tables
+// already, as [SQLite] does.
+func RunSQL(t *testing.T, open, made Opener) {
 	t.Run("DB", func(t *testing.T) {
 		t.Parallel()
 		runCases(t, dbCases, func(t *testing.T, run func(*testing.T, storage.DB)) { run(t, open(t)) })
 	})
 	t.Run("Store", func(t *testing.T) {
 		t.Parallel()
-		runCases(t, storeCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, made)) })
+		runCases(t, sqlCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, made)) })
 	})
 }
 
-// RunSending runs the cases of webhooks and their deliveries alone, for a database whose
-// tables of these were changed.
+// RunSending runs the cases of webhooks and their deliveries alone, from both suites, for a
+// database whose tables of deliveries were changed.
 func RunSending(t *testing.T, open Opener) {
-	runCases(t, sendingCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, open)) })
+	runCases(t, sendingCases, func(t *testing.T, run func(*testing.T, partnerkit.Store)) { run(t, NewEnv(t, open)) })
+	runCases(t, sqlSendingCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, open)) })
+}
+
+// OnSQL returns what opens a store of sqlstore on a database, for [Run].
+func OnSQL(open Opener) func(t testing.TB) partnerkit.Store {
+	return func(t testing.TB) partnerkit.Store { return NewEnv(t, open) }
 }
 
 // testCase is one case on a subject S.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -21,19 +22,19 @@ type senderFixture struct {
 
 const subscribed = "invoice.created"
 
-func newSender(t *testing.T, e *Env) *senderFixture {
+func newSender(t *testing.T, e partnerkit.Store) *senderFixture {
 	t.Helper()
 	f := &senderFixture{oauthFixture: newOAuth(t, e), node: "node_1", epochs: map[int]int64{}}
 	f.code(t)
 	// That it was installed is not what the cases are about.
 	installed, _ := f.backlog(t)
 	f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: installed.From, To: webhooks.PlanCursor{Number: installed.Last}}}})
-	f.webhook = f.addWebhook(t, f.app.ID)
+	f.webhook = addWebhook(t, e, f.app.ID)
 	f.takeAll(t)
 	return f
 }
 
-func (e *Env) addWebhook(t *testing.T, appID string) webhooks.Webhook {
+func addWebhook(t *testing.T, e partnerkit.Store, appID string) webhooks.Webhook {
 	t.Helper()
 	w := webhooks.Webhook{
 		ID: id.New(id.Webhook, noon), AppID: appID, URL: "https://app.example/hook", Events: []string{subscribed}, Enabled: true,
@@ -67,16 +68,16 @@ func (f *senderFixture) recorded(t *testing.T, n int) []events.Event {
 }
 
 // number gives every event its number.
-func (f *senderFixture) number(t *testing.T) {
+func (f *oauthFixture) number(t *testing.T) {
 	t.Helper()
 	for hasMore := true; hasMore; {
-		hasMore = get[webhooks.Numbered](t)(f.NumberRecorded(t.Context(), "")).HasMore
+		hasMore = get[events.Numbered](t)(f.NumberEvents(t.Context(), events.Numbering{})).HasMore
 	}
 }
 
 // backlog numbers all events and returns what is unplanned of the business's, and the
 // subscribers by app.
-func (f *senderFixture) backlog(t *testing.T) (webhooks.Backlog, map[string][]webhooks.Subscriber) {
+func (f *oauthFixture) backlog(t *testing.T) (webhooks.Backlog, map[string][]webhooks.Subscriber) {
 	t.Helper()
 	f.number(t)
 	for after := ""; ; {

@@ -1,18 +1,41 @@
 package storetest
 
-// storeCases are the cases of every feature's store.
-var storeCases = joinCases(clockCases, joiningCases, transactCases, oauthCases, secretCases, mintCases, callCases, keyCases, keyFaultCases,
-	eventCases, eventFaultCases, eventOrderCases,
-	sendingCases,
-	dataCases, dataEndCases, dataRaceCases, dataLockCases, dataFaultCases,
-	consoleCases, listingCases, itemCases, listingRaceCases, listingLockCases, listingFaultCases)
+import (
+	"github.com/partnerkit/partnerkit"
+)
 
-// mintCases are those of what makes tokens and ends them.
-var mintCases = joinCases(tokenCases, refreshPurgeCases, raceCases, crowdCases, killCases, lockCases, faultCases)
+// group is the cases of one consumer of the store.
+type group[S any] struct {
+	name  string
+	cases []testCase[S]
+}
+
+// storeGroups are the cases of every [partnerkit.Store].
+var storeGroups = []group[partnerkit.Store]{
+	{"oauthserver", joinCases(oauthCases, secretCases, tokenCases, refreshPurgeCases, raceCases, crowdCases, killCases, eraseCases, assertionCases)},
+	{"every consumer", cancelledCases},
+	{"guard", keyCases},
+	{"analytics", callCases},
+	{"events", joinCases(eventCases, eventOrderCases)},
+	{"webhooks", sendingCases},
+	{"appdata", joinCases(dataCases, dataEndCases, dataRaceCases)},
+	{"console", joinCases(transactCases, consoleCases, consoleTokenCases, listingCases, itemCases, listingRaceCases)},
+	{"operator", operatorCases},
+}
 
 // sendingCases are those of webhooks and their deliveries.
-var sendingCases = joinCases(webhookCases, deliveryCases, purgeCases, webhookRaceCases, webhookLockCases, webhookFaultCases,
-	planCases, queueCases, shardCases)
+var sendingCases = joinCases(webhookCases, deliveryCases, deliveryListCases, deliveryPurgeCases, webhookRaceCases, planCases, queueCases, shardCases)
+
+// sqlCases are the cases of sqlstore on a database: what its methods beyond
+// [partnerkit.Store] promise, faults at each statement, rows, costs and plans.
+var sqlCases = joinCases(clockCases, joiningCases, sqlTransactCases,
+	sqlOAuthCases, sqlSecretCases, sqlRefreshPurgeCases, lockCases, faultCases, sqlEraseCases, sqlCallCases, sqlKeyCases, keyFaultCases,
+	sqlEventCases, eventFaultCases, sqlSendingCases,
+	sqlDataCases, sqlDataEndCases, sqlDataRaceCases, dataLockCases, dataFaultCases,
+	sqlConsoleCases, sqlConsoleTokenCases, sqlListingCases, sqlListingRaceCases, listingLockCases, listingFaultCases)
+
+var sqlSendingCases = joinCases(sqlWebhookCases, sqlDeliveryCases, purgeCases, webhookLockCases, webhookFaultCases,
+	sqlPlanCases, sqlQueueCases, sqlShardCases)
 
 func joinCases[S any](groups ...[]testCase[S]) []testCase[S] {
 	var all []testCase[S]

@@ -32,7 +32,7 @@ var webhookFaultCases = []testCase[*Env]{
 				return err
 			},
 			Check: func(t *testing.T, happened bool) {
-				got := get[webhooks.Webhook](t)(e.Webhook(t.Context(), f.app.ID, f.webhook.ID))
+				got := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
 				if (string(got.Secret) == "new") != happened || (got.Previous != nil) != happened {
 					t.Errorf("happened %v: %v, %v", happened, got.Secret, got.Previous)
 				}
@@ -88,7 +88,7 @@ var webhookFaultCases = []testCase[*Env]{
 
 func (f *webhookFixture) wantThere(t *testing.T, webhookID string, want bool) {
 	t.Helper()
-	if _, err := f.Webhook(t.Context(), f.app.ID, webhookID); (err == nil) != want {
+	if _, err := oneWebhook(f)(t.Context(), f.app.ID, webhookID); (err == nil) != want {
 		t.Errorf("webhook: %v, want it there: %v", err, want)
 	}
 }

@@ -45,7 +45,7 @@ func BenchmarkSign(b *testing.B) {
 	})
 }
 
-// BenchmarkVerify is what a request from anybody costs a receiver.
+// BenchmarkVerify measures the cost of an unauthenticated request to a receiver.
 func BenchmarkVerify(b *testing.B) {
 	payload := []byte(body)
 	for name, header := range map[string]string{

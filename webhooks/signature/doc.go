@@ -7,9 +7,9 @@
 //
 //	X-Webhook-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]
 //
-// where v1 is the HMAC-SHA256 of "<t>.<raw body>", keyed with the webhook's secret
-// as it was shown, whsec_ included. For a day after a rotation there are two, of
-// the new secret and of the old one; whoever knows either accepts.
+// where v1 is the HMAC-SHA256 of "<t>.<raw body>", keyed with the webhook's secret as it
+// was shown, whsec_ included. For one day after a rotation the header has two v1 values,
+// one for the new secret and one for the old; a receiver with either secret accepts.
 //
 // # Receiving
 //
@@ -23,6 +23,6 @@
 //
 // # Rotating a secret
 //
-// Rotate it at the sender, give the [Verifier] both secrets, and drop the old one
-// any time later. Whatever the order, no delivery is lost within the day.
+// Rotate it at the sender, give the [Verifier] both secrets, and drop the old one any time
+// later. No delivery is lost within that day, in any order of these steps.
 package signature

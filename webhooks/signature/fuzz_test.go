@@ -22,7 +22,7 @@ var (
 	firstNumber = regexp.MustCompile(`t=([0-9]{1,12})`)
 )
 
-// expected judges a header by the letter of SIG-01 and SIG-03, with other means.
+// expected checks a header against SIG-01 and SIG-03 with a second implementation.
 func expected(header, body string) error {
 	if header == "" {
 		return signature.ErrNoSignature

@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// Handler lets through to next only what [Verifier.Verify] accepts, whatever the
-// method; next can read the body as if nobody had. Everything else is answered
-// with a line of text:
+// Handler calls next only for requests that [Verifier.Verify] accepts, of any method; next
+// can read the body again. Every other request gets a line of text:
 //
 //	400  the header is malformed, or the body broke off
 //	401  no signature, one that does not match, or one from another time
 //	413  the body has more than Config.MaxBody bytes
 //
-// The sender takes each of them for a failure and tries again, signed anew. A
-// request without a readable header is refused before its body is read. How long
-// a body may take is for the server to say: set http.Server.ReadTimeout.
+// The sender treats each of them as a failure and retries with a new signature. A request
+// without a readable header is refused before its body is read. Set http.Server.ReadTimeout
+// to limit the time for reading a body.
 func (v *Verifier) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := v.read(w, r)
@@ -35,8 +34,8 @@ func (v *Verifier) Handler(next http.Handler) http.Handler {
 
 // read returns the verified body.
 func (v *Verifier) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	// Several lines are one list (RFC 9110 section 5.3), in which a second t is
-	// malformed; so nobody can choose which line counts.
+	// Several header lines are one list (RFC 9110 section 5.3), in which a second t is
+	// malformed; a sender thus cannot choose which line counts.
 	h, err := parseHeader(strings.Join(r.Header.Values(Header), ","))
 	if err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (v *Verifier) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return body, v.judge(h, body)
+	return body, v.check(h, body)
 }
 
 func refuse(w http.ResponseWriter, err error) {

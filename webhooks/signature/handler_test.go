@@ -113,8 +113,8 @@ func TestHandlerDefaultMaxBody(t *testing.T) {
 	}
 }
 
-// Who has no well-formed header, or says that the body is too large, does not get
-// us to read it.
+// The handler does not read the body of a request without a well-formed header or with
+// too large a Content-Length.
 func TestHandlerReadsNothingInVain(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*http.Request){

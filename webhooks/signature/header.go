@@ -10,7 +10,7 @@ import (
 // Header is the name of the header with the signature.
 const Header = "X-Webhook-Signature"
 
-// What a header from anybody may cost. A sender needs 149 bytes and two values.
+// The limits for an untrusted header. A sender needs 149 bytes and two values.
 const (
 	maxHeader     = 1024 // bytes
 	maxSignatures = 8    // v1 values

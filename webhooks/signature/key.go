@@ -15,9 +15,9 @@ import (
 type key struct {
 	// A function, so that no printer gets to see the secret.
 	newState func() *state
-	// idle is a keyed state that nobody uses right now. One is enough: signing
-	// takes a microsecond, and whoever finds none makes another. A sync.Pool for
-	// each of many webhooks would burden every garbage collection.
+	// idle is a keyed state that is not in use. One is enough: signing takes a microsecond,
+	// and a caller that finds none creates another. A sync.Pool for each of many webhooks
+	// would burden every garbage collection.
 	idle atomic.Pointer[state]
 }
 
@@ -28,9 +28,9 @@ type state struct {
 	sum  [sha256.Size]byte
 }
 
-// newKeys refuses what is no whole secret: with an empty one anybody could sign,
-// and one that has a line break behind it matches nothing. Errors name a secret by
-// its position and never show it.
+// newKeys rejects incomplete secrets: an empty one would accept every sender, and one with
+// a trailing line break matches nothing. Errors name a secret by its position and never
+// show it.
 func newKeys(secrets []string) ([]*key, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("signature: no secret")
@@ -48,13 +48,16 @@ func newKeys(secrets []string) ([]*key, error) {
 	return keys, nil
 }
 
-// sign makes the HMAC of "<t>.<body>".
-func (k *key) sign(t int64, body []byte) [sha256.Size]byte {
+// sign makes the HMAC of "<t>.<body>", after a prefix that may be empty.
+func (k *key) sign(prefix string, t int64, body []byte) [sha256.Size]byte {
 	s := k.idle.Swap(nil)
 	if s == nil {
 		s = k.newState()
 	} else {
 		s.mac.Reset()
+	}
+	if prefix != "" {
+		s.mac.Write([]byte(prefix))
 	}
 	s.mac.Write(append(strconv.AppendInt(s.text[:0], t, 10), '.'))
 	s.mac.Write(body)

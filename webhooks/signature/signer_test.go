@@ -66,7 +66,7 @@ func TestSignConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// What is no whole secret is refused on both sides, and not shown.
+// The signer and the verifier reject an incomplete secret, and their errors do not show it.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	for name, secrets := range map[string][]string{

@@ -18,8 +18,8 @@ const (
 // is its default.
 type Config struct {
 	// Secrets of the webhook as they were shown, whsec_ included: one, or the new
-	// and the old one around a rotation. A receiver of several webhooks on one
-	// URL gives the secrets of all; each costs one more hash of the body.
+	// and the old one around a rotation. If one URL receives several webhooks, list
+	// the secrets of all of them; each secret costs one more hash of the body.
 	Secrets []string
 	// Tolerance in both directions; 0 means [DefaultTolerance].
 	Tolerance time.Duration
@@ -29,8 +29,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Verifier tells what the owner of a secret signed from everything else. It is
-// safe for concurrent use.
+// Verifier verifies that a body was signed with one of its secrets. It is safe for
+// concurrent use.
 type Verifier struct {
 	keys      []*key
 	tolerance time.Duration
@@ -54,24 +54,24 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 	return v, nil
 }
 
-// Verify judges a body, as its bytes came and before anybody parsed them, by the
-// value of [Header]. It accepts when any v1 was made by any of the secrets, and t
-// is within the tolerance, bounds included. The error is, or wraps, one of
-// [ErrNoSignature], [ErrMalformed], [ErrNoMatch], [ErrTooOld] and [ErrTooNew].
+// Verify checks the raw bytes of a body against the value of [Header]. It accepts the body
+// if any v1 was made with any of the secrets and t is within the tolerance, bounds
+// included. The error is, or wraps, one of [ErrNoSignature], [ErrMalformed], [ErrNoMatch],
+// [ErrTooOld] and [ErrTooNew].
 func (v *Verifier) Verify(header string, body []byte) error {
 	h, err := parseHeader(header)
 	if err != nil {
 		return err
 	}
-	return v.judge(h, body)
+	return v.check(h, body)
 }
 
-func (v *Verifier) judge(h header, body []byte) error {
-	// Every secret with every candidate, whatever was found: the time that this
-	// takes tells nothing.
+func (v *Verifier) check(h header, body []byte) error {
+	// Every secret is compared with every candidate, even after a match, so that the duration
+	// reveals nothing.
 	matches := 0
 	for _, k := range v.keys {
-		sum := k.sign(h.t, body)
+		sum := k.sign("", h.t, body)
 		for i := range h.signatures {
 			matches |= subtle.ConstantTimeCompare(sum[:], h.signatures[i][:])
 		}

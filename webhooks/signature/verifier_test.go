@@ -34,7 +34,7 @@ func TestVerifyAnySecret(t *testing.T) {
 	}
 }
 
-// SIG-03: the raw bytes are judged, each of them.
+// SIG-03: every byte of the raw body is checked.
 func TestVerifyChangedBody(t *testing.T) {
 	t.Parallel()
 	verifier, header := newVerifier(t, sentAt, newSecret), sign(t, newSecret)

@@ -41,7 +41,7 @@ func (a Account) row() []any {
 	return []any{a.ID, a.Code, a.Name, a.Type, a.Archived, a.CreatedAt.UnixMilli()}
 }
 
-func (a Account) judge() error {
+func (a Account) validate() error {
 	f := newForm()
 	f.text("code", a.Code, 32)
 	f.text("name", a.Name, 200)
@@ -63,7 +63,7 @@ func (l *Ledger) createAccount(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := l.cfg.Clock.Now()
 	made := Account{ID: id.New(id.Account, now), Code: body.Code, Name: body.Name, Type: body.Type, CreatedAt: shown(now)}
-	if err := made.judge(); err != nil {
+	if err := made.validate(); err != nil {
 		return err
 	}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {

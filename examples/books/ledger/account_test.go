@@ -8,38 +8,40 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// BIZ-03: a code has one account, whoever comes first and whichever way.
+// BIZ-03: an account code is unique, even if accounts are created concurrently and through
+// different routes.
 func TestCodesRace(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		others := make([]string, 8)
 		for i := range others {
 			others[i] = k.create("/accounts", fmt.Sprintf(`{"code": "%d", "name": "A", "type": "asset"}`, i))
 		}
 		var won, refused atomic.Int32
 		storetest.Race(16, func(i int) {
-			var a answer
+			var a *partnertest.Response
 			if i < len(others) {
 				a = k.call("PATCH", "/accounts/"+others[i], `{"code": "same"}`)
 			} else {
 				a = k.call("POST", "/accounts", `{"code": "same", "name": "A", "type": "asset"}`)
 			}
 			switch {
-			case a.status < 300:
+			case a.Status < 300:
 				won.Add(1)
-			case a.status == http.StatusBadRequest && strings.Contains(a.body, "that of another account"):
+			case a.Status == http.StatusBadRequest && strings.Contains(a.Body, "that of another account"):
 				refused.Add(1)
 			default:
-				k.Errorf("%d %s", a.status, a.body)
+				k.Errorf("%d %s", a.Status, a.Body)
 			}
 		})
 		if won.Load() != 1 || refused.Load() != 15 {
 			k.Errorf("%d winners, %d refused", won.Load(), refused.Load())
 		}
-		if a := k.in("biz_2", "POST", "/accounts", `{"code": "same", "name": "A", "type": "asset"}`); a.status != http.StatusCreated {
-			k.Errorf("the same code in another business: %d", a.status)
+		if a := k.in("biz_2", "POST", "/accounts", `{"code": "same", "name": "A", "type": "asset"}`); a.Status != http.StatusCreated {
+			k.Errorf("the same code in another business: %d", a.Status)
 		}
 	})
 }
@@ -47,7 +49,7 @@ func TestCodesRace(t *testing.T) {
 // BIZ-03: what a change of an account changes, and tells.
 func TestAccountChanges(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	for _, step := range []struct {
 		change string
@@ -73,26 +75,26 @@ func TestAccountChanges(t *testing.T) {
 		if !slices.Equal(after[len(before):], step.events) {
 			t.Errorf("%s: events %v, want %v", step.change, after[len(before):], step.events)
 		}
-		if !strings.Contains(a.body, step.shows) {
-			t.Errorf("%s: %s", step.change, a.body)
+		if !strings.Contains(a.Body, step.shows) {
+			t.Errorf("%s: %s", step.change, a.Body)
 		}
-		if got := k.want(http.StatusOK, "GET", path, "").body; step.status == http.StatusOK && got != a.body {
-			t.Errorf("%s: answered %s, is %s", step.change, a.body, got)
+		if got := k.want(http.StatusOK, "GET", path, "").Body; step.status == http.StatusOK && got != a.Body {
+			t.Errorf("%s: answered %s, is %s", step.change, a.Body, got)
 		}
 	}
-	if a := k.in("biz_2", "PATCH", path, `{"name": "X"}`); a.status != http.StatusNotFound { // API-08
-		t.Errorf("another business: %d", a.status)
+	if a := k.in("biz_2", "PATCH", path, `{"name": "X"}`); a.Status != http.StatusNotFound { // API-08
+		t.Errorf("another business: %d", a.Status)
 	}
 }
 
 // Changes of different members of one account are all kept.
 func TestAccountChangesRace(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		changes := []string{`{"name": "Giro"}`, `{"type": "equity"}`, `{"code": "1201"}`, `{"archived": true}`}
 		for round := range 5 {
 			path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 			storetest.Race(len(changes), func(i int) { k.want(http.StatusOK, "PATCH", path, changes[i]) })
-			if body := k.want(http.StatusOK, "GET", path, "").body; !strings.Contains(body, `"code":"1201","name":"Giro","type":"equity","archived":true`) {
+			if body := k.want(http.StatusOK, "GET", path, "").Body; !strings.Contains(body, `"code":"1201","name":"Giro","type":"equity","archived":true`) {
 				k.Errorf("a change was lost: %s", body)
 			}
 			k.want(http.StatusOK, "PATCH", path, fmt.Sprintf(`{"code": "done %d"}`, round))

@@ -26,7 +26,7 @@ func (c accountChange) apply(a Account) (Account, error) {
 	if err := v.Err(); err != nil {
 		return a, err
 	}
-	return a, a.judge()
+	return a, a.validate()
 }
 
 func change[T any](v *apierror.Validation, name string, sent apierror.Optional[T], value *T) {

@@ -8,7 +8,7 @@ import (
 // What calls of the books cost beside the one statement that verifies a token, in
 // statements and commits. docs/operations.md has these numbers.
 func TestCosts(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		const body = `{"number": "1", "currency": "EUR", "total": 1}`
 		id := k.create("/invoices", body)
 		key := []string{"Idempotency-Key", "a"}

@@ -9,8 +9,8 @@ import (
 )
 
 // FillDemo gives a business records to look at, as if they had been made in the days
-// before now. They are no news: nothing is recorded of them. Their invoices count
-// toward the plan.
+// before now. It records no events for them. Their invoices count toward the
+// plan.
 func FillDemo(ctx context.Context, tx storage.Tx, businessID string, now time.Time) error {
 	d := demo{tx: tx, businessID: businessID, at: now.AddDate(0, 0, -20)}
 	hotel := d.contact(ctx, customers, "Hotel Linden", "office@linden.example")

@@ -10,11 +10,11 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
-// maxMoney bounds an amount: every program reads it exactly, also one whose numbers
-// are floating point, and the lines of an entry cannot overflow their sum.
+// maxMoney bounds an amount: every program reads it exactly, even if its numbers are
+// floating point, and the sum of the lines of an entry cannot overflow.
 const maxMoney = 1_000_000_000_000_000
 
-// form judges the members of a body, or of an entry of one.
+// form validates the members of a body, or of one entry of a body.
 type form struct {
 	*apierror.Validation
 	at string // in front of the names, such as "invoices[3]."

@@ -10,11 +10,11 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// BIZ-02, BIZ-03: what is not an invoice says what is wrong with it, alone or in an
-// import, and nothing of it is kept.
+// BIZ-02, BIZ-03: an invalid invoice is rejected with the reason, alone or in an import,
+// and nothing of it is stored.
 func TestInvoicesThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	const money = "total must be an integer of minor units from 0 to 1000000000000000"
 	for _, test := range []struct{ body, says string }{
 		{`{"number": "1", "currency": "EUR"}`, money},
@@ -42,12 +42,12 @@ func TestInvoicesThatAreNone(t *testing.T) {
 		{`{"number": "1", "currency": "EUR", "total": 1, "businessId": "biz_2"}`, "businessId is not a known member"}, // API-02
 		{`{"number": "1", "currency": "EUR", "total": 1, "customerId": 5}`, "customerId must be a string"},
 	} {
-		if a := k.want(http.StatusBadRequest, "POST", "/invoices", test.body); !strings.Contains(a.body, test.says) {
-			t.Errorf("%s: %s", test.body, a.body)
+		if a := k.want(http.StatusBadRequest, "POST", "/invoices", test.body); !strings.Contains(a.Body, test.says) {
+			t.Errorf("%s: %s", test.body, a.Body)
 		}
 		body := `{"invoices": [{"number": "1", "currency": "EUR", "total": 1}, ` + test.body + `]}`
-		if a := k.want(http.StatusBadRequest, "POST", "/invoices/bulk-import", body); !strings.Contains(a.body, `["invoices[1].`+test.says) {
-			t.Errorf("import of %s: %s", test.body, a.body)
+		if a := k.want(http.StatusBadRequest, "POST", "/invoices/bulk-import", body); !strings.Contains(a.Body, `["invoices[1].`+test.says) {
+			t.Errorf("import of %s: %s", test.body, a.Body)
 		}
 	}
 	for _, body := range []string{``, `null`, `[]`, `"x"`, `{`, `{}{}`, "\xff", strings.Repeat(`{"a":`, 1000), strings.Repeat("[", 100_000)} {
@@ -59,8 +59,8 @@ func TestInvoicesThatAreNone(t *testing.T) {
 		k.want(status, "POST", "/invoices/bulk-import", importOf(n, good))
 	}
 	for _, n := range []int{0, 201, 1_300_000} { // ERR-04
-		if a := k.want(400, "POST", "/invoices/bulk-import", importOf(n, "{}")); a.body != `{"statusCode":400,"message":["invoices must have 1 to 200 entries"],"error":"Bad Request"}` {
-			t.Errorf("%d: %.300s", n, a.body)
+		if a := k.want(400, "POST", "/invoices/bulk-import", importOf(n, "{}")); a.Body != `{"statusCode":400,"message":["invoices must have 1 to 200 entries"],"error":"Bad Request"}` {
+			t.Errorf("%d: %.300s", n, a.Body)
 		}
 	}
 	if n := k.count("books_invoice"); n != 201 {
@@ -71,7 +71,7 @@ func TestInvoicesThatAreNone(t *testing.T) {
 // BIZ-02, ERR-02: how large bodies may be.
 func TestBodiesThatAreTooLarge(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	padded := func(n int) string { return `{"number": "1", "currency": "EUR", "total": 1}` + strings.Repeat(" ", n) }
 	k.want(http.StatusCreated, "POST", "/invoices", padded(1<<19))
 	k.want(http.StatusRequestEntityTooLarge, "POST", "/invoices", padded(1<<20))
@@ -82,21 +82,21 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 // API-08: customers that an invoice names are the business's own.
 func TestCustomersOfInvoices(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	own := k.create("/customers", `{"name": "Own"}`)
 	a := k.in("biz_2", "POST", "/customers", `{"name": "Foreign"}`)
-	_, foreign, _ := strings.Cut(a.header.Get("Location"), "/customers/")
+	_, foreign, _ := strings.Cut(a.Header.Get("Location"), "/customers/")
 	invoice := func(customer string) string {
 		return fmt.Sprintf(`{"number": "1", "currency": "EUR", "total": 1, "customerId": %q}`, customer)
 	}
 	k.want(http.StatusCreated, "POST", "/invoices", invoice(own))
 	for _, other := range []string{foreign, "", "cus_1", "inv_06g5plpa01o015r0g79mgnmm4c", strings.Repeat("x", 1000)} {
-		if a := k.want(http.StatusNotFound, "POST", "/invoices", invoice(other)); !strings.Contains(a.body, "RECORD_NOT_FOUND") {
-			t.Error(a.body)
+		if a := k.want(http.StatusNotFound, "POST", "/invoices", invoice(other)); !strings.Contains(a.Body, "RECORD_NOT_FOUND") {
+			t.Error(a.Body)
 		}
 		body := `{"invoices": [` + invoice(own) + `, ` + invoice(other) + `]}`
-		if a := k.want(http.StatusBadRequest, "POST", "/invoices/bulk-import", body); !strings.Contains(a.body, `["invoices[1].customerId is no customer`) {
-			t.Error(a.body)
+		if a := k.want(http.StatusBadRequest, "POST", "/invoices/bulk-import", body); !strings.Contains(a.Body, `["invoices[1].customerId is no customer`) {
+			t.Error(a.Body)
 		}
 	}
 	for _, path := range []string{"/customers/" + foreign, "/customers/" + own + "x", "/customers/%00", "/customers/%ff", "/invoices/" + own} {
@@ -107,7 +107,7 @@ func TestCustomersOfInvoices(t *testing.T) {
 // BIZ-03: customers and suppliers have a name, and perhaps an address.
 func TestContactsThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	for _, path := range []string{"/customers", "/suppliers"} {
 		for body, says := range map[string]string{
 			`{}`:                                    "name must have",
@@ -121,8 +121,8 @@ func TestContactsThatAreNone(t *testing.T) {
 			`{"name": "A", "id": "cus_1"}`:          "id is not a known member",
 			`{"name": {"first": "A"}, "email": []}`: "email must be a string",
 		} {
-			if a := k.want(http.StatusBadRequest, "POST", path, body); !strings.Contains(a.body, says) {
-				t.Errorf("%s %s: %s", path, body, a.body)
+			if a := k.want(http.StatusBadRequest, "POST", path, body); !strings.Contains(a.Body, says) {
+				t.Errorf("%s %s: %s", path, body, a.Body)
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestContactsThatAreNone(t *testing.T) {
 
 // APD-04: app data finds the records of the business, of every type, and no others.
 func TestExistingRecords(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		k.writes() // makes a few
 		invoice := k.page("").Data[0].ID
 		bank := k.create("/accounts", `{"code": "2", "name": "A", "type": "asset"}`)

@@ -8,23 +8,22 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// serve calls the API for a business of its own, whatever the query is.
-func (k *kit) serve(t *testing.T, method, path, query, body string) answer {
+// serve calls the API for one fixed business, with any query.
+func (k *harness) serve(t *testing.T, method, path, query, body string) *partnertest.Response {
 	r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), identity.Principal{AppID: "app_1", BusinessID: "biz_1", UserID: "usr_1", SignIn: identity.SignInOAuth}),
 		method, path, strings.NewReader(body))
 	r.URL.RawQuery = query
 	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	k.api.ServeHTTP(w, r)
-	return answer{w.Code, w.Header(), w.Body.String()}
+	return partnertest.Serve(t, k.api, r)
 }
 
 // FuzzList: any query at all is answered, with a page of at most 100 or with a 400.
 func FuzzList(f *testing.F) {
-	k := newKit(f, storetest.SQLite)
+	k := newHarness(f, storetest.SQLite)
 	made := k.create("/invoices", `{"number":"1","currency":"EUR","total":1}`)
 	for _, seed := range []string{"", "limit=1", "limit=0", "limit=+1", "limit=1&limit=1", "after=" + made, "after=inv_", "after=%00", "after=cus_" + made[4:], "%", "a;b", "limit=99999999999999999999"} {
 		f.Add(seed)
@@ -35,20 +34,20 @@ func FuzzList(f *testing.F) {
 			Data    []struct{ ID string }
 			HasMore *bool
 		}
-		switch err := json.Unmarshal([]byte(got.body), &page); {
-		case got.status == http.StatusOK && err == nil && page.Data != nil && page.HasMore != nil && len(page.Data) <= 1:
-		case got.status == http.StatusBadRequest && strings.HasPrefix(got.body, `{"statusCode":400,`):
+		switch err := json.Unmarshal([]byte(got.Body), &page); {
+		case got.Status == http.StatusOK && err == nil && page.Data != nil && page.HasMore != nil && len(page.Data) <= 1:
+		case got.Status == http.StatusBadRequest && strings.HasPrefix(got.Body, `{"statusCode":400,`):
 		default:
-			t.Fatalf("%q: %d %s", query, got.status, got.body)
+			t.Fatalf("%q: %d %s", query, got.Status, got.Body)
 		}
 	})
 }
 
-// FuzzWrite: whatever is posted, what is taken is as it says when it is read again, in
-// minor units that every program reads exactly, and entries balance (BIZ-02, BIZ-03).
+// FuzzWrite: every accepted record reads back unchanged, its amounts are minor units that
+// every program reads exactly, and journal entries balance (BIZ-02, BIZ-03).
 func FuzzWrite(f *testing.F) {
 	paths := []string{"/invoices", "/invoices/bulk-import", "/customers", "/suppliers", "/payments", "/accounts", "/journal-entries"}
-	k := newKit(f, storetest.SQLite)
+	k := newHarness(f, storetest.SQLite)
 	invoice := k.create("/invoices", `{"number":"1","currency":"EUR","total":1}`)
 	account := k.create("/accounts", `{"code":"1","name":"Cash","type":"asset"}`)
 	for i, seed := range []string{
@@ -65,9 +64,9 @@ func FuzzWrite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, body string) {
 		path := paths[int(kind)%len(paths)]
 		got := k.serve(t, http.MethodPost, path, "", body)
-		if got.status != http.StatusCreated {
-			if got.status >= 500 || got.status < 400 || !strings.HasPrefix(got.body, `{"statusCode":4`) {
-				t.Fatalf("%s %s: %d %s", path, body, got.status, got.body)
+		if got.Status != http.StatusCreated {
+			if got.Status >= 500 || got.Status < 400 || !strings.HasPrefix(got.Body, `{"statusCode":4`) {
+				t.Fatalf("%s %s: %d %s", path, body, got.Status, got.Body)
 			}
 			return
 		}
@@ -79,19 +78,19 @@ func FuzzWrite(f *testing.F) {
 		if path == "/invoices/bulk-import" {
 			return
 		}
-		if err := json.Unmarshal([]byte(got.body), &made); err != nil || made.Total < 0 || made.Total > 1e15 || made.Amount < 0 || made.Amount > 1e15 {
-			t.Fatalf("%s %s: %s", path, body, got.body)
+		if err := json.Unmarshal([]byte(got.Body), &made); err != nil || made.Total < 0 || made.Total > 1e15 || made.Amount < 0 || made.Amount > 1e15 {
+			t.Fatalf("%s %s: %s", path, body, got.Body)
 		}
 		var balance int64
 		for _, line := range made.Lines {
 			balance += line.Debit - line.Credit
 		}
 		if balance != 0 {
-			t.Fatalf("%s does not balance: %s", body, got.body)
+			t.Fatalf("%s does not balance: %s", body, got.Body)
 		}
 		if path == "/invoices" {
-			if read := k.serve(t, http.MethodGet, path+"/"+made.ID, "", ""); read.body != got.body {
-				t.Fatalf("%s was %s, and is %s", body, got.body, read.body)
+			if read := k.serve(t, http.MethodGet, path+"/"+made.ID, "", ""); read.Body != got.Body {
+				t.Fatalf("%s was %s, and is %s", body, got.Body, read.Body)
 			}
 		}
 	})

@@ -63,8 +63,8 @@ type givenInvoice struct {
 	Total      *int64  `json:"total"`
 }
 
-// judge says what is wrong with its form.
-func (g givenInvoice) judge(f form) {
+// validate records every invalid member.
+func (g givenInvoice) validate(f form) {
 	f.text("number", g.Number, 64)
 	f.currency(g.Currency)
 	f.money("total", g.Total, 0)

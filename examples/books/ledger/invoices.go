@@ -30,7 +30,7 @@ func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := newForm()
-	given.judge(f)
+	given.validate(f)
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 	if n := len(body.Invoices); n < 1 || n > MaxImport {
 		return errImportSize()
 	}
-	if err := l.judgeImport(r.Context(), body.Invoices); err != nil {
+	if err := l.validateImport(r.Context(), body.Invoices); err != nil {
 		return apierror.Wrap("ledger", err)
 	}
 	return l.makeInvoices(w, r, body.Invoices, func(made []Invoice) outcome {
@@ -71,9 +71,9 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// judgeImport says everything that is wrong, customers included, by the index of the
+// validateImport says everything that is wrong, customers included, by the index of the
 // invoice.
-func (l *Ledger) judgeImport(ctx context.Context, given []givenInvoice) error {
+func (l *Ledger) validateImport(ctx context.Context, given []givenInvoice) error {
 	var ids []string
 	for _, g := range given {
 		if g.CustomerID != nil && !slices.Contains(ids, *g.CustomerID) {
@@ -87,7 +87,7 @@ func (l *Ledger) judgeImport(ctx context.Context, given []givenInvoice) error {
 	f := newForm()
 	for i, g := range given {
 		f.at = indexed("invoices", i)
-		g.judge(f)
+		g.validate(f)
 		if g.CustomerID != nil && !slices.ContainsFunc(known, func(c Contact) bool { return c.ID == *g.CustomerID }) {
 			f.Add("%scustomerId is no customer of this business", f.at)
 		}
@@ -95,8 +95,8 @@ func (l *Ledger) judgeImport(ctx context.Context, given []givenInvoice) error {
 	return f.Err()
 }
 
-// makeInvoices takes the places of the plan and adds the invoices, whose form was
-// judged and whose customers exist: those are never deleted.
+// makeInvoices takes the places of the plan and adds the invoices, which are validated and
+// whose customers exist. Customers are never deleted.
 func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []givenInvoice, answer func([]Invoice) outcome) error {
 	plan, err := l.cfg.Plans.Plan(r.Context(), businessOf(r.Context()))
 	if err != nil {

@@ -65,23 +65,23 @@ func (l *Ledger) postEntry(w http.ResponseWriter, r *http.Request) error {
 	f := newForm()
 	f.date("date", body.Date)
 	f.currency(body.Currency)
-	lines := judgeLines(f, body.Lines)
+	lines := validateLines(f, body.Lines)
 	if err := f.Err(); err != nil {
 		return err
 	}
 	now := l.cfg.Clock.Now()
 	made := Entry{ID: id.New(id.JournalEntry, now), Date: body.Date, Currency: body.Currency, Lines: lines, CreatedAt: shown(now)}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
-		if err := l.judgeAccounts(ctx, tx, lines); err != nil {
+		if err := l.checkAccounts(ctx, tx, lines); err != nil {
 			return outcome{}, err
 		}
 		return entries.created(made, "journal_entry.posted"), made.insert(ctx, tx, businessOf(ctx))
 	})
 }
 
-// judgeAccounts looks whether the lines can be posted to, and holds the accounts:
-// whoever archives one waits.
-func (l *Ledger) judgeAccounts(ctx context.Context, tx storage.Tx, lines []Line) error {
+// checkAccounts checks that the accounts of the lines accept entries, and locks them:
+// archiving an account waits.
+func (l *Ledger) checkAccounts(ctx context.Context, tx storage.Tx, lines []Line) error {
 	ids := make([]string, len(lines))
 	for i, line := range lines {
 		ids[i] = line.AccountID

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
@@ -24,7 +25,7 @@ func line(accountID string, debit, credit int64) string {
 // BIZ-03: journal entries balance, and go to accounts that take them.
 func TestEntriesBalance(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	bank := k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	rent := k.create("/accounts", `{"code": "4210", "name": "Rent", "type": "expense"}`)
 	gone := k.create("/accounts", `{"code": "9", "name": "Old", "type": "asset"}`)
@@ -55,23 +56,23 @@ func TestEntriesBalance(t *testing.T) {
 		{strings.Replace(entry(line(bank, 5, 0), line(rent, 0, 5)), "EUR", "eur", 1), 400, "currency must be"},
 		{`{"date": "2026-09-01", "currency": "EUR"}`, 400, "lines must have"},
 	} {
-		if a := k.want(test.status, "POST", "/journal-entries", test.body); !strings.Contains(a.body, test.says) {
-			t.Errorf("%.300s: %s", test.body, a.body)
+		if a := k.want(test.status, "POST", "/journal-entries", test.body); !strings.Contains(a.Body, test.says) {
+			t.Errorf("%.300s: %s", test.body, a.Body)
 		}
 	}
 	if n := k.count("books_journal_entry"); n != 4 {
 		t.Errorf("%d entries", n)
 	}
-	if a := k.in("biz_2", "POST", "/journal-entries", entry(line(bank, 0, 100), line(rent, 100, 0))); a.status != http.StatusNotFound {
-		t.Errorf("to accounts of another business: %d", a.status)
+	if a := k.in("biz_2", "POST", "/journal-entries", entry(line(bank, 0, 100), line(rent, 100, 0))); a.Status != http.StatusNotFound {
+		t.Errorf("to accounts of another business: %d", a.Status)
 	}
 }
 
-// Whoever archives an account waits for entries under way to it: no entry comes
-// after it. PostgreSQL alone has such races, and tells who waits.
+// Archiving an account waits for entries that are being posted to it: no entry is posted
+// afterwards. Only PostgreSQL has such races and can report blocked sessions.
 func TestArchivingWaitsForEntries(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, openPostgres)
+	k := newHarness(t, openPostgres)
 	bank := k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	rent := k.create("/accounts", `{"code": "4210", "name": "Rent", "type": "expense"}`)
 	inserts, err := k.store.BeginTx(t.Context())
@@ -79,14 +80,14 @@ func TestArchivingWaitsForEntries(t *testing.T) {
 	defer inserts.Rollback()
 	_, err = inserts.Exec(t.Context(), "LOCK TABLE books_journal_entry IN SHARE MODE") // entries come no further than to here
 	k.must(err)
-	// waiting reports whether somebody waits for a row of accounts, or for the table.
+	// waiting reports whether a transaction waits for a row of accounts, or for the table.
 	waiting := func(kind string) bool {
 		var n int
 		k.must(storage.One(t.Context(), k.store, `SELECT COUNT(*) FROM pg_locks waits WHERE NOT granted AND locktype IN (`+kind+`)
 			AND EXISTS (SELECT 1 FROM pg_locks holds WHERE holds.pid = waits.pid AND holds.relation = 'books_account'::regclass)`, nil, &n))
 		return n > 0
 	}
-	var posted, archived answer
+	var posted, archived *partnertest.Response
 	var wg sync.WaitGroup
 	wg.Go(func() { posted = k.call("POST", "/journal-entries", entry(line(bank, 0, 5), line(rent, 5, 0))) })
 	for !waiting("'relation'") {
@@ -100,13 +101,13 @@ func TestArchivingWaitsForEntries(t *testing.T) {
 	for waits := false; !waits; waits = waiting("'transactionid', 'tuple'") {
 		select {
 		case <-done:
-			k.Fatalf("archived before the entry was posted: %d %s", archived.status, archived.body)
+			k.Fatalf("archived before the entry was posted: %d %s", archived.Status, archived.Body)
 		default:
 		}
 	}
 	k.must(inserts.Rollback())
 	wg.Wait()
-	if posted.status != http.StatusCreated || archived.status != http.StatusOK {
-		k.Errorf("posted %d %s, archived %d %s", posted.status, posted.body, archived.status, archived.body)
+	if posted.Status != http.StatusCreated || archived.Status != http.StatusOK {
+		k.Errorf("posted %d %s, archived %d %s", posted.Status, posted.Body, archived.Status, archived.Body)
 	}
 }

@@ -13,9 +13,9 @@ type givenLine struct {
 	Credit    *int64 `json:"credit"`
 }
 
-// judgeLines says what is wrong with the lines of an entry. The bounds of lines and
-// money keep the sums far from overflowing.
-func judgeLines(f form, given []givenLine) []Line {
+// validateLines records every invalid line of an entry. The bounds of lines and money keep
+// the sums far from overflowing.
+func validateLines(f form, given []givenLine) []Line {
 	if n := len(given); n < 2 || n > maxLines {
 		f.Add("%s", linesSize())
 		return nil
@@ -38,7 +38,7 @@ func judgeLines(f form, given []givenLine) []Line {
 	return lines
 }
 
-// linesSize says how many lines there may be.
+// linesSize is the message for a wrong number of lines.
 func linesSize() string { return fmt.Sprintf("lines must have 2 to %d entries", maxLines) }
 
 // entryLimits bound the body of an entry.

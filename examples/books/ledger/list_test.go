@@ -17,17 +17,17 @@ type shownPage struct {
 	NextCursor *string
 }
 
-func (k *kit) page(query string) (p shownPage) {
+func (k *harness) page(query string) (p shownPage) {
 	k.Helper()
-	k.must(json.Unmarshal([]byte(k.want(http.StatusOK, "GET", "/invoices"+query, "").body), &p))
+	k.must(json.Unmarshal([]byte(k.want(http.StatusOK, "GET", "/invoices"+query, "").Body), &p))
 	return p
 }
 
-// BIZ-01: pages are newest first, and what comes in meanwhile neither moves nor
-// repeats anything.
+// BIZ-01: pages are newest first, and records created meanwhile do not move or repeat
+// other records.
 func TestPagesAreStable(t *testing.T) {
-	onBoth(t, func(k *kit) {
-		if body := k.want(http.StatusOK, "GET", "/invoices", "").body; body != `{"data":[],"hasMore":false}` {
+	onBoth(t, func(k *harness) {
+		if body := k.want(http.StatusOK, "GET", "/invoices", "").Body; body != `{"data":[],"hasMore":false}` {
 			k.Errorf("no invoices: %s", body)
 		}
 		k.want(http.StatusCreated, "POST", "/invoices/bulk-import", importOf(1, `{"number": "0", "currency": "EUR", "total": 1}`))
@@ -72,27 +72,27 @@ func TestPagesAreStable(t *testing.T) {
 // A cursor outlives its record.
 func TestCursorOfADeletedPayment(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	invoice := k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
 	first := k.create("/payments", payment(invoice, 1, "EUR"))
 	second := k.create("/payments", payment(invoice, 1, "EUR"))
 	k.want(http.StatusNoContent, "DELETE", "/payments/"+second, "")
-	if a := k.want(http.StatusOK, "GET", "/payments?after="+second, ""); !strings.Contains(a.body, first) {
-		t.Error(a.body)
+	if a := k.want(http.StatusOK, "GET", "/payments?after="+second, ""); !strings.Contains(a.Body, first) {
+		t.Error(a.Body)
 	}
 }
 
 func TestPagesThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	for _, query := range []string{
 		"limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1e1", "limit=5&limit=5", "limit=99999999999999999999",
 		"after=", "after=x", "after=cus_06g5plpa01o015r0g79mgnmm4c", "after=%00", "after=%ff", "after=inv_1&after=inv_1",
 	} {
 		name, _, _ := strings.Cut(query, "=")
 		for _, path := range []string{"/invoices", "/payments", "/accounts", "/suppliers", "/journal-entries"} {
-			if a := k.want(http.StatusBadRequest, "GET", path+"?"+query, ""); !strings.Contains(a.body, `"message":["`+name+" must be") {
-				t.Errorf("%s?%s: %s", path, query, a.body)
+			if a := k.want(http.StatusBadRequest, "GET", path+"?"+query, ""); !strings.Contains(a.Body, `"message":["`+name+" must be") {
+				t.Errorf("%s?%s: %s", path, query, a.Body)
 			}
 		}
 	}

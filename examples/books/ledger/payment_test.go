@@ -13,9 +13,9 @@ import (
 )
 
 // status reads that of an invoice.
-func (k *kit) status(invoiceID string) string {
+func (k *harness) status(invoiceID string) string {
 	k.Helper()
-	body := k.want(http.StatusOK, "GET", "/invoices/"+invoiceID, "").body
+	body := k.want(http.StatusOK, "GET", "/invoices/"+invoiceID, "").Body
 	_, after, _ := strings.Cut(body, `"status":"`)
 	status, _, _ := strings.Cut(after, `"`)
 	return status
@@ -27,7 +27,7 @@ func payment(invoiceID string, amount int, currency string) string {
 
 // BIZ-03, CAT-01: the invoice follows its payments, and so do the events.
 func TestInvoiceFollowsItsPayments(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		invoice := k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
 		for _, refused := range []struct {
 			body   string
@@ -39,19 +39,19 @@ func TestInvoiceFollowsItsPayments(t *testing.T) {
 			{payment("inv_06g5plpa01o015r0g79mgnmm4c", 1, "EUR"), 404, "RECORD_NOT_FOUND"},
 			{payment("nothing", 1, "EUR"), 404, "RECORD_NOT_FOUND"},
 		} {
-			if a := k.want(refused.status, "POST", "/payments", refused.body); !strings.Contains(a.body, refused.says) {
-				k.Errorf("%s: %s", refused.body, a.body)
+			if a := k.want(refused.status, "POST", "/payments", refused.body); !strings.Contains(a.Body, refused.says) {
+				k.Errorf("%s: %s", refused.body, a.Body)
 			}
 		}
-		if a := k.in("biz_2", "POST", "/payments", payment(invoice, 1, "EUR")); a.status != http.StatusNotFound { // API-08
-			k.Errorf("for an invoice of another business: %d", a.status)
+		if a := k.in("biz_2", "POST", "/payments", payment(invoice, 1, "EUR")); a.Status != http.StatusNotFound { // API-08
+			k.Errorf("for an invoice of another business: %d", a.Status)
 		}
 		part := k.create("/payments", payment(invoice, 60, "EUR"))
 		rest := k.create("/payments", payment(invoice, 40, "EUR"))
 		k.want(http.StatusBadRequest, "POST", "/payments", payment(invoice, 1, "EUR"))
 		statuses := []string{k.status(invoice)}
-		if a := k.in("biz_2", "DELETE", "/payments/"+part, ""); a.status != http.StatusNotFound {
-			k.Errorf("another business deletes: %d", a.status)
+		if a := k.in("biz_2", "DELETE", "/payments/"+part, ""); a.Status != http.StatusNotFound {
+			k.Errorf("another business deletes: %d", a.Status)
 		}
 		for _, one := range []string{part, rest} {
 			k.want(http.StatusNoContent, "DELETE", "/payments/"+one, "")
@@ -75,16 +75,16 @@ func TestInvoiceFollowsItsPayments(t *testing.T) {
 // Payments that race for the same money, with deletions among them: nothing is
 // overpaid, and what is paid is the sum of the payments.
 func TestPaymentsRace(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		invoice := k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
 		var paid atomic.Int32
 		storetest.Race(16, func(int) {
-			switch a := k.call("POST", "/payments", payment(invoice, 30, "EUR")); a.status {
+			switch a := k.call("POST", "/payments", payment(invoice, 30, "EUR")); a.Status {
 			case http.StatusCreated:
 				paid.Add(1)
 			case http.StatusBadRequest:
 			default:
-				k.Errorf("%d %s", a.status, a.body)
+				k.Errorf("%d %s", a.Status, a.Body)
 			}
 		})
 		if paid.Load() != 3 {
@@ -95,7 +95,7 @@ func TestPaymentsRace(t *testing.T) {
 		storetest.Race(8, func(i int) {
 			if i%2 == 0 {
 				k.call("POST", "/payments", payment(invoice, 7, "EUR"))
-			} else if k.call("DELETE", "/payments/"+one, "").status == http.StatusNoContent {
+			} else if k.call("DELETE", "/payments/"+one, "").Status == http.StatusNoContent {
 				deleted.Add(1)
 			}
 		})

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// BIZ-01: of many posters for the last place one gets it, and the counter says how
-// many invoices there are.
+// BIZ-01: exactly one of many concurrent requests gets the last place, and the counter
+// equals the number of invoices.
 func TestLastPlace(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		k.plan.InvoiceLimit = new(int64(3))
 		for range 2 {
 			k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
@@ -22,12 +23,12 @@ func TestLastPlace(t *testing.T) {
 		var won, refused atomic.Int32
 		storetest.Race(32, func(int) {
 			switch a := k.call("POST", "/invoices", `{"number": "2", "currency": "EUR", "total": 100}`); {
-			case a.status == http.StatusCreated:
+			case a.Status == http.StatusCreated:
 				won.Add(1)
-			case a.status == http.StatusForbidden && strings.Contains(a.body, "INVOICE_LIMIT_REACHED"):
+			case a.Status == http.StatusForbidden && strings.Contains(a.Body, "INVOICE_LIMIT_REACHED"):
 				refused.Add(1)
 			default:
-				k.Errorf("%d %s", a.status, a.body)
+				k.Errorf("%d %s", a.Status, a.Body)
 			}
 		})
 		if won.Load() != 1 || refused.Load() != 31 {
@@ -40,13 +41,13 @@ func TestLastPlace(t *testing.T) {
 // BIZ-01, BIZ-02: imports race for places that are enough for some of them, from the
 // year's first invoice on.
 func TestImportsRace(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		k.plan.InvoiceLimit = new(int64(100))
 		k.plan.TurnoverLimit = new(int64(60))
 		body := importOf(20, `{"number": "1", "currency": "EUR", "total": 1}`)
 		var won atomic.Int32
 		storetest.Race(12, func(int) {
-			if k.call("POST", "/invoices/bulk-import", body).status == http.StatusCreated {
+			if k.call("POST", "/invoices/bulk-import", body).Status == http.StatusCreated {
 				won.Add(1)
 			}
 		})
@@ -58,7 +59,7 @@ func TestImportsRace(t *testing.T) {
 }
 
 // wantUsed compares the counter with what it should be, and with the rows.
-func (k *kit) wantUsed(year int, invoices, turnover int64) {
+func (k *harness) wantUsed(year int, invoices, turnover int64) {
 	k.Helper()
 	gotInvoices, gotTurnover := k.used(year)
 	if gotInvoices != invoices || gotTurnover != turnover {
@@ -79,8 +80,8 @@ func importOf(n int, invoice string) string {
 // BIZ-01: what the ceilings count, and what the refusal says.
 func TestCeilings(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
-	post := func(currency string, total int64) answer {
+	k := newHarness(t, storetest.SQLite)
+	post := func(currency string, total int64) *partnertest.Response {
 		return k.call("POST", "/invoices", fmt.Sprintf(`{"number": "1", "currency": %q, "total": %d}`, currency, total))
 	}
 	k.plan.Name, k.plan.InvoiceLimit, k.plan.TurnoverLimit = "FREE", new(int64(4)), new(int64(1000))
@@ -94,50 +95,50 @@ func TestCeilings(t *testing.T) {
 		{"USD", 5_000_000, 201, ""}, // no turnover
 		{"EUR", 1, 201, ""},         // now the turnover is at the cap
 		{"EUR", 0, 403, "the FREE plan allows a turnover of 1000 minor units of EUR a calendar year"},
-		{"USD", 1, 403, "a turnover of 1000"}, // the cap is reached, whatever the next one is
+		{"USD", 1, 403, "a turnover of 1000"}, // the cap is reached: every invoice is rejected
 	} {
-		if a := post(step.currency, step.total); a.status != step.status || !strings.Contains(a.body, step.says) {
-			t.Errorf("%d %s: %d %s", step.total, step.currency, a.status, a.body)
+		if a := post(step.currency, step.total); a.Status != step.status || !strings.Contains(a.Body, step.says) {
+			t.Errorf("%d %s: %d %s", step.total, step.currency, a.Status, a.Body)
 		}
 	}
 	k.wantUsed(2026, 3, 1000)
 	k.plan.TurnoverLimit = new(int64(1001))
-	if a := post("EUR", 5_000); a.status != http.StatusCreated { // turnover below the cap lets one invoice pass it
-		t.Errorf("beyond the cap: %d %s", a.status, a.body)
+	if a := post("EUR", 5_000); a.Status != http.StatusCreated { // turnover below the cap lets one invoice pass it
+		t.Errorf("beyond the cap: %d %s", a.Status, a.Body)
 	}
 	k.wantUsed(2026, 4, 6000)
-	if a := post("USD", 1); a.status != http.StatusForbidden || !strings.Contains(a.body, "the FREE plan allows 4 invoices a calendar year") {
-		t.Errorf("at both caps: %d %s", a.status, a.body)
+	if a := post("USD", 1); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "the FREE plan allows 4 invoices a calendar year") {
+		t.Errorf("at both caps: %d %s", a.Status, a.Body)
 	}
 	k.want(http.StatusForbidden, "POST", "/invoices/bulk-import", importOf(1, `{"number": "1", "currency": "USD", "total": 1}`))
 	k.want(http.StatusOK, "GET", "/invoices", "") // reading goes on
 	k.want(http.StatusCreated, "POST", "/customers", `{"name": "A"}`)
 
 	k.clock.Advance(time.Date(2026, 12, 31, 23, 59, 59, 900_000_000, time.UTC).Sub(start))
-	if a := post("EUR", 1); a.status != http.StatusForbidden {
-		t.Errorf("in the year's last moment: %d", a.status)
+	if a := post("EUR", 1); a.Status != http.StatusForbidden {
+		t.Errorf("in the year's last moment: %d", a.Status)
 	}
 	k.clock.Advance(100 * time.Millisecond)
-	if a := post("EUR", 9000); a.status != http.StatusCreated { // the year's first
-		t.Errorf("in the new year: %d %s", a.status, a.body)
+	if a := post("EUR", 9000); a.Status != http.StatusCreated { // the year's first
+		t.Errorf("in the new year: %d %s", a.Status, a.Body)
 	}
 	if invoices, turnover := k.used(2027); invoices != 1 || turnover != 9000 {
 		t.Errorf("2027: %d invoices, %d", invoices, turnover)
 	}
 	k.plan.InvoiceLimit = new(int64(0))
-	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.status != http.StatusForbidden {
-		t.Errorf("a plan without invoices: %d", a.status)
+	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.Status != http.StatusForbidden {
+		t.Errorf("a plan without invoices: %d", a.Status)
 	}
 	k.plan.InvoiceLimit, k.plan.TurnoverLimit = nil, new(int64(0))
-	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.status != http.StatusForbidden {
-		t.Errorf("a plan without turnover: %d", a.status)
+	if a := k.in("biz_new", "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`); a.Status != http.StatusForbidden {
+		t.Errorf("a plan without turnover: %d", a.Status)
 	}
 }
 
 // BIZ-01, BIZ-02: an import checks the ceiling for each invoice in turn, and takes all or
 // none.
 func TestCeilingOfImports_BIZ02(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		const one = `{"number": "1", "currency": "EUR", "total": 10}`
 		k.plan.Name, k.plan.InvoiceLimit, k.plan.TurnoverLimit = "FREE", new(int64(10)), new(int64(25))
 		for _, step := range []struct {
@@ -162,17 +163,18 @@ func TestCeilingOfImports_BIZ02(t *testing.T) {
 			if step.says == "" {
 				want = http.StatusCreated
 			}
-			if a.status != want || !strings.Contains(a.body, step.says) {
-				k.Errorf("%+v: %d %.300s", step, a.status, a.body)
+			if a.Status != want || !strings.Contains(a.Body, step.says) {
+				k.Errorf("%+v: %d %.300s", step, a.Status, a.Body)
 			}
 		}
 		k.wantUsed(2026, 6, 60)
 	})
 }
 
-// A turnover that no counter holds stays at the largest number; nobody is locked out.
+// A turnover that overflows the counter stays at the largest number, and a business without
+// a turnover limit can still create invoices.
 func TestTurnoverDoesNotOverflow(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		invoice := `{"number": "1", "currency": "EUR", "total": 1000000000000000}`
 		k.create("/invoices", invoice)
 		tx, err := k.store.BeginTx(k.Context())

@@ -84,8 +84,7 @@ func parsePage(raw string, kind id.Kind) (limit int, after string, err error) {
 	return limit, after, problems.Err()
 }
 
-// businessOf is the business that the call is for: that of the token, whatever
-// else the request says.
+// businessOf returns the business of the token. Nothing else in the request can change it.
 func businessOf(ctx context.Context) string {
 	p, _ := identity.PrincipalFrom(ctx)
 	return p.BusinessID

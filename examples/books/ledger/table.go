@@ -48,7 +48,7 @@ func (t table[T]) records(ctx context.Context, from storage.Querier, query strin
 // find returns a record of the business; RECORD_NOT_FOUND also for those of others.
 // lock ends the statement and may be empty.
 func (t table[T]) find(ctx context.Context, from storage.Querier, businessID, recordID, lock string) (record T, err error) {
-	if !id.Valid(t.kind, recordID) { // which could be anything, also what no database takes
+	if !id.Valid(t.kind, recordID) { // it may be any text, even one that no database can store
 		return record, t.absent(recordID)
 	}
 	found, err := t.where(ctx, from, "business_id = $1 AND id = $2"+lock, businessID, recordID)

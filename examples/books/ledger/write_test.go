@@ -20,7 +20,7 @@ type write struct {
 }
 
 // writes makes what the writes need, and returns one of each kind.
-func (k *kit) writes() []write {
+func (k *harness) writes() []write {
 	k.Helper()
 	customer := k.create("/customers", `{"name": "C <&> \u2028", "email": "c@example.com"}`)
 	invoice := k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
@@ -47,12 +47,12 @@ var recordTables = []string{
 }
 
 // state is everything that a write could leave behind.
-func (k *kit) state() string {
+func (k *harness) state() string {
 	k.Helper()
 	types, data := k.events()
 	all := []string{fmt.Sprint(types, data)}
 	for _, path := range []string{"/invoices", "/customers", "/suppliers", "/payments", "/accounts", "/journal-entries"} {
-		all = append(all, k.want(http.StatusOK, "GET", path, "").body)
+		all = append(all, k.want(http.StatusOK, "GET", path, "").Body)
 	}
 	for _, table := range recordTables {
 		all = append(all, fmt.Sprint(table, k.count(table)))
@@ -64,7 +64,7 @@ func (k *kit) state() string {
 // BIZ-04, IDEM-02: a write happens with its events and its kept answer, or nothing
 // of it does, whichever statement fails.
 func TestFaultsLeaveNothing(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		for _, w := range k.writes() {
 			before := k.state()
 			for step := 1; ; step++ {
@@ -73,13 +73,13 @@ func TestFaultsLeaveNothing(t *testing.T) {
 				struck := k.store.Tap.Struck()
 				k.store.Tap.Reset()
 				if !struck {
-					if a.status != w.status {
-						k.Errorf("%s without a fault: %d %s", w.name, a.status, a.body)
+					if a.Status != w.status {
+						k.Errorf("%s without a fault: %d %s", w.name, a.Status, a.Body)
 					}
 					break
 				}
-				if a.status < 500 {
-					k.Fatalf("%s with a fault in statement %d: %d %s", w.name, step, a.status, a.body)
+				if a.Status < 500 {
+					k.Fatalf("%s with a fault in statement %d: %d %s", w.name, step, a.Status, a.Body)
 				}
 				if after := k.state(); after != before {
 					k.Fatalf("%s with a fault in statement %d left\n%s\nbefore\n%s", w.name, step, after, before)
@@ -96,14 +96,14 @@ func TestFaultsLeaveNothing(t *testing.T) {
 // answer.
 func TestLostCommits(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, storetest.SQLite)
+	k := newHarness(t, storetest.SQLite)
 	for _, w := range k.writes() {
 		key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
 		k.store.Tap.Arm(storetest.FaultLostCommit, 2) // the first takes the key
 		k.want(http.StatusInternalServerError, w.method, w.path, w.body, key...)
 		k.store.Tap.Reset()
 		done := k.state()
-		if a := k.want(w.status, w.method, w.path, w.body, key...); a.header.Get(guard.ReplayedHeader) == "" {
+		if a := k.want(w.status, w.method, w.path, w.body, key...); a.Header.Get(guard.ReplayedHeader) == "" {
 			t.Errorf("%s: not the first answer", w.name)
 		}
 		if k.state() != done {
@@ -115,7 +115,7 @@ func TestLostCommits(t *testing.T) {
 // BIZ-04, CAT-01: the data of an event are the bytes that a GET shows, and so is the
 // answer of the write.
 func TestEventsShowTheRecord(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		for _, w := range k.writes() {
 			before, _ := k.events()
 			a := k.want(w.status, w.method, w.path, w.body)
@@ -131,14 +131,14 @@ func TestEventsShowTheRecord(t *testing.T) {
 				family, _, _ := strings.Cut(types[i], ".")
 				var record struct{ ID string }
 				k.must(json.Unmarshal([]byte(text), &record))
-				if got := k.want(http.StatusOK, "GET", pathOf[family]+"/"+record.ID, "").body; got != text {
+				if got := k.want(http.StatusOK, "GET", pathOf[family]+"/"+record.ID, "").Body; got != text {
 					k.Errorf("%s: event %s\nGET %s", w.name, text, got)
 				}
 			}
-			if a.status != http.StatusNoContent && w.name != "import" && a.body != data[0] {
-				k.Errorf("%s: answer %s\nevent %s", w.name, a.body, data[0])
+			if a.Status != http.StatusNoContent && w.name != "import" && a.Body != data[0] {
+				k.Errorf("%s: answer %s\nevent %s", w.name, a.Body, data[0])
 			}
-			if location := a.header.Get("Location"); location != "" && k.want(http.StatusOK, "GET", location, "").body != a.body {
+			if location := a.Header.Get("Location"); location != "" && k.want(http.StatusOK, "GET", location, "").Body != a.Body {
 				k.Errorf("%s: Location %s", w.name, location)
 			}
 		}
@@ -149,16 +149,16 @@ var pathOf = map[string]string{
 	"invoice": "/invoices", "customer": "/customers", "supplier": "/suppliers", "payment": "/payments", "account": "/accounts", "journal_entry": "/journal-entries",
 }
 
-// IDEM-01: a write with a key is done once, also when it is sent many times at once.
+// IDEM-01: a write with a key is done once, even if it is sent many times concurrently.
 func TestWritesAreRepeatable(t *testing.T) {
-	onBoth(t, func(k *kit) {
+	onBoth(t, func(k *harness) {
 		for _, w := range k.writes() {
 			key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
 			storetest.Race(4, func(int) { k.call(w.method, w.path, w.body, key...) })
 			done := k.state()
 			first, again := k.want(w.status, w.method, w.path, w.body, key...), k.want(w.status, w.method, w.path, w.body, key...)
-			if first.body != again.body || first.header.Get("Location") != again.header.Get("Location") {
-				k.Errorf("%s: %s, then %s", w.name, first.body, again.body)
+			if first.Body != again.Body || first.Header.Get("Location") != again.Header.Get("Location") {
+				k.Errorf("%s: %s, then %s", w.name, first.Body, again.Body)
 			}
 			if k.state() != done {
 				k.Errorf("%s was done again", w.name)

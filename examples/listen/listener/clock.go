@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// platformClock tells the time by which the service signs. In development mode that is
-// not ours: partner authors move it to see what happens later.
+// platformClock returns the time of the service, which its signatures contain. In
+// development mode it differs from ours: developers move it to see what happens later.
 type platformClock struct {
 	console *console
 	ahead   atomic.Int64 // of our time, when the service was last asked

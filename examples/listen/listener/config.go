@@ -18,7 +18,7 @@ type Config struct {
 	API string
 	// UserID is a developer of the app: a member of its organization.
 	UserID string
-	// AppID or ClientID says which app; one of them.
+	// AppID or ClientID names the app. Exactly one of them is set.
 	AppID, ClientID string
 	// Events to listen for; none means all that there are.
 	Events []string
@@ -45,7 +45,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.UserID == "":
 		return c, errors.New("listener: Config.UserID is empty: it takes a developer of the app")
 	case (c.AppID == "") == (c.ClientID == ""):
-		return c, errors.New("listener: one of Config.AppID and Config.ClientID says which app")
+		return c, errors.New("listener: exactly one of Config.AppID and Config.ClientID must be set")
 	case c.Forward == "":
 		return c, nil
 	}

@@ -75,7 +75,7 @@ type call struct {
 }
 
 // asDeveloper signs the developer in and makes the call. It does so every time: when
-// somebody moves the clock, sessions end.
+// the clock is moved, sessions end.
 func (c *console) asDeveloper(ctx context.Context, do call) error {
 	var session struct{ Cookie string }
 	in := map[string]string{"userId": c.userID}

@@ -1,6 +1,6 @@
 // Package listener receives the webhooks of an app on this machine, without a tunnel
 // and without a word in the app's settings: it signs a developer in, which the
-// reference server lets anybody do in development mode, creates a webhook that points
+// reference server lets any client do in development mode, creates a webhook that points
 // to a port of its own, and removes it in the end.
 //
 // The command examples/listen shows what comes; Go tests read
@@ -45,7 +45,7 @@ type Listener struct {
 
 // Start creates the webhook and listens to it. ctx is for starting alone; Close ends
 // the listener, and has to be called: otherwise the webhook stays, and the service
-// sends to a port where nobody is.
+// sends to a port without a listener.
 func Start(ctx context.Context, cfg Config) (*Listener, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

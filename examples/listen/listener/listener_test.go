@@ -69,7 +69,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// DLV-01: nobody there is a failure like any other, and is tried again.
+// DLV-01: a refused connection is a failure like any other, and the delivery is retried.
 func TestForwardToNobody(t *testing.T) {
 	t.Parallel()
 	server, l := start(t, listener.Config{Events: []string{"invoice.paid"}, Forward: "http://127.0.0.1:1/hook"})
@@ -105,7 +105,7 @@ func without(header http.Header) http.Header {
 	return header
 }
 
-// SIG-03, SBX-01: signatures are judged by the service's clock, wherever it is.
+// SIG-03, SBX-01: signatures are checked by the service's clock, wherever it is.
 func TestMovedClock(t *testing.T) {
 	t.Parallel()
 	server, l := start(t, listener.Config{Events: []string{"invoice.paid"}})
@@ -117,7 +117,7 @@ func TestMovedClock(t *testing.T) {
 	}
 }
 
-// SIG-03: what the service did not sign is neither shown nor passed on.
+// SIG-03: a request that the service did not sign is not shown and not forwarded.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	address, got := target(t, http.StatusOK)
@@ -164,7 +164,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// A listener leaves nothing behind, or says what.
+// Close removes everything that a listener created, or returns an error that names the rest.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	p, err := servertest.Launch()

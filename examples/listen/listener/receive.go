@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// receive takes a request from anybody, and goes on with what the service signed.
+// receive accepts requests from any client, and processes those that the service signed.
 func (l *Listener) receive(w http.ResponseWriter, r *http.Request) {
 	signed := false
 	l.verifier.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func (l *Listener) take(w http.ResponseWriter, r *http.Request) {
 	select {
 	case l.got <- d:
 	case <-l.closing:
-		d.Status, said = http.StatusServiceUnavailable, nil // for whoever listens next
+		d.Status, said = http.StatusServiceUnavailable, nil // for the next listener
 	case <-r.Context().Done():
 		return
 	}

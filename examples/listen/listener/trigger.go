@@ -16,7 +16,7 @@ type Occurrence struct {
 }
 
 // Trigger makes something happen in a business, and returns the id of the event.
-// Whoever may see it gets it, which for events of a business means apps that the
+// Every app that may see it gets it, which for events of a business means apps that the
 // business has installed with the event's scope.
 func (l *Listener) Trigger(ctx context.Context, what Occurrence) (eventID string, err error) {
 	return l.console.trigger(ctx, l.app, what)

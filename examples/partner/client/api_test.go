@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 )
 
-// Errors are read whatever their form; the code is what to branch on.
+// Errors of any form are read. Callers branch on the code.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]client.Error{

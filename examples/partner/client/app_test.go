@@ -12,7 +12,7 @@ import (
 // attempt's is refused, and its code not sent anywhere.
 func TestState(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	one, two := k.app.Begin(), k.app.Begin()
 	for _, name := range []string{"state", "code_challenge"} {
 		a, b := parameter(t, one.URL, name), parameter(t, two.URL, name)
@@ -63,7 +63,7 @@ func parameter(t *testing.T, address, name string) string {
 // REV-06: an access token goes alone, a refresh token takes everything along.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	source, api := k.start(t, k.file)
 	if err := k.app.Revoke(t.Context(), k.first.Access); err != nil {
 		t.Fatal(err)

@@ -17,5 +17,5 @@
 // arrived. If it did, a strict service takes the second for a thief's, ends all
 // tokens of that consent and answers invalid_grant, and the business has to be
 // asked again; one with a retry window answers with the same tokens once more.
-// Nothing is lost by trying: the tokens that are ended are tokens that nobody has.
+// Nothing is lost by trying: the tokens that end are tokens that never arrived.
 package client

@@ -17,7 +17,7 @@ func pairOf(name string) client.Tokens {
 	return client.Tokens{Access: "access " + name, Refresh: "refresh " + name, Scope: "profile:read", ExpiresAt: time.Unix(1767225600, 0).UTC()}
 }
 
-// CLI-01: the file has one whole pair or the other, and is nobody else's to read.
+// CLI-01: the file has one whole pair or the other, and no other user can read it.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -63,7 +63,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A file that somebody broke is an error, not a new beginning.
+// A corrupted file is an error. It is not treated as an empty file.
 func TestBrokenFile(t *testing.T) {
 	t.Parallel()
 	file := client.File{Path: filepath.Join(t.TempDir(), "tokens.json")}

@@ -9,8 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 )
 
-// FuzzRetryAfter: nobody waits less than they are told, and what is no number of seconds
-// is a short pause (CLI-01).
+// FuzzRetryAfter: the client waits at least as long as Retry-After demands. A value that is
+// not a number of seconds causes a short pause (CLI-01).
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range []string{"", "0", "1", "120", "121", "-1", "+5", "1.5", "1e3", "99999999999999999999", " 7", "0x10", "Tue, 01 Sep 2026 12:00:00 GMT", "\xff"} {
 		f.Add(seed)
@@ -32,7 +32,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzParseError: whatever stands in between may answer anything; the status stays.
+// FuzzParseError: a proxy may respond with any body; the error still has the status.
 func FuzzParseError(f *testing.F) {
 	for _, seed := range []string{`{"statusCode":400,"message":["a","b"],"error":"Bad Request"}`, `{"message":"a","code":"B"}`, `{"message":{}}`, `{"message":[1]}`, `<html>`, ``, `null`, `{"code":1}`} {
 		f.Add(400, []byte(seed))

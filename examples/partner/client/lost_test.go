@@ -27,9 +27,9 @@ func loseOnce() func(*http.Request) error {
 // the family, and the business is asked.
 func TestLostAnswerStrict(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(*testing.T, *kit){
-		"on the way": func(_ *testing.T, k *kit) { k.wire.lose = loseOnce() },
-		"in a crash": func(t *testing.T, k *kit) {
+	for name, lose := range map[string]func(*testing.T, *harness){
+		"on the way": func(_ *testing.T, k *harness) { k.wire.lose = loseOnce() },
+		"in a crash": func(t *testing.T, k *harness) {
 			if _, err := k.app.Refresh(t.Context(), k.first.Refresh); err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestLostAnswerStrict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKit(t)
+			k := newHarness(t)
 			lose(t, k)
 			source, api := k.start(t, k.file)
 			if _, err := source.Token(t.Context(), k.first.Access); !errors.Is(err, client.ErrReauthorize) {
@@ -77,7 +77,7 @@ func (d *fullDisk) Save(t client.Tokens) error {
 // not used, not lost, and not asked for again.
 func TestStoredBeforeUsed(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	disk := &fullDisk{k.file, 2}
 	source, api := k.start(t, disk)
 	before := k.wire.requests("/oauth/token")

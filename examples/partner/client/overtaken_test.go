@@ -31,18 +31,18 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestOvertakenRenewal(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		overtake func(*testing.T, *kit, *client.Source) error
+		overtake func(*testing.T, *harness, *client.Source) error
 		want     error
 	}{
-		"by a farewell": {func(t *testing.T, _ *kit, s *client.Source) error { return s.Disconnect(t.Context()) }, client.ErrReauthorize},
-		"by a consent": {func(t *testing.T, k *kit, s *client.Source) error {
+		"by a farewell": {func(t *testing.T, _ *harness, s *client.Source) error { return s.Disconnect(t.Context()) }, client.ErrReauthorize},
+		"by a consent": {func(t *testing.T, k *harness, s *client.Source) error {
 			k.connect(t)
 			return s.Put(k.first)
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKit(t)
+			k := newHarness(t)
 			old, g, app := k.first, &gate{answered: make(chan struct{}), goOn: make(chan struct{})}, *k.app
 			app.HTTP = &http.Client{Transport: g}
 			source, err := client.NewSource(&app, k.file)

@@ -12,7 +12,7 @@ import (
 const (
 	attempts    = 3
 	firstPause  = 500 * time.Millisecond
-	longestWait = 2 * time.Minute // who is told to wait longer is told so
+	longestWait = 2 * time.Minute // with a longer Retry-After the response is returned
 )
 
 // Retry sends a request up to three times. It waits as long as Retry-After says,
@@ -20,7 +20,7 @@ const (
 // failed together do not come back together.
 //
 // What was refused unread (429), or is under way already (409 with Retry-After,
-// under the same Idempotency-Key), is repeated whatever it is; after a 5xx or
+// under the same Idempotency-Key), is always repeated; after a 5xx or
 // without an answer only what MayRepeat. The last answer is returned as it is.
 type Retry struct {
 	Base http.RoundTripper
@@ -36,7 +36,7 @@ func IsRepeatable(r *http.Request) bool {
 }
 
 // TokenRetry is a [Retry] for the token endpoint, where repeating never loses
-// anything; the package comment says why.
+// anything; the package comment explains why.
 func TokenRetry(base http.RoundTripper) Retry {
 	return Retry{Base: base, MayRepeat: func(*http.Request) bool { return true }}
 }

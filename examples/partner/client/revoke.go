@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Revoke gives a token back (RFC 7009): an access token alone, or with a refresh
-// token everything that came of the same consent. A token that was dead already
-// is no error.
+// Revoke revokes a token (RFC 7009): an access token alone, or with a refresh token all
+// tokens from the same consent. Revoking a token that is no longer valid is not an
+// error.
 func (a *App) Revoke(ctx context.Context, token string) error {
 	form := url.Values{"token": {token}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.RevocationEndpoint, strings.NewReader(form.Encode()))

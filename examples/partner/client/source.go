@@ -30,7 +30,7 @@ type Source struct {
 	flight  *flight // the renewal under way
 }
 
-// flight is one renewal, for everybody who needs it.
+// flight is one refresh, shared by all callers that need it.
 type flight struct {
 	done  chan struct{}
 	token string
@@ -65,7 +65,7 @@ func (s *Source) Tokens() (Tokens, bool) {
 }
 
 // Token returns an access token that is good for another minute, and is not the one
-// that the API refused ("" when it refused none). It renews if it must; whoever
+// that the API refused ("" when it refused none). It renews if it must; every caller that
 // comes meanwhile waits for the same renewal. [ErrReauthorize] when the service
 // says that the grant is dead; any other error may pass.
 func (s *Source) Token(ctx context.Context, refused string) (string, error) {
@@ -82,8 +82,8 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	default:
 		f = &flight{done: make(chan struct{})}
 		s.flight = f
-		// Not under the caller's context: whoever hangs up in the middle of a renewal
-		// loses both tokens, for everybody.
+		// Not under the caller's context: a caller that gives up in the middle of a
+		// renewal would lose both tokens for all callers.
 		go s.fly(context.WithoutCancel(ctx), f)
 	}
 	s.mu.Unlock()

@@ -17,12 +17,12 @@ import (
 func TestOneRefreshForAll(t *testing.T) {
 	t.Parallel()
 	const callers = 50
-	for name, expire := range map[string]func(*kit) error{
-		"by the 401": func(k *kit) error {
+	for name, expire := range map[string]func(*harness) error{
+		"by the 401": func(k *harness) error {
 			k.Dev("clock", `{"advanceSeconds": 7200}`, nil)
 			return nil
 		},
-		"a minute early": func(k *kit) error {
+		"a minute early": func(k *harness) error {
 			late := k.first
 			late.ExpiresAt = time.Now().Add(59 * time.Second)
 			return k.file.Save(late)
@@ -30,7 +30,7 @@ func TestOneRefreshForAll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKit(t)
+			k := newHarness(t)
 			if err := expire(k); err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestOneRefreshForAll(t *testing.T) {
 // CLI-01: a token that is good for more than a minute is used as it is.
 func TestNoRefreshTooEarly(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	late := k.first
 	late.ExpiresAt = time.Now().Add(5 * time.Minute)
 	if err := k.file.Save(late); err != nil {
@@ -80,7 +80,7 @@ func TestNoRefreshTooEarly(t *testing.T) {
 // CLI-01: on a 401 there is one refresh, and a second 401 is the answer.
 func TestSecondRefusalCounts(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	_, api := k.start(t, k.file)
 	calls := 0
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -103,7 +103,7 @@ func TestSecondRefusalCounts(t *testing.T) {
 // business is asked.
 func TestDeadGrant(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	source, api := k.start(t, k.file)
 	k.Dev("installations/revoke-access", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, nil)
 	before := k.wire.requests("/oauth/token")
@@ -131,7 +131,7 @@ func TestDeadGrant(t *testing.T) {
 // again when the app does.
 func TestSuspendedApp(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	_, api := k.start(t, k.file)
 	k.Dev("apps/ledgerlink-sync/status", `{"status": "SUSPENDED"}`, nil)
 	if err := api.Do(t.Context(), profile); err == nil || errors.Is(err, client.ErrReauthorize) {
@@ -143,15 +143,15 @@ func TestSuspendedApp(t *testing.T) {
 	}
 }
 
-// CLI-01: whoever hangs up during a refresh does not take it along: the others, and
+// CLI-01: a caller that gives up during a refresh does not cancel it: the others, and
 // the file, get the new tokens.
 func TestHangingUp(t *testing.T) {
 	t.Parallel()
-	k := newKit(t)
+	k := newHarness(t)
 	source, _ := k.start(t, k.file)
 	ctx, cancel := context.WithCancel(t.Context())
 	k.wire.lose = func(r *http.Request) error {
-		cancel() // when the answer is there, but nobody has read it
+		cancel() // after the response has arrived, but before it is read
 		return r.Context().Err()
 	}
 	if _, err := source.Token(ctx, k.first.Access); err != nil && !errors.Is(err, context.Canceled) {

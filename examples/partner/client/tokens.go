@@ -34,6 +34,6 @@ type Store interface {
 	Load() (Tokens, bool, error)
 	// Save replaces them, both at once; when it returns nil, they survive a crash.
 	Save(t Tokens) error
-	// Delete removes them; none is no error.
+	// Delete removes the tokens. It is not an error if there are none.
 	Delete() error
 }

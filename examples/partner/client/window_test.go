@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/examples/partner/client"
+	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // REF-08, CLI-01: with a retry window the repeated refresh gets the tokens of the
-// lost answer, and nobody has to be asked.
+// lost response, and no user has to approve the app again.
 func TestLostAnswerInTheWindow(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*testing.T, *client.App, *wire, string){
@@ -21,9 +22,9 @@ func TestLostAnswerInTheWindow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			platform, app, network := forgiving(t)
+			h, app, network := forgiving(t)
 			attempt := app.Begin()
-			first, err := app.Finish(t.Context(), attempt, allow(t, platform.App(), attempt.URL))
+			first, err := app.Finish(t.Context(), attempt, h.Approve(attempt.URL, partnertest.User, partnertest.Business))
 			if err != nil {
 				t.Fatal(err)
 			}

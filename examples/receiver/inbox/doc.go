@@ -1,6 +1,6 @@
-// Package inbox is what a receiver of webhooks needs beyond the signature: it
-// keeps an event before the sender is told that it arrived, works on it
-// afterwards, knows it again when it comes twice, and fetches what never came.
+// Package inbox does what a receiver of webhooks needs beyond checking the signature: it
+// stores an event before it responds to the sender, processes it afterwards, detects
+// duplicates, and fetches the events that never arrived.
 //
 // # Crashes
 //

@@ -61,7 +61,7 @@ func refusal(status int, body []byte) error {
 		Code    string          `json:"code"`
 		Message json.RawMessage `json:"message"` // a text, or a list of them
 	}
-	_ = json.Unmarshal(body, &problem) // whatever stands in between may answer something else
+	_ = json.Unmarshal(body, &problem) // a proxy may respond with something else
 	if problem.Code == "UNKNOWN_CURSOR" {
 		return ErrUnknownCursor
 	}

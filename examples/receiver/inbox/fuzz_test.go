@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/examples/receiver/inbox"
 )
 
-// FuzzParseDelivery: whatever a verified body is, what is taken has an id to deduplicate
-// by and a type (CLI-02).
+// FuzzParseDelivery: every delivery that is accepted from a verified body has an id to
+// deduplicate by and a type (CLI-02).
 func FuzzParseDelivery(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"dlv_1","eventId":"evt_1","type":"invoice.created","data":{}}`, `{"id":"dlv_1","eventId":null,"type":"a","businessId":"test"}`, `{"id":"","type":"a"}`, `{"id":1}`, `null`, `[]`, ``,

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/receiver/inbox"
 )
 
-// CLI-02: the raw bytes are verified before anybody reads them.
+// CLI-02: the raw bytes are verified before they are parsed.
 func TestVerifiesRawBytes(t *testing.T) {
 	t.Parallel()
 	w := &worker{}
@@ -100,8 +100,8 @@ func TestFull(t *testing.T) {
 	k.send(t, delivery("more"), http.StatusNoContent)
 }
 
-// CLI-02: what was answered with 2xx is in the file, whatever becomes of the process:
-// a copy of the file at that moment has it.
+// CLI-02: a delivery that got a 2xx response is in the file, even if the process crashes
+// afterwards: a copy of the file at that moment has it.
 func TestKeptBeforeAnswering(t *testing.T) {
 	t.Parallel()
 	k := open(t, newPath(t), (&worker{}).work)
@@ -144,7 +144,7 @@ func TestOpen(t *testing.T) {
 		"too small":       {Path: newPath(t), Work: work, Limit: 99},
 		"negative":        {Path: newPath(t), Work: work, Limit: -1},
 		"no such folder":  {Path: newPath(t) + "/x/y.db", Work: work},
-		"not a database ": {Path: "kit_test.go", Work: work},
+		"not a database ": {Path: "harness_test.go", Work: work},
 	} {
 		if box, err := inbox.Open(t.Context(), cfg); err == nil {
 			t.Errorf("%s: it opens", name)

@@ -47,7 +47,7 @@ func newHistory(n int) *history {
 	return h
 }
 
-func (k *kit) reconcile(t *testing.T, feed inbox.Feed, want inbox.Report) {
+func (k *harness) reconcile(t *testing.T, feed inbox.Feed, want inbox.Report) {
 	t.Helper()
 	got, err := k.Reconcile(t.Context(), "biz_1", feed)
 	if err != nil {

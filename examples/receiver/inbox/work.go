@@ -14,7 +14,7 @@ import (
 const (
 	firstPause   = time.Second
 	longestPause = 10 * time.Minute
-	idle         = time.Hour // between looks when nobody wakes it
+	idle         = time.Hour // between looks when nothing wakes it
 )
 
 // Run works on what waits, and on what comes, until ctx ends. It returns nil then,
@@ -37,7 +37,7 @@ func (i *Inbox) Run(ctx context.Context) error {
 	}
 }
 
-// workOnce works on the event that is due first, and says how long nothing is due
+// workOnce works on the event that is due first, and returns how long nothing is due
 // after that.
 func (i *Inbox) workOnce(ctx context.Context) (pause time.Duration, err error) {
 	var (
@@ -61,7 +61,7 @@ func (i *Inbox) workOnce(ctx context.Context) (pause time.Duration, err error) {
 		return 0, fmt.Errorf("event %d: %w", seq, err)
 	}
 	worked := i.cfg.Work(ctx, e)
-	// What is done is marked, also by a process that was just asked to stop.
+	// Finished work is marked even if the process was just asked to stop.
 	ctx = context.WithoutCancel(ctx)
 	if worked == nil {
 		_, err = i.db.ExecContext(ctx, "UPDATE event SET body = NULL WHERE seq = $1", seq)

@@ -13,8 +13,8 @@ import (
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
 
-// Approve opens the consent page at the URL as somebody who is signed in, allows
-// it for their business, and returns the query that their browser would bring back.
+// Approve opens the consent page at the URL as a signed-in user, approves it for the
+// user's business, and returns the query of the redirect back to the app.
 func (s *Server) Approve(authorizeURL string) url.Values {
 	s.t.Helper()
 	browser := s.SignIn()

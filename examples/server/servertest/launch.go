@@ -21,14 +21,25 @@ import (
 	"go.uber.org/goleak"
 )
 
-const importPath = "github.com/partnerkit/partnerkit/examples/server"
+const (
+	modulePath = "github.com/partnerkit/partnerkit"
+	importPath = modulePath + "/examples/server"
+)
 
 // Program is the path of the server, built when it is first asked for.
 func Program() (string, error) { return program() }
 
 var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(folder, "server")
-	build := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", path, importPath) //nolint:gosec // our own program
+	if folder == "" {
+		return "", errors.New("servertest: TestMain must call Main or Run, which remove what is built")
+	}
+	ctx, path := context.Background(), filepath.Join(folder, "server")
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", modulePath).Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module of the server: %w", err)
+	}
+	// In its own module, since tests of other modules start it too.
+	build := exec.CommandContext(ctx, "go", "build", "-C", strings.TrimSpace(string(module)), "-buildvcs=false", "-o", path, importPath) //nolint:gosec // our own program
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the server: %w\n%s", err, out)
 	}
@@ -39,17 +50,18 @@ var folder string
 
 // Main is for TestMain: it runs the tests, removes what was built, and fails when a
 // goroutine is left.
-func Main(m *testing.M) {
-	var err error
-	if folder, err = os.MkdirTemp("", "servertest-"); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(tidy{m})
-}
+func Main(m *testing.M) { goleak.VerifyTestMain(tidy{m}) }
+
+// Run is [Main] without the check of goroutines. It returns the exit code.
+func Run(m *testing.M) int { return tidy{m}.Run() }
 
 type tidy struct{ *testing.M }
 
 func (t tidy) Run() int {
+	var err error
+	if folder, err = os.MkdirTemp("", "servertest-"); err != nil {
+		panic(err)
+	}
 	defer os.RemoveAll(folder)
 	return t.M.Run()
 }
@@ -86,7 +98,7 @@ func Launch(flags ...string) (*Process, error) {
 	return p, nil
 }
 
-// Stop asks the server to end, and says how it did.
+// Stop asks the server to stop, and returns its exit error.
 func (p *Process) Stop() error {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -120,7 +132,7 @@ func (p *Process) Listening() (api, app string, err error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return "", "", fmt.Errorf("the log does not say where the server listens:\n%s", p.Log())
+	return "", "", fmt.Errorf("the log lacks the addresses of the server:\n%s", p.Log())
 }
 
 // log is an io.Writer that can be read meanwhile.

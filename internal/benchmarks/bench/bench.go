@@ -39,7 +39,7 @@ type Measured struct {
 
 type turn struct{ wall, cpu, thread time.Duration }
 
-// Plan says how much is measured. The zero value measures what the bars are about.
+// Plan is how much is measured. The zero value measures what the bars are about.
 type Plan struct {
 	// Short does everything once and little of it, to see that it works: its ratios
 	// mean nothing.
@@ -67,7 +67,7 @@ func (p Plan) Count(n int) int {
 	return n
 }
 
-// Compare gives each side so many turns, after one that does not count.
+// Compare runs each side for the given number of turns, after one that is not counted.
 func Compare(turns int, sides ...Side) ([]Measured, error) {
 	all := make([]Measured, len(sides))
 	for i := range turns + 1 {
@@ -178,8 +178,8 @@ func ThreadCPU() time.Duration {
 	return time.Duration(used.Nano())
 }
 
-// Parallel splits n over so many goroutines, of which one is the caller's if that is all,
-// and returns the first error.
+// Parallel splits n over the given number of goroutines and returns the first error. A
+// single goroutine is the one of the caller.
 func Parallel(goroutines, n int, do func(goroutine, n int) error) error {
 	if goroutines == 1 {
 		return do(0, n)

@@ -11,8 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/benchmarks/bench"
 )
 
-// Meter is what happened inside the driver so far, by one goroutine that is locked to
-// its thread.
+// Meter measures the time and allocations of one goroutine, which is locked to its
+// thread, inside the driver.
 type Meter struct {
 	cpu    time.Duration
 	allocs uint64
@@ -32,7 +32,7 @@ func (m *Meter) Allocs() uint64 { return m.allocs }
 // time is measured.
 func (m *Meter) CountAllocs(on bool) { m.countAllocs = on }
 
-// OwnCPU is what the meter itself has cost outside of what it counts.
+// OwnCPU returns the processor time of the meter itself that it does not count.
 func (m *Meter) OwnCPU() time.Duration { return time.Duration(m.calls) * ownCost() }
 
 // visit is a call of the driver that is under way.

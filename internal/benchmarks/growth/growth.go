@@ -64,7 +64,7 @@ func All(p bench.Plan, r *report.Report, postgresURL string) error {
 	}
 	databases := []*database{{name: "SQLite", dir: dir, open: func(ctx context.Context, n int) (*grown.Service, error) { return grown.OnSQLite(ctx, dir, n, plain) }}}
 	if postgresURL == "" {
-		r.Notes = append(r.Notes, "growth on PostgreSQL was left out: there is no address of one.")
+		r.Notes = append(r.Notes, "growth on PostgreSQL was left out: PARTNERKIT_TEST_POSTGRES is not set.")
 	} else {
 		run := time.Now().UnixNano()
 		databases = append(databases, &database{name: "PostgreSQL", open: func(ctx context.Context, n int) (*grown.Service, error) {

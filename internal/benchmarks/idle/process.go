@@ -45,8 +45,8 @@ type server struct {
 // patience is how long a start may take at all.
 const patience = 30 * time.Second
 
-// start starts one and asks it, again and again, until it answers that its database is
-// there. It is no development server: nobody moves its clock.
+// start starts a server and polls it until it reports that its database is available. The
+// server does not run in development mode: no request can move its clock.
 func (p program) start(db string) (*server, error) {
 	api, err := free()
 	if err != nil {
@@ -76,7 +76,7 @@ func (p program) start(db string) (*server, error) {
 	return nil, fmt.Errorf("the server does not answer: %w\n%s", errors.Join(err, stopped), s.log)
 }
 
-// free is an address that nobody listens at.
+// free is an address without a listener.
 func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

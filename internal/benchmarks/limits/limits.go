@@ -54,7 +54,7 @@ func memoryPerKey(p bench.Plan, r *report.Report) error {
 			var req ratelimit.Request
 			req.Counters[0] = ratelimit.Counter{Key: ratelimit.NewKey("business", fmt.Sprint(i)), Limit: ratelimit.PerMinute(generous)}
 			if got, err := l.Check(context.Background(), now, req); err != nil || !got.Allowed {
-				return nil, judge(got.Allowed, err)
+				return nil, wanted(got.Allowed, err)
 			}
 		}
 		return l, nil

@@ -54,7 +54,7 @@ func newSethvargo() (single, func(), error) {
 	}
 	return func(ctx context.Context, key string) error {
 		_, _, _, ok, err := store.Take(ctx, key)
-		return judge(ok, err)
+		return wanted(ok, err)
 	}, func() { _ = store.Close(context.Background()) }, nil
 }
 
@@ -62,7 +62,7 @@ func newUlule() (single, func(), error) {
 	l := limiter.New(memory.NewStore(), limiter.Rate{Period: time.Minute, Limit: generous})
 	return func(ctx context.Context, key string) error {
 		got, err := l.Get(ctx, key)
-		return judge(!got.Reached, err)
+		return wanted(!got.Reached, err)
 	}, func() {}, nil
 }
 
@@ -78,12 +78,12 @@ func newThrottled() (single, func(), error) {
 	l.SetMaxCASAttemptsLimit(1000)
 	return func(ctx context.Context, key string) error {
 		limited, _, err := l.RateLimitCtx(ctx, key, 1)
-		return judge(!limited, err)
+		return wanted(!limited, err)
 	}, func() {}, nil
 }
 
-// newRate is what everybody writes around x/time/rate, which has no keys: a map that
-// only grows.
+// newRate returns the usual wrapper around x/time/rate, which has no keys: a map that only
+// grows.
 func newRate() (single, func(), error) {
 	var mu sync.Mutex
 	all := map[string]*rate.Limiter{}
@@ -95,11 +95,11 @@ func newRate() (single, func(), error) {
 			all[key] = one
 		}
 		mu.Unlock()
-		return judge(one.Allow(), nil)
+		return wanted(one.Allow(), nil)
 	}, func() {}, nil
 }
 
-func judge(ok bool, err error) error {
+func wanted(ok bool, err error) error {
 	if err == nil && !ok {
 		return errRefused
 	}
@@ -148,7 +148,7 @@ func (p pairs) check(ctx context.Context, l ratelimit.Limiter, now time.Time, i 
 		{Key: p.first[i], Limit: ratelimit.PerMinute(generous)},
 		{Key: p.second[i], Limit: ratelimit.PerMinute(generous)},
 	}})
-	return judge(got.Allowed, err)
+	return wanted(got.Allowed, err)
 }
 
 // memorySides are ours and all others, each with two counters.

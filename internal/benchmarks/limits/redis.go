@@ -70,15 +70,15 @@ func redisSides(url string) (sides []bench.Side, stop func(), err error) {
 		}),
 		spread("ulule/limiter", func(ctx context.Context, i int) error {
 			got, err := ulule.Get(ctx, strconv.Itoa(i))
-			return judge(!got.Reached, err)
+			return wanted(!got.Reached, err)
 		}),
 		spread("redis_rate", func(ctx context.Context, i int) error {
 			got, err := leaky.Allow(ctx, prefix+"leaky:"+strconv.Itoa(i), redis_rate.PerMinute(1_000_000))
-			return judge(err == nil && got.Allowed == 1, err)
+			return wanted(err == nil && got.Allowed == 1, err)
 		}),
 		spread("throttled", func(ctx context.Context, i int) error {
 			limited, _, err := gcra.RateLimitCtx(ctx, strconv.Itoa(i), 1)
-			return judge(!limited, err)
+			return wanted(!limited, err)
 		}),
 	}
 	return sides, func() {

@@ -1,4 +1,4 @@
-// Package machine says what the measurements were made on.
+// Package machine describes the machine of the measurements.
 package machine
 
 import (
@@ -51,7 +51,7 @@ func processor() string {
 	return "unknown"
 }
 
-// version is that of a module that is linked in.
+// version returns the version of a linked module.
 func version(module string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, one := range info.Deps {
@@ -95,7 +95,8 @@ func redisVersion(address string) string {
 	return "of an unknown version"
 }
 
-// fsyncs is how often a second a write of a page reaches the disk; 0: it cannot be told.
+// fsyncs returns how many page writes per second reach the disk, or 0 if that cannot be
+// measured.
 func fsyncs() float64 {
 	dir, err := os.MkdirTemp("", "partnerkit-bench-")
 	if err != nil {

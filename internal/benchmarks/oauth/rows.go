@@ -30,7 +30,8 @@ func commits(db *sql.DB, clients, n int, write func(tx *sql.Tx, client int) erro
 	})
 }
 
-// shortRows writes so many rows of a few short columns, with no index but the key's.
+// shortRows returns a function that writes the given number of rows of a few short
+// columns. The primary key is the only index.
 func shortRows(db *sql.DB, table string, clients int) (write func(rows int) func(tx *sql.Tx, client int) error, err error) {
 	if _, err := db.Exec("CREATE TABLE " + table + " (id TEXT PRIMARY KEY, a TEXT, b BIGINT, c BIGINT)"); err != nil {
 		return nil, err
@@ -54,8 +55,8 @@ func shortRows(db *sql.DB, table string, clients int) (write func(rows int) func
 	}, nil
 }
 
-// ourRows are those that ours writes, in tables like ours: that is what is left of the
-// work without looks, locks and decisions.
+// ourRows writes the rows that partnerkit writes, in the same tables: the work that
+// remains without reads, locks and checks.
 type ourRows struct {
 	family, code, newFamily, access, refresh *sql.Stmt
 }

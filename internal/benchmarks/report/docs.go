@@ -13,7 +13,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("benchmarks.md").Parse(pageText))
 
-// about says what the operations of a group are.
+// about explains the operations of a group.
 var about = map[string]string{
 	"Growth": "The cost of an operation against how many rows there are: so many tokens, families, events, deliveries and values of app data each, and a tenth of what is short-lived. " +
 		"Half of everything belongs to one business, one webhook and one app, so that these grow with the whole. A thousand tokens, spread over all of them, are in use at every size; other rows are read from all over the tables. The lines should be flat; the deeper index of a million rows may cost 1.6 times what ten thousand do.",

@@ -14,8 +14,9 @@ import (
 	"github.com/partnerkit/partnerkit/storage/postgres"
 )
 
-// riverWorkers is what River's documentation begins with. Tuned, it has as many as our
-// service has places, and looks for jobs as often as its own benchmark does.
+// riverWorkers is the first number of workers in River's documentation. The tuned River
+// has as many workers as our service has slots, and polls for jobs as often as River's
+// own benchmark does.
 const (
 	riverWorkers      = 100
 	riverTunedWorkers = endpoints * perEndpoint

@@ -14,8 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
-// There are as many endpoints as the service keeps busy by default, with so many
-// attempts each. All get bodies of the same length.
+// There are as many endpoints as the service keeps busy by default, with perEndpoint
+// simultaneous attempts each. All bodies have the same length.
 const (
 	endpoints   = 16
 	perEndpoint = 16
@@ -29,8 +29,9 @@ type endpoint struct {
 	signer      *signature.Signer
 }
 
-// receiver is all endpoints, on sockets of this machine. It answers 204 to what is
-// complete and rightly signed, which it looks at for one in sampled, and counts it.
+// receiver is all endpoints, on sockets of this machine. It counts complete deliveries
+// with a valid signature and responds to them with 204. It verifies the signature of one
+// delivery in sampled.
 type receiver struct {
 	endpoints []endpoint
 	arrived   atomic.Int64

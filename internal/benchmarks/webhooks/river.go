@@ -21,7 +21,7 @@ type delivery struct {
 	Endpoint int    `json:"endpoint"`
 	ID       string `json:"id"`
 	EventID  string `json:"eventId"`
-	Body     string `json:"body"` // text: the database would write JSON anew
+	Body     string `json:"body"` // text: the database would rewrite JSON
 }
 
 func (delivery) Kind() string { return "delivery" }

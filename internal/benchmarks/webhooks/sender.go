@@ -12,10 +12,9 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/benchmarks/bench"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -45,15 +44,9 @@ type sender struct {
 }
 
 func newSender(store *sqlstore.Store, r *receiver) (*sender, error) {
-	s := &sender{Store: store, receiver: r, done: make(chan struct{}, 1)}
-	key, err := keyring.NewKey("bench", make([]byte, 32))
-	if err != nil {
-		return nil, err
-	}
-	if s.ring, err = keyring.New(key); err != nil {
-		return nil, err
-	}
-	if s.svc, err = webhooks.New(webhooks.Config{Store: s, Keyring: s.ring, AllowLoopback: true}); err != nil {
+	s := &sender{Store: store, receiver: r, ring: fixture.Keyring(0), done: make(chan struct{}, 1)}
+	var err error
+	if s.svc, err = webhooks.New(webhooks.Config{Store: s, Keyring: s.ring, Options: webhooks.Options{AllowLoopback: true}}); err != nil {
 		return nil, err
 	}
 	if s.log, err = events.New(events.Config{Store: store}); err != nil {
@@ -77,43 +70,19 @@ func (s *sender) emptyBody() string {
 // app makes one with a webhook, and installs it.
 func (s *sender) app(e endpoint) error {
 	ctx, now := context.Background(), time.Now()
-	app := oauthserver.App{
-		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: oauthserver.Confidential, Status: oauthserver.AppActive,
-		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
-		RedirectURIs: []string{"https://app.example.com/callback"}, Scopes: identity.MustScopes("invoices:read", "customers:read"), CreatedAt: now,
-	}
-	if err := s.CreateApp(ctx, app, nil); err != nil {
+	app := fixture.App(now, identity.MustScopes("invoices:read", "customers:read"))
+	if err := fixture.AddApp(ctx, s, app); err != nil {
 		return err
 	}
 	for range businessesPerApp {
 		business := id.New(id.Business, now)
-		if err := s.install(app, business); err != nil {
+		consent := fixture.Consent{App: app, BusinessID: business, UserID: "usr_1", Scopes: app.Scopes, Now: now}
+		if _, _, err := fixture.Approve(ctx, s, consent); err != nil {
 			return err
 		}
 		s.businesses = append(s.businesses, business)
 	}
 	_, _, err := s.svc.Create(ctx, webhooks.NewWebhook{AppID: app.ID, URL: e.url, Events: []string{eventType}, Secret: e.secret})
-	return err
-}
-
-// install is what the consent page does.
-func (s *sender) install(app oauthserver.App, business string) error {
-	ctx, now := context.Background(), time.Now()
-	request := oauthserver.AuthorizationRequest{
-		ID: id.New(id.Authorization, now), Digest: secret.New(secret.ConsentRequest).Digest(), AppID: app.ID,
-		RedirectURI: app.RedirectURIs[0], Scopes: app.Scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
-	}
-	if err := s.HoldRequest(ctx, request); err != nil {
-		return err
-	}
-	approved, err := s.ApproveRequest(ctx, oauthserver.Approval{
-		RequestID: request.ID, UserID: "usr_1", BusinessID: business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
-		Record: func(oauthserver.Approved) []events.Event { return nil },
-	}, oauthserver.NewCode{ID: id.New(id.Code, now), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: now.Add(time.Minute)})
-	if err == nil && approved.Outcome != oauthserver.ApprovalDone {
-		err = fmt.Errorf("approval ended with %q", approved.Outcome)
-	}
 	return err
 }
 
@@ -200,8 +169,12 @@ func (s *sender) plan() error {
 	stop := start(svc)
 	defer stop()
 	for {
-		isLeft, err := s.HasBacklog(context.Background())
-		if err != nil || !isLeft {
+		numbered, err := s.NumberEvents(context.Background(), events.Numbering{})
+		if err != nil {
+			return err
+		}
+		left, err := s.Unplanned(context.Background(), "")
+		if err != nil || !numbered.HasMore && len(left.Backlogs) == 0 {
 			return err
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -211,10 +184,9 @@ func (s *sender) plan() error {
 // planOnly is a store in which nothing is ever due.
 type planOnly struct{ *sqlstore.Store }
 
-func (planOnly) DueWebhooks(context.Context, []int, time.Time, time.Time) ([]webhooks.DueWebhook, error) {
+func (planOnly) DueWebhooks(context.Context, webhooks.DueQuery) ([]webhooks.DueWebhook, error) {
 	return nil, nil
 }
-func (planOnly) QueuedWebhooks(context.Context) ([]webhooks.DueWebhook, error) { return nil, nil }
 
 // draining sends what was planned before the turn. stop ends the last one.
 func (s *sender) draining(n int) (side bench.Side, stop func()) {

@@ -1,5 +1,5 @@
 // Package webhooks compares the sending of webhooks with a bare loop of signed posts,
-// and with a minimal sender on a queue of somebody else's.
+// and with a minimal sender on another project's queue.
 package webhooks
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// finders find things as people do: by what is written on them, or shown.
+// finders find elements as users do: by their visible text.
 const finders = `
 const words = (e) => (e.innerText.trim() || e.querySelector("img")?.alt || "").replace(/\s+/g, " ");
 const the = (what, found) => { if (found.length !== 1) throw new Error(found.length + " of " + what); return found[0]; };
@@ -35,13 +35,14 @@ func (b *tab) visit(address string) int {
 	return b.status()
 }
 
-// status is that of the page.
+// status returns the HTTP status of the page.
 func (b *tab) status() int {
 	b.t.Helper()
 	return get[int](b, "performance.getEntriesByType('navigation')[0].responseStatus")
 }
 
-// press clicks on what says text, with the mouse. A selector tells apart several.
+// press clicks with the mouse on the element with a text. A selector distinguishes several
+// elements with the same text.
 func (b *tab) press(text string, within ...string) {
 	b.t.Helper()
 	root := "body"
@@ -51,7 +52,7 @@ func (b *tab) press(text string, within ...string) {
 	b.click(fmt.Sprintf("thing(%s, %s)", quote(text), quote(root)))
 }
 
-// submit presses what leads to another page, and waits for that.
+// submit presses an element that leads to another page, and waits for that page.
 func (b *tab) submit(text string, within ...string) {
 	b.t.Helper()
 	get[any](b, "void (window.before = true)")
@@ -102,29 +103,29 @@ func (b *tab) click(element string) {
 	b.do(chromedp.MouseClickXY(at.X, at.Y))
 }
 
-// sees waits until the page says something.
+// sees waits until the page shows a text.
 func (b *tab) sees(text string) {
 	b.t.Helper()
 	b.await("words(document.body).includes(" + quote(text) + ")")
 }
 
-// alert is what the page warns of; empty when it does not.
+// alert returns the alert of the page, or "" if it has none.
 func (b *tab) alert() string {
 	b.t.Helper()
 	return get[string](b, `[...document.querySelectorAll("[role=alert]")].map(words).join("\n")`)
 }
 
-// title is the heading of the page.
+// title returns the heading of the page.
 func (b *tab) title() string {
 	b.t.Helper()
 	return get[string](b, `words(document.querySelector("h1"))`)
 }
 
-// at is the address of the page.
+// at returns the address of the page.
 func (b *tab) at() string {
 	b.t.Helper()
 	return get[string](b, "location.href")
 }
 
-// quote makes a literal of JavaScript.
+// quote returns a JavaScript string literal.
 func quote(text string) string { return strconv.QuoteToASCII(text) }

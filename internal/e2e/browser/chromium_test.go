@@ -8,24 +8,23 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // ctx ends with the test binary, and with it the browser and its folder.
 var ctx, stop = context.WithCancel(context.Background())
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := servertest.Run(m)
 	stop()
 	if browser, err := chromium(); err == nil && browser != nil {
 		chromedp.FromContext(browser).Allocator.Wait()
 	}
-	if built, err := program(); err == nil {
-		_ = os.Remove(built)
-	}
 	os.Exit(code)
 }
 
-// chromium is the one browser of all tests, started by the first that asks.
+// chromium is the browser that all tests share. The first test that needs it starts it.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	path, err := chromiumPath()
 	if err != nil || ctx.Err() != nil {
@@ -37,7 +36,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-domain-reliability", true),
-		// Nothing but loopback: no name leads out.
+		// Only loopback addresses: no name resolves to another address.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"),
 	)
 	allocator, _ := chromedp.NewExecAllocator(ctx, options...)

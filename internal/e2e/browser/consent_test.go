@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// authorize is the address of an authorization request of the sync app; more
-// parameters replace those that it usually has.
+// authorize returns the address of an authorization request of the sync app. The
+// parameters in more replace the default ones.
 func (s *service) authorize(more url.Values) string {
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {"ledgerlink-sync"}, "redirect_uri": {s.partner.origin + "/callback"},
@@ -20,8 +20,14 @@ func (s *service) authorize(more url.Values) string {
 	return s.App + "/oauth/authorize?" + query.Encode()
 }
 
-// tokens redeems the code of the callback that a browser is at.
+// tokens redeems the code of the callback that a browser is at, for the sync app.
 func (s *service) tokens(b *tab) string {
+	s.t.Helper()
+	return s.redeem(b, "ledgerlink-sync", "demo-secret-ledgerlink-sync")
+}
+
+// redeem redeems the code of the callback that a browser is at, for an app.
+func (s *service) redeem(b *tab, clientID, secret string) string {
 	s.t.Helper()
 	at, err := url.Parse(b.at())
 	if err != nil {
@@ -32,14 +38,14 @@ func (s *service) tokens(b *tab) string {
 	}
 	s.call(request{method: "POST", path: "/oauth/token", form: url.Values{
 		"grant_type": {"authorization_code"}, "code": {at.Query().Get("code")}, "redirect_uri": {s.partner.origin + "/callback"},
-		"client_id": {"ledgerlink-sync"}, "client_secret": {"demo-secret-ledgerlink-sync"},
+		"client_id": {clientID}, "client_secret": {secret},
 	}}, &out)
 	return out.AccessToken
 }
 
-// AZ-01, AZ-10, AZ-13, AZ-14: a person who was not signed in signs in, sees what is
-// asked, and Allow leads to the app with a code that gives tokens for the business
-// that was chosen; Deny leads there too. The forms' policy lets both pass.
+// AZ-01, AZ-10, AZ-13, AZ-14: a user who is not signed in signs in and sees the requested
+// scopes. Allow leads to the app with a code for tokens of the chosen business. Deny leads
+// to the app too. The form-action policy allows both redirects.
 func TestConsent(t *testing.T) {
 	t.Parallel()
 	needAxe(t)
@@ -75,8 +81,8 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// AZ-14: a callback that sends the browser on to another site gets there; Chromium
-// holds every hop after a form post against form-action.
+// AZ-14: a callback can redirect the browser to another site. Chromium checks every
+// redirect after a form post against form-action.
 func TestConsentHops(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -90,7 +96,7 @@ func TestConsentHops(t *testing.T) {
 	}
 }
 
-// AZ-03, AZ-11, AZ-12: an app that was not reviewed is refused to a business and
+// AZ-03, AZ-11, AZ-12: an app that was not reviewed is rejected for a business and
 // allowed for the sandbox of its own organization.
 func TestUnreviewed(t *testing.T) {
 	t.Parallel()
@@ -107,11 +113,11 @@ func TestUnreviewed(t *testing.T) {
 	b = s.enter(open(t), "usr_ada", "biz_bakery")
 	b.visit(beta)
 	b.sees("Papertrail Sandbox")
-	if text := b.where(); strings.Contains(text, "Moreau") {
+	if text := b.where(); strings.Contains(text, "Moreau Bakery") {
 		t.Fatalf("businesses are offered: %s", text)
 	}
 	b.inspect("consent-sandbox")
-	// What the page does not offer is refused when it is sent all the same.
+	// A value that the page does not offer is rejected if it is sent.
 	get[any](b, `void (document.querySelector("[name=business_id]").value = "biz_bakery")`)
 	b.submit("Allow")
 	if b.status() != 403 || b.alert() == "" {
@@ -124,7 +130,7 @@ func TestUnreviewed(t *testing.T) {
 	}
 }
 
-// AZ-02, AZ-03, AZ-12: refusals stay on the page, and look like one.
+// AZ-02, AZ-03, AZ-12: a rejected request shows an error page and does not redirect.
 func TestConsentRefusals(t *testing.T) {
 	t.Parallel()
 	needAxe(t)

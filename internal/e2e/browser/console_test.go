@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// connect connects the sync app to a business as somebody may, and returns a token.
+// connect approves the sync app for a business in tab b and returns an access token.
 func (s *service) connect(b *tab) string {
 	s.t.Helper()
 	b.visit(s.authorize(url.Values{"scope": {"profile:read invoices:read invoices:write customers:read customers:write payments:read payments:write"}}))
@@ -87,7 +87,7 @@ func TestApp(t *testing.T) {
 	b.sees("The field was declared.")
 
 	b.submit("Audit log", ".side")
-	log := get[[]string](b, `[...document.querySelectorAll("main tbody tr")].map((row) => words(row.cells[0]))`)
+	log := get[[]string](b, `[...document.querySelectorAll("main tbody tr")].map((row) => row.cells[0].firstChild.textContent.trim())`)
 	want := []string{"App data field created", "Function uploaded", "Extension added", "Client secret ended", "Client secret created", "App updated", "App created"}
 	if !slices.Equal(log, want) {
 		t.Errorf("the audit log tells %q, want %q", log, want)
@@ -143,7 +143,7 @@ func (b *tab) upload(kind, file string) {
 	b.sees("The image was uploaded.")
 }
 
-// picture is a file with an image of a size.
+// picture returns a file with an image of the given size.
 func picture(t *testing.T, width, height int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "image.png")
@@ -164,8 +164,8 @@ func picture(t *testing.T, width, height int) string {
 	return name
 }
 
-// INST-01: what a business has connected it sees and can uninstall; from then on the
-// app's token is worth nothing, and the app's developers read of it.
+// INST-01: a business sees its connected apps and can uninstall them. After that the app's
+// token is rejected, and the app's developers see the uninstallation.
 func TestUninstall(t *testing.T) {
 	t.Parallel()
 	needAxe(t)
@@ -176,7 +176,7 @@ func TestUninstall(t *testing.T) {
 	s.call(invoices, nil)
 	b.visit(s.App + "/settings/apps")
 
-	// The app lives inside of a page, and gets its session tokens there.
+	// The app is embedded in a page and gets its session tokens there.
 	b.submit("Open")
 	eventually(t, "a session token", func() bool { return len(s.partner.arrived("/told")) > 0 })
 	if told := s.partner.arrived("/told")[0].Body; told != s.App+" session-token 3" {

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// CON-07, AZ-14: forms on other sites' pages change nothing, whether or not the browser
-// sends the cookies along: it does so to another port of the same host.
+// CON-07, AZ-14: forms on the pages of other sites change nothing, even if the browser sends
+// the cookies, as it does to another port of the same host.
 func TestForeignForms(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -67,7 +67,7 @@ func TestForeignForms(t *testing.T) {
 		} {
 			ada.isRefused(name, form(origin, s.App+path, fields))
 		}
-		// Not even the fields of the page itself help.
+		// The form is rejected even with the fields of the page itself.
 		ada.visit(s.authorize(url.Values{"client_id": {"ledgerlink-cli"}, "code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}}))
 		fields := get[url.Values](ada, `Object.fromEntries([...new FormData(document.forms[0])].map(([name, value]) => [name, [value]]))`)
 		if fields.Get("business_id") == "" || len(fields) < 2 {
@@ -92,8 +92,8 @@ func TestForeignForms(t *testing.T) {
 	}
 }
 
-// isRefused opens a page that sends a form, and expects to be told why nothing comes of
-// it.
+// isRefused opens a page that submits a form, and expects a response that explains why
+// the form was rejected.
 func (b *tab) isRefused(name, page string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(page))
@@ -106,7 +106,7 @@ func (b *tab) isRefused(name, page string) {
 	}
 }
 
-// AZ-14: nobody frames a page.
+// AZ-14: no site can frame a page.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

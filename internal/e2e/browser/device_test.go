@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// DEV-02, DEV-04, DEV-05: a person types the code that a device shows, sees what is
-// asked, and the device gets tokens when they allow it.
+// DEV-02, DEV-04, DEV-05: a user types the code that a device shows and sees the requested
+// scopes. The device gets tokens when the user allows it.
 func TestDevice(t *testing.T) {
 	t.Parallel()
 	needAxe(t)

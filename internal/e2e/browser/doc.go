@@ -1,5 +1,5 @@
-// Package browser holds the pages in a real Chromium, against the reference server as
-// a process of its own. Nothing waits for a fixed time: a test says what it waits for.
+// Package browser tests the pages in a real Chromium, against the reference server in a
+// separate process. No test waits for a fixed time: each waits for a named condition.
 //
 // PARTNERKIT_SCREENSHOTS names a folder that gets pictures of all pages.
 package browser

@@ -16,10 +16,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// widths are those of a telephone, a tablet and a desk.
+// widths are the window widths of a phone, a tablet and a desktop computer.
 var widths = []int64{360, 800, 1280}
 
-// axe is axe-core, which npm brings.
+// axe is axe-core, which npm installs.
 var axe = sync.OnceValues(func() (string, error) {
 	text, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
 	return string(text), err
@@ -31,9 +31,9 @@ func needAxe(t *testing.T) {
 	lacking(t, "needs axe-core: run npm ci in e2e/browser", err)
 }
 
-// inspect holds the page that is shown against what every page promises: all that it
-// needs is there, nothing sticks out at any width, the console stays empty, and axe
-// finds nothing serious in light and in dark.
+// inspect checks the shown page against the guarantees of every page: everything it
+// needs loads, no element is wider than the window at any width, the browser console stays
+// empty, and axe finds nothing serious in the light and the dark theme.
 func (b *tab) inspect(name string) {
 	b.t.Helper()
 	b.loads(name)
@@ -55,10 +55,11 @@ func (b *tab) inspect(name string) {
 	}
 }
 
-// loads reports what the page needs and did not get.
+// loads reports the resources of the page that failed to load. It ignores the icon that
+// browsers request by themselves.
 func (b *tab) loads(name string) {
 	b.t.Helper()
-	missing := get[[]string](b, `performance.getEntriesByType("resource").filter((r) => r.responseStatus >= 400).map((r) => r.name)
+	missing := get[[]string](b, `performance.getEntriesByType("resource").filter((r) => r.responseStatus >= 400 && !r.name.endsWith("/favicon.ico")).map((r) => r.name)
 		.concat([...document.images].filter((i) => i.complete && !i.naturalWidth).map((i) => i.src), document.styleSheets.length ? [] : ["a style sheet"])`)
 	for _, one := range missing {
 		b.t.Errorf("%s: %s did not load", name, one)
@@ -74,7 +75,7 @@ func (b *tab) leads(name string) {
 	}
 }
 
-// fits reports what is wider than the window.
+// fits reports the elements that are wider than the window.
 func (b *tab) fits(name string, width int64) {
 	b.t.Helper()
 	wide := get[[]string](b, `(() => {
@@ -119,7 +120,7 @@ func (b *tab) isAccessible(name, scheme string) {
 	}
 }
 
-// picture writes what the page looks like, if anybody wants to see it.
+// picture writes a screenshot of the page if PARTNERKIT_SCREENSHOTS is set.
 func (b *tab) picture(name string, width int64) {
 	b.t.Helper()
 	folder := os.Getenv("PARTNERKIT_SCREENSHOTS")
@@ -136,7 +137,7 @@ func (b *tab) shoot(file string) {
 	b.capture(file, "document.documentElement.scrollHeight")
 }
 
-// snap writes what the window shows of it.
+// snap writes the visible part of the page to a file.
 func (b *tab) snap(file string) {
 	b.t.Helper()
 	b.capture(file, "innerHeight")

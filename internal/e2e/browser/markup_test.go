@@ -7,11 +7,12 @@ import (
 	"testing"
 )
 
-// hostile is what somebody stores wherever text can be stored: markup that would leave
-// any element, attribute or script it is put into.
+// hostile is the text that the tests store in every text field: markup that would break
+// out of any element, attribute or script that contains it unescaped.
 const hostile = `'"></textarea></title></script><script>pwned=1</script><img src=x onerror=alert(1)>`
 
-// isHarmless looks for elements that nobody but an attacker wrote.
+// isHarmless checks that the page contains no element that only an attacker could have
+// added.
 func (b *tab) isHarmless(where string) {
 	b.t.Helper()
 	planted := get[[]string](b, `[...document.querySelectorAll("[onerror], img[src=x], script:not([src])")].map((e) => e.outerHTML).concat(window.pwned ? ["it ran"] : [])`)
@@ -20,8 +21,8 @@ func (b *tab) isHarmless(where string) {
 	}
 }
 
-// CON-02, DLV-09: what apps, businesses, people and receivers are called or say is
-// shown as text, wherever it appears.
+// CON-02, DLV-09: names and texts of apps, businesses, users and receivers are shown as
+// text on every page.
 func TestStoredMarkup(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "Ledgerlink Sync", hostile, "Ledgerlink Software", hostile, "Moreau Bakery", hostile, "Ada Moreau", hostile, "Dana Petrova", hostile, "Sync status", hostile)

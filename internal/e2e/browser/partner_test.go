@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// partner is the company of the apps: a site with callbacks, an embedded page and
-// receivers of webhooks. origin is what it calls itself; elsewhere is another name
-// for the same machine, so another site to a browser.
+// partner is the company that owns the apps: a site with callbacks, an embedded page and
+// webhook receivers. origin is its own origin; elsewhere is another name of the same
+// machine, which is another site for a browser.
 type partner struct {
 	origin    string // http://localhost:port
 	elsewhere string // http://127.0.0.1:port
@@ -25,7 +25,7 @@ type partner struct {
 	received []received
 }
 
-// answer is what the receivers say.
+// answer is the response of the receivers.
 type answer struct {
 	status int
 	body   string
@@ -69,8 +69,8 @@ func plain(text string) http.HandlerFunc {
 	}
 }
 
-// serveEmbedded tells which message the page around its frame sends: from where, of
-// which type, with how many parts of a token.
+// serveEmbedded serves a page that shows the message from the page around its frame: its
+// origin, its type, and the number of parts of its token.
 func serveEmbedded(w http.ResponseWriter, r *http.Request) {
 	plain("Embedded")(w, r)
 	_, _ = io.WriteString(w, `<script>
@@ -78,8 +78,8 @@ addEventListener("message", (e) => fetch("/told", {method: "POST", body: [e.orig
 </script>`)
 }
 
-// serveForm sends a form to the address in its query, as soon as it is opened: what
-// an attacker's page does. All other parameters are its fields.
+// serveForm serves a page that submits a form to the address in its query when it is
+// opened, as an attacker's page does. All other parameters are the fields of the form.
 func serveForm(w http.ResponseWriter, r *http.Request) {
 	plain("Attack")(w, r)
 	query := r.URL.Query()
@@ -93,13 +93,13 @@ func serveForm(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `</form><script>onload = () => document.forms[0].submit()</script>`)
 }
 
-// serveFrame frames the address in its query.
+// serveFrame serves a page that frames the address in its query.
 func serveFrame(w http.ResponseWriter, r *http.Request) {
 	plain("Frame")(w, r)
 	_, _ = fmt.Fprintf(w, `<iframe src="%s"></iframe>`, html.EscapeString(r.URL.Query().Get("src")))
 }
 
-// form is the address of a page at an origin that sends a form.
+// form returns the address of a page at an origin that submits a form.
 func form(origin, action string, fields url.Values) string {
 	query := url.Values{"action": {action}}
 	for name, values := range fields {
@@ -118,14 +118,14 @@ func (p *partner) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// answers says what the receivers answer from now on.
+// answers sets the response that the receivers send from now on.
 func (p *partner) answers(status int, body string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.answer = answer{status: status, body: body}
 }
 
-// arrived is what came to a path.
+// arrived returns the webhooks that arrived at a path.
 func (p *partner) arrived(path string) []received {
 	p.mu.Lock()
 	defer p.mu.Unlock()

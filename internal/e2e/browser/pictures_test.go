@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Pictures for docs/images, made of what really happens.
+// Screenshots for docs/images, taken from a running server.
 func TestPictures(t *testing.T) {
 	folder := os.Getenv("PARTNERKIT_SCREENSHOTS")
 	if folder == "" {
@@ -19,10 +19,10 @@ func TestPictures(t *testing.T) {
 	s := serve(t)
 	ada := s.enter(open(t), "usr_ada", "biz_bakery")
 	ada.visit(s.authorize(map[string][]string{"scope": {"profile:read invoices:read invoices:write customers:read"}}))
-	ada.do(chromedp.EmulateViewport(800, 640))
+	ada.do(chromedp.EmulateViewport(800, 760))
 	ada.snap(filepath.Join(folder, "consent.png"))
 
-	// An endpoint that is down for a day, is well again, and then is not.
+	// An endpoint that is down for a day, recovers, and fails again.
 	s.partner.answers(http.StatusBadGateway, "upstream is away")
 	ada.submit("Allow")
 	s.attempts("/webhooks/sync", 0, 1)
@@ -55,7 +55,7 @@ func TestPictures(t *testing.T) {
 	dev.follows("Retrying")
 	dev.snap(filepath.Join(folder, "delivery.png"))
 
-	// Two weeks of calls, some of them wrong.
+	// Two weeks of calls, some of them rejected.
 	for day := range 14 {
 		token = s.connect(ada)
 		for i := range 5 + day*day%17 {
@@ -81,7 +81,7 @@ func (s *service) advance(seconds int) {
 	s.dev("/clock", map[string]int{"advanceSeconds": seconds}, nil)
 }
 
-// write makes a record in the business of a token.
+// write creates a record in the business of a token.
 func (s *service) write(token, path string, in, out any) {
 	s.t.Helper()
 	s.call(request{method: "POST", path: path, token: token, body: in}, out)

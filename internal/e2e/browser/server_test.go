@@ -1,64 +1,38 @@
 package browser_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
-// program builds the reference server, once.
-var program = sync.OnceValues(func() (string, error) {
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
-	file, err := os.CreateTemp("", "partnerkit-server-*")
-	if err != nil {
-		return "", err
-	}
-	_ = file.Close()
-	build := exec.CommandContext(ctx, "go", "build", "-o", file.Name(), "./examples/server")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		_ = os.Remove(file.Name())
-		return "", errors.New(string(out))
-	}
-	return file.Name(), nil
-})
-
-// service is a reference server that runs.
+// service is a running reference server.
 type service struct {
 	t        *testing.T
 	API, App string // public URLs
 	partner  *partner
 }
 
-// serve starts a server with the data of testdata, whose apps live at a partner. Pairs
-// of names say what is called otherwise.
+// serve starts a server with the data of testdata, whose apps live at a partner. Names
+// are pairs of an old and a new name: each new name replaces the old one in the data.
 func serve(t *testing.T, names ...string) *service {
 	t.Helper()
 	_, err := chromiumPath()
 	lacking(t, "needs Chromium, which Debian has as chromium", err)
-	path, err := program()
-	if err != nil {
-		t.Fatalf("build the server: %v", err)
-	}
 	p := newPartner(t)
 	text, err := os.ReadFile(filepath.Join("testdata", "fixtures.json"))
 	if err != nil {
@@ -80,46 +54,28 @@ func serve(t *testing.T, names ...string) *service {
 	if err := os.WriteFile(fixtures, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run := exec.CommandContext(ctx, path, "-api", "localhost:0", "-app", "localhost:0", "-fixtures", fixtures,
-		"-db", filepath.Join(t.TempDir(), "partnerkit.db"))
-	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
-	run.WaitDelay = patience
-	var log lockedBuffer
-	run.Stderr = &log
-	stdout, err := run.StdoutPipe()
+	process, err := servertest.Launch("-fixtures", fixtures, "-db", filepath.Join(t.TempDir(), "partnerkit.db"))
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = run.Cancel()
-		if err := run.Wait(); err != nil {
+		if err := process.Stop(); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
-		if text := log.String(); t.Failed() || strings.Contains(text, "level=ERROR") {
+		if text := process.Log(); t.Failed() || strings.Contains(text, "level=ERROR") {
 			t.Errorf("the server said:\n%s", text)
 		}
 	})
-	s := &service{t: t, partner: p}
-	line, err := bufio.NewReader(stdout).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, s)
-	}
-	if err != nil {
-		t.Fatalf("the server is not ready: %v", err)
-	}
-	return s
+	return &service{t: t, API: process.API, App: process.App, partner: p}
 }
 
-// dev asks the API host's /dev for something.
+// dev makes a request to /dev of the API host.
 func (s *service) dev(path string, in, out any) {
 	s.t.Helper()
 	s.call(request{method: "POST", path: "/dev" + path, body: in}, out)
 }
 
-// enter signs a person in without the page that does it.
+// enter signs a user in without the login page.
 func (s *service) enter(b *tab, user, business string) *tab {
 	s.t.Helper()
 	name, value, _ := strings.Cut(s.session(user, business), "=")
@@ -130,7 +86,7 @@ func (s *service) enter(b *tab, user, business string) *tab {
 	return b
 }
 
-// session is the cookie of somebody who is signed in.
+// session returns the cookie of a signed-in user.
 func (s *service) session(user, business string) string {
 	s.t.Helper()
 	var out struct{ Cookie string }
@@ -138,7 +94,7 @@ func (s *service) session(user, business string) string {
 	return out.Cookie
 }
 
-// request is one to the API host: with a token, a cookie, or a client's secret.
+// request is a request to the API host with a token, a cookie or a client secret.
 type request struct {
 	method, path  string
 	token, cookie string
@@ -146,7 +102,7 @@ type request struct {
 	form          url.Values // instead of body
 }
 
-// call expects an answer of 2xx.
+// call makes a request and expects a 2xx response.
 func (s *service) call(r request, out any) {
 	s.t.Helper()
 	if status, answer := s.send(r); status/100 != 2 {
@@ -158,7 +114,7 @@ func (s *service) call(r request, out any) {
 	}
 }
 
-// send returns what the API host answers.
+// send makes a request and returns the response of the API host.
 func (s *service) send(r request) (status int, answer []byte) {
 	s.t.Helper()
 	var body io.Reader
@@ -199,7 +155,7 @@ func (s *service) send(r request) (status int, answer []byte) {
 	return a.StatusCode, answer
 }
 
-// eventually asks again and again.
+// eventually repeats a check until it succeeds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !is(); time.Sleep(pause) {
@@ -207,22 +163,4 @@ func eventually(t *testing.T, what string, is func() bool) {
 			t.Fatalf("waited in vain: %s", what)
 		}
 	}
-}
-
-// lockedBuffer is what a process writes while somebody may read it.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -13,8 +13,8 @@ func (b *tab) signIn(email, password string) {
 	b.submit("Sign in")
 }
 
-// AZ-01: a wrong password is told and changes nothing; the right one leads on, to the
-// choice of a business for whoever has several.
+// AZ-01: a wrong password is reported and changes nothing; the right one continues, to the
+// choice of a business for a user with several.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	needAxe(t)

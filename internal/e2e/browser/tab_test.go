@@ -15,13 +15,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long anything may take on a busy machine, pause how often one looks.
+// patience is the longest wait for a condition on a busy machine, and pause is the time
+// between two checks of it.
 const (
-	patience = 60 * time.Second
+	patience = 3 * time.Minute
 	pause    = 20 * time.Millisecond
 )
 
-// tab is a window with cookies of its own: one person at their browser.
+// tab is a browser window of one user, with its own cookies.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -62,8 +63,9 @@ func open(t *testing.T) *tab {
 	return b
 }
 
-// note keeps what a console shows in yellow and red. A status of 4xx is told there too,
-// that of the page itself included: loads looks at those of all that a page needs.
+// note records the warnings and errors of the browser console. The console also reports
+// responses with a status of 4xx, even for the page itself. note ignores these messages:
+// loads checks the status of everything that a page loads.
 func (b *tab) note(m chromedp.ConsoleMessage) {
 	isStatus := m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of")
 	if isStatus || m.Type != chromedp.ConsoleError && m.Type != chromedp.ConsoleWarning && !m.IsException() {
@@ -78,7 +80,7 @@ func (b *tab) fault(text string) {
 	b.errors = append(b.errors, text)
 }
 
-// faults takes what the console has shown since it was asked last.
+// faults returns the messages of the browser console since its last call.
 func (b *tab) faults() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,7 +89,7 @@ func (b *tab) faults() []string {
 	return all
 }
 
-// do runs actions, and fails the test when one does.
+// do runs actions, and fails the test if one fails.
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -103,7 +105,7 @@ func (b *tab) resize(width int64) {
 	b.do(chromedp.EmulateViewport(width, 900))
 }
 
-// withoutScript switches the scripts of pages off.
+// withoutScript disables the scripts of pages.
 func (b *tab) withoutScript() *tab {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
@@ -112,7 +114,7 @@ func (b *tab) withoutScript() *tab {
 	return b
 }
 
-// try evaluates an expression in the page. It fails while a page goes.
+// try evaluates an expression in the page. It fails during a navigation.
 func try[T any](b *tab, expression string) (value T, err error) {
 	yes := true
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -132,7 +134,7 @@ func try[T any](b *tab, expression string) (value T, err error) {
 	return value, json.Unmarshal(result.Result.Value, &value)
 }
 
-// get is try, for a page that stays.
+// get is like try, for a page that does not navigate.
 func get[T any](b *tab, expression string) T {
 	b.t.Helper()
 	value, err := try[T](b, expression)
@@ -155,7 +157,7 @@ func (b *tab) await(expression string) {
 	b.t.Fatalf("waited in vain for %s (%v)\n%s", expression, err, b.where())
 }
 
-// where is what a person would look at when a test fails.
+// where returns the address and the text of the page, for the message of a failed test.
 func (b *tab) where() string {
 	text, err := try[string](b, "location.href + '\\n' + document.body.innerText")
 	if err != nil {

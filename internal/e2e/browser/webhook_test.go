@@ -16,8 +16,8 @@ func (b *tab) secret() string {
 	return get[string](b, `words(document.querySelector(".secret code"))`)
 }
 
-// isShownOnce holds a page that shows a secret against its promise: whoever reloads it
-// or comes back sees the secret no more, and sends no form again.
+// isShownOnce checks that a page shows a secret only once: reloading it or going back shows
+// the secret no more and sends no form again.
 func (b *tab) isShownOnce(secret string) {
 	b.t.Helper()
 	at := b.at()
@@ -79,7 +79,7 @@ func TestWebhook(t *testing.T) {
 	}
 	b.inspect("delivery-delivered")
 
-	// The list grows while somebody looks at it.
+	// The list grows while a page shows it.
 	s.partner.answers(http.StatusInternalServerError, `{"error": "the disk is full"}`)
 	b.visit(hook)
 	get[any](b, "void (window.stays = true)")
@@ -98,6 +98,13 @@ func TestWebhook(t *testing.T) {
 	other.follows("Failed")
 	other.inspect("delivery-failed")
 	failed := s.attempts("/webhooks/new", 1, 6)
+	for name, query := range map[string]string{
+		"": "", "-filtered": "?status=failed&since=2020-01-01", "-none": "?businessId=nope", "-refused": "?eventId=x&since=soon&event=nope&status=lost",
+	} {
+		b.visit(hook + "/deliveries" + query)
+		b.press("Send all failed ones again")
+		b.inspect("deliveries" + name)
+	}
 
 	// It is sent again, the same in all but its signature.
 	s.partner.answers(http.StatusOK, "thanks")
@@ -149,7 +156,7 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// follows waits until the page of a delivery, which nobody reloads, has a status.
+// follows waits until the page of a delivery shows a status without being reloaded.
 func (b *tab) follows(status string) {
 	b.t.Helper()
 	get[any](b, "void (window.stays = true)")
@@ -166,7 +173,8 @@ func (b *tab) countsDown() {
 	b.await(`words(document.querySelector("[data-countdown]")) < ` + quote(left))
 }
 
-// verify checks a signature as a receiver does, whatever the time is by now.
+// verify checks a signature as a receiver does, with a tolerance that accepts the moved
+// clocks of the tests.
 func verify(t *testing.T, one received, secret string) {
 	t.Helper()
 	verifier, err := signature.NewVerifier(signature.Config{Secrets: []string{secret}, Tolerance: 1000 * time.Hour})

@@ -37,9 +37,9 @@ func need(t *testing.T, how, name string, args ...string) {
 	t.Skipf("a client is missing: %s", how)
 }
 
-// runs runs a program of ours that does everything through the calls of somebody's
-// library, and prints a line for each step that went well: those and no others. What it
-// says after a colon is returned.
+// runs runs a test program that uses only the calls of a third-party library. The program
+// prints one line for each step that succeeds, and runs expects exactly the given steps.
+// It returns the text that the program prints after the colons.
 func runs(t *testing.T, command *exec.Cmd, config any, steps ...string) (said string) {
 	t.Helper()
 	text, err := json.Marshal(config)
@@ -62,7 +62,7 @@ func runs(t *testing.T, command *exec.Cmd, config any, steps ...string) (said st
 	return said
 }
 
-// settings are what a program is told.
+// settings are the input of a test program.
 type settings struct {
 	Issuer      string `json:"issuer"`
 	RedirectURI string `json:"redirectUri"`

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// person is somebody at a browser: signed in, they allow what apps ask for.
+// person is a signed-in user with a browser who approves the requests of apps.
 type person struct {
 	server  *server
 	browser *http.Client
@@ -118,16 +118,16 @@ func (p *person) rotateSecret() (string, error) {
 
 // sessionToken is what the page of an embedded app gets.
 func (s *server) sessionToken() (string, error) {
-	var minted struct{ SessionToken string }
-	err := s.dev("session-tokens", `{"clientId": "interop-web", "businessId": "biz_live", "userId": "usr_owner"}`, &minted)
-	return minted.SessionToken, err
+	var issued struct{ SessionToken string }
+	err := s.dev("session-tokens", `{"clientId": "interop-web", "businessId": "biz_live", "userId": "usr_owner"}`, &issued)
+	return issued.SessionToken, err
 }
 
 // hire lets programs ask a person: POST /allow with an authorize URL answers where the
 // browser is sent, POST /device takes a user code, POST /session-token is what the page
 // of an embedded app does.
 func (s *server) hire() string {
-	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	person := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var p *person
 		if err == nil {
@@ -149,6 +149,6 @@ func (s *server) hire() string {
 		}
 		_, _ = io.WriteString(w, answer)
 	}))
-	s.t.Cleanup(desk.Close)
-	return desk.URL
+	s.t.Cleanup(person.Close)
+	return person.URL
 }

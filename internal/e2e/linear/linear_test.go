@@ -20,7 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// Each history is of so many clients, who call so often.
+// The number of clients in each history, and the number of calls of each client.
 const (
 	clients = 5
 	calls   = 5
@@ -56,7 +56,7 @@ func TestPostgres(t *testing.T) {
 func run(t *testing.T, database string, n nodes) {
 	for thing, of := range map[string]struct {
 		model model
-		begin func(t testing.TB, w world) client
+		begin func(t testing.TB, w fixture) client
 	}{
 		"codes":          {codeModel, beginCode},
 		"refresh tokens": {familyModel, beginFamily},
@@ -66,7 +66,7 @@ func run(t *testing.T, database string, n nodes) {
 		t.Run(thing, func(t *testing.T) {
 			p := proof.Begin(t, "Linearizability of "+thing+", "+database, "histories")
 			for range testenv.Rounds(20, 500) {
-				history := record(t, of.begin(t, newWorld(t, n)))
+				history := record(t, of.begin(t, newFixture(t, n)))
 				p.Tried(1)
 				if !of.model.check(history) {
 					p.Violation("not linearizable: %v", inOrder(history))
@@ -76,7 +76,7 @@ func run(t *testing.T, database string, n nodes) {
 	}
 }
 
-// client makes one call, of its choice, and says what it was and what came back.
+// client makes one call of its choice, and returns the call and its result.
 type client func(ctx context.Context, who int) (call, string, error)
 
 // record lets clients call at the same time and writes down when and what.
@@ -112,16 +112,16 @@ func inOrder(history []porcupine.Operation) []porcupine.Operation {
 	return history
 }
 
-// mints makes what each client may get.
-func mints() (all [clients + 1]oauthserver.NewTokens) {
+// tokensForClients makes what each client may get.
+func tokensForClients() (all [clients + 1]oauthserver.NewTokens) {
 	for i := range all {
-		all[i] = newMint()
+		all[i] = newTokens()
 	}
 	return all
 }
 
-func beginCode(t testing.TB, w world) client {
-	code, mine := w.code(t), mints()
+func beginCode(t testing.TB, w fixture) client {
+	code, mine := w.code(t), tokensForClients()
 	return func(ctx context.Context, who int) (call, string, error) {
 		if rand.IntN(3) == 0 { // a code is presented once, or a few times
 			answer, err := w.present(ctx, w.of(who), code, mine[who])
@@ -133,8 +133,8 @@ func beginCode(t testing.TB, w world) client {
 	}
 }
 
-func beginFamily(t testing.TB, w world) client {
-	first := newMint()
+func beginFamily(t testing.TB, w fixture) client {
+	first := newTokens()
 	if answer, err := w.present(t.Context(), w.of(0), w.code(t), first); err != nil || answer != "issued" {
 		t.Fatal(answer, err)
 	}
@@ -149,9 +149,10 @@ func beginFamily(t testing.TB, w world) client {
 		switch rand.IntN(12) {
 		case 0:
 			token, err := w.of(who).RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
-			return call{"revoke", 0}, "done", errors.Join(err, w.of(who).EndFamily(ctx, token.FamilyID, noon))
+			_, failed := w.of(who).Revoke(ctx, oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
+			return call{"revoke", 0}, "done", errors.Join(err, failed)
 		case 1, 2, 3:
-			next := newMint()
+			next := newTokens()
 			answer, err := refresh(ctx, w.of(who), presented, next)
 			if answer == "issued" {
 				mu.Lock()
@@ -165,22 +166,19 @@ func beginFamily(t testing.TB, w world) client {
 	}
 }
 
-func beginDevice(t testing.TB, w world) client {
-	id, code, userCode, mine := name(), name(), name(), mints()
+func beginDevice(t testing.TB, w fixture) client {
+	id, code, userCode, mine := name(), name(), name(), tokensForClients()
 	device := oauthserver.DeviceCode{ID: id, UserCode: userCode, Scopes: scopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Minute)}
 	device.AppID = w.app
 	must(t, w.of(0).CreateDevice(t.Context(), device, digest(code)))
 	return func(ctx context.Context, who int) (call, string, error) {
 		switch rand.IntN(8) {
 		case 0:
-			approved, err := w.of(who).ApproveDevice(ctx, w.approval(id))
+			approved, err := w.of(who).DecideDevice(ctx, w.approval(id))
 			return call{"approve", 0}, map[bool]string{true: "done", false: "not open"}[approved.Outcome == oauthserver.ApprovalDone], err
 		case 1:
-			err := w.of(who).DenyDevice(ctx, oauthserver.Denial{RequestID: id, Now: noon})
-			if errors.Is(err, oauthserver.ErrNotFound) {
-				return call{"deny", 0}, "not open", nil
-			}
-			return call{"deny", 0}, "done", err
+			denied, err := w.of(who).DecideDevice(ctx, oauthserver.Decision{RequestID: id, Now: noon, IsDenied: true})
+			return call{"deny", 0}, map[bool]string{true: "done", false: "not open"}[denied.Outcome == oauthserver.ApprovalDone], err
 		case 2, 3:
 			about := 1 + rand.IntN(clients)
 			answer, err := verify(ctx, w.of(who), mine[about])
@@ -191,9 +189,9 @@ func beginDevice(t testing.TB, w world) client {
 	}
 }
 
-func beginSession(t testing.TB, w world) client {
+func beginSession(t testing.TB, w fixture) client {
 	w.code(t) // installs the app
-	token, mine := name(), mints()
+	token, mine := name(), tokensForClients()
 	return func(ctx context.Context, who int) (call, string, error) {
 		switch rand.IntN(12) {
 		case 0:

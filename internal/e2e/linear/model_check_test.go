@@ -48,10 +48,10 @@ func TestModels(t *testing.T) {
 // A real history to which one winner is added is refused.
 func TestForgedHistory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, openSQLite(t))
+	w := newFixture(t, openSQLite(t))
 	code := w.code(t)
 	history := record(t, func(ctx context.Context, who int) (call, string, error) {
-		answer, err := w.present(ctx, w.of(who), code, newMint())
+		answer, err := w.present(ctx, w.of(who), code, newTokens())
 		return call{"redeem", who}, answer, err
 	})
 	if !codeModel.check(history) {

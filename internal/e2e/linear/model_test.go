@@ -4,7 +4,7 @@ import "github.com/anishathalye/porcupine"
 
 // state is all that the models know. Each uses a part of it.
 type state struct {
-	winner     int // the client that got tokens; 0: nobody
+	winner     int // the client that got tokens; 0 if no client did
 	generation int // of a family
 	isOver     bool
 	isPolled   bool

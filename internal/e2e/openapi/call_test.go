@@ -17,7 +17,7 @@ import (
 // call is a request of the story, and the status that it must get.
 type call struct {
 	method, url string
-	as          *http.Client // nil: nobody's browser
+	as          *http.Client // nil: a client without a session
 	token       string
 	basic       [2]string
 	header      map[string]string
@@ -93,7 +93,7 @@ func (s *service) browser(jar http.CookieJar) *http.Client {
 	return &http.Client{Transport: s.checker, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// person is the browser of somebody who is signed in.
+// person returns the browser of a signed-in user.
 func (s *service) person(userID, businessID string) *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -111,7 +111,7 @@ func (s *service) dev(path string, body any) reply {
 	return s.do(call{method: "POST", url: s.API + "/dev" + path, json: body, want: 200})
 }
 
-// nextMinute lets all windows begin anew.
+// nextMinute lets all windows begin again.
 func (s *service) nextMinute() { s.dev("/clock", map[string]any{"advanceSeconds": 61}) }
 
 // exhaust repeats a call until it is refused for some time to come: a window that ends

@@ -21,7 +21,9 @@ func TestCheckerFinds(t *testing.T) {
 		"a header too many":      func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Set("X-Powered-By", "us") },
 		"a header too few":       func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Del("Service-Version") },
 		"a header with nonsense": func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Set("RateLimit-Reset", "soon") },
-		"another constant":       func(_ *http.Request, res *http.Response, _ map[string]any) { res.Header.Set("RateLimit-Limit", "301") },
+		"another constant": func(_ *http.Request, res *http.Response, _ map[string]any) {
+			res.Header.Set("X-Content-Type-Options", "sniff")
+		},
 		"another media type": func(_ *http.Request, res *http.Response, _ map[string]any) {
 			res.Header.Set("Content-Type", "text/plain")
 		},

@@ -85,11 +85,11 @@ func (c *checker) RoundTrip(r *http.Request) (*http.Response, error) {
 	res.Body = io.NopCloser(bytes.NewReader(got))
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(sent))
-	c.judge(r, res, got)
+	c.check(r, res, got)
 	return res, nil
 }
 
-func (c *checker) judge(r *http.Request, res *http.Response, body []byte) {
+func (c *checker) check(r *http.Request, res *http.Response, body []byte) {
 	problems := c.compare(r, res, body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +129,7 @@ func (c *checker) compare(r *http.Request, res *http.Response, body []byte) (pro
 	return append(problems, undescribed(route.Operation, res, body)...)
 }
 
-// ofHTTP are headers of the connection and of the body, whatever is answered.
+// ofHTTP are the headers of the connection and of the body, which any response may have.
 var ofHTTP = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding"}
 
 // undescribed names what an answer has and its description has not.
@@ -161,7 +161,7 @@ func keys[V any](m map[string]V) []string {
 
 // registerDecoders teaches kin-openapi the media types that it does not know.
 func registerDecoders() {
-	for _, media := range []string{"text/html", "image/png"} {
+	for _, media := range []string{"text/html", "image/png", "image/svg+xml", "application/jsonl"} {
 		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
 	}
 	openapi3filter.RegisterBodyDecoder("application/x-www-form-urlencoded", decodeForm)

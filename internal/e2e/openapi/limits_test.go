@@ -12,7 +12,7 @@ func (s *service) limits(n *newcomers) {
 		s.exhaust(call{method: "POST", url: s.API + "/oauth/" + path, basic: [2]string{syncID, "wrong"}, form: form("token", "x")})
 	}
 	s.exhaust(call{method: "GET", url: s.API + "/.well-known/jwks.json"})
-	for _, path := range []string{"/.well-known", "/developer", "/openapi.yaml"} {
+	for _, path := range []string{"/.well-known", "/developer", "/operator", "/openapi.yaml"} {
 		for _, o := range s.targets("", path) {
 			s.do(call{method: o.method, url: o.url, as: n.dev, want: 429})
 		}

@@ -54,7 +54,7 @@ func (s *service) refusedCalls(n *newcomers) {
 	values["values"].([]any)[0].(map[string]any)["resourceId"] = "inv_nothing"
 	s.do(call{method: "PUT", url: s.API + "/app-data", token: n.token, json: values, want: 404})
 	s.do(call{method: "GET", url: at + "&resourceType=invoice", token: n.token, want: 400})
-	// Repetitions while the first one runs are told to come back.
+	// Repeated requests are rejected with a request to retry while the first one runs.
 	many := make([]any, 200)
 	for i := range many {
 		many[i] = map[string]any{"number": "x", "currency": "EUR", "total": i}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pieces are what pages are made of; nobody else asks for them.
+// pieces are the assets of pages. Only pages request them.
 var pieces = []string{"GET /assets/", "GET /assets/embedded.js"}
 
 // Every route of the two hosts is described, and everything described is a route.

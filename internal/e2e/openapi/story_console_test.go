@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 )
 
 func (s *service) console(n *newcomers) {
@@ -44,8 +45,18 @@ func (s *service) console(n *newcomers) {
 	s.consoleListing(n, act, app, created.text("clientId"))
 
 	act("GET", "/apps/app_sync/analytics?days=2", nil, 200)
+	act("GET", "/apps/app_sync/analytics?days=2&by=route", nil, 200)
+	act("GET", "/apps/app_sync/requests?limit=2", nil, 200)
+	act("GET", "/apps/app_sync/requests?status=4xx", nil, 200)
+	act("GET", "/apps/app_sync/installations?limit=1", nil, 200)
+	act("GET", "/apps/app_sync/limits", nil, 200)
 	act("GET", app+"/audit?limit=1", nil, 200)
 	act("GET", "/apps/app_sync/audit", nil, 200)
+	act("POST", "/tokens", map[string]any{"name": "nightly build", "organizationId": "org_ledgerlink", "expiresInDays": 30}, 201)
+	act("GET", "/tokens?organizationId=org_ledgerlink", nil, 200)
+	spare := act("POST", "/tokens", map[string]any{"name": "spare", "organizationId": "org_ledgerlink"}, 201).text("id")
+	act("DELETE", "/tokens/"+spare, nil, 204)
+	act("DELETE", "/tokens/"+spare, nil, 404)
 	act("POST", "/registration-tokens", map[string]any{"organizationId": "org_ledgerlink"}, 201)
 }
 
@@ -62,15 +73,27 @@ func (s *service) consoleWebhooks(act acting, app string) {
 	act("POST", at+"/rotate-secret", nil, 200)
 	act("POST", at+"/rotate-secret", map[string]any{}, 200)
 	delivery := at + "/deliveries/" + act("POST", at+"/test", nil, 202).text("id")
+	act("POST", at+"/test", map[string]any{"event": "invoice.paid"}, 202)
+	act("POST", at+"/test", map[string]any{"event": "invoice.exploded"}, 400)
+	s.dev("/clock", map[string]any{"advanceSeconds": 1})
+	for act("GET", delivery, nil, 200).text("status") == "queued" { // its first attempt is on its way
+		s.nextMinute()
+	}
+	act("POST", delivery+"/attempt-now", nil, 202)
 	for _, wait := range []int{1, 61, 301, 1801, 7201, 21601} { // until it is given up
 		s.dev("/clock", map[string]any{"advanceSeconds": wait})
 		act("GET", at+"/deliveries", nil, 200)
+		act("GET", at+"/deliveries?status=queued,retrying&event=invoice.created&businessId=test&since=2026-01-01T00:00:00Z&limit=1", nil, 200)
+		act("GET", at+"/deliveries?status=lost", nil, 400)
 	}
 	for act("GET", delivery, nil, 200).text("status") == "retrying" { // the last attempt is on its way
 		s.nextMinute()
 	}
+	act("POST", delivery+"/attempt-now", nil, 400)
 	act("POST", delivery+"/redeliver", nil, 202)
 	act("POST", delivery+"/redeliver", nil, 400)
+	act("POST", at+"/redeliver", map[string]any{"since": "2026-01-01T00:00:00Z"}, 202)
+	act("POST", at+"/redeliver", map[string]any{}, 400)
 	act("DELETE", at, nil, 204)
 }
 
@@ -87,14 +110,19 @@ func (s *service) consoleListing(n *newcomers, act acting, app, clientID string)
 	act("POST", app+"/listing", content, 409)
 	act("DELETE", app+"/assets/"+icon, nil, 400)
 	act("POST", app+"/listing/submit", nil, 400)
-	content["summary"], content["description"], content["iconAssetId"] = "It is new", "It is newer", nil
+	content["summary"], content["description"] = "It is new", "It is newer"
+	content["publisher"], content["termsUrl"], content["privacyUrl"] = "Newer Ltd", "https://newer.example/terms", "https://newer.example/privacy"
 	act("PUT", app+"/listing", content, 200)
 	act("POST", app+"/listing/submit", nil, 200)
 	for _, state := range []string{"in_review", "approved"} {
 		s.dev("/apps/"+clientID+"/listing", map[string]any{"state": state})
 		act("GET", app+"/listing", nil, 200)
 	}
-	act("DELETE", app+"/assets/"+icon, nil, 204)
+	public := s.App + "/app-icons" + strings.TrimPrefix(app, "/apps") + "/"
+	s.do(call{method: "GET", url: public + icon, want: 200})
+	s.do(call{method: "GET", url: public + "other", want: 404})
+	unused := s.upload(n, app, "icon", 201).text("id")
+	act("DELETE", app+"/assets/"+unused, nil, 204)
 
 	extension := act("POST", app+"/extensions", map[string]any{"resourceType": "invoice", "path": "/invoices", "label": "Status"}, 201).text("id")
 	act("POST", app+"/extensions", map[string]any{"resourceType": "customer", "path": "/x", "label": "Status"}, 400)

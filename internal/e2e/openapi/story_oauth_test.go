@@ -17,16 +17,18 @@ const (
 		"accounts:read accounts:write journal:read journal:write suppliers:read suppliers:write"
 )
 
-// newcomers are those who act in the story.
+// newcomers are the users of the story, and tokens.
 type newcomers struct {
 	ada, dev, cleo *http.Client // an owner, a developer, a member elsewhere
+	olga, otto     *http.Client // operators
 	token          string       // that may do everything
 	poor           string       // with profile:read alone
 }
 
 func (s *service) newcomers() *newcomers {
 	s.dev("/apps/"+syncID+"/scopes", map[string]any{"scopes": strings.Fields(allScopes)})
-	n := &newcomers{ada: s.person("usr_ada", "biz_bakery"), dev: s.person("usr_dev", "biz_ledgerlink_sandbox"), cleo: s.person("usr_cleo", "biz_bakery")}
+	n := &newcomers{ada: s.person("usr_ada", "biz_bakery"), dev: s.person("usr_dev", "biz_ledgerlink_sandbox"), cleo: s.person("usr_cleo", "biz_bakery"),
+		olga: s.staff("olga"), otto: s.staff("otto")}
 	n.token = s.connect(n.ada, allScopes).text("access_token")
 	n.poor = s.connect(n.ada, "profile:read").text("access_token")
 	return n
@@ -92,7 +94,7 @@ func (s *service) oauth(n *newcomers) {
 	post("revoke", 200, "token", refreshed.text("access_token"))
 	s.do(call{method: "POST", url: s.API + "/oauth/revoke", form: form("token", "unknown", "client_id", cliID), want: 200})
 
-	// A person who says no, a request that is wrong, somebody who is not signed in.
+	// A user who denies the request, an invalid request, a user who is not signed in.
 	page := s.do(call{method: "GET", url: s.authorizeURL("profile:read"), as: n.ada, want: 200})
 	s.do(call{method: "POST", url: s.App + "/oauth/authorize", as: n.ada, form: page.fields("decision", "deny"), want: 303})
 	s.do(call{method: "POST", url: s.App + "/oauth/authorize", as: n.ada, form: page.fields("decision", "deny"), want: 400})
@@ -151,6 +153,7 @@ func (s *service) device(n *newcomers) {
 	s.do(call{method: "POST", url: s.API + "/oauth/device/authorize", form: form("client_id", cliID, "scope", "journal:write"), want: 400})
 	s.do(call{method: "POST", url: s.API + "/oauth/device/authorize", form: form("client_id", cliID), want: 200})
 	s.do(call{method: "GET", url: s.App + "/device", want: 303})
+	s.do(call{method: "GET", url: s.App + "/oauth/icon.svg", want: 200})
 	s.do(call{method: "POST", url: s.App + "/device", form: form("user_code", "BCDF-GHJK"), want: 303})
 	s.do(call{method: "POST", url: s.App + "/device", as: n.ada, form: form("user_code", "BCDF-GHJK"), want: 400})
 	s.do(call{method: "POST", url: s.App + "/device", as: n.ada, header: map[string]string{"Origin": "https://evil.example"}, form: form("user_code", "BCDF-GHJK"), want: 403})

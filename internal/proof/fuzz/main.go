@@ -106,8 +106,8 @@ const (
 )
 
 // builds are the programs with the tests of folders, by folder. Other than with go test -fuzz
-// only our own packages say which of their code an input reaches: what an input does to
-// SQLite is of no interest, and to build that anew takes minutes.
+// only our own packages are instrumented for coverage: what an input reaches in SQLite is
+// of no interest, and rebuilding SQLite takes minutes.
 type builds map[string]string
 
 func (b builds) of(dir string, out io.Writer) (program string, err error) {

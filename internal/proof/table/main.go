@@ -41,7 +41,8 @@ func read(r io.Reader) ([]proof.Line, error) {
 	return lines, nil
 }
 
-// write prints the table and returns an error when it is no proof.
+// write prints the table and returns an error if a proof has violations or
+// tried nothing, or if there is no proof.
 func write(w io.Writer, lines []proof.Line) error {
 	violations, untried := 0, 0
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// judge holds what there is against what was acknowledged before: all of it is there,
-// and nothing comes twice. Older dead tokens are looked at by chance. Everybody rests
-// meanwhile.
-func (w *world) judge() {
+// check compares the state of the service with the acknowledged operations: all of them
+// are present, and none twice. It checks a random selection of tokens revoked earlier. No
+// client starts an operation during the check.
+func (w *fixture) check() {
 	w.Helper()
 	w.resting.Lock()
 	defer w.resting.Unlock()
@@ -40,12 +40,12 @@ func (w *world) judge() {
 			}
 		})
 	}
-	reading.Go(w.judgeDead)
+	reading.Go(w.checkDead)
 	reading.Wait()
 }
 
-// judgeDead looks whether dead tokens are.
-func (w *world) judgeDead() {
+// checkDead checks that revoked tokens are rejected.
+func (w *fixture) checkDead() {
 	fresh, all := w.takeDead()
 	c := w.client(fmt.Sprint("dead ", len(all)), nil)
 	defer c.http.CloseIdleConnections()
@@ -53,14 +53,14 @@ func (w *world) judgeDead() {
 		fresh = append(fresh, all[c.rng.IntN(len(all))])
 	}
 	for _, d := range fresh {
-		if !w.judgeToken(c, d) {
+		if !w.checkToken(c, d) {
 			w.died(d.as, d.why, d.token) // another time
 		}
 	}
 }
 
-// judgeToken reports whether there was an answer.
-func (w *world) judgeToken(c *client, d deadToken) bool {
+// checkToken reports whether the server responded.
+func (w *fixture) checkToken(c *client, d deadToken) bool {
 	a := c.send(call{method: "POST", path: "/oauth/introspect", as: d.as, form: url.Values{"token": {d.token}}})
 	if a.isUnknown() {
 		return false

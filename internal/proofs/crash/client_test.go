@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// client is one program of a partner's, with an address of its own: limits count by
-// address.
+// client is a program of a partner. Each client has its own address, because limits count
+// by address.
 type client struct {
-	*world
+	*fixture
 	rng   *rand.Rand
 	until chan struct{} // closed: it begins nothing more
 	http  http.Client
@@ -29,8 +29,8 @@ type client struct {
 // newAddress gives every client another one.
 var newAddress atomic.Uint32
 
-func (w *world) client(name string, until chan struct{}) *client {
-	c := &client{world: w, rng: w.random(name), until: until}
+func (w *fixture) client(name string, until chan struct{}) *client {
+	c := &client{fixture: w, rng: w.random(name), until: until}
 	c.http = http.Client{
 		Timeout:       30 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -47,7 +47,7 @@ func (c *client) move() {
 	c.http.Transport = &http.Transport{DialContext: (&net.Dialer{LocalAddr: from, Timeout: time.Second}).DialContext}
 }
 
-// isOver reports whether nothing more is to begin.
+// isOver reports whether the client must not start another operation.
 func (c *client) isOver() bool {
 	select {
 	case <-c.until:
@@ -78,7 +78,7 @@ type call struct {
 	json         any
 }
 
-// answer is what came back. Status 0: nothing, or not all of it.
+// answer is the response to a call. Its status is 0 if there was no complete response.
 type answer struct {
 	status int
 	header http.Header
@@ -88,7 +88,8 @@ type answer struct {
 func (a answer) isOK() bool      { return a.status >= 200 && a.status < 400 }
 func (a answer) isLimited() bool { return a.status == http.StatusTooManyRequests }
 
-// isUnknown: it may have happened, or not. A 5xx may be a lost answer to a commit.
+// isUnknown reports whether the operation may or may not have happened. A 5xx may be a
+// commit whose response was lost.
 func (a answer) isUnknown() bool { return a.status == 0 || a.status >= 500 }
 
 func (a answer) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
@@ -100,7 +101,7 @@ func (a answer) read(out any) {
 	}
 }
 
-// oauthError is the code and the description of a refusal.
+// oauthError returns the code and the description of an OAuth error.
 func (a answer) oauthError() string {
 	var e struct {
 		Error       string `json:"error"`
@@ -110,8 +111,8 @@ func (a answer) oauthError() string {
 	return strings.TrimSuffix(e.Error+": "+e.Description, ": ")
 }
 
-// send makes a call as soon as there is a node. Who judges waits until no limit
-// refuses it; who acts does something else, a little later.
+// send makes a call. If a limit rejects the call, a client that checks repeats it until
+// it is allowed; a client of the load gets the rejection after a pause.
 func (c *client) send(in call) answer {
 	for {
 		a := c.try(in)
@@ -147,7 +148,7 @@ func (c *client) try(in call) answer {
 		return answer{}
 	}
 	a := answer{res.StatusCode, res.Header, body}
-	c.judgeShape(in, a)
+	c.checkShape(in, a)
 	return a
 }
 
@@ -184,14 +185,14 @@ func (in call) request(n *node) *http.Request {
 		set("Authorization", "Bearer "+in.token)
 	}
 	if in.as != nil {
-		r.SetBasicAuth(in.as.ClientID, in.as.ClientSecret)
+		r.SetBasicAuth(in.as.ClientID, string(in.as.ClientSecret))
 	}
 	return r
 }
 
-// judgeShape holds failures to the shape of their host (ERR-01, OERR-01), and a
-// fault against the world: when nothing but our own processes is killed there is none.
-func (c *client) judgeShape(in call, a answer) {
+// checkShape checks that errors have the format of their host (ERR-01, OERR-01). An
+// internal error is a violation if only our own processes are killed.
+func (c *client) checkShape(in call, a answer) {
 	if a.status < 400 {
 		return
 	}

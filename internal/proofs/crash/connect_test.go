@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tokens are what a grant gave.
+// tokens are the tokens of a grant.
 type tokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -19,7 +19,7 @@ type tokens struct {
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
 
-// filled is the form of a page, with what the server filled in.
+// filled returns the form of a page with the values that the server filled in.
 func filled(page []byte) url.Values {
 	form := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(string(page), -1) {
@@ -28,7 +28,7 @@ func filled(page []byte) url.Values {
 	return form
 }
 
-// signIn is the cookie of a session; empty when nobody answered.
+// signIn returns the cookie of a new session, or "" if the server did not respond.
 func (c *client) signIn(business string) string {
 	a := c.send(call{method: "POST", path: "/dev/sessions", json: map[string]string{"userId": theUser, "businessId": business}})
 	if !a.isOK() {
@@ -39,7 +39,7 @@ func (c *client) signIn(business string) string {
 	return session.Cookie
 }
 
-// visit opens a page as somebody who signed in before: no kill signs anybody out.
+// visit opens a page with the cookie of a session. A kill must not end a session.
 func (c *client) visit(method, path, cookie string, form url.Values) answer {
 	a := c.send(call{method: method, path: path, onApp: true, cookie: cookie, form: form})
 	if strings.HasPrefix(a.header.Get("Location"), "/login") {
@@ -48,15 +48,15 @@ func (c *client) visit(method, path, cookie string, form url.Values) answer {
 	return a
 }
 
-// consent has the user allow an app in a business, and returns the code; empty when
-// something was not answered.
+// consent approves an app in a business as the user, and returns the code, or "" if a
+// request had no response.
 func (c *client) consent(a *app, business string) (code string) {
 	cookie := c.signIn(business)
 	if cookie == "" {
 		return ""
 	}
 	page := c.visit("GET", "/oauth/authorize?"+url.Values{
-		"response_type": {"code"}, "client_id": {a.ClientID}, "redirect_uri": {callback}, "scope": {strings.Join(a.Scopes, " ")}, "state": {"s"},
+		"response_type": {"code"}, "client_id": {a.ClientID}, "redirect_uri": {callback}, "scope": {strings.Join(a.Scopes.Names(), " ")}, "state": {"s"},
 	}.Encode(), cookie, nil)
 	if page.status != http.StatusOK {
 		c.unexpected("the consent page", page)
@@ -67,7 +67,7 @@ func (c *client) consent(a *app, business string) (code string) {
 	form.Set("decision", "allow")
 	back := c.visit("POST", "/oauth/authorize", cookie, form)
 	if back.status != http.StatusSeeOther {
-		// A form that was posted to a process that died can be posted once only.
+		// A form that was posted to a killed process can be posted only once.
 		if back.status != http.StatusBadRequest {
 			c.unexpected("a consent", back)
 		}
@@ -82,14 +82,15 @@ func (c *client) consent(a *app, business string) (code string) {
 	return to.Query().Get("code")
 }
 
-// unexpected complains about an answer, unless it tells nothing.
+// unexpected reports a response as a violation, unless its outcome is
+// unknown or a limit rejected the call.
 func (c *client) unexpected(what string, a answer) {
 	if !a.isUnknown() && !a.isLimited() {
 		c.violation("%s: %v", what, a)
 	}
 }
 
-// grant asks at the token endpoint.
+// grant makes a request to the token endpoint.
 func (c *client) grant(a *app, kind string, pairs ...string) answer {
 	form := url.Values{"grant_type": {kind}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -106,8 +107,8 @@ func (c *client) refresh(a *app, token string) answer {
 	return c.grant(a, "refresh_token", "refresh_token", token)
 }
 
-// insist repeats an act until it is known what became of it. It reports whether an
-// earlier attempt may have done it.
+// insist repeats an operation until its outcome is known. It reports whether an earlier
+// attempt may have succeeded.
 func (c *client) insist(act func() answer) (a answer, isRepeated bool) {
 	for {
 		a = act()
@@ -119,8 +120,8 @@ func (c *client) insist(act func() answer) (a answer, isRepeated bool) {
 	}
 }
 
-// connect goes from consent to tokens, however often it must begin anew. CODE-01: a
-// code that was used has given tokens, to somebody who could not hear it, or to us.
+// connect goes from consent to tokens, and starts over as often as necessary. CODE-01: a
+// used code has issued tokens, either in a response that was lost or in this one.
 func (c *client) connect(a *app, business string) (t tokens, ok bool) {
 	for !c.isOver() {
 		code := c.consent(a, business)

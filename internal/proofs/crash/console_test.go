@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// made begins the names of webhooks that were made in the console.
+// made is the prefix of the names of webhooks that were created in the console.
 const made = "made"
 
-// developer makes webhooks, tries them and deletes them.
+// developer creates, tests and deletes webhooks.
 type developer struct {
 	app    *app
 	cookie string
@@ -90,8 +90,8 @@ func (d *developer) remove(c *client, i int) {
 	d.hooks = slices.Delete(d.hooks, i, i+1)
 }
 
-// look compares what there is with what was acknowledged. What was made without an
-// answer is deleted: nobody knows its secret.
+// look compares the webhooks that exist with those that were acknowledged. It deletes a
+// webhook whose response was lost, because its secret is unknown.
 func (d *developer) look(c *client) bool {
 	a := c.send(call{method: "GET", path: d.path(), cookie: d.cookie})
 	if !a.isOK() {
@@ -110,7 +110,7 @@ func (d *developer) look(c *client) bool {
 			continue
 		}
 		if !strings.HasSuffix(one.URL, fmt.Sprintf("/%s%d", made, d.next)) {
-			c.violation("webhook %s at %s: its end was acknowledged, or nobody made it", one.ID, one.URL)
+			c.violation("webhook %s at %s: its end was acknowledged, or no developer created it", one.ID, one.URL)
 		}
 		if a := c.send(call{method: "DELETE", path: d.path("/", one.ID), cookie: d.cookie}); !a.isOK() {
 			c.unexpected("the end of a webhook", a)

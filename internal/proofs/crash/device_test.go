@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// device is somebody with a device.
+// device is a user who connects a device.
 type device struct {
 	as       *app
 	business string
@@ -46,8 +46,8 @@ func (d *device) act(c *client) {
 	}
 }
 
-// approve allows the device. An approval without an answer is repeated, and may then
-// be refused as decided already.
+// approve approves the device. An approval without a response is repeated, and may then
+// be rejected because the decision was already made.
 func (d *device) approve(c *client, userCode string) bool {
 	isRepeated := false
 	for !c.isOver() {

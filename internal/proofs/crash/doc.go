@@ -1,2 +1,3 @@
-// Package crash kills the reference server and what it stands on, and judges what clients and receivers were told.
+// Package crash kills the reference server and the services it depends on, and checks
+// the server against the responses and deliveries that clients and receivers got.
 package crash

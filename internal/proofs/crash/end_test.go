@@ -9,13 +9,15 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 )
 
-// patience is when something will not happen any more.
+// patience is how long to wait before an expected event counts as missing.
 const patience = 2 * time.Minute
 
-// end lets everybody finish, and judges all there is.
-func (w *world) end(isPatient bool) {
+// end waits until all clients have finished, and checks everything.
+func (w *fixture) end(isPatient bool) {
 	w.Helper()
 	close(w.over)
 	w.work.Wait()
@@ -23,17 +25,17 @@ func (w *world) end(isPatient bool) {
 		one.finish(w.client(fmt.Sprint("finish ", i), nil), isPatient)
 	}
 	w.deadline = time.Now().Add(patience)
-	w.judge()
+	w.check()
 	if len(w.fresh) > 0 {
-		w.violation("nobody answers: %d records could not be judged", len(w.fresh))
+		w.violation("no node answers: %d records could not be checked", len(w.fresh))
 	}
-	w.judgeFeeds()
-	w.judgeDeliveries()
+	w.checkFeeds()
+	w.checkDeliveries()
 	c := w.client("end", nil)
-	w.judgeTokens(c)
+	w.checkTokens(c)
 	for _, f := range w.feeds {
 		if f.app == w.audit {
-			w.judgeBooks(c, f)
+			w.checkBooks(c, f)
 		}
 	}
 	for _, n := range w.nodes {
@@ -44,9 +46,9 @@ func (w *world) end(isPatient bool) {
 	clear(w.nodes)
 }
 
-// judgeFeeds reads all events again (EVT-02: nothing lands before a cursor), and looks
+// checkFeeds reads all events again (EVT-02: nothing lands before a cursor), and looks
 // for every record, in the order of its writer.
-func (w *world) judgeFeeds() {
+func (w *fixture) checkFeeds() {
 	w.Helper()
 	for _, f := range w.feeds {
 		again := w.newFeed(f.app, f.business, f.token)
@@ -78,8 +80,8 @@ func (w *world) judgeFeeds() {
 	}
 }
 
-// judgeDeliveries waits until every event has reached its webhook (DLV-05).
-func (w *world) judgeDeliveries() {
+// checkDeliveries waits until every event has reached its webhook (DLV-05).
+func (w *fixture) checkDeliveries() {
 	w.Helper()
 	c := w.client("deliveries", nil)
 	moves := 0
@@ -88,7 +90,7 @@ func (w *world) judgeDeliveries() {
 			w.violation("%d events were not delivered, such as %s", len(missing), missing[0])
 			break
 		}
-		if len(w.missing(true)) == 0 && moves < 5 { // what is left waits for its second attempt
+		if len(w.missing(true)) == 0 && moves < 5 { // the rest waits for its second attempt
 			moves++
 			c.send(call{method: "POST", path: "/dev/clock", json: map[string]int{"advanceSeconds": 61}})
 		}
@@ -97,21 +99,22 @@ func (w *world) judgeDeliveries() {
 	for _, text := range w.receiver.complaints() {
 		w.violation("a receiver: %s", text)
 	}
-	w.judgeStrangers()
-	w.judgeMoves()
+	w.checkStrangers()
+	w.checkMoves()
 	cookie := c.signIn(w.businesses[0])
 	for _, a := range w.apps {
 		for _, h := range a.Webhooks {
-			w.judgeHistory(c, cookie, "/developer/apps/"+a.ID+"/webhooks/"+h.ID+"/deliveries")
+			w.checkHistory(c, cookie, "/developer/apps/"+a.ID+"/webhooks/"+h.ID+"/deliveries")
 		}
 	}
 }
 
-// missing is what was not delivered, with or without what a receiver has refused.
-func (w *world) missing(withoutFlaky bool) (missing []string) {
+// missing returns the events that were not delivered. withoutFlaky leaves out the webhook
+// whose receiver rejects deliveries.
+func (w *fixture) missing(withoutFlaky bool) (missing []string) {
 	for _, f := range w.feeds {
 		for _, h := range f.app.Webhooks {
-			if name := h.name(); !withoutFlaky || name != flaky {
+			if name := hookName(h); !withoutFlaky || name != flaky {
 				got := w.receiver.of(name)
 				for _, e := range f.events {
 					if _, ok := got[e.ID]; !ok && slices.Contains(h.Events, e.Type) {
@@ -129,10 +132,11 @@ func (w *world) missing(withoutFlaky bool) (missing []string) {
 	return missing
 }
 
-func (h hook) name() string { return h.ID[len("whk_"):] }
+// hookName returns the name of the receiver of a webhook.
+func hookName(h fixtures.Webhook) string { return h.ID[len("whk_"):] }
 
-// judgeStrangers looks for deliveries of what has not happened.
-func (w *world) judgeStrangers() {
+// checkStrangers looks for deliveries of events that did not happen.
+func (w *fixture) checkStrangers() {
 	for _, a := range w.apps {
 		if a == w.mover {
 			continue // what it gets is in no feed while it is away
@@ -146,9 +150,9 @@ func (w *world) judgeStrangers() {
 					}
 				}
 			}
-			for id, d := range w.receiver.of(h.name()) {
+			for id, d := range w.receiver.of(hookName(h)) {
 				if e, ok := known[id]; !ok || e.Type != d.Type || e.BusinessID != d.Business || !sameJSON(e.Data, d.Data) {
-					w.violation("%s got %s %s of %s, and /events has %+v", h.name(), id, d.Data, d.Business, e)
+					w.violation("%s got %s %s of %s, and /events has %+v", hookName(h), id, d.Data, d.Business, e)
 				}
 			}
 		}
@@ -160,9 +164,9 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// judgeMoves counts what the app that comes and goes was told about it. These events
-// may still be on their way.
-func (w *world) judgeMoves() {
+// checkMoves counts the events that the repeatedly installed and uninstalled app received
+// about its installations. It waits for events that are still in transit.
+func (w *fixture) checkMoves() {
 	w.Helper()
 	var came, left int
 	for ; ; time.Sleep(50 * time.Millisecond) {
@@ -183,8 +187,8 @@ func (w *world) judgeMoves() {
 	}
 }
 
-// judgeHistory wants every delivery that the console shows to have arrived.
-func (w *world) judgeHistory(c *client, cookie, path string) {
+// checkHistory checks that every delivery that the console shows has arrived.
+func (w *fixture) checkHistory(c *client, cookie, path string) {
 	w.Helper()
 	for ; ; time.Sleep(50 * time.Millisecond) {
 		a := c.send(call{method: "GET", path: path, cookie: cookie})
@@ -207,9 +211,9 @@ func (w *world) judgeHistory(c *client, cookie, path string) {
 	}
 }
 
-// judgeTokens wants the tokens that were given last to work, and all dead ones to be
-// dead.
-func (w *world) judgeTokens(c *client) {
+// checkTokens checks that the tokens issued last work and that all revoked tokens are
+// rejected.
+func (w *fixture) checkTokens(c *client) {
 	for _, k := range w.load.keepers {
 		if k.Refresh == "" {
 			continue
@@ -222,15 +226,15 @@ func (w *world) judgeTokens(c *client) {
 		if i%300 == 0 {
 			c.move()
 		}
-		if !w.judgeToken(c, d) {
-			w.violation("nobody answers about a token of %s", d.as.Name)
+		if !w.checkToken(c, d) {
+			w.violation("no node answers about a token of %s", d.as.Name)
 		}
 	}
 }
 
-// judgeBooks wants the records to be those of the events, and the plan's counter to
-// be their sum.
-func (w *world) judgeBooks(c *client, f *feed) {
+// checkBooks checks that the records match the events, and that the plan's counter is the
+// sum of the records.
+func (w *fixture) checkBooks(c *client, f *feed) {
 	w.Helper()
 	told := map[string]int{}
 	for _, e := range f.events {
@@ -272,7 +276,7 @@ type listed struct {
 }
 
 // list pages through records.
-func (w *world) list(c *client, f *feed, path string) (all []listed) {
+func (w *fixture) list(c *client, f *feed, path string) (all []listed) {
 	w.Helper()
 	for after := ""; ; {
 		a := c.send(call{method: "GET", path: path + "?limit=100" + after, token: f.token})

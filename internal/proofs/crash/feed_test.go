@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// feed is what an app reads of the events of a business.
+// feed is the events of a business that an app reads.
 type feed struct {
 	app      *app
 	business string
@@ -27,7 +27,7 @@ type event struct {
 	Data                 json.RawMessage
 }
 
-// told is what the data of our events say.
+// told is the data of the events of this test.
 type told struct {
 	ID, Number, Name, Mark string
 	Values                 []struct{ Value string }
@@ -44,14 +44,14 @@ func (e event) told() (t told, mark string) {
 	return t, mark
 }
 
-func (w *world) newFeed(a *app, business, token string) *feed {
+func (w *fixture) newFeed(a *app, business, token string) *feed {
 	return &feed{
 		app: a, business: business, token: token, byMark: map[string]event{}, byID: map[string]bool{},
 		client: w.client(fmt.Sprint("feed ", a.Name, business), nil),
 	}
 }
 
-// types are those that the app has a webhook for.
+// types returns the event types that the app has a webhook for.
 func (f *feed) types() (all []string) {
 	for _, h := range f.app.Webhooks {
 		all = append(all, h.Events...)
@@ -59,7 +59,7 @@ func (f *feed) types() (all []string) {
 	return all
 }
 
-// read reads to the end, from where it was. EVT-03: nothing comes twice.
+// read reads to the end, from the last position. EVT-03: no event comes twice.
 func (f *feed) read() error {
 	for {
 		query := url.Values{"types": {strings.Join(f.types(), ",")}, "limit": {"100"}}
@@ -88,10 +88,10 @@ func (f *feed) read() error {
 	}
 }
 
-// add takes an event, which somebody must have asked for.
+// add adds an event and checks that a client requested it.
 func (f *feed) add(e event) {
 	_, mark := e.told()
-	w := f.client.world
+	w := f.client.fixture
 	w.lmu.Lock()
 	r := w.records[mark]
 	w.lmu.Unlock()
@@ -101,13 +101,13 @@ func (f *feed) add(e event) {
 	case isKnown:
 		w.violation("%s has happened twice: %s %s", mark, e.ID, e.Data)
 	case r == nil || r.business != f.business || r.event != e.Type:
-		w.violation("nobody asked for the event %+v in %s", e, f.business)
+		w.violation("no client caused the event %+v in %s", e, f.business)
 	}
 	f.byMark[mark], f.byID[e.ID] = e, true
 	f.events = append(f.events, e)
 }
 
-// has judges a record that was acknowledged before the feed was read.
+// has checks a record that was acknowledged before the feed was read.
 func (f *feed) has(r *record) {
 	e, ok := f.byMark[r.mark]
 	if !ok {
@@ -119,8 +119,8 @@ func (f *feed) has(r *record) {
 	}
 }
 
-// feedOf is where a record must show.
-func (w *world) feedOf(r *record) *feed {
+// feedOf returns the feed that must contain a record.
+func (w *fixture) feedOf(r *record) *feed {
 	for _, f := range w.feeds {
 		if f.business == r.business && (r.event == "app_data.updated") == (f.app != w.audit) && (f.app == w.audit || strings.HasPrefix(r.writer, f.app.Name+" ")) {
 			return f

@@ -8,6 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/partnerkit/partnerkit/examples/books"
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/identity"
 )
 
 const (
@@ -21,67 +25,46 @@ const (
 )
 
 // app is an app of the fixtures.
-type app struct {
-	ID             string   `json:"id"`
-	ClientID       string   `json:"clientId"`
-	ClientSecret   string   `json:"clientSecret"`
-	Type           string   `json:"type"`
-	Name           string   `json:"name"`
-	OrganizationID string   `json:"organizationId"`
-	Reviewed       bool     `json:"reviewed"`
-	RedirectURIs   []string `json:"redirectUris"`
-	Scopes         []string `json:"scopes"`
-	Webhooks       []hook   `json:"webhooks,omitempty"`
-	Fields         []field  `json:"appDataFields,omitempty"`
-}
-
-type hook struct {
-	ID     string   `json:"id"`
-	URL    string   `json:"url"`
-	Secret string   `json:"secret"`
-	Events []string `json:"events"`
-}
-
-type field struct {
-	ResourceType string `json:"resourceType"`
-	Key          string `json:"key"`
-	Type         string `json:"type"`
-}
+type app = fixtures.App
 
 // newApp adds an app to the fixtures; each hook is a receiver's name and its events.
-func (w *world) newApp(name string, scopes []string, hooks ...[]string) *app {
+func (w *fixture) newApp(name string, scopes []string, hooks ...[]string) *app {
 	a := &app{
 		ID: "app_" + name, ClientID: name, ClientSecret: secret, Type: "CONFIDENTIAL", Name: name, OrganizationID: "org_1", Reviewed: true,
-		RedirectURIs: []string{callback}, Scopes: scopes,
+		RedirectURIs: []string{callback}, Scopes: fixtures.ScopeList{Scopes: identity.MustScopes(scopes...)},
 	}
 	for _, h := range hooks {
-		a.Webhooks = append(a.Webhooks, hook{ID: "whk_" + h[0], URL: w.receiver.URL + "/" + h[0], Secret: hookSecret, Events: h[1:]})
+		a.Webhooks = append(a.Webhooks, fixtures.Webhook{ID: "whk_" + h[0], URL: w.receiver.URL + "/" + h[0], Secret: hookSecret, Events: h[1:]})
 	}
 	w.apps = append(w.apps, a)
 	return a
 }
 
-// writeFixtures writes what the servers load.
-func (w *world) writeFixtures(t *testing.T) string {
+// writeFixtures writes the file that the servers load.
+func (w *fixture) writeFixtures(t *testing.T) string {
 	t.Helper()
-	businesses := make([]map[string]any, len(w.businesses))
-	for i, id := range w.businesses {
-		businesses[i] = map[string]any{
-			"id": id, "name": fmt.Sprintf("Business %d", i), "plan": "FREE", "turnoverLimit": turnoverLimit,
-			"members": []any{map[string]any{"userId": theUser, "role": "owner"}},
-		}
+	data := fixtures.Data{
+		Organizations: []fixtures.Organization{{ID: "org_1", Name: "Makers", Members: []string{theUser}}},
+		Users:         []fixtures.User{{ID: theUser, Email: "one@example.com", Password: "password-of-one", Name: "One"}},
 	}
-	data, err := json.Marshal(map[string]any{
-		"organizations": []any{map[string]any{"id": "org_1", "name": "Makers", "members": []string{theUser}}},
-		"users":         []any{map[string]any{"id": theUser, "email": "one@example.com", "password": "password-of-one", "name": "One"}},
-		"businesses":    businesses,
-		"apps":          w.apps,
-	})
+	for i, id := range w.businesses {
+		data.Businesses = append(data.Businesses, fixtures.Business{
+			ID: id, Name: fmt.Sprintf("Business %d", i), Plan: "FREE", TurnoverLimit: new(int64(turnoverLimit)),
+			Members: []fixtures.Member{{UserID: theUser, Role: books.RoleOwner}},
+		})
+	}
+	for _, a := range w.apps {
+		data.Apps = append(data.Apps, *a)
+	}
+	if w.abandoned != nil {
+		data.Apps = append(data.Apps, *w.abandoned)
+	}
+	text, err := json.Marshal(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "fixtures.json")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

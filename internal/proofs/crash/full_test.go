@@ -16,9 +16,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// A disk that fills up under load: writes are refused in the shape of their host,
-// what was written before can be read, and everything goes on by itself when there
-// is space again. Nothing that was acknowledged is lost, before, meanwhile or after.
+// A disk fills up under load. Writes are rejected in the error format of their host,
+// earlier writes can be read, and the service recovers without a restart when there is
+// space again. No acknowledged operation is lost, before, during or after.
 func TestFullDisk(t *testing.T) {
 	besideOthers(t)
 	p := proof.Begin(t, "Full disk under load, SQLite", "refused writes")
@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64m"); err != nil {
 		t.Skipf("needs the right to mount a small tmpfs: %v", err)
 	}
-	w := newWorld(t, p, 1)
+	w := newFixture(t, p, 1)
 	t.Cleanup(func() {
 		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
@@ -42,13 +42,13 @@ func TestFullDisk(t *testing.T) {
 		w.mayFault.Store(true)
 		ballast := filepath.Join(disk, "ballast")
 		fill(t, ballast)
-		w.judgeFull()
+		w.checkFull()
 		before = int(w.faults.Load())
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
 		w.recover()
-		w.judge() // before it, those who act hear what they asked on the full disk
+		w.check() // first waits for the responses to calls made on the full disk
 		w.mayFault.Store(false)
 		if w.Failed() {
 			t.Fatal(w.logTail())
@@ -74,9 +74,9 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// judgeFull waits until writes are refused, each with its shape (which the client
-// judges), and reads.
-func (w *world) judgeFull() {
+// checkFull waits until writes are rejected, and then reads. The client checks the format
+// of the errors.
+func (w *fixture) checkFull() {
 	w.Helper()
 	c := w.client("full", nil)
 	f := w.feeds[0]

@@ -34,8 +34,9 @@ func (k *keeper) act(c *client) {
 	}
 }
 
-// rotate refreshes. REF-07: after a crash the old token is usable, or the new ones
-// were issued and it is known as used; REF-01: the old access token is dead at once.
+// rotate refreshes the tokens. REF-07: after a crash the old refresh token either is usable
+// or is marked as used and new tokens were issued. REF-01: the old access token is
+// rejected at once.
 func (k *keeper) rotate(c *client) {
 	a, isRepeated := c.insist(func() answer { return c.refresh(k.as, k.Refresh) })
 	switch {
@@ -51,7 +52,7 @@ func (k *keeper) rotate(c *client) {
 	}
 }
 
-// replay uses a token twice on purpose, which burns the family (REF-02).
+// replay uses a token twice on purpose, which revokes the family (REF-02).
 func (k *keeper) replay(c *client) {
 	old := k.tokens
 	k.rotate(c)
@@ -87,15 +88,15 @@ func (k *keeper) revoke(c *client) {
 
 // exchange uses a session token, which works once (TX-04).
 func (k *keeper) exchange(c *client) {
-	minted := c.send(call{method: "POST", path: "/dev/session-tokens", json: map[string]string{
+	issued := c.send(call{method: "POST", path: "/dev/session-tokens", json: map[string]string{
 		"clientId": k.as.ClientID, "businessId": k.business, "userId": theUser,
 	}})
-	if !minted.isOK() {
-		c.unexpected("a session token", minted)
+	if !issued.isOK() {
+		c.unexpected("a session token", issued)
 		return
 	}
 	var session struct{ SessionToken string }
-	minted.read(&session)
+	issued.read(&session)
 	use := func() answer {
 		return c.grant(k.as, exchange, "subject_token", session.SessionToken, "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// seedVar repeats the choices of a run, though not its timing.
+// seedVar names the variable with the seed of a run. The same seed repeats the choices of
+// a run, but not its timing.
 const seedVar = "PARTNERKIT_CRASH_SEED"
 
 func seedOf(t *testing.T) uint64 {
@@ -36,14 +37,14 @@ const actsPerKill = 110
 // startBar is how long a server may take from its start to its first answer.
 const startBar = time.Second
 
-// The only server is killed with kill -9, again and again, while everybody uses it.
-// DLV-05, IDEM-02, REF-07, CODE-01, REV-06, TX-04, EVT-02: what was acknowledged is
-// there, whole and once; what was not is there as a whole, once, or not at all.
+// The only server is killed with kill -9, repeatedly, while all clients use it. DLV-05,
+// IDEM-02, REF-07, CODE-01, REV-06, TX-04, EVT-02: an acknowledged operation is present
+// completely and once. Any other operation is present completely and once, or not at all.
 func TestKillsSQLite(t *testing.T) {
 	besideOthers(t)
 	kills := proof.Begin(t, "Kills under load, SQLite", "kills")
 	acts := proof.Begin(t, "Acknowledged acts among kills, SQLite", "acts")
-	w := newWorld(t, kills, 1)
+	w := newFixture(t, kills, 1)
 	w.pace = 20 * time.Millisecond
 	w.flags = append(w.flags, "-db", filepath.Join(t.TempDir(), "crash.db"))
 	w.start(0)
@@ -53,9 +54,9 @@ func TestKillsSQLite(t *testing.T) {
 	w.report(kills, acts)
 }
 
-// killOften kills a node at a random moment, starts it again and judges, so many
-// times.
-func (w *world) killOften(times int) {
+// killOften kills a node at a random moment, starts it again and checks, the given number
+// of times.
+func (w *fixture) killOften(times int) {
 	w.Helper()
 	rng := w.random("kills")
 	at := 0
@@ -68,7 +69,7 @@ func (w *world) killOften(times int) {
 		w.kill(at)
 		n := w.start(at)
 		w.took = append(w.took, w.firstAnswer(n))
-		w.judge()
+		w.check()
 		w.proof.Tried(1)
 		if w.Failed() {
 			w.Fatal(w.logTail())
@@ -76,20 +77,20 @@ func (w *world) killOften(times int) {
 	}
 }
 
-// waitForActs waits until so many more were acknowledged.
-func (w *world) waitForActs(n int) {
+// waitForActs waits until n more operations were acknowledged.
+func (w *fixture) waitForActs(n int) {
 	w.Helper()
 	deadline := time.Now().Add(patience)
 	for n += w.total(); w.total() < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.Fatal("nobody acts any more", w.logTail())
+			w.Fatal("the load has stopped", w.logTail())
 		}
 	}
 }
 
-// firstAnswer waits until a node answers a call that needs its database, and returns
-// how long that took from its start.
-func (w *world) firstAnswer(n *node) time.Duration {
+// firstAnswer waits until a node responds to a call that needs its database, and returns
+// the time from its start to the response.
+func (w *fixture) firstAnswer(n *node) time.Duration {
 	w.Helper()
 	c := w.client("first", nil)
 	defer c.http.CloseIdleConnections()
@@ -103,8 +104,8 @@ func (w *world) firstAnswer(n *node) time.Duration {
 	return 0
 }
 
-// report prints what there was.
-func (w *world) report(kills, acts *proof.Proof) {
+// report prints a summary of the run.
+func (w *fixture) report(kills, acts *proof.Proof) {
 	w.Helper()
 	slices.Sort(w.took)
 	worst := w.took[len(w.took)-1]
@@ -122,15 +123,15 @@ func (w *world) report(kills, acts *proof.Proof) {
 	w.Logf("%s; %d limited, %d faults", strings.Join(kinds, ", "), w.limited.Load(), w.faults.Load())
 }
 
-func (w *world) countEvents() (n int) {
+func (w *fixture) countEvents() (n int) {
 	for _, f := range w.feeds {
 		n += len(f.events)
 	}
 	return n
 }
 
-// logTail is what the servers complained about last.
-func (w *world) logTail() string {
+// logTail returns the last errors in the logs of the servers.
+func (w *fixture) logTail() string {
 	tail := ""
 	for i := range w.nodes {
 		data, _ := os.ReadFile(fmt.Sprint(w.log, i))

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// ledger is what clients were told, and what they asked without an answer.
+// ledger records the responses that clients got and the requests without a response.
 type ledger struct {
 	lmu     sync.Mutex
 	acks    map[string]int     // by kind of act
 	records map[string]*record // by mark
 	fresh   []*record          // acknowledged since the last look
 	dead    []deadToken
-	judged  int               // of dead
+	checked int               // of dead
 	sent    map[string]string // test deliveries that were promised: id, and what for
 	next    int
 }
 
-// record is something written that the business's events tell about.
+// record is a write that the events of the business report.
 type record struct {
 	mark     string // unique, in the record and in its event
 	event    string // the type
@@ -32,7 +32,7 @@ type record struct {
 	isClean  bool // at the first attempt: its place among the writer's others is known
 }
 
-// deadToken is one that nobody may use any more, as somebody was told.
+// deadToken is a token whose revocation was acknowledged: no client can use it.
 type deadToken struct {
 	as    *app
 	token string
@@ -60,7 +60,7 @@ func (l *ledger) total() (n int) {
 	return n
 }
 
-// asks notes that something will be asked for, before it is.
+// asks records a request before it is sent.
 func (l *ledger) asks(writer, business, event string, total int64) *record {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()
@@ -70,7 +70,7 @@ func (l *ledger) asks(writer, business, event string, total int64) *record {
 	return r
 }
 
-// wrote notes that it was acknowledged.
+// wrote records that a request was acknowledged.
 func (l *ledger) wrote(r *record, id string, isClean bool) {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()
@@ -78,7 +78,7 @@ func (l *ledger) wrote(r *record, id string, isClean bool) {
 	l.fresh = append(l.fresh, r)
 }
 
-// takeFresh returns what was acknowledged since it was last asked.
+// takeFresh returns the records that were acknowledged since its last call.
 func (l *ledger) takeFresh() []*record {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()
@@ -87,7 +87,7 @@ func (l *ledger) takeFresh() []*record {
 	return fresh
 }
 
-// died notes that tokens are dead.
+// died records that tokens are revoked.
 func (l *ledger) died(as *app, why string, tokens ...string) {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()
@@ -96,18 +96,18 @@ func (l *ledger) died(as *app, why string, tokens ...string) {
 	}
 }
 
-// takeDead returns the tokens that died since it was last asked, and how many did
-// before.
+// takeDead returns the tokens that were revoked since its last call, and all revoked
+// tokens.
 func (l *ledger) takeDead() (fresh, all []deadToken) {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()
 	all = l.dead[:len(l.dead):len(l.dead)]
-	fresh = all[l.judged:]
-	l.judged = len(l.dead)
+	fresh = all[l.checked:]
+	l.checked = len(l.dead)
 	return fresh, all
 }
 
-// promised notes a test delivery.
+// promised records a test delivery that was acknowledged.
 func (l *ledger) promised(deliveryID, what string) {
 	l.lmu.Lock()
 	defer l.lmu.Unlock()

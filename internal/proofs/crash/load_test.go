@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// load is who uses the servers.
+// load is the clients of the servers.
 type load struct {
 	writers []*writer
 	keepers []*keeper
 	mover   *mover
 }
 
-// connectAll installs the apps and lets everybody begin.
-func (w *world) connectAll() {
+// connectAll installs the apps and starts all clients.
+func (w *fixture) connectAll() {
 	w.Helper()
 	var mu sync.Mutex
 	var connecting sync.WaitGroup
@@ -45,8 +45,8 @@ func (w *world) connectAll() {
 	}
 }
 
-// begin lets everybody act.
-func (w *world) begin() {
+// begin starts all clients.
+func (w *fixture) begin() {
 	w.connectAll()
 	for _, one := range w.load.writers {
 		w.let(one.name, w.pace, one.act)

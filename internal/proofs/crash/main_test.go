@@ -9,8 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// besideOthers runs a test beside others, but in a proof alone: there the time to a first
-// answer has a bar.
+// besideOthers runs a test in parallel with others, except in a proof, which limits the
+// time to the first response.
 func besideOthers(t *testing.T) {
 	if !testenv.Proving() {
 		t.Parallel()

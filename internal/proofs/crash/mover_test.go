@@ -4,7 +4,7 @@ package crash_test
 
 import "net/http"
 
-// mover connects and leaves, again and again (INST-01, INST-03).
+// mover installs and uninstalls an app repeatedly (INST-01, INST-03).
 type mover struct {
 	as       *app
 	business string
@@ -24,7 +24,7 @@ func (m *mover) act(c *client) {
 		m.left++
 		c.acked("uninstalls")
 	case isRepeated && a.status == http.StatusNotFound:
-		m.left++ // the first was heard
+		m.left++ // the first request succeeded
 	default:
 		c.unexpected("an uninstall", a)
 		return

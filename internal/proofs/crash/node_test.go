@@ -44,7 +44,7 @@ func launch(log string, flags ...string) (*node, error) {
 	defer stderr.Close()
 	n := &node{cmd: exec.CommandContext(context.Background(), path, append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, flags...)...)} //nolint:gosec // our own program
 	n.cmd.Stderr = stderr
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nobody outlives the test
+	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // no server outlives the test
 	out, err := n.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func launch(log string, flags ...string) (*node, error) {
 	return n, nil
 }
 
-// metrics is what the node tells Prometheus.
+// metrics returns the Prometheus metrics of the node.
 func (n *node) metrics(t testing.TB) string {
 	t.Helper()
 	res, err := http.Get(n.Metrics)
@@ -83,13 +83,13 @@ func (n *node) metrics(t testing.TB) string {
 	return string(text)
 }
 
-// kill is kill -9. It returns when the process is gone.
+// kill sends SIGKILL to the process and returns when it has exited.
 func (n *node) kill() {
 	_ = n.cmd.Process.Kill()
 	_ = n.cmd.Wait()
 }
 
-// stop asks the server to end, and says how it did.
+// stop asks the server to shut down and returns how it exited.
 func (n *node) stop() error {
 	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err

@@ -14,9 +14,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// The same with two nodes on PostgreSQL and Redis, of which one is killed at a time;
-// then PostgreSQL itself is restarted under load, in good order and by a crash, and
-// then Redis. The nodes live through that.
+// The same with two nodes on PostgreSQL and Redis, where one node is killed at a time.
+// Then PostgreSQL is restarted under load, by a clean shutdown and by a crash, and then
+// Redis. The nodes keep running.
 func TestKillsPostgres(t *testing.T) {
 	besideOthers(t)
 	kills := proof.Begin(t, "Kills under load, PostgreSQL, one of two nodes", "kills")
@@ -24,7 +24,7 @@ func TestKillsPostgres(t *testing.T) {
 	databases := proof.Begin(t, "PostgreSQL restarts under load", "restarts")
 	limits := proof.Begin(t, "Redis restarts under load", "restarts")
 	postgres, redis := newPostgres(t), newRedis(t)
-	w := newWorld(t, kills, 2)
+	w := newFixture(t, kills, 2)
 	w.pace = 300 * time.Millisecond // 300 calls a minute for each app and business, whichever node
 	w.flags = append(w.flags, "-db", postgres.URL, "-redis", redis.URL)
 	w.start(0)
@@ -52,9 +52,9 @@ func TestKillsPostgres(t *testing.T) {
 	w.report(kills, acts)
 }
 
-// countAlone wants each node to count for itself while Redis is away: to the limit,
-// and not further (LIM-01).
-func (w *world) countAlone() {
+// countAlone checks that each node counts on its own while Redis is down: calls are
+// allowed up to the limit and not above it (LIM-01).
+func (w *fixture) countAlone() {
 	w.Helper()
 	c := w.client("alone", nil)
 	for _, n := range w.nodes {
@@ -82,8 +82,8 @@ func (w *world) countAlone() {
 	}
 }
 
-// countTogether wants the nodes to count as one again.
-func (w *world) countTogether() {
+// countTogether checks that the nodes share their counts again.
+func (w *fixture) countTogether() {
 	w.Helper()
 	c := w.client("together", nil)
 	t, ok := c.connect(w.devices, w.businesses[3])

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
-// flaky is the receiver that refuses the first post of everything.
+// flaky is the receiver that rejects the first attempt of every delivery.
 const flaky = "flaky"
 
 // receiver takes deliveries for all apps; the path names the webhook.
@@ -51,8 +51,8 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// ServeHTTP takes what was signed by its webhook. Who was killed before the answer
-// has not delivered.
+// ServeHTTP accepts deliveries with a valid signature of the webhook. A delivery does not
+// count if its sender was killed before the response.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *receiver) complaints() []string {
 	return slices.Clone(r.wrong)
 }
 
-// of returns what one webhook got, by event.
+// of returns the deliveries of one webhook, by event.
 func (r *receiver) of(name string) map[string]delivered {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -41,7 +41,7 @@ func (s *service) start() {
 	}
 }
 
-// stop ends it by a signal, and returns when it is gone.
+// stop sends a signal to the service and returns when it has exited.
 func (s *service) stop(signal syscall.Signal) {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
@@ -50,7 +50,7 @@ func (s *service) stop(signal syscall.Signal) {
 	_ = s.cmd.Wait()
 }
 
-// newRedis starts a Redis that keeps nothing.
+// newRedis starts a Redis without persistence.
 func newRedis(t *testing.T) *service {
 	t.Helper()
 	testenv.Programs(t, "redis-server", "redis-cli")
@@ -87,7 +87,7 @@ func newPostgres(t *testing.T) *service {
 	return s
 }
 
-// command runs as somebody; nil is who we are.
+// command returns a command that runs as a user; nil is the current user.
 func command(as *syscall.Credential, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), name, args...) //nolint:gosec // no foreign words
 	cmd.Dir = "/"
@@ -95,7 +95,7 @@ func command(as *syscall.Credential, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// shortDir is a folder whose name leaves room for that of a socket.
+// shortDir returns a folder whose path is short enough for the path of a socket in it.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "crash")
@@ -106,7 +106,8 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// owner is who PostgreSQL runs as, since it does not as root, and gets the folder.
+// owner returns the user that PostgreSQL runs as, because it refuses to run as root, and
+// gives the folder to that user.
 func owner(t *testing.T, dir string) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -121,7 +122,7 @@ func owner(t *testing.T, dir string) *syscall.Credential {
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the servers are somebody else
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the servers run as another user
 		t.Fatal(err)
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
@@ -144,14 +145,14 @@ func postgresPrograms(t *testing.T) string {
 		}
 	}
 	if found == "" {
-		testenv.Programs(t, "initdb") // it says what is missing
+		testenv.Programs(t, "initdb") // it reports the missing program
 	}
 	return found
 }
 
-// restartOften ends a service with each signal in turn while everybody goes on, and
-// starts it again after a while.
-func (w *world) restartOften(s *service, rounds int, away time.Duration, signals ...syscall.Signal) {
+// restartOften stops a service with each signal in turn while the clients continue, and
+// starts it again after a pause.
+func (w *fixture) restartOften(s *service, rounds int, away time.Duration, signals ...syscall.Signal) {
 	w.Helper()
 	for i := range rounds {
 		time.Sleep(300 * time.Millisecond)
@@ -159,7 +160,7 @@ func (w *world) restartOften(s *service, rounds int, away time.Duration, signals
 		time.Sleep(away)
 		s.start()
 		w.recover()
-		w.judge()
+		w.check()
 		w.proof.Tried(1)
 		if w.Failed() {
 			w.Fatal(w.logTail())
@@ -167,8 +168,8 @@ func (w *world) restartOften(s *service, rounds int, away time.Duration, signals
 	}
 }
 
-// recover waits until every node writes again. None was restarted.
-func (w *world) recover() {
+// recover waits until every node accepts writes again without having been restarted.
+func (w *fixture) recover() {
 	w.Helper()
 	c := w.client("recover", nil)
 	for _, n := range w.nodes {

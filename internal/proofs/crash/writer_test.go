@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// keyLease is how long a key may stay taken after its request has died.
+// keyLease is how long a key may stay in use after the server of its request was killed.
 const keyLease = 30 * time.Second
 
-// writer is an app at work in a business.
+// writer is an app that writes records of a business.
 type writer struct {
 	name     string
 	as       *app
 	business string
 	access   string
 
-	open     []*attempt // keyed writes that nobody has answered yet
+	open     []*attempt // keyed writes without a response
 	invoices []string   // that were acknowledged, the latest
 	noted    map[string]string
 }
 
-// attempt is a write under a key.
+// attempt is a write with an idempotency key.
 type attempt struct {
 	call
 	records []*record
@@ -33,7 +33,7 @@ type attempt struct {
 	made    int
 }
 
-// act writes something, or repeats what was not answered.
+// act writes a record, or repeats a write without a response.
 func (w *writer) act(c *client) {
 	if w.access == "" {
 		t, _ := c.connect(w.as, w.business)
@@ -84,7 +84,8 @@ func (r *record) body() any {
 	return map[string]any{"number": r.mark, "currency": "EUR", "total": r.total}
 }
 
-// write sends a keyed write; without an answer it is sent again later, with the key.
+// write sends a keyed write. A write without a response is sent again later with the same
+// key.
 func (w *writer) write(c *client, t *attempt) {
 	t.made++
 	a := c.send(t.call)
@@ -115,7 +116,7 @@ func (w *writer) later(t *attempt, wait time.Duration) {
 	w.open = append(w.open, t)
 }
 
-// accept notes what was acknowledged.
+// accept records an acknowledged write.
 func (w *writer) accept(c *client, t *attempt, a answer) {
 	type made struct{ ID, Number, Name string }
 	var body struct {
@@ -162,7 +163,7 @@ func (w *writer) plain(c *client) {
 	c.acked("writes without a key")
 }
 
-// note puts app data on an invoice, and looks which it is when nobody answered.
+// note puts app data on an invoice. Without a response, it reads which value is stored.
 func (w *writer) note(c *client) {
 	if len(w.invoices) == 0 {
 		return
@@ -182,13 +183,13 @@ func (w *writer) note(c *client) {
 		c.wrote(r, "", true)
 		c.acked("app data")
 	case a.isUnknown():
-		c.pause(200 * time.Millisecond) // what a dead node has begun, its database may still end
+		c.pause(200 * time.Millisecond) // the database may still commit a transaction of a killed node
 		switch now, ok := w.readNote(c, id, was, r.mark); {
 		case !ok:
 			delete(w.noted, id)
 		case now == r.mark:
 			w.noted[id] = now
-			c.wrote(r, "", false) // it is there, and so must be its event
+			c.wrote(r, "", false) // the value is stored, so its event must exist
 		}
 	default:
 		c.unexpected("app data", a)
@@ -215,8 +216,8 @@ func (w *writer) readNote(c *client, id, was, asked string) (now string, ok bool
 	return now, true
 }
 
-// finish repeats the open writes until all are answered, or only those that are
-// taken by a request that has died are left and nobody wants to wait for them.
+// finish repeats the open writes until all have a response. If isPatient is false, it
+// does not wait for writes whose key is held by a request of a killed server.
 func (w *writer) finish(c *client, isPatient bool) {
 	for len(w.open) > 0 {
 		t := w.open[0]
@@ -229,8 +230,8 @@ func (w *writer) finish(c *client, isPatient bool) {
 	}
 }
 
-// teller records events that no record stands behind.
-func (w *world) teller(name, business string) func(c *client) {
+// teller returns a function that records events without a record.
+func (w *fixture) teller(name, business string) func(c *client) {
 	return func(c *client) {
 		r := c.asks(name, business, "invoice.paid", 0)
 		a := c.send(call{method: "POST", path: "/dev/events", json: map[string]any{

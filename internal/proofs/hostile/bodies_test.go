@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// oddBodies are JSON and forms that nobody should send. None is what any endpoint asks
-// for.
+// oddBodies are JSON bodies and forms that no client should send. No endpoint accepts any
+// of them.
 func oddBodies() map[string]struct{ contentType, encoding, body string } {
 	const jsonType = "application/json"
 	bodies := map[string]struct{ contentType, encoding, body string }{}
@@ -66,7 +66,7 @@ func manyParameters(n int) string {
 	return b.String()
 }
 
-// gzipBomb is 50 KiB of 50 MiB.
+// gzipBomb returns 50 KiB that decompress to 50 MiB.
 var gzipBomb = sync.OnceValue(func() string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

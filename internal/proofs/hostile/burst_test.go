@@ -16,12 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// What one business's burst may do to the others: their calls and webhooks may take
-// slower times as long as without it, or as long as these.
+// The effect that the burst of one business may have on the others: their calls and
+// webhooks may take slower times as long as without the burst, or as long as these limits.
 const (
 	slower       = 5
 	slowestCall  = 100 * time.Millisecond // the 99th percentile
@@ -29,7 +30,8 @@ const (
 	burstTimeout = 10 * time.Minute
 )
 
-// burst is a server with one business that many apps watch, and others with one webhook.
+// burst is a server with one business that has many apps and webhooks, and other
+// businesses with one webhook each.
 type burst struct {
 	*victim
 	p          *proof.Proof
@@ -85,13 +87,13 @@ func testBurst(t *testing.T, environment []string, apps, hooks, invoices int) {
 	data := newFixtures(apps+1, bystanders+1)
 	for i := range data.Apps {
 		for j := range hooks {
-			data.Apps[i].Webhooks = append(data.Apps[i].Webhooks, webhook{
+			data.Apps[i].Webhooks = append(data.Apps[i].Webhooks, fixtures.Webhook{
 				ID: fmt.Sprintf("whk_%d_%d", i, j), URL: fmt.Sprintf("%s/%d/%d", busy.URL, i, j), Events: []string{"invoice.created"}, Secret: "whsec_of_the_busy_ones",
 			})
 		}
 	}
 	last := &data.Apps[apps]
-	last.Webhooks = []webhook{{ID: "whk_quiet", URL: quiet.URL, Events: []string{"invoice.created"}, Secret: "whsec_of_the_quiet_one"}}
+	last.Webhooks = []fixtures.Webhook{{ID: "whk_quiet", URL: quiet.URL, Events: []string{"invoice.created"}, Secret: "whsec_of_the_quiet_one"}}
 	b.victim = startVictim(t, data, environment...)
 	for _, a := range data.Apps[:apps] {
 		_, got, err := b.connect(a, "usr_0", "biz_0")
@@ -134,7 +136,7 @@ func testBurst(t *testing.T, environment []string, apps, hooks, invoices int) {
 	}
 }
 
-// burst imports invoices into the business that many apps watch.
+// burst imports invoices into the business that has many apps.
 func (b *burst) burst(n int) {
 	b.Helper()
 	all := make([]string, n)
@@ -155,8 +157,8 @@ type measured struct {
 	call, hook time.Duration
 }
 
-// measure creates an invoice in each quiet business 4 times a second until it is enough,
-// and waits for the webhooks.
+// measure creates 4 invoices per second in each quiet business until enough returns
+// true, and waits for the webhooks.
 func (b *burst) measure(enough func() bool) measured {
 	b.Helper()
 	b.delays = nil
@@ -206,7 +208,7 @@ func p99(all []time.Duration) time.Duration {
 	return all[len(all)*99/100].Round(100 * time.Microsecond)
 }
 
-// answered and receive meet at an invoice: either may come first.
+// answered and receive record the two times of an invoice, in either order.
 func (b *burst) answered(invoice string, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,2 +1,2 @@
-// Package hostile sends the reference server what nobody should.
+// Package hostile sends malformed and malicious requests to the reference server.
 package hostile

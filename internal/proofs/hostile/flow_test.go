@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -23,7 +23,7 @@ type answer struct {
 
 func (a answer) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
 
-// text is a member of the body.
+// text returns a member of the body.
 func (a answer) text(name string) string {
 	var members map[string]any
 	_ = json.Unmarshal(a.body, &members)
@@ -31,14 +31,14 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// browser is a person with a session, at an address of their own.
+// browser is the browser of a signed-in user. Each browser has its own address.
 type browser struct {
 	*http.Client
 	v      *victim
 	cookie string // of the session, and what pages add
 }
 
-// signIn is by /dev.
+// signIn creates a session through /dev.
 func (v *victim) signIn(userID, businessID string) (*browser, error) {
 	b := &browser{Client: newClient(), v: v}
 	got, err := b.do(http.MethodPost, v.API+"/dev/sessions", "application/json", fmt.Sprintf(`{"userId":%q,"businessId":%q}`, userID, businessID))
@@ -105,12 +105,12 @@ func (b *browser) authorize(clientID, businessID string) (code string, err error
 	return back.Query().Get("code"), nil
 }
 
-// tokens are what the token endpoint gave.
+// tokens are the tokens in a response of the token endpoint.
 type tokens struct{ access, refresh string }
 
-// token asks the token endpoint with the app's secret.
+// token makes a request to the token endpoint with the app's secret.
 func (v *victim) token(client *http.Client, a app, pairs ...string) (tokens, answer, error) {
-	form := url.Values{"client_id": {a.ClientID}, "client_secret": {a.ClientSecret}}
+	form := url.Values{"client_id": {a.ClientID}, "client_secret": {string(a.ClientSecret)}}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
@@ -118,7 +118,7 @@ func (v *victim) token(client *http.Client, a app, pairs ...string) (tokens, ans
 	return tokens{got.text("access_token"), got.text("refresh_token")}, got, err
 }
 
-// connect is the whole flow: sign in, consent, code, token.
+// connect runs the whole flow: sign in, consent, code, token.
 func (v *victim) connect(a app, userID, businessID string) (*browser, tokens, error) {
 	b, err := v.signIn(userID, businessID)
 	if err != nil {

@@ -15,22 +15,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// mostMemory is how much the server may ever take, over what it takes when it has started:
-// the connections of all idle clients, bodies up to their limits, and what Go has not
-// given back yet.
+// mostMemory is the most memory that the server may use above its usage after the start:
+// for the connections of all idle clients, bodies up to their limits, and memory that Go
+// has not returned to the system yet.
 const mostMemory = 160 << 20
 
-// Whatever is sent, the server answers in its shape and blames the sender, goes on serving
-// others, takes no more memory than it may, and lets go of everything afterwards.
+// The server responds to every request in its documented format and with a client error,
+// keeps serving other clients, stays within its memory limit, and releases all resources
+// afterwards.
 func TestHostile(t *testing.T) {
 	data := newFixtures(2, 4)
 	modes := hostileReceivers(t)
 	for name, address := range modes {
-		data.Apps[1].Webhooks = append(data.Apps[1].Webhooks, webhook{ID: "whk_" + strings.ReplaceAll(name, " ", "_"), URL: address, Events: []string{"invoice.created"}, Secret: "whsec_of_" + strings.ReplaceAll(name, " ", "_")})
+		data.Apps[1].Webhooks = append(data.Apps[1].Webhooks, fixtures.Webhook{ID: "whk_" + strings.ReplaceAll(name, " ", "_"), URL: address, Events: []string{"invoice.created"}, Secret: fixtures.Optional("whsec_of_" + strings.ReplaceAll(name, " ", "_"))})
 	}
 	v := startVictim(t, data)
 	person, access, err := v.connect(data.Apps[0], "usr_0", "biz_0")
@@ -69,7 +71,7 @@ func TestHostile(t *testing.T) {
 	v.on(t).wantSilentLog(person.cookie, developer.cookie, access.access, access.refresh, other.access, other.refresh)
 }
 
-// on is the victim in a sub-test.
+// on returns the victim for a subtest.
 func (v *victim) on(t *testing.T) *victim {
 	changed := *v
 	changed.TB = t
@@ -94,7 +96,8 @@ func (v *victim) requests() {
 	v.isServing(p)
 }
 
-// unanswered are those that never become a request, or break off after it was answered.
+// unanswered are the inputs that never become a complete request, or that break off after
+// the response.
 var unanswered = []string{"nothing", "bare carriage returns", "many trailers"}
 
 func (v *victim) request(p *proof.Proof, origin, name, request string) {
@@ -104,7 +107,7 @@ func (v *victim) request(p *proof.Proof, origin, name, request string) {
 		p.Violation("%s to %s: no answer", name, origin)
 	}
 	for _, a := range answers {
-		if problem := a.judge(); problem != "" {
+		if problem := a.problem(); problem != "" {
 			p.Violation("%s to %s: %s: %v", name, origin, problem, a)
 		}
 	}
@@ -113,7 +116,7 @@ func (v *victim) request(p *proof.Proof, origin, name, request string) {
 	}
 }
 
-// isServing checks that both hosts answer.
+// isServing checks that both hosts respond.
 func (v *victim) isServing(p *proof.Proof) {
 	client := newClient()
 	defer client.CloseIdleConnections()
@@ -124,7 +127,7 @@ func (v *victim) isServing(p *proof.Proof) {
 	}
 }
 
-// bodies sends every odd body to all that takes one.
+// bodies sends every odd body to every endpoint that takes one.
 func (v *victim) bodies(person *browser, token string) {
 	p := proof.Begin(v, "Odd bodies", "requests")
 	bearer := []string{"Authorization", "Bearer " + token}
@@ -155,13 +158,13 @@ func (v *victim) bodies(person *browser, token string) {
 			got, err := send(client, e.method, e.address, body.contentType, body.body, headers...)
 			p.Tried(1)
 			if err != nil {
-				// A body that is refused unread may end the connection before the answer is read.
+				// If a body is rejected unread, the connection may end before the response is read.
 				if len(body.body) < 60_000 {
 					p.Violation("%s to %s: %v", name, e.address, err)
 				}
 				continue
 			}
-			if problem := got.judge(); problem != "" || got.status < 300 && !isHarmless(e.address) {
+			if problem := got.problem(); problem != "" || got.status < 300 && !isHarmless(e.address) {
 				p.Violation("%s to %s %s: %s: %v", name, e.method, e.address, problem, got)
 			}
 		}
@@ -170,12 +173,12 @@ func (v *victim) bodies(person *browser, token string) {
 	v.isServing(p)
 }
 
-// isHarmless names what may succeed: pages that ask again.
+// isHarmless reports whether a request may succeed: some pages show their form again.
 func isHarmless(address string) bool {
 	return strings.HasSuffix(address, "/device") || strings.HasSuffix(address, "/login")
 }
 
-// endless sends bodies that do not end, or that are longer or shorter than they said.
+// endless sends bodies that do not end, or that are longer or shorter than announced.
 func (v *victim) endless(token string) {
 	p := proof.Begin(v, "Endless and lying bodies", "connections")
 	// What the server may read of a body, of which assets may have 5 MiB, and what the
@@ -211,7 +214,7 @@ func (v *victim) endless(token string) {
 			}
 		}
 	}
-	for range 50 { // who announces more than they send, and leaves
+	for range 50 { // a client that announces more than it sends, and disconnects
 		wg.Go(func() {
 			conn := v.dial(v.API)
 			defer conn.Close()
@@ -271,7 +274,7 @@ func (v *victim) slow() {
 	wg.Wait()
 }
 
-// idle holds connections that never say anything, and others that have been answered once.
+// idle holds connections that never send a byte, and others that got one response.
 func (v *victim) idle() {
 	const connections = 2000
 	p := proof.Begin(v, "Idle connections while others are served", "connections")
@@ -296,7 +299,7 @@ func (v *victim) idle() {
 	p.Notef("held at once: %v", held)
 }
 
-// aSecret is what mints look like.
+// aSecret matches issued tokens, codes and secrets.
 var aSecret = regexp.MustCompile(`(pk_[a-z]+_|whsec_)[A-Za-z0-9_-]{43}`)
 
 // wantSilentLog checks that no token, code or cookie is in the log (TOK-09).

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
@@ -57,7 +58,7 @@ func TestMemoryOfRefusedBodies_ERR04(t *testing.T) {
 	v.isServing(p)
 }
 
-// usageAbove is how much more heap there was than in an idle server, in MB.
+// usageAbove is how much larger the heap was than in an idle server, in MB.
 type usageAbove struct {
 	live, heap int
 	of         string
@@ -67,17 +68,18 @@ func (u usageAbove) String() string {
 	return fmt.Sprintf("%d MB live, heap of %d MB above idle", u.live, u.heap)
 }
 
-// cycle is one of the garbage collector, in bytes.
+// cycle is a cycle of the garbage collector, in bytes.
 type cycle struct{ heap, live int }
 
 func (c cycle) above(idle cycle) usageAbove {
 	return usageAbove{live: (c.live - idle.live) / 1_000_000, heap: (c.heap - idle.live) / 1_000_000}
 }
 
-// aCycle has the heap when the cycle began, when it ended, and what it marked, in MiB.
+// aCycle matches the heap at the start and at the end of a cycle, and the marked heap, in
+// MiB.
 var aCycle = regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB, `)
 
-// cycles are those that the log tells of from a place on.
+// cycles returns the cycles in the log after a position.
 func (v *victim) cycles(from int) []cycle {
 	var all []cycle
 	for _, match := range aCycle.FindAllStringSubmatch(v.log()[from:], -1) {
@@ -176,14 +178,14 @@ func (v *victim) refuse(p *proof.Proof, e target, s shape) map[int]int {
 	return statuses
 }
 
-// target is an endpoint that takes a body.
+// target is an endpoint that accepts a body.
 type target struct {
 	method, origin, path string
 	headers              string
 	size                 int // of the largest body that it takes
 	kind                 bodyKind
 	list, text           string // members of its JSON, or a parameter of its form; no list where it has none
-	mayBe401             bool   // it judges the client by the body
+	mayBe401             bool   // it checks the client by the body
 }
 
 func (e target) String() string { return e.method + " " + e.path }
@@ -197,7 +199,7 @@ const (
 )
 
 // targets are all endpoints that take a body; in CI, one of each size.
-func (v *victim) targets(data fixtures) []target {
+func (v *victim) targets(data fixtures.Data) []target {
 	person, err := v.signIn("usr_0", "biz_0")
 	if err != nil {
 		v.Fatal(err)
@@ -269,7 +271,7 @@ func (v *victim) targets(data fixtures) []target {
 	return all
 }
 
-// shape is a body that an endpoint refuses.
+// shape is a body that an endpoint rejects.
 type shape struct {
 	name, contentType string
 	body              func(size int) string

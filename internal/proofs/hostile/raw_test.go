@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// dial connects to one of the hosts from an address of its own.
+// dial connects to one of the hosts from a new address.
 func (v *victim) dial(origin string) net.Conn {
 	v.Helper()
 	u, err := url.Parse(origin)
@@ -27,8 +27,8 @@ func (v *victim) dial(origin string) net.Conn {
 	return conn
 }
 
-// raw sends bytes as they are and returns all answers until the server closes. What it
-// asks for last must make the server do so.
+// raw sends bytes unchanged and returns all responses until the server closes the
+// connection. The last request must make the server close it.
 func (v *victim) raw(origin, request string) []answer {
 	v.Helper()
 	conn := v.dial(origin)
@@ -56,9 +56,10 @@ func (v *victim) raw(origin, request string) []answer {
 	return all
 }
 
-// judge says what is wrong with an answer to a request that nobody should send: a fault,
-// or an error without its shape (ERR-02, OERR-01). Pages have an alert.
-func (a answer) judge() (problem string) {
+// problem describes what is wrong with the response to a request that no client should
+// send: an internal error, or an error in another format than ERR-02 and OERR-01 require.
+// Pages must show an alert.
+func (a answer) problem() (problem string) {
 	contentType := a.header.Get("Content-Type")
 	switch {
 	case a.status >= 500:

@@ -66,8 +66,8 @@ var modes = map[string]func(w io.Writer){
 	"deep": func(w io.Writer) { respond(w, "Content-Type: application/json\r\n", strings.Repeat("[", 5000)) },
 }
 
-// delivered are the modes that a webhook counts as delivered: 2xx within its time, whatever
-// the body is (DLV-01).
+// delivered are the modes that count as delivered: a 2xx status within the time limit,
+// with any body (DLV-01).
 var delivered = []string{"gzip bomb", "endless body", "endless chunks", "chunk extensions", "NULs", "deep"}
 
 func head(w io.Writer, headers string) {
@@ -79,7 +79,7 @@ func respond(w io.Writer, headers, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// forever writes until the other side has enough, at most 256 MiB.
+// forever writes until the client closes the connection, at most 256 MiB.
 func forever(w io.Writer, piece string) {
 	if n := 16<<10/len(piece) + 1; n > 1 {
 		piece = strings.Repeat(piece, n)
@@ -92,7 +92,7 @@ func forever(w io.Writer, piece string) {
 	}
 }
 
-// hostileReceivers listens once for each mode, and returns where.
+// hostileReceivers starts a listener for each mode and returns their addresses.
 func hostileReceivers(t *testing.T) map[string]string {
 	t.Helper()
 	gzipBomb() // it takes a while, and senders do not wait for long
@@ -134,7 +134,7 @@ func (v *victim) receivers(developer *browser, where map[string]string) {
 		query := url.Values{"response_type": {"code"}, "client_id": {address}, "redirect_uri": {redirectURI}, "scope": {scopes}}
 		got, err := developer.do(http.MethodGet, v.App+"/oauth/authorize?"+query.Encode(), "", "")
 		p.Tried(1)
-		if err != nil || got.status != http.StatusBadRequest || !strings.Contains(string(got.body), "Invalid client_id") || got.judge() != "" {
+		if err != nil || got.status != http.StatusBadRequest || !strings.Contains(string(got.body), "Invalid client_id") || got.problem() != "" {
 			p.Violation("a document from %s: %v, %v", name, got, err)
 		}
 	}
@@ -143,7 +143,7 @@ func (v *victim) receivers(developer *browser, where map[string]string) {
 	}
 }
 
-// wantDelivery waits for the first attempt at a receiver, and judges what is told about it.
+// wantDelivery waits for the first attempt at a receiver and checks its reported status.
 func (v *victim) wantDelivery(p *proof.Proof, developer *browser, mode string) {
 	address := v.API + "/developer/apps/app_1/webhooks/whk_" + strings.ReplaceAll(mode, " ", "_") + "/deliveries"
 	want := "retrying"

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// end makes the server close after its answer.
+// end makes the server close the connection after its response.
 const end = "Host: localhost\r\nConnection: close\r\n\r\n"
 
-// oddRequests are what no client should send, as they go over the wire.
+// oddRequests are requests that no client should send, as bytes on the wire.
 func oddRequests() map[string]string {
 	const host = "Host: localhost\r\n"
 	post := "POST /oauth/token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
@@ -41,7 +41,7 @@ func oddRequests() map[string]string {
 		"pipelining":                        strings.Repeat("GET /healthz HTTP/1.1\r\n"+host+"\r\n", 200) + "GET /invoices HTTP/1.1\r\n" + end,
 		"a body where none belongs":         "GET /healthz HTTP/1.1\r\nContent-Length: 30\r\n" + host + "\r\nGET /invoices HTTP/1.1\r\nX: xxxxGET /invoices HTTP/1.1\r\n" + end,
 
-		// What is no request.
+		// Input that is not a request.
 		"nothing":                      "\r\n\r\n",
 		"HTTP/0.9":                     "GET /invoices\r\n\r\n",
 		"HTTP/1.0":                     "GET /invoices HTTP/1.0\r\n\r\n",

@@ -39,7 +39,7 @@ func (s *soak) partner(i int, until time.Time) {
 	}
 }
 
-// calls are what an app does with its token.
+// calls makes the calls of an app with its token.
 func (s *soak) calls(client *http.Client, token string) {
 	bearer := []string{"Authorization", "Bearer " + token}
 	call := func(what, method, path, body string, want int, headers ...string) answer {
@@ -69,9 +69,9 @@ func (s *soak) calls(client *http.Client, token string) {
 	call("a bad body", http.MethodPost, "/invoices", `{"number":`, http.StatusBadRequest)
 }
 
-// device begins what nobody approves.
+// device starts a device authorization that no user approves.
 func (s *soak) device(client *http.Client, a app) {
-	form := url.Values{"client_id": {a.ClientID}, "client_secret": {a.ClientSecret}}
+	form := url.Values{"client_id": {a.ClientID}, "client_secret": {string(a.ClientSecret)}}
 	begun, err := send(client, http.MethodPost, s.API+"/oauth/device/authorize", formType, form.Encode())
 	if !s.note("device", begun, err, http.StatusOK) {
 		return
@@ -83,7 +83,7 @@ func (s *soak) device(client *http.Client, a app) {
 	}
 }
 
-// console is what a developer looks at.
+// console requests the pages that a developer uses.
 func (s *soak) console(b *browser, a app) {
 	for what, address := range map[string]string{
 		"deliveries": s.API + "/developer/apps/" + a.ID + "/webhooks/whk_" + a.ID[len("app_"):] + "/deliveries", "analytics": s.API + "/developer/apps/" + a.ID + "/analytics?days=7",
@@ -94,7 +94,7 @@ func (s *soak) console(b *browser, a app) {
 	}
 }
 
-// rotate refreshes, after which the old access token is dead (REF-01).
+// rotate refreshes the tokens, after which the old access token is rejected (REF-01).
 func (s *soak) rotate(client *http.Client, a app, old tokens) (tokens, error) {
 	fresh, got, err := s.token(client, a, "grant_type", "refresh_token", "refresh_token", old.refresh)
 	if !s.note("refresh", got, err, http.StatusOK, http.StatusTooManyRequests) || got.status != http.StatusOK {
@@ -108,7 +108,7 @@ func (s *soak) rotate(client *http.Client, a app, old tokens) (tokens, error) {
 
 // leave introspects and revokes.
 func (s *soak) leave(client *http.Client, a app, got tokens) {
-	form := url.Values{"client_id": {a.ClientID}, "client_secret": {a.ClientSecret}, "token": {got.refresh}}
+	form := url.Values{"client_id": {a.ClientID}, "client_secret": {string(a.ClientSecret)}, "token": {got.refresh}}
 	revoked, err := send(client, http.MethodPost, s.API+"/oauth/revoke", formType, form.Encode())
 	s.note("revoke", revoked, err, http.StatusOK)
 	r, err := http.NewRequest(http.MethodPost, s.API+"/oauth/introspect", http.NoBody)
@@ -116,7 +116,7 @@ func (s *soak) leave(client *http.Client, a app, got tokens) {
 		s.proof.Violation("%v", err)
 		return
 	}
-	r.SetBasicAuth(a.ClientID, a.ClientSecret)
+	r.SetBasicAuth(a.ClientID, string(a.ClientSecret))
 	told, err := send(client, http.MethodPost, s.API+"/oauth/introspect", formType, url.Values{"token": {got.access}}.Encode(), "Authorization", r.Header.Get("Authorization"))
 	var is struct{ Active *bool }
 	if s.note("introspect", told, err, http.StatusOK) && (json.Unmarshal(told.body, &is) != nil || is.Active == nil || *is.Active) {
@@ -124,7 +124,7 @@ func (s *soak) leave(client *http.Client, a app, got tokens) {
 	}
 }
 
-// nuisance sends what is wrong, from many addresses.
+// nuisance sends invalid requests from many addresses.
 func (s *soak) nuisance(until time.Time) {
 	for n := 0; time.Now().Before(until); n++ {
 		client := newClient()
@@ -143,7 +143,7 @@ func (s *soak) nuisance(until time.Time) {
 		} {
 			got, err := send(client, request.method, request.address, request.contentType, request.body)
 			if s.note(what, got, err, request.want) {
-				if problem := got.judge(); problem != "" {
+				if problem := got.problem(); problem != "" {
 					s.proof.Violation("%s: %s: %v", what, problem, got)
 				}
 			}

@@ -13,16 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// soakVar says how long the soak takes: make soak has 10 minutes.
+// soakVar names the variable with the duration of the soak. make soak sets 10 minutes.
 const soakVar = "PARTNERKIT_SOAK"
 
-// What the process may hold more at the end than after it has warmed up. The limiter, the
-// caches and the database's pages fill up to bounds of their own; those who send webhooks
-// stay, once so many were needed at a time, and are 256 at most.
+// The most that the usage of the process may grow between the warm-up and the end. The
+// limiter, the caches and the database's pages grow up to their limits. The goroutines
+// that send webhooks do not end once they were needed; there are at most 256.
 const (
 	moreMemory      = 96 << 20
 	moreGoroutines  = 256 + 40
@@ -31,8 +32,8 @@ const (
 
 const soakApps, soakBusinesses = 8, 16
 
-// A mixed load of partners, people and receivers gets right answers and no fault for as
-// long as it goes on, and leaves the process as it was.
+// A mixed load of partners, users and receivers gets correct responses and no internal
+// errors for its whole duration. Afterwards the usage of the process is as before.
 func TestSoak(t *testing.T) {
 	long, parts := 2*time.Second, 1
 	if testenv.Proving() {
@@ -61,7 +62,10 @@ func TestSoak(t *testing.T) {
 		if i%4 == 3 {
 			path = "/fails"
 		}
-		data.Apps[i].Webhooks = []webhook{{fmt.Sprintf("whk_%d", i), receiver.URL + path, []string{"invoice.created", "customer.created", "app.installed"}, fmt.Sprintf("whsec_of_app_%d", i)}}
+		data.Apps[i].Webhooks = []fixtures.Webhook{{
+			ID: fmt.Sprintf("whk_%d", i), URL: receiver.URL + path, Events: []string{"invoice.created", "customer.created", "app.installed"},
+			Secret: fixtures.Optional(fmt.Sprintf("whsec_of_app_%d", i)),
+		}}
 	}
 	v := startVictim(t, data)
 	p := proof.Begin(t, "Soak", "requests")
@@ -95,7 +99,7 @@ func TestSoak(t *testing.T) {
 type soak struct {
 	*victim
 	proof    *proof.Proof
-	data     fixtures
+	data     fixtures.Data
 	requests atomic.Int64
 
 	mu      sync.Mutex
@@ -103,7 +107,7 @@ type soak struct {
 	secrets []string
 }
 
-// run lets everybody work at once for a while: each partner has a business of its own.
+// run runs all clients at the same time for a while. Each partner has its own business.
 func (s *soak) run(long time.Duration) {
 	until := time.Now().Add(long)
 	var wg sync.WaitGroup
@@ -114,7 +118,7 @@ func (s *soak) run(long time.Duration) {
 	wg.Wait()
 }
 
-// settle waits until nobody is connected any more.
+// settle waits half a second for connections to close, and returns the usage.
 func (s *soak) settle() usage {
 	var now usage
 	for range 5 {
@@ -124,7 +128,7 @@ func (s *soak) settle() usage {
 	return now
 }
 
-// note counts an answer, and what is wrong with it.
+// note counts a response and reports a wrong one.
 func (s *soak) note(what string, got answer, err error, want ...int) bool {
 	s.requests.Add(1)
 	s.proof.Tried(1)

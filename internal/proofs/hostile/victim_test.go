@@ -20,10 +20,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
-// victim is the reference server, in a process of its own.
+// victim is the reference server in a separate process.
 type victim struct {
 	testing.TB
 	API, App string // the two hosts
@@ -32,9 +33,9 @@ type victim struct {
 	logFile  string
 }
 
-// startVictim starts it with these data and variables of the environment, and ends it
-// with the test. PARTNERKIT_DB is an SQLite file unless they say otherwise.
-func startVictim(t testing.TB, data fixtures, environment ...string) *victim {
+// startVictim starts the server with the given data and environment variables, and stops
+// it at the end of the test. PARTNERKIT_DB is a SQLite file unless environment sets it.
+func startVictim(t testing.TB, data fixtures.Data, environment ...string) *victim {
 	t.Helper()
 	program, err := servertest.Program()
 	if err != nil {
@@ -79,7 +80,7 @@ func startVictim(t testing.TB, data fixtures, environment ...string) *victim {
 	return v
 }
 
-// log is what the server wrote.
+// log returns the log of the server.
 func (v *victim) log() string {
 	text, err := os.ReadFile(v.logFile)
 	if err != nil {
@@ -88,7 +89,7 @@ func (v *victim) log() string {
 	return string(text)
 }
 
-// usage is what the process holds.
+// usage is the resources of the process.
 type usage struct {
 	rss, heap       int64 // bytes
 	goroutines, fds int64
@@ -141,8 +142,8 @@ func (v *victim) status(name string) int64 {
 	return n << 10
 }
 
-// settled waits until the process holds no more than before, but for a few, and returns
-// what it holds.
+// settled waits until the usage of the process is about what it was before, and returns
+// the usage.
 func (v *victim) settled(before usage) usage {
 	v.Helper()
 	var now usage
@@ -158,7 +159,7 @@ func (v *victim) settled(before usage) usage {
 	}
 }
 
-// What comes and goes by itself: database connections, idle connections to receivers.
+// The variation in normal operation: database connections, idle connections to receivers.
 const slackGoroutines, slackDescriptors = 40, 30
 
 // addresses counts the loopback addresses that clients come from: limits are counted by
@@ -170,7 +171,7 @@ func newDialer() *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2+byte(n>>16), byte(n>>8), byte(n))}, Timeout: 20 * time.Second}
 }
 
-// newClient is a client with an address of its own.
+// newClient returns a client with its own address.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       60 * time.Second,

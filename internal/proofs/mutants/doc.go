@@ -5,7 +5,7 @@
 //	rule: CODE-06
 //	advisory: CVE-2026-47386
 //	breaks: a code is redeemed without a look whether it was used before
-//	file: storage/sqlstore/mints.go
+//	file: storage/sqlstore/issue.go
 //	package: ./oauthserver
 //	test: TestCodeRace
 //	--- old

@@ -12,7 +12,7 @@ import (
 
 // groups are those of the rules.
 var groups = strings.Fields(`META AZ TOK CODE REF DEV TX REV INT REG CIMD LOCK OLIM LIM AN API VER IDEM ERR OERR
-	INST APP BIZ APD CAT EVT WH SIG DLV RDL TST CON SBX CLI`)
+	INST APP BIZ APD CAT EVT WH SIG DLV RDL TST CON OPS SBX CLI`)
 
 var ruleForm = regexp.MustCompile(`^([A-Z]{2,5})-[0-9]{2}$`)
 
@@ -59,8 +59,8 @@ func TestFormOfMutants(t *testing.T) {
 	}
 }
 
-// isNamed reports whether the file that the mutant's test stands in names the rule. A
-// test of a store stands in storetest.
+// isNamed reports whether the file of the mutant's test names the rule. The tests of
+// stores are in storetest.
 func (m mutant) isNamed(t *testing.T) bool {
 	t.Helper()
 	pattern, test := filepath.Join(m.pkg, "*_test.go"), "\nfunc "+m.topTest()+"(t *testing.T)"

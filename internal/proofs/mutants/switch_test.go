@@ -17,13 +17,13 @@ import (
 // activeVar names the mutant that a test binary is to run; empty: none.
 const activeVar = "PARTNERKIT_MUTANT"
 
-// To build a test for each mutant would take most of the time. So one binary holds all
-// mutants of a package: beside each function that somebody changes stand its mutated
-// versions, and in its place one that looks which is wanted. A mutant may change
-// functions only, and not what they take and return.
+// Building a test binary for each mutant would take most of the time. So one binary holds
+// all mutants of a package. It contains the original and the mutated versions of each
+// function that a mutant changes, and replaces the function with one that calls the
+// selected version. A mutant may change only functions, and not their signatures.
 
-// switched is the text of a file in which all mutants, which are of that file, wait for
-// their names to be called.
+// switched returns the text of a file that contains all mutants of that file, selected by
+// name.
 func switched(file string, all []mutant) (string, error) {
 	source, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -136,7 +136,7 @@ func (f function) renamed(version int) string {
 
 func (f function) version(n int) string { return "mutant" + strconv.Itoa(n) + f.name }
 
-// dispatcher stands in place of the function.
+// dispatcher returns the function that replaces the original.
 func (f function) dispatcher(mutants []string) string {
 	var b strings.Builder
 	on := ""

@@ -12,14 +12,14 @@ import (
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
-// answer is a response that was read; status 0 is none.
+// answer is a response that was read. Its status is 0 if there was none.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// member is a string of the answer's JSON.
+// member returns a string member of the JSON response.
 func (a answer) member(name string) string {
 	var members map[string]any
 	_ = json.Unmarshal([]byte(a.body), &members) // a body that is none has no members
@@ -41,10 +41,10 @@ func (c *cluster) place(app, business int) place {
 	return place{c.client(app), c.business(business), c.user(0)}
 }
 
-// tokens are what a partner has.
+// tokens are the tokens of a partner.
 type tokens struct{ access, refresh string }
 
-// send makes a request. Whatever goes wrong before an answer is an error of the test.
+// send makes a request. A failure before the response is an error of the test.
 func (c *cluster) send(client *http.Client, r *http.Request) answer {
 	res, err := client.Do(r)
 	if err != nil {
@@ -73,18 +73,18 @@ func (c *cluster) request(method, address, body string, headers ...string) *http
 	return r
 }
 
-// call is one of the API, by a partner.
+// call makes a call of the API as a partner.
 func (c *cluster) call(n *node, access, method, path, body string, headers ...string) answer {
 	r := c.request(method, n.api+path, body, append(headers, "Authorization", "Bearer "+access, "Content-Type", "application/json")...)
 	return c.send(http.DefaultClient, r)
 }
 
-// profile is the cheapest call.
+// profile makes the cheapest call.
 func (c *cluster) profile(n *node, access string) answer {
 	return c.call(n, access, http.MethodGet, "/profile", "")
 }
 
-// post is a call of an OAuth endpoint, by an app with its secret.
+// post calls an OAuth endpoint as an app with its secret.
 func (c *cluster) post(n *node, path, clientID string, form ...string) answer {
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
@@ -95,7 +95,7 @@ func (c *cluster) post(n *node, path, clientID string, form ...string) answer {
 	return c.send(http.DefaultClient, r)
 }
 
-// dev is a call of /dev; anything but 200 is an error.
+// dev calls /dev. A status other than 200 is an error.
 func (c *cluster) dev(n *node, path, body string) answer {
 	c.Helper()
 	a := c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/"+path, body, "Content-Type", "application/json"))
@@ -105,8 +105,8 @@ func (c *cluster) dev(n *node, path, body string) answer {
 	return a
 }
 
-// desk is a call of the console, by a developer.
-func (c *cluster) desk(n *node, developer *http.Client, method, path, body string) answer {
+// console calls the console as a developer.
+func (c *cluster) console(n *node, developer *http.Client, method, path, body string) answer {
 	return c.send(developer, c.request(method, n.api+"/developer/"+path, body, "Content-Type", "application/json"))
 }
 
@@ -115,7 +115,7 @@ func (c *cluster) at(n *node, p place) *servertest.Server {
 	return servertest.At(c, n.api, n.app, p.user, p.business)
 }
 
-// code has a person allow an app.
+// code approves an app as a user and returns the code.
 func (c *cluster) code(n *node, p place) string {
 	c.Helper()
 	query := url.Values{
@@ -143,7 +143,7 @@ func (c *cluster) connect(n *node, p place) tokens {
 	return tokens{a.member("access_token"), a.member("refresh_token")}
 }
 
-// race sends the same to every node, some times to each, all at once.
+// race sends the same request several times to every node, all at once.
 func (c *cluster) race(each int, send func(n *node) answer) []answer {
 	answers := make([]answer, len(c.nodes)*each)
 	gate := make(chan struct{})
@@ -159,7 +159,7 @@ func (c *cluster) race(each int, send func(n *node) answer) []answer {
 	return answers
 }
 
-// tally counts answers by what they say.
+// tally counts responses by status and error.
 func tally(answers []answer) map[string]int {
 	counts := map[string]int{}
 	for _, a := range answers {

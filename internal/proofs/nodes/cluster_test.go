@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	servertest.Main(m)
 }
 
-// transport dials from the addresses that it is given.
+// transport dials from the given addresses.
 func transport(from func() net.IP) *http.Transport {
 	return &http.Transport{
 		MaxIdleConnsPerHost: 50,
@@ -40,7 +40,7 @@ func transport(from func() net.IP) *http.Transport {
 	}
 }
 
-// How many nodes there are, and what is in their books.
+// The number of nodes, and the content of their database.
 const (
 	size       = 3
 	apps       = 40
@@ -48,7 +48,7 @@ const (
 	users      = 3
 	secret     = "nodes-secret"
 	// publicAPI and publicApp are the URLs of all nodes: session tokens and metadata
-	// name them. Nobody listens there.
+	// name them. No process listens there.
 	publicAPI = "http://localhost:9"
 	publicApp = "http://localhost:10"
 	redirect  = "http://localhost:11/callback"
@@ -64,7 +64,7 @@ type cluster struct {
 	nodes []*node
 }
 
-// node is one of them.
+// node is a node of a cluster.
 type node struct {
 	*servertest.Process
 	api, app string
@@ -167,14 +167,14 @@ func (c *cluster) business(i int) string { return fmt.Sprintf("biz_%s%d", c.tag,
 func (c *cluster) app(i int) string      { return fmt.Sprintf("app_%s%d", c.tag, i) }
 func (c *cluster) client(i int) string   { return fmt.Sprintf("client-%s%d", c.tag, i) }
 
-// on has the cluster report to a test of its own.
+// on returns the cluster for a subtest.
 func (c *cluster) on(t *testing.T) *cluster {
 	own := *c
 	own.T = t
 	return &own
 }
 
-// until waits for something that happens by itself.
+// until waits until a condition is true.
 func (c *cluster) until(what string, is func() bool) {
 	c.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {

@@ -17,15 +17,15 @@ import (
 const (
 	// hooks is how many webhooks there are, to be on most of the 16 shards.
 	hooks = 20
-	// lease is how long deliveries of a node that is gone may wait (webhooks.Config),
-	// and slack what it may take to catch up, on a machine that is busy.
+	// lease is how long the deliveries of a stopped node may wait (webhooks.Config), and
+	// slack is the time to catch up on a busy machine.
 	lease = 15 * time.Second
 	slack = 5 * time.Second
-	// handover is what a node that stops may cost.
+	// handover is the longest delay that a node may cause by stopping.
 	handover = 2 * time.Second
 )
 
-// receiver keeps when each event first came to each webhook.
+// receiver records when each event first arrived at each webhook.
 type receiver struct {
 	mu     sync.Mutex
 	first  map[string]time.Time
@@ -50,7 +50,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.first[key] = now
 }
 
-// worst is how long the slowest of the deliveries took, and how many have not come.
+// worst returns the time of the slowest delivery, and how many deliveries are missing.
 func (r *receiver) worst(recorded map[string]time.Time) (worst time.Duration, missing int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,8 +73,8 @@ type fleet struct {
 	*receiver
 }
 
-// during records events for a second, at nodes that stay, and has something happen in
-// the middle of it. It returns when all of them have come everywhere.
+// during records events for one second at nodes that stay, and calls a function in the
+// middle of it. It returns when all events have arrived at all webhooks.
 func (f fleet) during(p *proof.Proof, stay []*node, happen func()) (worst time.Duration) {
 	f.Helper()
 	recorded := map[string]time.Time{}
@@ -111,8 +111,8 @@ func (f fleet) replace(i int) {
 	}
 }
 
-// DLV-05: whatever becomes of nodes in the middle of deliveries, the others send what
-// was theirs, within the lease.
+// DLV-05: if a node stops, freezes or is killed during deliveries, the other nodes send
+// its deliveries within the lease.
 func TestDispatchers(t *testing.T) {
 	f := fleet{receiver: &receiver{first: map[string]time.Time{}}}
 	server := httptest.NewServer(f.receiver)
@@ -163,7 +163,7 @@ func TestDispatchers(t *testing.T) {
 			f.replace(killed)
 		}
 
-		// Now one stops in good order.
+		// Now one node shuts down cleanly.
 		worst = f.during(stopping, []*node{f.nodes[killed], f.nodes[frozen]}, func() { f.check(f.nodes[stays].Stop()) })
 		handed = max(handed, worst)
 		if testenv.Proving() && worst > handover {

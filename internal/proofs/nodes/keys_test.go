@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// now is the clock of a node.
+// now returns the time on the clock of a node.
 func (c *cluster) now(n *node) float64 {
 	var clock struct{ Now float64 }
 	a := c.send(http.DefaultClient, c.request(http.MethodGet, n.api+"/dev/clock", ""))
@@ -34,8 +34,8 @@ func (c *cluster) advance(n *node, by time.Duration) {
 	}
 }
 
-// SBX-01: the clock is the same everywhere: a token that expires at one node has expired
-// at the others, and someone signed in at one is so at all.
+// SBX-01: all nodes have the same clock. A token that expires at one node has expired at
+// the others, and a user who is signed in at one node is signed in at all nodes.
 func (c *cluster) movesTogether() {
 	p := proof.Begin(c, "The clock moved at one node, seen by the others", "moves")
 	for i := range testenv.Rounds(1, 20) {
@@ -52,12 +52,12 @@ func (c *cluster) movesTogether() {
 	person := c.at(c.nodes[0], c.place(8, 1)).SignIn()
 	for _, n := range c.nodes {
 		if a := c.send(person, c.request(http.MethodGet, n.app+"/settings/apps", "")); a.status != http.StatusOK {
-			p.Violation("somebody signed in at another node: %d", a.status)
+			p.Violation("a user signed in at another node: %d", a.status)
 		}
 	}
 }
 
-// kids are the keys that a node publishes.
+// kids returns the ids of the keys that a node publishes.
 func (c *cluster) kids(n *node) (kids []string) {
 	c.Helper()
 	var set jose.JSONWebKeySet
@@ -71,7 +71,7 @@ func (c *cluster) kids(n *node) (kids []string) {
 	return kids
 }
 
-// publish waits until every node publishes so many keys.
+// publish waits until every node publishes n keys.
 func (c *cluster) publish(n int) (youngest string) {
 	c.Helper()
 	for _, other := range c.nodes {
@@ -81,8 +81,8 @@ func (c *cluster) publish(n int) (youngest string) {
 	return kids[len(kids)-1]
 }
 
-// crossed has every node mint, and every other one publish the key and take the token.
-// It returns who signs.
+// crossed issues tokens at every node, and checks that every node publishes the key and
+// accepts a token. It returns the id of the signing key.
 func (c *cluster) crossed(p *proof.Proof, at place) (signer string) {
 	for _, maker := range c.nodes {
 		for _, taker := range c.nodes {
@@ -104,9 +104,9 @@ func (c *cluster) crossed(p *proof.Proof, at place) (signer string) {
 	return signer
 }
 
-// META-04: whoever rotates, by hand or by age, every node publishes the new key before
-// any signs with it, tokens of the old one are good until they expire, and one node of
-// three that find the key old makes a new one.
+// META-04: when any node rotates the key, manually or by age, every node publishes the new
+// key before any node signs with it, and tokens of the old key are valid until they
+// expire. When the key is due for rotation at three nodes, exactly one creates a new key.
 func (c *cluster) rotatesKeys() {
 	p := proof.Begin(c, "Signing keys rotated at one node, across nodes", "tokens")
 	at := c.place(8, 2)
@@ -136,10 +136,11 @@ func (c *cluster) rotatesKeys() {
 		c.advance(n, 5*time.Minute)
 		c.publish(1)
 
-		// Nobody rotates: after 90 days all three nodes find the key old at once.
+		// Without a manual rotation, the key is due for rotation at all three nodes at once,
+		// after 90 days.
 		c.advance(n, 90*24*time.Hour)
 		old = c.publish(2)
-		time.Sleep(time.Second) // for one who is late to make another
+		time.Sleep(time.Second) // gives a late node time to create another key
 		if kids := c.kids(n); len(kids) != 2 || !strings.HasPrefix(old, "key_") {
 			p.Violation("one rotation is due and there are keys %v", kids)
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// perMinute is what an app may call for one business (LIM-01).
+// perMinute is the limit of calls of an app for one business (LIM-01).
 const perMinute = 300
 
-// LIM-01, LIM-07: a window lets 300 pass in all, whichever nodes are asked.
+// LIM-01, LIM-07: a window allows 300 calls in total across all nodes.
 func (c *cluster) sharesLimits() {
 	p := proof.Begin(c, "A limit of 300 a minute, shared by three nodes", "calls")
 	windows, void := 0, 0
@@ -49,7 +49,7 @@ func (c *cluster) sharesLimits() {
 		}
 	}
 	if windows == 0 {
-		c.Errorf("no window was judged, %d void", void)
+		c.Errorf("no window was checked, %d void", void)
 	}
 	p.Notef("%d windows, %d void because Redis was slow", windows, void)
 }
@@ -71,7 +71,7 @@ func (c *cluster) burst(calls, workers int, access string) []answer {
 
 var outage = regexp.MustCompile(`(?m)^partnerkit_ratelimit_redis_unavailable_total(?:\{.*\})? (\d+)`)
 
-// redisOutages is how many checks Redis did not answer in time.
+// redisOutages returns how many checks got no response from Redis in time.
 func (c *cluster) redisOutages() (sum int) {
 	c.Helper()
 	for _, n := range c.nodes {
@@ -87,7 +87,8 @@ func (c *cluster) redisOutages() (sum int) {
 	return sum
 }
 
-// LOCK-01, LOCK-02: failures at any node count for all, and lock at all.
+// LOCK-01, LOCK-02: a failure at any node counts at all nodes, and a lockout applies at all
+// nodes.
 func (c *cluster) sharesLockouts() {
 	p := proof.Begin(c, "Lockouts of failed client authentication, shared by three nodes", "lockouts")
 	right := c.client(1)

@@ -9,10 +9,10 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// Three nodes are one service. The parts that move the clock, or nodes, come last and
-// one after the other. Numbers are those of the apps that the parts have for themselves.
-// The tests here do not run in parallel: six nodes may want more connections than a
-// database has.
+// Three nodes are one service. The parts that move the clock or restart nodes run last,
+// one at a time. The numbers are the apps that only this part uses. The tests in this
+// package do not run in parallel: six nodes may need more connections than a database
+// allows.
 func TestNodes(t *testing.T) {
 	c := newCluster(t, nil)
 	t.Run("start", func(t *testing.T) { c.on(t).startsTogether() })
@@ -38,8 +38,7 @@ func TestNodes(t *testing.T) {
 	t.Run("keys", func(t *testing.T) { c.on(t).rotatesKeys() })
 }
 
-// startsTogether judges how the nodes came up, and in the long form those of more
-// clusters.
+// startsTogether checks the start of the nodes. In the long form it checks more clusters.
 func (c *cluster) startsTogether() {
 	p := proof.Begin(c, "Three nodes start together on an empty database", "starts")
 	c.migratedOnce(p)
@@ -48,7 +47,7 @@ func (c *cluster) startsTogether() {
 	}
 }
 
-// migratedOnce looks whether each migration ran once, and the fixtures were loaded once.
+// migratedOnce checks that each migration ran once, and the fixtures were loaded once.
 func (c *cluster) migratedOnce(p *proof.Proof) {
 	c.Helper()
 	p.Tried(size)

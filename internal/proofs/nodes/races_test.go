@@ -12,10 +12,10 @@ import (
 // each is how many requests of a race go to one node.
 const each = 2
 
-// CODE-06, REF-05, DEV-07, TX-04: what is good for one use is, wherever it is used.
+// CODE-06, REF-05, DEV-07, TX-04: single-use codes and tokens succeed once across all nodes.
 func (c *cluster) hasOneWinner() {
 	p := proof.Begin(c, "Codes, refresh tokens, device codes and session tokens, raced at three nodes", "races")
-	judge := func(what string, answers []answer) (winner tokens) {
+	oneWinner := func(what string, answers []answer) (winner tokens) {
 		p.Tried(1)
 		counts := tally(answers)
 		if counts["200"] != 1 || counts["400 invalid_grant"] != len(answers)-1 {
@@ -28,7 +28,7 @@ func (c *cluster) hasOneWinner() {
 		}
 		return winner
 	}
-	// The losers have shown that somebody else has the code or the token.
+	// The other requests show that another client has the code or the token.
 	burnt := func(what string, winner tokens) {
 		for _, n := range c.nodes {
 			if a := c.profile(n, winner.access); a.status != http.StatusUnauthorized {
@@ -40,20 +40,20 @@ func (c *cluster) hasOneWinner() {
 		n, place := c.nodes[round%size], c.place(24+round%16, round%businesses) // a client may ask 600 times a minute
 
 		code := c.code(n, place)
-		burnt("code", judge("code", c.race(each, func(n *node) answer { return c.redeem(n, place, code) })))
+		burnt("code", oneWinner("code", c.race(each, func(n *node) answer { return c.redeem(n, place, code) })))
 
 		refresh := c.connect(n, place).refresh
-		burnt("refresh token", judge("refresh token", c.race(each, func(n *node) answer { return c.refresh(n, place, refresh) })))
+		burnt("refresh token", oneWinner("refresh token", c.race(each, func(n *node) answer { return c.refresh(n, place, refresh) })))
 
 		device := c.post(n, "/oauth/device/authorize", place.clientID)
 		c.at(c.nodes[(round+1)%size], place).DecideDevice(device.member("user_code"), "allow")
-		judge("device code", c.race(each, func(n *node) answer {
+		oneWinner("device code", c.race(each, func(n *node) answer {
 			return c.post(n, "/oauth/token", place.clientID,
 				"grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", device.member("device_code"))
 		}))
 
 		session := c.sessionToken(n, place)
-		judge("session token", c.race(each, func(n *node) answer { return c.exchange(n, place, session) }))
+		oneWinner("session token", c.race(each, func(n *node) answer { return c.exchange(n, place, session) }))
 	}
 }
 
@@ -67,7 +67,7 @@ func (c *cluster) exchange(n *node, p place, session string) answer {
 		"subject_token", session, "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
 }
 
-// IDEM-01: one key at three nodes is one invoice.
+// IDEM-01: one key at three nodes creates one invoice.
 func (c *cluster) doesItOnce() {
 	p := proof.Begin(c, "One Idempotency-Key, raced at three nodes", "races")
 	const app = 4
@@ -120,8 +120,8 @@ func (c *cluster) listsOnce() {
 				return c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/apps/"+c.client(app)+"/listing", `{"state": "`+state+`"}`, "Content-Type", "application/json"))
 			}
 		}
-		save := func(n *node) answer { return c.desk(n, developer, http.MethodPost, path, content) }
-		submit := func(n *node) answer { return c.desk(n, developer, http.MethodPost, path+"/submit", "") }
+		save := func(n *node) answer { return c.console(n, developer, http.MethodPost, path, content) }
+		submit := func(n *node) answer { return c.console(n, developer, http.MethodPost, path+"/submit", "") }
 		for round := range testenv.Rounds(1, 10) {
 			for _, step := range []struct {
 				name       string
@@ -134,7 +134,7 @@ func (c *cluster) listsOnce() {
 				{"approve", review("approved"), "200", "400 LISTING_STATE_INVALID"},
 			} {
 				if round > 0 && step.name == "first save" {
-					if a := c.desk(c.nodes[round%size], developer, http.MethodPut, path, content); a.status != http.StatusOK {
+					if a := c.console(c.nodes[round%size], developer, http.MethodPut, path, content); a.status != http.StatusOK {
 						c.Fatalf("a new revision: %v", a)
 					}
 					continue

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// balancer knows the nodes that take part.
+// balancer distributes requests over the active nodes.
 type balancer struct {
 	mu    sync.Mutex
 	nodes []*node
@@ -45,8 +45,8 @@ func (b *balancer) replace(old, with *node) {
 	b.nodes = left
 }
 
-// RoundTrip sends a request to the next node. Who cannot connect has sent nothing and
-// may ask another one; everything else has to be answered.
+// RoundTrip sends a request to the next node. If the connection fails, nothing was sent
+// and RoundTrip tries another node. Every other request must get a response.
 func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	for {
 		r.URL.Host = strings.TrimPrefix(b.next().api, "http://")
@@ -65,8 +65,8 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// restartsOneByOne replaces each node under load. Every request is answered, none with a
-// 5xx, and what was answered with 201 is there once.
+// restartsOneByOne replaces each node under load. Every request gets a response, none with
+// a 5xx, and every record that was created with a 201 exists once.
 func (c *cluster) restartsOneByOne() {
 	p := proof.Begin(c, "Rolling restarts of three nodes under load", "requests")
 	front := &balancer{nodes: append([]*node(nil), c.nodes...)}
@@ -128,7 +128,7 @@ func (c *cluster) restartsOneByOne() {
 	p.Notef("%d restarts, %d invoices, %d connections refused and made elsewhere", restarts, total, front.again.Load())
 }
 
-// makesCalls is what countsCalls finds in the console.
+// makesCalls makes the calls that countsCalls finds in the console.
 func (c *cluster) makesCalls() {
 	const app = 8
 	access := c.connect(c.nodes[0], c.place(app, 0)).access
@@ -152,7 +152,7 @@ func (c *cluster) countsCalls() {
 		var report struct {
 			Totals struct{ Calls, Errors, RateLimited int }
 		}
-		a := c.desk(n, developer, http.MethodGet, "apps/"+c.app(app)+"/analytics?days=2", "")
+		a := c.console(n, developer, http.MethodGet, "apps/"+c.app(app)+"/analytics?days=2", "")
 		if err := json.Unmarshal([]byte(a.body), &report); err != nil {
 			c.Fatalf("%v: %v", a, err)
 		}

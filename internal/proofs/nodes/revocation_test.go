@@ -90,8 +90,8 @@ var ways = []way{
 	}},
 }
 
-// API-09: when the answer to a revocation is there, the next call is refused, at every
-// node, and introspection knows.
+// API-09: after the response to a revocation, every node rejects the next call, and
+// introspection reports the token as inactive.
 func (c *cluster) revokesEverywhere() {
 	p := proof.Begin(c, "A token ended at one node, used at the others at once", "uses")
 	for i, w := range ways {
@@ -107,7 +107,7 @@ func (c *cluster) revokesEverywhere() {
 
 func (c *cluster) endsEverywhere(p *proof.Proof, w way, n *node, at place) {
 	have := c.connect(c.nodes[1], at)
-	for _, other := range c.nodes { // whatever a node could remember, it does
+	for _, other := range c.nodes { // fills every cache a node could have
 		if a := c.profile(other, have.access); a.status != http.StatusOK {
 			c.Fatalf("before the end: %v", a)
 		}

@@ -11,14 +11,13 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// rows is how many there are of each kind: enough for a planner to know better than to
-// read them all.
+// rows is the number of rows of each kind: enough for a planner not to choose a full scan.
 const rows = 40_000
 
-// small are the tables whose rows are what people set up, and those that hold one row
-// for a process. All others grow with what is done.
+// small are the tables whose rows people create by hand, and the tables that hold one row
+// for a process. All other tables grow with use.
 var small = map[string]bool{
-	"app": true, "client_secret": true, "webhook": true, "app_data_field": true, "signing_key": true, "listing_revision": true,
+	"app": true, "client_secret": true, "webhook": true, "app_data_field": true, "signing_key": true, "listing_revision": true, "trusted_document": true,
 	"asset": true, "extension": true, "function": true, "listing_slug": true,
 	"shard": true, "dispatcher": true, "calls_writer": true, "clock": true, "migration": true,
 }
@@ -28,7 +27,7 @@ type act struct {
 	do   func(*grown.Service, context.Context) error
 }
 
-// often are what is done often. Limits are counted outside of the database.
+// often are the frequent operations. Limits are counted outside of the database.
 var often = []act{
 	{"token verification", (*grown.Service).Verify},
 	{"refresh", (*grown.Service).Refresh},
@@ -48,22 +47,25 @@ var often = []act{
 	{"deep page of events", (*grown.Service).DeepPage},
 	{"event", (*grown.Service).Event},
 	{"delivery list", (*grown.Service).DeliveryList},
+	{"filtered deliveries", (*grown.Service).FilteredDeliveries},
 	{"delivery", (*grown.Service).Delivery},
 	{"app data read", (*grown.Service).AppData},
 	{"app data written", (*grown.Service).WriteAppData},
 	{"idempotency", (*grown.Service).Repeatable},
 	{"audit", (*grown.Service).Audit},
+	{"console tokens", (*grown.Service).ConsoleTokens},
 	{"retention, nothing to purge", (*grown.Service).PurgeNothing},
 	{"retention", func(s *grown.Service, ctx context.Context) error { return s.Purge(ctx, 5) }}, // few, as they are of a large table
 	{"analytics", (*grown.Service).Count},
 	{"app data ended", (*grown.Service).EndAppData},
+	{"installations", (*grown.Service).Installations},
 	{"uninstalling", (*grown.Service).Uninstall},
 }
 
-// planner says what is wrong with the plan of a statement.
+// planner returns the faults of the plan of a statement.
 type planner func(t *testing.T, s grown.Statement) (faults []string)
 
-// check does each act and looks at the plans of what it has sent, which it returns.
+// check runs each operation, checks the plans of its statements and returns the statements.
 func check(t *testing.T, s *grown.Service, r *grown.Recorder, acts []act, plan planner) (all []grown.Statement) {
 	r.Take()
 	for _, act := range acts {
@@ -73,13 +75,13 @@ func check(t *testing.T, s *grown.Service, r *grown.Recorder, acts []act, plan p
 			}
 			sent := r.Take()
 			all = append(all, sent...)
-			judge(t, sent, plan)
+			checkPlans(t, sent, plan)
 		})
 	}
 	return all
 }
 
-func judge(t *testing.T, sent []grown.Statement, plan planner) {
+func checkPlans(t *testing.T, sent []grown.Statement, plan planner) {
 	for _, one := range sent {
 		for _, fault := range plan(t, one) {
 			t.Errorf("%s in\n%s", fault, one.Text)
@@ -108,7 +110,7 @@ func TestSQLite(t *testing.T) {
 	})
 	t.Run("with statistics", func(t *testing.T) {
 		exec(t, conn, "ANALYZE")
-		judge(t, all, plan)
+		checkPlans(t, all, plan)
 	})
 }
 

@@ -4,10 +4,13 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/grown"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // node is one of a plan of PostgreSQL.
@@ -21,8 +24,8 @@ type node struct {
 	Plans    []node
 }
 
-// postgresPlan looks for tables and indexes that are read from one end to the other, the
-// first and the last time of those that a connection sends a statement.
+// postgresPlan explains a statement the given number of times on one connection, and looks
+// for full scans of tables and indexes in the first and the last plan.
 func postgresPlan(db *sql.Conn, times int) planner {
 	asked := 0
 	return func(t *testing.T, s grown.Statement) (faults []string) {
@@ -47,6 +50,9 @@ func postgresPlan(db *sql.Conn, times int) planner {
 			}
 			for _, one := range plans {
 				for _, fault := range one.Plan.faults(false) {
+					if joinsMany(s) && strings.HasPrefix(fault, "Seq Scan") {
+						continue
+					}
 					faults = append(faults, fmt.Sprintf("time %d: %s", i+1, fault))
 				}
 			}
@@ -56,14 +62,28 @@ func postgresPlan(db *sql.Conn, times int) planner {
 	}
 }
 
+// joinsMany reports whether a statement joins as many deliveries with their attempts as a
+// list may read. A table of the size that it has here is then read as a whole, with a hash
+// join; the bound keeps that from growing with the table.
+func joinsMany(s grown.Statement) bool {
+	return strings.Contains(s.Text, "partnerkit_attempt") && slices.ContainsFunc(s.Args, func(arg any) bool {
+		return fmt.Sprint(arg) == strconv.Itoa(webhooks.ScannedDeliveries)
+	})
+}
+
 // passesFew reports whether the filter of an index scan below a limit leaves out few rows.
 func (n node) passesFew() bool {
 	return n.Index == "pk_idempotency_key_expires" || // few requests are still running
+		n.Relation == "partnerkit_request" && n.Index != "partnerkit_request_pkey" || // the request log of one app is short
+		n.Index == "pk_delivery_event" || // an event has one delivery for each webhook
+		n.Index == "pk_delivery_webhook" || // chosen where statistics say that most deliveries match
+		n.Index == "partnerkit_installation_pkey" || // an app here has so many installations that a page fills soon
+		n.Index == "pk_installation_app" && strings.Contains(n.Cond, "business_id = shown.business_id") || // an app is installed in one business a few times
 		n.Index == "partnerkit_family_pkey" && n.Cond == "(id = t.family_id)" // one family for each of a few tokens
 }
 
-// faults are what reads a table that grows without an index, or an index without a place
-// to begin at, unless it stops after a few rows.
+// faults returns the steps that read a growing table without an index, or an index without
+// a start condition, unless they stop after a few rows.
 func (n node) faults(isLimited bool) (faults []string) {
 	table := strings.TrimPrefix(n.Relation, "partnerkit_")
 	isOurs := n.Relation != "" && table != n.Relation && !small[table]

@@ -31,7 +31,7 @@ var placeholder = regexp.MustCompile(`\$(\d+)`)
 var isWalk = regexp.MustCompile(`AUTOMATIC|sqlite_autoindex_\w+ \(id>\?\)$`)
 
 // sqlitePlan looks for scans. SQLite makes no statistics of its own accord, so its plans
-// hang on indexes alone; a host may have made some. It takes one connection, since another
+// depend on indexes alone; a host may have made some. It takes one connection, since another
 // one would not notice that the schema has changed: explaining reads nothing.
 func sqlitePlan(db *sql.Conn) planner {
 	return func(t *testing.T, s grown.Statement) (faults []string) {

@@ -30,7 +30,8 @@ func (i image) write(folder string) error {
 	return nil
 }
 
-// check opens the image of a sample as after a restart and says what is wrong with it.
+// check opens the image of a sample as after a restart and returns an error if the image
+// is not valid.
 func (l load) check(ctx context.Context, folder string, s sample) (err error) {
 	if err := s.image.write(folder); err != nil {
 		return err

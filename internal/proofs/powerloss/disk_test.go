@@ -14,7 +14,7 @@ import (
 // sector is the number of bytes that a disk writes whole or not at all.
 const sector = 512
 
-// disk is what a power loss can leave of a folder.
+// disk is the state of a folder that a power loss can leave.
 type disk struct {
 	unsynced string // the name whose syncs are ignored, for a control
 	names    map[string]*entry
@@ -30,7 +30,7 @@ type entry struct {
 
 func (e *entry) last() *file { return e.versions[len(e.versions)-1] }
 
-// file is what the disk holds for sure, and the changes since.
+// file is the synced content of a file, and the changes since the sync.
 type file struct {
 	synced  []byte
 	pending []*change

@@ -145,8 +145,8 @@ func (l load) strace(t *testing.T) string {
 	return file
 }
 
-// test checks so many images of all checkpoints and of so many other points, and reports
-// what is wrong with them.
+// test checks the given number of images of each checkpoint and of the given number of
+// other points, and reports the violations.
 func (s *session) test(p *proof.Proof, points, images int) {
 	s.Helper()
 	var kept sync.Once
@@ -194,8 +194,9 @@ func (s *session) random(n int) (points []int) {
 	return points
 }
 
-// each checks so many images of each point, on all processors, and calls report for each
-// image. It returns how many images had a choice: some changes were not synced.
+// each checks the given number of images of each point, on all processors, and calls
+// report for each image. It returns how many images had a choice: some changes were not
+// synced.
 func (s *session) each(unsynced string, points []int, images int, report func(sample, error)) (choices int) {
 	s.Helper()
 	samples := make(chan sample)

@@ -143,7 +143,7 @@ func parseCall(text string) (c *call, err error) {
 	return c, err
 }
 
-// finish looks at the result of the call, at the end of its line.
+// finish reads the result of the call at the end of its line.
 func (c *call) finish(line string) error {
 	_, result, _ := strings.Cut(line[max(0, strings.LastIndex(line, " = ")):], "= ")
 	end := strings.IndexAny(result+" ", " <")

@@ -8,6 +8,8 @@ CREATE TABLE partnerkit_app (
   client_id TEXT NOT NULL UNIQUE,
   type TEXT NOT NULL,
   status TEXT NOT NULL,
+  -- What the operator told the developers about the status.
+  status_reason TEXT NOT NULL,
   origin TEXT NOT NULL,
   name TEXT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -61,13 +63,14 @@ CREATE TABLE partnerkit_installation (
 );
 CREATE UNIQUE INDEX pk_installation_active ON partnerkit_installation (app_id, business_id) WHERE status = 'ACTIVE';
 CREATE INDEX pk_installation_business ON partnerkit_installation (business_id, id) WHERE status = 'ACTIVE';
+CREATE INDEX pk_installation_active_app ON partnerkit_installation (app_id, id) WHERE status = 'ACTIVE';
 CREATE INDEX pk_installation_app ON partnerkit_installation (app_id, business_id, created_at);
 CREATE INDEX pk_installation_redact ON partnerkit_installation (redact_at) WHERE redact_at IS NOT NULL;
 
--- When an installation was used last. It is a table of its own because issuing a token
--- locks the row of the installation.
-CREATE TABLE partnerkit_installation_use (
-  installation_id TEXT PRIMARY KEY,
+-- When an installation, a client secret or a console token was used last, by its id. It is
+-- a table of its own because issuing a token locks the row of the installation.
+CREATE TABLE partnerkit_last_use (
+  id TEXT PRIMARY KEY,
   used_at BIGINT NOT NULL
 );
 

@@ -33,4 +33,35 @@ CREATE TABLE partnerkit_calls_writer (
 );
 CREATE INDEX pk_calls_writer_added ON partnerkit_calls_writer (added_at);
 
+-- Calls by app and UTC day, grouped by route, by status and by business.
+CREATE TABLE partnerkit_calls_group (
+  app_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  day_at BIGINT NOT NULL,
+  name TEXT NOT NULL,
+  calls BIGINT NOT NULL,
+  errors BIGINT NOT NULL,
+  rate_limited BIGINT NOT NULL,
+  PRIMARY KEY (app_id, kind, day_at, name)
+);
+-- Over an expression, so that only the purge takes it and no read of one app's groups.
+CREATE INDEX pk_calls_group_day ON partnerkit_calls_group ((day_at + 0));
+
+-- The last calls of each app. Purged by ids, which sort by time.
+CREATE TABLE partnerkit_request (
+  id TEXT PRIMARY KEY,
+  app_id TEXT NOT NULL,
+  business_id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  route TEXT NOT NULL,
+  status BIGINT NOT NULL,
+  code TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  error TEXT NOT NULL,
+  took BIGINT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+-- Over an expression, as pk_delivery_webhook is.
+CREATE INDEX pk_request_app ON partnerkit_request (app_id, (id || ''));
+
 INSERT INTO partnerkit_migration (number, name, minimum) VALUES (3, 'analytics', 3);

@@ -36,9 +36,9 @@ CREATE TABLE partnerkit_app_data_value (
   updated_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX pk_app_data_value_place ON partnerkit_app_data_value (resource_id, space_id, field_id);
--- For the purge alone. They are over expressions, so that whoever looks for a few records
--- cannot get one of these: PostgreSQL would walk all values of a space, or of a field,
--- when it believes that there are few.
+-- For the purge alone. They are over expressions, so that PostgreSQL never chooses these
+-- indexes to read a few records: with wrong estimates it would scan all values of a space
+-- or of a field.
 CREATE INDEX pk_app_data_value_space ON partnerkit_app_data_value ((space_id || ''), (field_id || ''));
 CREATE INDEX pk_app_data_value_field ON partnerkit_app_data_value ((field_id || ''), (space_id || ''));
 

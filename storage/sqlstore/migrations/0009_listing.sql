@@ -13,7 +13,12 @@ CREATE TABLE partnerkit_listing_revision (
   description TEXT NOT NULL,
   icon_asset_id TEXT NOT NULL,
   screenshot_asset_ids TEXT NOT NULL,
+  publisher TEXT NOT NULL,
+  terms_url TEXT NOT NULL,
+  privacy_url TEXT NOT NULL,
   note TEXT NOT NULL,
+  reviewer_id TEXT NOT NULL,
+  submitted_at BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );

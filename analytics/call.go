@@ -1,0 +1,76 @@
+package analytics
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+)
+
+// Call is one call of an app that has been answered.
+type Call struct {
+	AppID          string
+	InstallationID string // empty: not known
+	BusinessID     string
+	At             time.Time // when it came
+	Took           time.Duration
+	Method         string
+	Route          string // the pattern, such as "GET /invoices/{id}"; empty: no route serves it
+	Status         int
+	RateLimited    bool // a rate limit refused it
+	// HasDeadToken reports whether the token has expired or was revoked. Such a call is in
+	// the request log and is not counted.
+	HasDeadToken bool
+	Code         string // of the error; may be empty
+	RequestID    string // that the response carries; empty: none
+	// Error is the body of a response of 400 and above, cut off where it is long. It must
+	// not be changed afterwards.
+	Error []byte
+}
+
+// MaxErrorBytes is how much of an error the request log keeps.
+const MaxErrorBytes = 4 << 10
+
+// Request is an entry of the request log. Any text in the form of a token, a code or a
+// secret of this library is masked.
+type Request struct {
+	ID         string // req_…, sorted by time
+	AppID      string
+	BusinessID string
+	Method     string
+	Route      string // empty: no route serves it
+	Status     int
+	Code       string
+	RequestID  string // that of the response's X-Request-Id, or the ID
+	Error      string // the body of an error, as sent; empty: there was none
+	At         time.Time
+	Took       time.Duration
+}
+
+// request makes the entry of a call. It runs off the request path.
+func (c Call) request() Request {
+	r := Request{
+		ID: id.New(id.Request, c.At), AppID: c.AppID, BusinessID: clean(c.BusinessID), Method: clean(c.Method), Route: clean(c.Route), Status: c.Status,
+		Code: clean(c.Code), RequestID: clean(c.RequestID), Error: clean(string(c.Error)), At: c.At.UTC().Truncate(time.Millisecond), Took: c.Took,
+	}
+	if r.RequestID == "" {
+		r.RequestID = r.ID
+	}
+	if r.Code == "" && r.Error != "" { // an error that was kept for a repeated request, or the host's
+		var body struct {
+			Code string `json:"code"`
+		}
+		if json.Unmarshal([]byte(r.Error), &body) == nil {
+			r.Code = body.Code
+		}
+	}
+	return r
+}
+
+// clean is a text that a database takes and that holds no secret.
+func clean(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	return secret.Mask(text)
+}

@@ -1,0 +1,121 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/text"
+)
+
+// GroupBy is what calls are grouped by.
+type GroupBy string
+
+// What calls are grouped by.
+const (
+	ByRoute    GroupBy = "route"
+	ByStatus   GroupBy = "status"
+	ByBusiness GroupBy = "business"
+)
+
+// GroupRetention is how long groups are kept.
+const GroupRetention = 90 * day
+
+// MaxGroups is how many groups a report has: those with the most calls.
+const MaxGroups = 100
+
+// Group is the calls of one app on one UTC day that have something in common: their route,
+// the status of their responses, or their business.
+type Group struct {
+	AppID string
+	Day   time.Time // its beginning
+	By    GroupBy
+	Key   string // empty: calls that no route serves
+	Counts
+}
+
+// GroupStore reads groups. [Store.AddCalls] adds them.
+type GroupStore interface {
+	// CallGroups adds up the groups of an app of the days that begin at from or later and
+	// before to, and returns those with the most calls, most first, then by key. Their Day
+	// is zero.
+	CallGroups(ctx context.Context, q GroupQuery) ([]Group, error)
+}
+
+// GroupQuery asks for groups.
+type GroupQuery struct {
+	AppID    string
+	By       GroupBy
+	From, To time.Time
+	Limit    int
+}
+
+// groupKey names a group in memory. A status is not made a text while a request waits.
+type groupKey struct {
+	appID  string
+	day    int64 // Unix seconds of its beginning
+	by     GroupBy
+	name   string
+	status int
+}
+
+// group counts a call in its three groups, in a locked shard.
+func (c *Counter) group(s *shard, call *Call) {
+	hour := hourOf(call.At)
+	first := hour - (hour%secondsPerDay+secondsPerDay)%secondsPerDay
+	for _, k := range [...]groupKey{
+		{appID: call.AppID, day: first, by: ByRoute, name: call.Route},
+		{appID: call.AppID, day: first, by: ByStatus, status: call.Status},
+		{appID: call.AppID, day: first, by: ByBusiness, name: call.BusinessID},
+	} {
+		counts := s.groups[k]
+		if counts == nil {
+			if !text.IsStorable(k.name) || !c.reserveGroup() {
+				continue
+			}
+			k.appID, k.name = strings.Clone(k.appID), strings.Clone(k.name)
+			counts = new(Counts)
+			if s.groups == nil {
+				s.groups = make(map[groupKey]*Counts)
+			}
+			s.groups[k] = counts
+		}
+		counts.count(call.Status, call.RateLimited)
+	}
+}
+
+// reserveGroup takes room for one group. Buckets fill up sooner and wake Run.
+func (c *Counter) reserveGroup() bool {
+	if c.grouped.Add(1) <= int64(maxGroupsPerBucket*c.cfg.MaxBuckets) {
+		return true
+	}
+	c.grouped.Add(-1)
+	return false
+}
+
+func (k groupKey) group(counts Counts) Group {
+	if k.by == ByStatus {
+		k.name = strconv.Itoa(k.status)
+	}
+	return Group{AppID: k.appID, Day: time.Unix(k.day, 0).UTC(), By: k.by, Key: k.name, Counts: counts}
+}
+
+// Groups returns the calls of an app on the last days, today included, in groups: those
+// with the most calls, most first. It is [ErrPeriod] when days is out of bounds. Other
+// errors are the store's.
+func (c *Counter) Groups(ctx context.Context, appID string, by GroupBy, days int) ([]Group, error) {
+	if days < 1 || time.Duration(days)*day > GroupRetention {
+		return nil, ErrPeriod
+	}
+	if err := c.flush(ctx, func() taken { return c.takeOf(appID) }); err != nil {
+		return nil, err
+	}
+	end := startOfDay(c.cfg.Clock.Now()).AddDate(0, 0, 1)
+	groups, err := c.cfg.Store.CallGroups(ctx, GroupQuery{AppID: appID, By: by, From: end.AddDate(0, 0, -days), To: end, Limit: MaxGroups})
+	if err != nil {
+		return nil, fmt.Errorf("analytics: %w", err)
+	}
+	return groups, nil
+}

@@ -1,0 +1,93 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+)
+
+// The request log of an app has the calls of the last [RequestRetention], and at most
+// [MaxRequests] of them.
+const (
+	RequestRetention = 7 * day
+	MaxRequests      = 10_000
+)
+
+const (
+	// trimAfter is after how many new entries of an app its oldest are deleted. A reader
+	// sees at most MaxRequests anyway.
+	trimAfter = 1_000
+	trimBatch = 500
+)
+
+// RequestStore keeps the request log. [Store.AddCalls] adds its entries.
+type RequestStore interface {
+	// Requests lists entries, newest first.
+	Requests(ctx context.Context, q RequestQuery) ([]Request, error)
+	// TrimRequests deletes entries of an app beyond its newest keep ones, at most limit, and
+	// returns how many.
+	TrimRequests(ctx context.Context, appID string, keep, limit int) (int, error)
+}
+
+// RequestQuery asks for entries of the request log. Zero fields select everything.
+type RequestQuery struct {
+	AppID                string
+	MinStatus, MaxStatus int // both inclusive
+	Route                string
+	BusinessID           string
+	Before               string // only entries with a smaller id
+	Since                string // only entries with this id or a greater one
+	Limit                int
+}
+
+// Requests lists the calls of an app, newest first, every one included that this node has
+// seen. What other nodes still hold in memory is missing. The Since of the query is set.
+func (c *Counter) Requests(ctx context.Context, q RequestQuery) ([]Request, error) {
+	if err := c.flush(ctx, func() taken { return c.takeOf(q.AppID) }); err != nil {
+		return nil, err
+	}
+	if q.Before == "" {
+		if err := c.trim(ctx, q.AppID); err != nil {
+			return nil, err
+		}
+	}
+	q.Since = id.Floor(id.Request, c.cfg.Clock.Now().Add(-RequestRetention))
+	requests, err := c.cfg.Store.Requests(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("analytics: %w", err)
+	}
+	return requests, nil
+}
+
+// trim deletes what is too much of one app.
+func (c *Counter) trim(ctx context.Context, appID string) error {
+	for {
+		n, err := c.cfg.Store.TrimRequests(ctx, appID, MaxRequests, trimBatch)
+		if err != nil {
+			return fmt.Errorf("analytics: %w", err)
+		}
+		if n < trimBatch {
+			return nil
+		}
+	}
+}
+
+// trimWritten trims the apps of which this node has written many entries since the last
+// time. Errors are logged and left for later.
+func (c *Counter) trimWritten(ctx context.Context) {
+	c.flushing <- struct{}{}
+	var due []string
+	for appID, n := range c.written {
+		if n >= trimAfter {
+			due = append(due, appID)
+			delete(c.written, appID)
+		}
+	}
+	<-c.flushing
+	for _, appID := range due {
+		if err := c.trim(ctx, appID); err != nil && ctx.Err() == nil {
+			c.cfg.Logger.ErrorContext(ctx, "analytics: request log not trimmed", "app", appID, "err", err)
+		}
+	}
+}

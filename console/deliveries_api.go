@@ -1,0 +1,218 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+func (c *Console) deliveryRoutes() []route {
+	const webhook = "/developer/apps/{appId}/webhooks/{webhookId}"
+	return []route{
+		{"POST " + webhook + "/test", c.sendTest},
+		{"POST " + webhook + "/redeliver", c.redeliverMany},
+		{"GET " + webhook + "/deliveries", c.listDeliveries},
+		{"GET " + webhook + "/deliveries/{deliveryId}", c.serveDelivery},
+		{"POST " + webhook + "/deliveries/{deliveryId}/redeliver", c.redeliver},
+		{"POST " + webhook + "/deliveries/{deliveryId}/attempt-now", c.attemptNow},
+	}
+}
+
+type deliveryPayload struct {
+	ID            string          `json:"id"`
+	Event         string          `json:"event"`
+	EventID       *string         `json:"eventId"`
+	BusinessID    string          `json:"businessId"`
+	Sequence      *int64          `json:"sequence"`
+	Status        webhooks.Status `json:"status"`
+	Attempts      int             `json:"attempts"` // since it was queued
+	ResponseCode  *int            `json:"responseCode"`
+	LastError     *string         `json:"lastError"`
+	NextAttemptAt *time.Time      `json:"nextAttemptAt"`
+	CreatedAt     time.Time       `json:"createdAt"`
+}
+
+func newDeliveryPayload(d webhooks.Delivery) deliveryPayload {
+	return deliveryPayload{
+		ID: d.ID, Event: d.EventType, EventID: orNull(d.EventID), BusinessID: d.BusinessID, Sequence: orNull(d.Sequence), Status: d.Status, Attempts: d.Attempts, ResponseCode: orNull(d.ResponseCode),
+		LastError: orNull(d.LastError), NextAttemptAt: stampOrNull(d.NextAttemptAt), CreatedAt: stamp(d.CreatedAt),
+	}
+}
+
+// attemptPayload is one attempt, those before a redelivery included.
+type attemptPayload struct {
+	Round        int       `json:"round"` // 1 until it is sent again
+	Number       int       `json:"number"`
+	At           time.Time `json:"at"`
+	DurationMS   int64     `json:"durationMs"`
+	ResponseCode *int      `json:"responseCode"`
+	Error        *string   `json:"error"`
+	// ResponseHeaders are the beginning; several values of one name are joined by commas.
+	ResponseHeaders map[string]string `json:"responseHeaders"`
+	Answer          *string           `json:"answer"` // the beginning, as text
+	Signature       string            `json:"signature"`
+}
+
+func newAttemptPayload(a webhooks.Attempt) attemptPayload {
+	payload := attemptPayload{
+		Round: a.Round + 1, Number: a.Number, At: stamp(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: orNull(a.ResponseCode),
+		Error: orNull(a.Error), Signature: a.Signature,
+	}
+	if a.ResponseCode != 0 {
+		answer := strings.ToValidUTF8(string(a.Answer), "\uFFFD")
+		payload.Answer, payload.ResponseHeaders = &answer, map[string]string{}
+		for name, values := range a.ResponseHeader {
+			payload.ResponseHeaders[name] = strings.Join(values, ", ")
+		}
+	}
+	return payload
+}
+
+func (c *Console) sendTest(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var test struct {
+		Event string `json:"event"`
+	}
+	if err := readOptional(r, &test); err != nil {
+		return err
+	}
+	queued, err := c.SendTest(r.Context(), by, refOf(r), test.Event)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, newDeliveryPayload(queued))
+}
+
+// countsPayload is how many deliveries have a status, each at most webhooks.MaxCounted.
+type countsPayload struct {
+	Queued    int `json:"queued"`
+	Retrying  int `json:"retrying"`
+	Delivered int `json:"delivered"`
+	Failed    int `json:"failed"`
+}
+
+func (c *Console) listDeliveries(w http.ResponseWriter, r *http.Request, by Actor) error {
+	q, err := c.readDeliveryQuery(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	page, err := c.Deliveries(r.Context(), by, refOf(r), q)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		Data       []deliveryPayload `json:"data"`
+		HasMore    bool              `json:"hasMore"`
+		NextCursor string            `json:"nextCursor,omitempty"`
+		Counts     countsPayload     `json:"counts"`
+	}{convert(page.Deliveries, newDeliveryPayload), page.Next != "", page.Next, countsPayload(page.Counts)})
+}
+
+// readDeliveryQuery reads the query of a list of deliveries. An unknown
+// parameter or value is rejected: ignoring a filter would list the wrong deliveries.
+func (c *Console) readDeliveryQuery(raw string) (webhooks.DeliveryQuery, error) {
+	q := newQuery(raw)
+	q.only("status", "event", "businessId", "eventId", "since", "until", "after", "limit")
+	asked := webhooks.DeliveryQuery{
+		EventType: q.text("event"), BusinessID: q.text("businessId"), EventID: q.text("eventId"),
+		Since: q.time("since"), Until: q.time("until"),
+		After: q.text("after"), Limit: q.number("limit", webhooks.MaxListed, webhooks.MaxListed), CountUpTo: webhooks.MaxCounted,
+	}
+	if q.values.Has("status") {
+		for one := range strings.SplitSeq(q.text("status"), ",") {
+			switch status := webhooks.Status(one); status {
+			case webhooks.Queued, webhooks.Retrying, webhooks.Delivered, webhooks.Failed:
+				asked.Statuses = append(asked.Statuses, status)
+			default:
+				q.problems.Add("status must be queued, retrying, delivered or failed, or several of them separated by commas")
+			}
+		}
+	}
+	if _, ok := c.cfg.Events.Lookup(asked.EventType); !ok && q.values.Has("event") {
+		q.problems.Add("event %.64q is not in the catalog", asked.EventType)
+	}
+	if q.values.Has("businessId") && asked.BusinessID == "" {
+		q.problems.Add("businessId must not be empty")
+	}
+	if q.values.Has("eventId") && !id.Valid(id.Event, asked.EventID) {
+		q.problems.Add("eventId must be the id of an event")
+	}
+	if q.values.Has("after") && !id.Valid(id.Delivery, asked.After) {
+		q.problems.Add("after must be the nextCursor of a page")
+	}
+	return asked, q.problems.Err()
+}
+
+func (c *Console) serveDelivery(w http.ResponseWriter, r *http.Request, by Actor) error {
+	delivery, attempts, err := c.Delivery(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		deliveryPayload
+		Body    string           `json:"body"` // byte for byte, so that its signature can be verified
+		History []attemptPayload `json:"history"`
+	}{newDeliveryPayload(delivery), string(delivery.Body), convert(attempts, newAttemptPayload)})
+}
+
+func (c *Console) redeliver(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	queued, err := c.Redeliver(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, newDeliveryPayload(queued))
+}
+
+func (c *Console) attemptNow(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	queued, err := c.AttemptNow(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, newDeliveryPayload(queued))
+}
+
+func (c *Console) redeliverMany(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var body struct {
+		Since string  `json:"since"`
+		Until *string `json:"until"`
+		Event *string `json:"event"`
+	}
+	if err := readBody(r, &body); err != nil {
+		return err
+	}
+	var v apierror.Validation
+	var which FailedDeliveries
+	since, ok := parseTime(body.Since)
+	if !ok {
+		v.Add("since must be a time in ISO 8601")
+	}
+	which.Since = since
+	if body.Until != nil {
+		if which.Until, ok = parseTime(*body.Until); !ok {
+			v.Add("until must be a time in ISO 8601")
+		}
+	}
+	if body.Event != nil {
+		which.Event = *body.Event
+		if _, ok := c.cfg.Events.Lookup(which.Event); !ok {
+			v.Add("event %.64q is not in the catalog", which.Event)
+		}
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	done, err := c.RedeliverMany(r.Context(), by, refOf(r), which)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, done)
+}

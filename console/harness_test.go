@@ -1,0 +1,269 @@
+package console_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/jscheck"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partnertest"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const (
+	apiOrigin = "https://api.example.com"
+	appOrigin = "https://app.example.com"
+)
+
+// What the people of the tests are called. Ann and Ben are of one organization, Ben of
+// another one too, Eve of a third, Zoe of none.
+const (
+	ann = "usr_ann"
+	ben = "usr_ben"
+	eve = "usr_eve"
+	zoe = "usr_zoe"
+)
+
+// harness is a console over a real store and the real features.
+type harness struct {
+	testing.TB
+	store   *storetest.Env
+	clock   *clock.Offset
+	people  *people
+	oauth   *oauthserver.Server
+	hooks   *webhooks.Service
+	calls   *analytics.Counter
+	events  *events.Log
+	console *console.Console
+	logged  *lockedBuffer
+}
+
+func newHarness(t testing.TB, changes ...func(*console.Config)) *harness {
+	t.Helper()
+	return newHarnessOn(t, storetest.SQLite, oauthserver.Config{}, changes...)
+}
+
+func newHarnessOn(t testing.TB, open storetest.Opener, oauth oauthserver.Config, changes ...func(*console.Config)) *harness {
+	t.Helper()
+	d := &harness{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(lockedBuffer)}
+	d.store = storetest.NewEnv(t, open)
+	var err error
+	ring := fixture.Keyring(1)
+	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = d.store, d.people, ring, pages.New()
+	oauth.APIURL, oauth.AppURL, oauth.Clock = apiOrigin, appOrigin, d.clock
+	d.oauth, err = oauthserver.New(oauth)
+	d.must(err)
+	d.hooks, err = webhooks.New(webhooks.Config{Store: d.store, Keyring: ring, CurrentVersion: "2026-09-01", Clock: d.clock, Options: webhooks.Options{AllowLoopback: true}})
+	d.must(err)
+	d.calls, err = analytics.New(analytics.Config{Store: d.store, Clock: d.clock})
+	d.must(err)
+	d.events, err = events.New(events.Config{Store: d.store, Clock: d.clock})
+	d.must(err)
+	data, err := appdata.New(appdata.Config{Store: d.store, Records: books{}, Clock: d.clock})
+	d.must(err)
+	cfg := console.Config{
+		Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls, AppData: data,
+		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{apiOrigin, appOrigin},
+		FunctionChecker: console.FunctionCheckerFunc(jscheck.Check), Clock: d.clock, Logger: slog.New(slog.NewTextHandler(d.logged, nil)),
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	d.console, err = console.New(cfg)
+	d.must(err)
+	return d
+}
+
+func (d *harness) must(err error) {
+	d.Helper()
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+// people is the host. It counts what it was asked.
+type people struct {
+	*partnertest.Host
+	sessions, memberships atomic.Int64
+}
+
+func newPeople() *people {
+	p := &people{Host: partnertest.NewHost()}
+	p.AddOrganization(ann, console.Organization{ID: "org_1", Name: "One"})
+	p.AddOrganization(ben, console.Organization{ID: "org_1", Name: "One"})
+	p.AddOrganization(ben, console.Organization{ID: "org_2", Name: "Two"})
+	p.AddOrganization(eve, console.Organization{ID: "org_3", Name: "Three"})
+	return p
+}
+
+func (p *people) Session(r *http.Request) (identity.Session, bool, error) {
+	p.sessions.Add(1)
+	return p.Host.Session(r)
+}
+
+func (p *people) Organizations(ctx context.Context, userID string) ([]console.Organization, error) {
+	p.memberships.Add(1)
+	return p.Host.Organizations(ctx, userID)
+}
+
+// books is the host's records, of which the console asks nothing.
+type books struct{ appdata.Records }
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// call is a request to the console: "POST /developer/apps".
+type call struct {
+	what string
+	body string // empty: none
+	by   string // empty: not signed in
+	set  http.Header
+
+	contentType string // of the body; empty: JSON
+	ctx         context.Context
+}
+
+// response is what came back.
+type response struct {
+	*partnertest.Response
+	harness *harness
+	body    map[string]any // when it is JSON
+}
+
+func (d *harness) send(c call) response {
+	d.Helper()
+	method, path, _ := strings.Cut(c.what, " ")
+	var r *http.Request
+	if c.body == "" {
+		r = httptest.NewRequest(method, apiOrigin+path, nil)
+	} else {
+		r = httptest.NewRequest(method, apiOrigin+path, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.contentType != "" {
+		r.Header.Set("Content-Type", c.contentType)
+	}
+	if c.by != "" {
+		r.AddCookie(d.people.NewSession(c.by, ""))
+	}
+	for name, values := range c.set {
+		r.Header[name] = values
+	}
+	if c.ctx != nil {
+		r = r.WithContext(c.ctx)
+	}
+	got := response{Response: partnertest.Serve(d.TB, d.console, r), harness: d}
+	if strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
+		got.body = got.JSON()
+	}
+	return got
+}
+
+// ann sends a request of hers.
+func (d *harness) ann(what string, body ...string) response {
+	d.Helper()
+	return d.send(call{what: what, body: strings.Join(body, ""), by: ann})
+}
+
+// want checks the status.
+func (r response) want(status int) response {
+	r.harness.Helper()
+	r.Want(status)
+	return r
+}
+
+// wantCode checks that it was refused with a code.
+func (r response) wantCode(status int, code string) {
+	r.harness.Helper()
+	r.WantCode(status, apierror.Code(code))
+}
+
+// wantInvalid checks that it was refused with a list of all that is wrong.
+func (r response) wantInvalid(problems ...string) {
+	r.harness.Helper()
+	var got struct{ Message []string }
+	r.Want(http.StatusBadRequest).Decode(&got)
+	if diff := cmp.Diff(problems, got.Message); diff != "" {
+		r.harness.Errorf("%s (-want +got)\n%s", r.Request, diff)
+	}
+}
+
+// wantBody compares the whole body.
+func (r response) wantBody(want map[string]any) {
+	r.harness.Helper()
+	if diff := cmp.Diff(want, r.body); diff != "" {
+		r.harness.Errorf("%s (-want +got)\n%s", r.Request, diff)
+	}
+}
+
+func (r response) text(name string) string {
+	r.harness.Helper()
+	return r.Text(name)
+}
+
+// data is a list in the answer.
+func (r response) data() []map[string]any {
+	r.harness.Helper()
+	var got struct{ Data []map[string]any }
+	if r.Want(http.StatusOK).Decode(&got); got.Data == nil {
+		r.harness.Fatalf("%s: no data", r)
+	}
+	return got.Data
+}
+
+// wantTime checks that a member is a time in UTC, about as far from now as it should
+// be: a minute does not matter.
+func (r response) wantTime(name string, fromNow time.Duration) {
+	r.harness.Helper()
+	text := r.text(name)
+	at, err := time.Parse(time.RFC3339, text)
+	if off := at.Sub(r.harness.clock.Now().Add(fromNow)); err != nil || !strings.HasSuffix(text, "Z") || off.Abs() > time.Minute {
+		r.harness.Errorf("%s: %s is %q", r.Request, name, text)
+	}
+}
+
+const (
+	confidentialApp = `{"name": "Sync", "type": "CONFIDENTIAL", "redirectUris": ["https://partner.example/cb"], "scopes": ["invoices:read", "events:read"]}`
+	publicApp       = `{"name": "Desktop", "type": "PUBLIC", "redirectUris": ["com.example.desktop:/cb"], "scopes": ["invoices:read"]}`
+)
+
+// newApp creates an app of Ann's and returns its path.
+func (d *harness) newApp(body string) (path, appID string) {
+	d.Helper()
+	appID = d.ann("POST /developer/apps", body).want(http.StatusCreated).text("id")
+	return "/developer/apps/" + appID, appID
+}

@@ -1,0 +1,83 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// maxBusinessID bounds the cursor of a list, which is the host's id of a business.
+const maxBusinessID = 256
+
+// Installation is an app in a business.
+type Installation struct {
+	oauthserver.Installation
+	LastUsedAt time.Time // zero: no call was made
+}
+
+// Installations lists the businesses that an app is or was connected to, each with its
+// newest installation, by the ids of the businesses. Its error is one of apierror: 404, or
+// what is wrong with the page.
+func (c *Console) Installations(ctx context.Context, by Actor, appID string, p Page) (Paged[Installation], error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return Paged[Installation]{}, err
+	}
+	if len(p.After) > maxBusinessID || !text.IsStorable(p.After) {
+		return Paged[Installation]{}, apierror.Invalid("after must be the nextCursor of a page")
+	}
+	found, err := c.cfg.Store.BusinessInstallations(ctx, appID, p.After, p.limit()+1)
+	if err != nil {
+		return Paged[Installation]{}, err
+	}
+	uses, err := c.cfg.Analytics.LastUses(ctx, convert(found, func(i oauthserver.Installation) string { return i.ID })...)
+	if err != nil {
+		return Paged[Installation]{}, err
+	}
+	all := convert(found, func(i oauthserver.Installation) Installation { return Installation{i, uses[i.ID]} })
+	return cut(all, p.limit(), func(i Installation) string { return i.BusinessID }), nil
+}
+
+func (c *Console) connectionRoutes() []route {
+	return []route{
+		{"GET /developer/apps/{appId}/installations", c.listInstallations},
+		{"GET /developer/apps/{appId}/limits", c.listLimits},
+	}
+}
+
+type installationPayload struct {
+	BusinessID  string     `json:"businessId"`
+	Status      string     `json:"status"`
+	Scopes      []string   `json:"scopes"`
+	InstalledAt time.Time  `json:"installedAt"`
+	LastUsedAt  *time.Time `json:"lastUsedAt,omitempty"`
+}
+
+func newInstallationPayload(i Installation) installationPayload {
+	return installationPayload{
+		BusinessID: i.BusinessID, Status: string(i.Status), Scopes: i.Scopes.Names(),
+		InstalledAt: stamp(i.CreatedAt), LastUsedAt: stampOrNull(i.LastUsedAt),
+	}
+}
+
+func (c *Console) listInstallations(w http.ResponseWriter, r *http.Request, by Actor) error {
+	p, err := readPage(r)
+	if err != nil {
+		return err
+	}
+	installations, err := c.Installations(r.Context(), by, r.PathValue("appId"), p)
+	if err != nil {
+		return err
+	}
+	return listPage(w, installations, newInstallationPayload)
+}
+
+// InstallationStore reads where an app is installed.
+type InstallationStore interface {
+	// BusinessInstallations lists the newest installation of an app in each business, ended
+	// ones too, by the ids of the businesses: limit of those after an id.
+	BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]oauthserver.Installation, error)
+}

@@ -1,0 +1,121 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// LimitName names a limit of an app.
+type LimitName string
+
+// The limits of an app.
+const (
+	LimitApp      LimitName = "app"      // calls for all businesses together
+	LimitBusiness LimitName = "business" // calls for one business
+	LimitRoute    LimitName = "route"    // calls for one business to one route
+	LimitToken    LimitName = "token"    // token requests
+)
+
+// LimitUse is how much of a limit is used in its current window.
+type LimitUse struct {
+	Name       LimitName
+	BusinessID string // of LimitBusiness and LimitRoute
+	Route      string // of LimitRoute
+	Limit      int
+	Used       int // at most Limit
+	ResetsAt   time.Time
+}
+
+// LimitUses returns the use of each limit of an app. A business id selects the limits of that
+// business and, where it has any, the limits of the routes called by the app today; without
+// one they are the limits of the businesses with the most calls today. It returns nothing if the
+// Limiter cannot be read. Its error is a 404 of apierror, or the Limiter's.
+func (c *Console) LimitUses(ctx context.Context, by Actor, appID, businessID string) ([]LimitUse, error) {
+	app, err := c.App(ctx, by, appID)
+	if err != nil {
+		return nil, err
+	}
+	return c.AppLimitUses(ctx, app, businessID)
+}
+
+// AppLimitUses is [Console.LimitUses] for the platform's own staff: without an Actor, for any
+// app.
+func (c *Console) AppLimitUses(ctx context.Context, app oauthserver.App, businessID string) ([]LimitUse, error) {
+	peeker, ok := c.cfg.Limiter.(ratelimit.Peeker)
+	if !ok {
+		return nil, nil
+	}
+	uses, counters, err := c.limitCounters(ctx, app, businessID)
+	if err != nil {
+		return nil, err
+	}
+	now := c.cfg.Clock.Now()
+	quotas, err := peeker.Peek(ctx, now, counters)
+	if err != nil {
+		return nil, err
+	}
+	for i, quota := range quotas {
+		uses[i].Limit, uses[i].Used, uses[i].ResetsAt = quota.Limit, quota.Limit-quota.Remaining, now.Add(quota.Reset)
+	}
+	return uses, nil
+}
+
+// limitCounters returns the limits of an app, each with its counter.
+func (c *Console) limitCounters(ctx context.Context, app oauthserver.App, businessID string) (uses []LimitUse, counters []ratelimit.Counter, err error) {
+	add := func(use LimitUse, counter ratelimit.Counter) {
+		uses, counters = append(uses, use), append(counters, counter)
+	}
+	of := func(businessID, route string) ratelimit.Counters {
+		call := ratelimit.Call{AppID: app.ID, ClientID: app.ClientID, BusinessID: businessID, Pattern: route}
+		limits, _ := c.cfg.Limits.For(ctx, call) // the guard logs exceptions that make no sense
+		return limits.Counters(&call)
+	}
+	add(LimitUse{Name: LimitApp}, of(businessID, "")[1])
+	add(LimitUse{Name: LimitToken}, c.cfg.Limits.TokenRequests(app.ClientID))
+	if businessID == "" {
+		busiest, err := c.cfg.Analytics.Groups(ctx, app.ID, analytics.ByBusiness, 1)
+		for _, g := range busiest {
+			add(LimitUse{Name: LimitBusiness, BusinessID: g.Key}, of(g.Key, "")[0])
+		}
+		return uses, counters, err
+	}
+	add(LimitUse{Name: LimitBusiness, BusinessID: businessID}, of(businessID, "")[0])
+	routes, err := c.cfg.Analytics.Groups(ctx, app.ID, analytics.ByRoute, 1)
+	for _, g := range routes {
+		if counter := of(businessID, g.Key)[2]; counter.IsUsed() {
+			add(LimitUse{Name: LimitRoute, BusinessID: businessID, Route: g.Key}, counter)
+		}
+	}
+	return uses, counters, err
+}
+
+type limitPayload struct {
+	Name       LimitName `json:"name"`
+	BusinessID string    `json:"businessId,omitempty"`
+	Route      string    `json:"route,omitempty"`
+	Limit      int       `json:"limit"`
+	Used       int       `json:"used"`
+	ResetsAt   time.Time `json:"resetsAt"`
+}
+
+func newLimitPayload(u LimitUse) limitPayload {
+	return limitPayload{Name: u.Name, BusinessID: u.BusinessID, Route: u.Route, Limit: u.Limit, Used: u.Used, ResetsAt: stamp(u.ResetsAt)}
+}
+
+func (c *Console) listLimits(w http.ResponseWriter, r *http.Request, by Actor) error {
+	q := readQuery(r)
+	businessID := q.text("businessId")
+	if err := q.problems.Err(); err != nil {
+		return err
+	}
+	uses, err := c.LimitUses(r.Context(), by, r.PathValue("appId"), businessID)
+	if err != nil {
+		return err
+	}
+	return list(w, uses, newLimitPayload)
+}

@@ -1,0 +1,327 @@
+package pages_test
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/jscheck"
+	"github.com/partnerkit/partnerkit/console/pages"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partnertest"
+	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const appOrigin = "https://app.example.com"
+
+// What the people of the tests are called: Ann is of one organization, Ben of that and
+// another one, Eve of a third, Zoe of none.
+const (
+	ann = "usr_ann"
+	ben = "usr_ben"
+	eve = "usr_eve"
+	zoe = "usr_zoe"
+)
+
+// harness is the pages of a console over a real store and the real features.
+type harness struct {
+	testing.TB
+	store   *storetest.Env
+	clock   *clock.Manual
+	host    *partnertest.Host
+	oauth   *oauthserver.Server
+	hooks   *webhooks.Service
+	calls   *analytics.Counter
+	events  *events.Log
+	console *console.Console
+	pages   *pages.Pages
+	limiter *ratelimit.Memory
+	prefix  string
+	logged  *lockedBuffer
+}
+
+func newHarness(t testing.TB, changes ...func(*pages.Config)) *harness {
+	t.Helper()
+	o := &harness{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(lockedBuffer)}
+	o.store, o.host = storetest.NewEnv(t, storetest.SQLite), newHost()
+	var err error
+	ring := fixture.Keyring(1)
+	logger := slog.New(slog.NewTextHandler(o.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.oauth, err = oauthserver.New(oauthserver.Config{
+		Store: o.store, Host: o.host, Keyring: ring, Pages: consent.New(), APIURL: "https://api.example.com", AppURL: appOrigin, Clock: o.clock, Logger: logger,
+	})
+	o.must(err)
+	o.hooks, err = webhooks.New(webhooks.Config{Store: o.store, Keyring: ring, CurrentVersion: "2026-09-01", Clock: o.clock, Logger: logger, Options: webhooks.Options{AllowLoopback: true}})
+	o.must(err)
+	o.calls, err = analytics.New(analytics.Config{Store: o.store, Clock: o.clock})
+	o.must(err)
+	o.events, err = events.New(events.Config{Store: o.store, Clock: o.clock})
+	o.must(err)
+	data, err := appdata.New(appdata.Config{Store: o.store, Records: books{}, Clock: o.clock})
+	o.must(err)
+	o.limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{})
+	o.must(err)
+	o.console, err = console.New(console.Config{
+		Store: o.store, Host: o.host, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, AppData: data,
+		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{appOrigin}, Clock: o.clock, Logger: logger,
+		FunctionChecker: console.FunctionCheckerFunc(jscheck.Check), Limiter: o.limiter, UserName: userName,
+	})
+	o.must(err)
+	cfg := pages.Config{Console: o.console, SignIn: o.host.SignIn, Prefix: "/developer", Clock: o.clock, Logger: logger}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	o.pages, err = pages.New(cfg)
+	o.must(err)
+	o.prefix = cfg.Prefix
+	return o
+}
+
+// userName knows one of the people.
+func userName(_ context.Context, userID string) (string, error) {
+	return map[string]string{ben: "Ben Okafor"}[userID], nil
+}
+
+func (o *harness) must(err error) {
+	o.Helper()
+	if err != nil {
+		o.Fatal(err)
+	}
+}
+
+// run sends deliveries until the test ends.
+func (o *harness) run() {
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = o.hooks.Run(ctx) })
+	o.Cleanup(func() { stop(); running.Wait() })
+}
+
+// settle waits until all that is due has been attempted.
+func (o *harness) settle() {
+	o.Helper()
+	o.must(o.hooks.Settle(o.Context()))
+	o.must(o.hooks.AwaitAnswers(o.Context(), time.Minute))
+}
+
+func newHost() *partnertest.Host {
+	h := partnertest.NewHost()
+	h.AddOrganization(ann, console.Organization{ID: "org_1", Name: "One"})
+	h.AddOrganization(ben, console.Organization{ID: "org_1", Name: "One"})
+	h.AddOrganization(ben, console.Organization{ID: "org_2", Name: "Two"})
+	h.AddOrganization(eve, console.Organization{ID: "org_3", Name: "Three"})
+	return h
+}
+
+// books is the host's records, of which the console asks nothing.
+type books struct{ appdata.Records }
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// actor is a person, to call the console for.
+func (o *harness) actor(userID string) console.Actor {
+	o.Helper()
+	r := httptest.NewRequest(http.MethodGet, appOrigin, nil)
+	r.AddCookie(o.host.NewSession(userID, ""))
+	by, err := o.console.Actor(r)
+	o.must(err)
+	return by
+}
+
+// newApp is an app of Ann's, confidential unless it says otherwise.
+func (o *harness) newApp(changes ...func(*console.NewApp)) oauthserver.App {
+	o.Helper()
+	n := console.NewApp{
+		Name: "Sync", Type: oauthserver.Confidential, RedirectURIs: []string{"https://partner.example/cb"}, Scopes: []string{"invoices:read", "events:read"},
+	}
+	for _, change := range changes {
+		change(&n)
+	}
+	created, err := o.console.CreateApp(o.Context(), o.actor(ann), n)
+	o.must(err)
+	return created.App
+}
+
+// newWebhook is one of an app.
+func (o *harness) newWebhook(app oauthserver.App, at string, names ...string) webhooks.Webhook {
+	o.Helper()
+	hook, _, err := o.hooks.Create(o.Context(), webhooks.NewWebhook{AppID: app.ID, URL: at, Events: names})
+	o.must(err)
+	return hook
+}
+
+// ask is a request for a page, or of a form of one.
+type ask struct {
+	method, path string     // below the prefix
+	form         url.Values // what is posted
+	by           string     // empty: not signed in
+	set          http.Header
+}
+
+// response is what came back.
+type response struct {
+	*partnertest.Response
+	o *harness
+}
+
+func (o *harness) send(a ask) response {
+	o.Helper()
+	r := httptest.NewRequest(a.method, appOrigin+o.prefix+a.path, nil)
+	if a.method == http.MethodPost {
+		r = httptest.NewRequest(a.method, appOrigin+o.prefix+a.path, strings.NewReader(a.form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", appOrigin)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		o.clock.Advance(time.Millisecond) // so that the audit log has an order
+	}
+	if a.by != "" {
+		r.AddCookie(o.host.NewSession(a.by, ""))
+	}
+	for name, values := range a.set {
+		r.Header[name] = values
+	}
+	return response{partnertest.Serve(o.TB, o.pages, r), o}
+}
+
+// get is a page as Ann sees it.
+func (o *harness) get(path string) response {
+	o.Helper()
+	return o.send(ask{method: http.MethodGet, path: path, by: ann})
+}
+
+// post is what Ann gets for a form: names and values in turn.
+func (o *harness) post(path string, pairs ...string) response {
+	o.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	return o.send(ask{method: http.MethodPost, path: path, form: form, by: ann})
+}
+
+func (a response) want(status int) response {
+	a.o.Helper()
+	a.Want(status)
+	return a
+}
+
+// wantTo checks that it leads on, to a path below the prefix, and returns what is there.
+func (a response) wantTo(path string) response {
+	a.o.Helper()
+	if got := a.want(http.StatusSeeOther).Header.Get("Location"); got != a.o.prefix+path {
+		a.o.Fatalf("%s: leads to %q, want %q", a.Request, got, a.o.prefix+path)
+	}
+	return a.o.get(path).want(http.StatusOK)
+}
+
+// text is all that a person reads, with single spaces.
+func (a response) text() string {
+	return strings.Join(strings.Fields(html.UnescapeString(markup.ReplaceAllString(inline.ReplaceAllString(a.Body, ""), " "))), " ")
+}
+
+var (
+	markup = regexp.MustCompile(`<[^>]*>`)
+	inline = regexp.MustCompile(`</?(a|code|span|strong|time)\b[^>]*>`)
+)
+
+// shows checks that a person reads all of these.
+func (a response) shows(texts ...string) response {
+	a.o.Helper()
+	for _, want := range texts {
+		if !strings.Contains(a.text(), want) {
+			a.o.Errorf("%s: does not show %q: %s", a.Request, want, a.text())
+		}
+	}
+	return a
+}
+
+// lacks checks that none of these is anywhere in the page.
+func (a response) lacks(texts ...string) response {
+	a.o.Helper()
+	for _, not := range texts {
+		if strings.Contains(a.Body, not) {
+			a.o.Errorf("%s: has %q: %s", a.Request, not, a.Body)
+		}
+	}
+	return a
+}
+
+// alerts checks that this is what went wrong, and nothing else.
+func (a response) alerts(want ...string) response {
+	a.o.Helper()
+	var got []string
+	if found := alert.FindStringSubmatch(a.Body); found != nil {
+		for one := range strings.SplitSeq(strings.ReplaceAll(found[1], "</li>", "<li>"), "<li>") {
+			if one = strings.TrimSpace(html.UnescapeString(markup.ReplaceAllString(one, ""))); one != "" {
+				got = append(got, one)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		a.o.Errorf("%s: alerts %q, want %q", a.Request, got, want)
+	}
+	return a
+}
+
+var alert = regexp.MustCompile(`(?s)<(?:p|div) class="alert" role="alert"[^>]*>(.*?)</(?:p|div)>`)
+
+// values are those of an attribute, wherever it stands.
+func (a response) values(attribute string) []string {
+	var all []string
+	for _, found := range regexp.MustCompile(`\s`+attribute+`="([^"]*)"`).FindAllStringSubmatch(a.Body, -1) {
+		all = append(all, html.UnescapeString(found[1]))
+	}
+	return all
+}
+
+// did checks what the audit log has of an app, newest first and from a number of
+// entries on.
+func (o *harness) did(app oauthserver.App, want ...string) {
+	o.Helper()
+	page, err := o.console.Audit(o.Context(), o.actor(ann), app.ID, console.Page{Limit: len(want)})
+	o.must(err)
+	var got []string
+	for _, entry := range page.Items {
+		if entry.UserID != ann {
+			o.Errorf("%s was done by %q", entry.Action, entry.UserID)
+		}
+		got = append(got, string(entry.Action))
+	}
+	if !slices.Equal(got, want) {
+		o.Errorf("the audit log has %q, want %q", got, want)
+	}
+}

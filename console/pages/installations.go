@@ -1,0 +1,48 @@
+package pages
+
+import (
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func installationRoutes() []route {
+	return []route{{"GET", "/apps/{appId}/installations", (*visit).showInstallations}}
+}
+
+type installationsView struct {
+	AppID         string
+	Installations []installationRow
+	Pager         look.Pager
+}
+
+type installationRow struct {
+	console.Installation
+	Badge look.Badge
+}
+
+// showInstallations lists the businesses that connected the app.
+func (v *visit) showInstallations() error {
+	after := v.r.URL.Query().Get("after")
+	page, err := v.cfg.Console.Installations(v.r.Context(), v.by, v.app.ID, console.Page{After: after})
+	if err != nil {
+		return err
+	}
+	data := installationsView{AppID: v.app.ID, Pager: v.pager(path("apps", v.app.ID, "installations"), after, page.NextCursor)}
+	for _, one := range page.Items {
+		data.Installations = append(data.Installations, installationRow{one, installationBadge(one.Status)})
+	}
+	return v.show("installations", "Businesses", data)
+}
+
+func installationBadge(status oauthserver.InstallationStatus) look.Badge {
+	switch status {
+	case oauthserver.InstallationActive:
+		return look.Badge{Kind: "ok", Text: "Connected"}
+	case oauthserver.InstallationRevoked:
+		return look.Badge{Text: "Access revoked"}
+	case oauthserver.InstallationRemoved:
+		return look.Badge{Text: "Uninstalled"}
+	}
+	return look.Badge{Text: string(status)}
+}

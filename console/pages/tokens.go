@@ -1,0 +1,94 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+)
+
+func tokenRoutes() []route {
+	return []route{
+		{"GET", "/tokens", (*visit).showTokens},
+		{"POST", "/tokens", (*visit).createToken},
+		{"POST", "/tokens/{tokenId}/revoke", (*visit).revokeToken},
+	}
+}
+
+const tokensTitle = "Console tokens"
+
+var tokenLabels = labels{"name": "Name", "organizationId": "Organization", "expiresInDays": "Valid for"}
+
+type tokensView struct {
+	Organizations []console.Organization
+	Tokens        []tokenRow
+	Form          filled
+}
+
+type tokenRow struct {
+	console.Token
+	Organization string
+	IsExpired    bool
+}
+
+// tokens lists those of all organizations of the person.
+func (v *visit) tokens(form filled) (tokensView, error) {
+	view := tokensView{Organizations: v.by.Organizations(), Form: form}
+	now := v.cfg.Clock.Now()
+	for _, o := range view.Organizations {
+		all, err := v.cfg.Console.Tokens(v.r.Context(), v.by, o.ID)
+		if err != nil {
+			return tokensView{}, err
+		}
+		for _, token := range all {
+			view.Tokens = append(view.Tokens, tokenRow{token, o.Name, !now.Before(token.ExpiresAt)})
+		}
+	}
+	v.trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}}
+	return view, nil
+}
+
+func (v *visit) showTokens() error {
+	data, err := v.tokens(filled{Form: apierror.Form{"expires_in_days": {"90"}}})
+	if err != nil {
+		return err
+	}
+	return v.show("tokens", tokensTitle, data)
+}
+
+// createToken creates a console token and shows it, this once.
+func (v *visit) createToken() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	days := new(int) // a text that is not a number is out of bounds
+	*days, _ = strconv.Atoi(strings.TrimSpace(form.Get("expires_in_days")))
+	text, token, problem := v.cfg.Console.CreateToken(v.r.Context(), v.by, console.NewToken{
+		Name: form.Get("name"), OrganizationID: form.Get("organization_id"), ExpiresInDays: days,
+	})
+	if problem != nil {
+		data, err := v.tokens(v.mend(problem, form, tokenLabels, "name", "organization_id", "expires_in_days"))
+		if err != nil {
+			return err
+		}
+		return v.again(problem, "tokens", tokensTitle, data)
+	}
+	v.trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: tokensTitle, Href: v.cfg.Prefix + path("tokens")}}
+	return v.show("token_created", "New console token", createdTokenView{text, token.Name, v.organization(token.OrganizationID), token.ExpiresAt})
+}
+
+type createdTokenView struct {
+	Token, Name, Organization string
+	ExpiresAt                 time.Time
+}
+
+func (v *visit) revokeToken() error {
+	if err := v.cfg.Console.RevokeToken(v.r.Context(), v.by, v.r.PathValue("tokenId")); err != nil {
+		return err
+	}
+	return v.to(path("tokens"), "token-revoked")
+}

@@ -1,0 +1,201 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/header"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+const (
+	day = 24 * time.Hour
+
+	// MaxTokenLifetime is how long a console token is valid at most.
+	MaxTokenLifetime = 365 * day
+	// MaxTokens is how many valid console tokens an organization may have.
+	MaxTokens = 100
+
+	defaultTokenDays = 90
+	maxTokenName     = 100 // characters
+)
+
+// ErrTooManyTokens says that an organization has [MaxTokens] valid console tokens.
+var ErrTooManyTokens = errors.New("console: too many console tokens")
+
+// TokenStore keeps console tokens.
+type TokenStore interface {
+	// CreateConsoleToken adds a token, unless its organization has limit tokens that are
+	// valid when it is created: then it returns ErrTooManyTokens. Of tokens that are added
+	// at the same time none exceeds the limit.
+	CreateConsoleToken(ctx context.Context, t Token, limit int) error
+	// ConsoleToken returns the token with a digest, valid or not; oauthserver.ErrNotFound.
+	ConsoleToken(ctx context.Context, digest storage.Digest) (Token, error)
+	// ConsoleTokens lists the tokens of an organization that are not revoked, oldest first.
+	ConsoleTokens(ctx context.Context, organizationID string) ([]Token, error)
+	// RevokeConsoleToken revokes a token of an organization and returns its name. It
+	// returns oauthserver.ErrNotFound if there is no such token or it is already revoked.
+	RevokeConsoleToken(ctx context.Context, organizationID, tokenID string, at time.Time) (name string, err error)
+}
+
+// Token is a console token: a script presents it to call the console's JSON for one
+// organization, in the name of the user who created it.
+type Token struct {
+	ID             string // ctk_…
+	Digest         storage.Digest
+	OrganizationID string
+	UserID         string // who created it
+	Name           string
+	CreatedAt      time.Time
+	ExpiresAt      time.Time
+	RevokedAt      time.Time // zero: it is not revoked
+	LastUsedAt     time.Time // zero: never; not kept by the TokenStore
+}
+
+// isValid reports whether a token opens anything at a time.
+func (t Token) isValid(now time.Time) bool { return t.RevokedAt.IsZero() && now.Before(t.ExpiresAt) }
+
+// NewToken is a console token as its creator describes it.
+type NewToken struct {
+	Name string `json:"name"`
+	// OrganizationID is one of the actor's; who has only one may leave it out.
+	OrganizationID string `json:"organizationId"`
+	// ExpiresInDays is 1 to 365; nil means 90.
+	ExpiresInDays *int `json:"expiresInDays"`
+}
+
+// HasToken reports whether a request presents something with the prefix of console tokens,
+// in its only Authorization header.
+func HasToken(r *http.Request) bool {
+	presented, sent := header.Authorization(r.Header, "Bearer")
+	return sent && len(r.Header.Values("Authorization")) == 1 && strings.HasPrefix(presented, string(secret.ConsoleToken))
+}
+
+// caller returns the actor who makes a call of the JSON API: a script with a console
+// token, or a signed-in user.
+func (c *Console) caller(r *http.Request) (Actor, error) {
+	if !HasToken(r) {
+		return c.Actor(r)
+	}
+	presented, _ := header.Authorization(r.Header, "Bearer")
+	parsed, err := secret.Parse(secret.ConsoleToken, presented)
+	if err != nil {
+		return Actor{}, apierror.Unauthorized()
+	}
+	token, err := c.cfg.Store.ConsoleToken(r.Context(), parsed.Digest())
+	now := c.cfg.Clock.Now()
+	switch {
+	case errors.Is(err, oauthserver.ErrNotFound):
+		return Actor{}, apierror.Unauthorized()
+	case err != nil:
+		return Actor{}, err
+	case !token.isValid(now):
+		return Actor{}, apierror.Unauthorized()
+	}
+	by, err := c.actor(r.Context(), token.UserID, "")
+	if err != nil {
+		return Actor{}, err
+	}
+	if !by.isOf(token.OrganizationID) {
+		return Actor{}, apierror.Unauthorized() // the creator has left the organization
+	}
+	c.cfg.Analytics.Use(token.ID, now)
+	by.organizations = slices.DeleteFunc(by.organizations, func(o Organization) bool { return o.ID != token.OrganizationID })
+	by.token = token.Name
+	return by, nil
+}
+
+// CreateToken creates a console token and returns its text, for the only time. Its error is
+// one of apierror: everything that is wrong, or 403 for an actor that is a token itself.
+func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string, Token, error) {
+	if by.token != "" {
+		return "", Token{}, apierror.Forbidden("A console token cannot create tokens")
+	}
+	var v apierror.Validation
+	days := defaultTokenDays
+	if n.ExpiresInDays != nil {
+		days = *n.ExpiresInDays
+	}
+	if days < 1 || days > int(MaxTokenLifetime/day) {
+		v.Add("expiresInDays must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
+	}
+	name := strings.TrimSpace(n.Name)
+	if length := utf8.RuneCountInString(name); length < 1 || length > maxTokenName || !text.IsStorable(name) {
+		v.Add("name must have 1 to %d characters", maxTokenName)
+	}
+	now := c.cfg.Clock.Now()
+	made := secret.New(secret.ConsoleToken)
+	token := Token{
+		ID: id.New(id.ConsoleToken, now), Digest: made.Digest(), OrganizationID: by.organization(&v, n.OrganizationID), UserID: by.userID,
+		Name: name, CreatedAt: now, ExpiresAt: now.Add(time.Duration(days) * day),
+	}
+	if err := v.Err(); err != nil {
+		return "", Token{}, err
+	}
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		entry := by.did(audit.ConsoleTokenCreated, "", token.OrganizationID)
+		entry.Detail = token.Name
+		return entry, c.cfg.Store.CreateConsoleToken(ctx, token, MaxTokens)
+	})
+	switch {
+	case errors.Is(err, ErrTooManyTokens):
+		return "", Token{}, apierror.Invalid(fmt.Sprintf("an organization may have at most %d console tokens", MaxTokens))
+	case err != nil:
+		return "", Token{}, err
+	}
+	return made.Reveal(), token, nil
+}
+
+// Tokens lists the console tokens of an organization of the actor's that are not revoked,
+// oldest first. Who has only one organization may leave it out. Its error is a validation
+// error of apierror.
+func (c *Console) Tokens(ctx context.Context, by Actor, organizationID string) ([]Token, error) {
+	var v apierror.Validation
+	organizationID = by.organization(&v, organizationID)
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	tokens, err := c.cfg.Store.ConsoleTokens(ctx, organizationID)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := c.cfg.Analytics.LastUses(ctx, convert(tokens, func(t Token) string { return t.ID })...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range tokens {
+		tokens[i].LastUsedAt = uses[tokens[i].ID]
+	}
+	return tokens, nil
+}
+
+// RevokeToken revokes a console token of one of the actor's organizations. It is refused
+// from the next call on. Its error is a 404 of apierror.
+func (c *Console) RevokeToken(ctx context.Context, by Actor, tokenID string) error {
+	now := c.cfg.Clock.Now()
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		for _, organization := range by.organizations {
+			name, err := c.cfg.Store.RevokeConsoleToken(ctx, organization.ID, tokenID, now)
+			if errors.Is(err, oauthserver.ErrNotFound) {
+				continue
+			}
+			entry := by.did(audit.ConsoleTokenRevoked, "", organization.ID)
+			entry.Detail = name
+			return entry, err
+		}
+		return audit.Entry{}, oauthserver.ErrNotFound
+	})
+	return absent("token", err)
+}

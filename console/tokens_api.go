@@ -1,0 +1,72 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+func (c *Console) tokenRoutes() []route {
+	return []route{
+		{"POST /developer/tokens", c.createToken},
+		{"GET /developer/tokens", c.listTokens},
+		{"DELETE /developer/tokens/{tokenId}", c.revokeToken},
+	}
+}
+
+type createdTokenPayload struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Token     string    `json:"token"` // once
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+type tokenPayload struct {
+	ID             string     `json:"id"`
+	Name           string     `json:"name"`
+	OrganizationID string     `json:"organizationId"`
+	UserID         string     `json:"userId"`
+	CreatedAt      time.Time  `json:"createdAt"`
+	ExpiresAt      time.Time  `json:"expiresAt"`
+	LastUsedAt     *time.Time `json:"lastUsedAt"`
+}
+
+func newTokenPayload(t Token) tokenPayload {
+	return tokenPayload{
+		ID: t.ID, Name: t.Name, OrganizationID: t.OrganizationID, UserID: t.UserID,
+		CreatedAt: stamp(t.CreatedAt), ExpiresAt: stamp(t.ExpiresAt), LastUsedAt: stampOrNull(t.LastUsedAt),
+	}
+}
+
+func (c *Console) createToken(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var n NewToken
+	if err := readBody(r, &n); err != nil {
+		return err
+	}
+	text, token, err := c.CreateToken(r.Context(), by, n)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusCreated, createdTokenPayload{ID: token.ID, Name: token.Name, Token: text, ExpiresAt: stamp(token.ExpiresAt)})
+}
+
+func (c *Console) listTokens(w http.ResponseWriter, r *http.Request, by Actor) error {
+	q := readQuery(r)
+	organizationID := q.text("organizationId")
+	if err := q.problems.Err(); err != nil {
+		return err
+	}
+	tokens, err := c.Tokens(r.Context(), by, organizationID)
+	if err != nil {
+		return err
+	}
+	return list(w, tokens, newTokenPayload)
+}
+
+func (c *Console) revokeToken(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := c.RevokeToken(r.Context(), by, r.PathValue("tokenId")); err != nil {
+		return err
+	}
+	return noContent(w)
+}

@@ -1,0 +1,137 @@
+package partnerkit
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/openapi"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// OpenAPI returns a description of all that apps can call, as an OpenAPI 3.1 document in
+// JSON: the OAuth endpoints, Config.Routes with their Description, the events, app data
+// and the console's JSON where they are served, and one webhook for each event of the
+// catalog. Equal configurations have equal descriptions. Config.APIRoutes and
+// Config.AppRoutes are not in it. The slice is the caller's.
+func (p *Platform) OpenAPI() []byte { return bytes.Clone(p.describe()) }
+
+func (p *Platform) checkSchemas() error {
+	for name, schema := range p.cfg.Schemas {
+		if !json.Valid(schema) || !bytes.HasPrefix(bytes.TrimSpace(schema), []byte("{")) {
+			return fmt.Errorf("Config.Schemas: %s is not a JSON object; a JSON Schema is one", name)
+		}
+	}
+	return nil
+}
+
+// description generates the document. An error cannot happen: routes, events and schemas
+// were checked when they were declared.
+func (p *Platform) description() []byte {
+	text, err := openapi.Generate(p.descriptionInput())
+	if err != nil {
+		p.cfg.Logger.Error("API description failed", "error", err)
+		return []byte("{}")
+	}
+	return text
+}
+
+func (p *Platform) descriptionInput() openapi.Input {
+	c := p.cfg
+	in := openapi.Input{
+		Service: c.Service, Version: c.Versions.Current, VersionHeader: oauthserver.VersionHeader(c.Service),
+		APIURL: c.APIURL, AppURL: c.AppURL, Schemas: c.Schemas,
+		APIPatterns: p.oauth.APIPatterns(), AppPatterns: p.AppPatterns(), Figures: p.figures(),
+	}
+	for _, route := range p.ownRoutes() {
+		in.APIPatterns = append(in.APIPatterns, route.Pattern)
+	}
+	if p.console != nil {
+		in.APIPatterns = append(in.APIPatterns, p.console.Patterns()...)
+	}
+	if p.operator != nil {
+		in.APIPatterns = append(in.APIPatterns, p.operator.Patterns()...)
+	}
+	for _, scope := range c.Scopes.All() {
+		if !scope.Internal {
+			in.Scopes = append(in.Scopes, openapi.Scope{Name: scope.Name, Description: scope.Description})
+		}
+	}
+	for _, route := range c.Routes {
+		in.Routes = append(in.Routes, describedRoute(route))
+	}
+	for _, d := range p.events.Catalog().All() {
+		in.Events = append(in.Events, openapi.Event{Name: d.Name, Summary: d.Description, Text: receivers(d), Sample: d.Sample, Schema: d.Schema})
+	}
+	if c.ErrorShape != nil {
+		in.ErrorType = errorType(c.ErrorShape)
+	}
+	return in
+}
+
+// figures are the configured numbers, with their defaults.
+func (p *Platform) figures() openapi.Figures {
+	c, lifetimes := p.cfg, p.cfg.Lifetimes.WithDefaults()
+	rate := func(l ratelimit.Limit) openapi.Rate { return openapi.Rate{Count: l.Count, Window: l.Window} }
+	codes := c.Limits.UserCodes
+	return openapi.Figures{
+		Request: lifetimes.Request, Code: lifetimes.Code, AccessToken: lifetimes.AccessToken,
+		DeviceCode: lifetimes.DeviceCode, DeviceInterval: lifetimes.DeviceInterval,
+		RegistrationToken: lifetimes.RegistrationToken, RedactDelay: lifetimes.RedactDelay,
+		Events:          cmp.Or(c.Retention.Events, events.Retention),
+		IdempotencyKeys: cmp.Or(c.Retention.IdempotencyKeys, guard.KeyLifetime),
+		SecretOverlap:   cmp.Or(c.Webhooks.SecretOverlap, webhooks.SecretOverlap),
+		RetryDelays:     p.hooks.RetryDelays(),
+		PerBusiness:     rate(c.Limits.PerBusiness), PerApp: rate(c.Limits.PerApp),
+		PerAddress: rate(c.Limits.DefaultPerIP), DeviceAuthorize: rate(c.Limits.DeviceAuthorize),
+		UserCodes: openapi.Rate{Count: codes.MoreThan + 1, Window: codes.Within}, UserCodesPause: codes.For,
+	}
+}
+
+func describedRoute(r guard.Route) openapi.Route {
+	d := r.Description
+	described := openapi.Route{
+		Pattern: r.Pattern, Scope: r.Scope, Permission: string(r.Permission), SessionsAllowed: r.SessionsAllowed, Writes: r.Writes(),
+		ID: d.ID, Tag: d.Tag, Summary: d.Summary, Text: d.Text, Request: d.Request, Response: d.Response,
+		Result: d.Result, Example: d.Example, Status: d.Status, HasLocation: d.HasLocation, Errors: d.Errors,
+	}
+	if r.Scope == guard.AnyScope {
+		described.Scope = ""
+	}
+	for _, q := range d.Query {
+		described.Query = append(described.Query, openapi.Parameter{Name: q.Name, Text: q.Text, Required: q.Required, Schema: q.Schema})
+	}
+	return described
+}
+
+// receivers describes which apps an event is sent to.
+func receivers(d events.Definition) string {
+	switch d.Audience {
+	case events.AudienceApp:
+		return "For the app itself, whether it is installed or not."
+	case events.AudiencePrivacy:
+		return "A notice that must be followed, for apps that are installed in the business with " + d.Scope + "."
+	}
+	return "For apps that are installed in the business with " + d.Scope + "."
+}
+
+// errorType asks a shape for the media type of its errors.
+func errorType(shape apierror.ShapeFunc) (contentType string) {
+	defer func() {
+		if recover() != nil {
+			contentType = "" // the response has the standard shape then
+		}
+	}()
+	contentType, _ = shape(apierror.View{Status: http.StatusNotFound, Messages: []string{"no such endpoint"}})
+	if contentType == "" {
+		contentType = "application/json"
+	}
+	return contentType
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// backend is the backend: one company, who works there, and what it is owed.
+type backend struct {
+	store    *sqlstore.Store
+	platform *partnerkit.Platform
+	largeApp string                         // has a limit of its own
+	send     func(to, message string) error // mail
+}
+
+// company is the only business of this backend.
+const company = "company"
+
+func openBackend(ctx context.Context, store *sqlstore.Store) (*backend, error) {
+	b := &backend{store: store, send: sendMail}
+	return b, b.inTx(ctx, func(tx storage.Tx) error {
+		_, staff := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY)")
+		_, invoices := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS invoice (business TEXT, number TEXT, total BIGINT NOT NULL, PRIMARY KEY (business, number))")
+		return errors.Join(staff, invoices)
+	})
+}
+
+type invoice struct {
+	business string
+	Number   string `json:"number"`
+	Total    int64  `json:"total"` // cents
+}
+
+// write inserts a row of ours and the event that notifies apps of it: both or neither, in
+// the caller's transaction: storage.SQL takes a *sql.Tx, postgres.Pgx a pgx.Tx.
+func (b *backend) write(ctx context.Context, tx storage.Tx, i invoice) error {
+	n, err := tx.Exec(ctx, "INSERT INTO invoice (business, number, total) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", i.business, i.Number, i.Total)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return apierror.Invalid("number is taken")
+	}
+	_, err = b.platform.Events().Record(ctx, b.store.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: i.business, Data: i})
+	return err
+}
+
+// inTx runs an act in a transaction that the store opens, on either database.
+func (b *backend) inTx(ctx context.Context, act func(storage.Tx) error) error {
+	tx, err := b.store.BeginTx(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after Commit it does nothing
+	if err := act(tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// createInvoice is for apps with the scope, and for our own people.
+func (b *backend) createInvoice(_ http.ResponseWriter, r *http.Request) error {
+	caller, _ := identity.PrincipalFrom(r.Context())
+	i := invoice{business: caller.BusinessID} // the token's, whatever the body says
+	if err := apierror.DecodeJSON(r, &i, apierror.JSONLimits{}); err != nil {
+		return err
+	}
+	if i.Number == "" || len(i.Number) > 64 || i.Total < 0 {
+		return apierror.Invalid("number must have 1 to 64 bytes, total must not be negative")
+	}
+	return b.inTx(r.Context(), func(tx storage.Tx) error {
+		if err := b.write(r.Context(), tx, i); err != nil {
+			return err
+		}
+		return guard.Answer(r.Context(), tx, http.StatusCreated, i) // Idempotency-Key: with the row
+	})
+}
+
+// Session asks the system that signs your users in. Here it is a gateway, which sends the
+// user's id in a header and removes that header from the requests of clients.
+func (b *backend) Session(r *http.Request) (identity.Session, bool, error) {
+	id := r.Header.Get("X-Gateway-User")
+	member, err := b.IsMember(r.Context(), company, id)
+	return identity.Session{ID: id, UserID: id, BusinessID: company}, member, err
+}
+
+// SignIn is the gateway's part.
+func (b *backend) SignIn(w http.ResponseWriter, r *http.Request, _ string) {
+	http.Redirect(w, r, "/gateway/sign-in", http.StatusSeeOther)
+}
+
+// Businesses is the one that there is.
+func (b *backend) Businesses(ctx context.Context, userID string) ([]oauthserver.Business, error) {
+	if member, err := b.IsMember(ctx, company, userID); err != nil || !member {
+		return nil, err
+	}
+	return []oauthserver.Business{{ID: company, Name: "The company", MayConnect: true}}, nil
+}
+
+// IsMember is by our own table.
+func (b *backend) IsMember(ctx context.Context, _, userID string) (bool, error) {
+	var here int
+	err := storage.One(ctx, b.store, "SELECT COUNT(*) FROM staff WHERE id = $1", []any{userID}, &here)
+	return here > 0, err
+}

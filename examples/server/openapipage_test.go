@@ -1,0 +1,86 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The search of the page works as a plain form: it keeps the operations and shapes that have
+// all the words, opens them, and shows their number.
+func TestDescriptionSearch(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	find := func(query string) string {
+		return send(t, http.MethodGet, r.app+"/openapi?"+url.Values{"q": {query}}.Encode(), nil).want(t, http.StatusOK).body
+	}
+	page := find("DEVICE enter")
+	if !strings.Contains(page, `id="showDevice"`) || strings.Contains(page, `id="listInvoices"`) || !strings.Contains(page, `<details class="card" open>`) {
+		t.Errorf("a search for words of an operation:\n%s", page[strings.Index(page, "<main"):])
+	}
+	if !regexp.MustCompile(`role="status">\d+ match(es)? for “DEVICE enter”`).MatchString(page) {
+		t.Error("the page lacks the number of matches")
+	}
+	if page := find("ResourceMetadata"); !strings.Contains(page, `id="shape-ResourceMetadata"`) {
+		t.Error("a search for a shape does not find it")
+	}
+	const hostile = `"><script>alert(1)</script>`
+	if page := find(hostile); !strings.Contains(page, "Nothing matches “&#34;&gt;&lt;script&gt;") || strings.Contains(page, hostile) {
+		t.Errorf("a search for nothing:\n%s", page[strings.Index(page, "<main"):])
+	}
+	if page := find(strings.Repeat("x", maxSearch+1)); !strings.Contains(page, `id="showDevice"`) {
+		t.Error("a search that is too long hides operations")
+	}
+}
+
+// Every link of the page within the page leads somewhere, and no id is there twice.
+func TestDescriptionAnchors(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	body := send(t, http.MethodGet, r.app+"/openapi", nil).want(t, http.StatusOK).body
+	ids := map[string]bool{}
+	for _, found := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(body, -1) {
+		if ids[found[1]] {
+			t.Errorf("two elements have the id %s", found[1])
+		}
+		ids[found[1]] = true
+	}
+	links := regexp.MustCompile(`href="(?:/openapi)?#([^"]+)"`).FindAllStringSubmatch(body, -1)
+	for _, found := range links {
+		if !ids[found[1]] {
+			t.Errorf("a link leads to #%s, which is not there", found[1])
+		}
+	}
+	if len(links) < 100 {
+		t.Errorf("%d links within the page", len(links))
+	}
+}
+
+// Operations have an example of the call and of the response.
+func TestDescriptionExamples(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	body := send(t, http.MethodGet, r.app+"/openapi", nil).want(t, http.StatusOK).body
+	for id, want := range map[string][]string{
+		"showDevice": {"curl -X GET &#39;" + r.app + "/device&#39;", "-b &#34;$SESSION_COOKIE&#34;"},
+		"createApp":  {"curl -X POST &#39;" + r.api + "/developer/apps&#39;", "-H &#39;Content-Type: application/json&#39;", "-d &#39;{"},
+	} {
+		_, section, _ := strings.Cut(body, ` id="`+id+`"`)
+		section, _, _ = strings.Cut(section, "</details>")
+		for _, part := range want {
+			if !strings.Contains(section, part) {
+				t.Errorf("%s: no %q in\n%s", id, part, section)
+			}
+		}
+	}
+	if n := strings.Count(body, "<h3>Example of 20"); n < 50 {
+		t.Errorf("%d examples of responses", n)
+	}
+	for _, not := range []string{"%!", "&lt;nil&gt;", "map["} {
+		if strings.Contains(body, not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+}

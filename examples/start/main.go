@@ -1,0 +1,94 @@
+// Command start is the smallest complete backend with partner apps: one user, one business
+// and one route. docs/get-started.md explains it.
+//
+//	go run ./examples/start
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"log"
+	"net/http"
+	"time"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+)
+
+// backend implements partnerkit.Host. Ada is always signed in.
+type backend struct{}
+
+func (backend) Session(*http.Request) (identity.Session, bool, error) {
+	return identity.Session{ID: "session_1", UserID: "ada", DisplayName: "Ada", BusinessID: "bakery"}, true, nil
+}
+
+func (backend) SignIn(w http.ResponseWriter, r *http.Request, returnTo string) {
+	http.Redirect(w, r, returnTo, http.StatusSeeOther)
+}
+
+func (backend) Businesses(context.Context, string) ([]oauthserver.Business, error) {
+	return []oauthserver.Business{{ID: "bakery", Name: "Moreau Bakery", MayConnect: true}}, nil
+}
+
+func (backend) IsMember(_ context.Context, business, user string) (bool, error) {
+	return business == "bakery" && user == "ada", nil
+}
+
+func invoices(w http.ResponseWriter, r *http.Request) error {
+	caller, _ := identity.PrincipalFrom(r.Context())
+	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"invoicesOf": caller.BusinessID})
+}
+
+// open creates the platform and one reviewed app.
+func open(ctx context.Context, store partnerkit.Store) (*partnerkit.Platform, oauthserver.App, error) {
+	var key [keyring.KeySize]byte
+	_, _ = rand.Read(key[:]) // in production: from your secret store
+	ring, err := keyring.Parse(base64.StdEncoding.EncodeToString(key[:]))
+	if err != nil {
+		return nil, oauthserver.App{}, err
+	}
+	platform, err := partnerkit.New(ctx, partnerkit.Config{
+		Store: store, Host: backend{}, Keyring: ring, Pages: pages.New(),
+		APIURL: "http://localhost:8090", AppURL: "http://localhost:8091",
+		Routes: []guard.Route{{Pattern: "GET /invoices", Scope: "invoices:read", Handler: invoices}},
+	})
+	if err != nil {
+		return nil, oauthserver.App{}, err
+	}
+	app, err := platform.OAuth().CreateApp(ctx, oauthserver.NewApp{
+		Name: "Sync", Type: oauthserver.Public, OrganizationID: "org_1",
+		RedirectURIs: []string{"http://localhost:9000/callback"}, Scopes: identity.MustScopes("invoices:read"),
+	})
+	if err != nil {
+		return nil, oauthserver.App{}, err
+	}
+	return platform, app.App, platform.OAuth().SetReviewed(ctx, app.App.ID, true)
+}
+
+func main() {
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory})
+	if err != nil {
+		log.Fatal(err)
+	}
+	platform, app, err := open(ctx, store)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("client_id:", app.ClientID)
+	failed := make(chan error, 3)
+	for address, handler := range map[string]http.Handler{"localhost:8090": platform.API(), "localhost:8091": platform.App()} {
+		server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+		go func() { failed <- server.ListenAndServe() }()
+	}
+	go func() { failed <- platform.Run(ctx) }() // webhooks, retention, key rotation
+	log.Fatal(<-failed)
+}

@@ -1,0 +1,2 @@
+// Package migrations checks that other tools can apply our migrations.
+package migrations

@@ -1,0 +1,105 @@
+package locale
+
+import "maps"
+
+// English returns a copy of all texts in English: the keys that a language can have.
+func English() Texts { return maps.Clone(englishTexts) }
+
+var englishTexts = Texts{
+	"time.layout": "2 Jan 2006, 15:04:05 UTC", // of package time
+
+	"frame.skip":     "To the content",
+	"frame.main":     "Main",
+	"frame.about":    "About this service",
+	"frame.sign_out": "Sign out",
+	"frame.terms":    "Terms",
+	"frame.privacy":  "Privacy",
+	"frame.support":  "Support",
+
+	"consent.title":              "Connect {app}?",
+	"consent.publisher":          "An app by {publisher}.",
+	"consent.no_publisher":       "No publisher is named for this app.",
+	"consent.client_host":        "It identifies itself as {host}.",
+	"consent.user_code":          "Your device shows the code {code}. If it does not, deny.",
+	"consent.unreviewed":         "Not reviewed yet: this app can be connected to sandbox businesses only.",
+	"consent.local":              "Any program on your computer could be asking. Allow only if you have just started connecting this app yourself.",
+	"consent.scopes":             "It will be able to",
+	"consent.business":           "In this business",
+	"consent.other_business":     "Choose another business",
+	"consent.sandbox":            "Sandbox",
+	"consent.deny":               "Deny",
+	"consent.allow":              "Allow",
+	"consent.returns":            "Then you return to {host}. You can disconnect the app at any time.",
+	"consent.disconnect":         "You can disconnect the app at any time.",
+	"consent.person":             "You are signed in as {person}.",
+	"consent.switch":             "Use another account",
+	"consent.missing":            "Is a business missing?",
+	"consent.missing_permission": "{business}: your role in this business does not allow connecting apps. An owner or admin can connect this app.",
+	"consent.missing_review":     "{business}: this app has not been reviewed yet and can connect to its own sandbox businesses only.",
+	"consent.missing_account":    "Businesses that belong to another account appear after you sign in with that account.",
+	"consent.terms":              "Terms of the app",
+	"consent.privacy":            "Privacy policy of the app",
+
+	"device.title":    "Connect a device",
+	"device.code":     "Code that your device shows",
+	"device.continue": "Continue",
+	"device.hint":     "Go on only if you asked a device or a program to connect, and it shows this code.",
+
+	"done.connected":     "Connected",
+	"done.not_connected": "Not connected",
+	"done.allowed":       "{app} is connected to {business}.",
+	"done.denied":        "{app} was not connected.",
+	"done.close":         "You can close this page and return to your device.",
+
+	"apps.title":         "Connected apps",
+	"apps.open":          "Open",
+	"apps.since":         "Connected",
+	"apps.last_used":     "Last used",
+	"apps.never":         "never",
+	"apps.scopes":        "It can",
+	"apps.revoke_ask":    "Revoke access…",
+	"apps.revoke_text":   "{app} loses access to {business} at once, and learns that you revoked it. It can ask to be connected again.",
+	"apps.revoke":        "Revoke access",
+	"apps.uninstall_ask": "Uninstall…",
+	"apps.uninstall_text": "{app} is removed from {business} at once. Unless you connect it again within {hours} hours, it is told to delete " +
+		"what it keeps.",
+	"apps.uninstall":   "Uninstall",
+	"apps.none":        "No apps are connected",
+	"apps.none_text":   "An app asks to be connected from its own site. You then see here what it may do, and can disconnect it.",
+	"apps.read_only":   "Owners and admins can disconnect apps.",
+	"apps.revoked":     "The app has no access any more.",
+	"apps.uninstalled": "The app was uninstalled.",
+
+	"error.title.invalid":    "This cannot be done",
+	"error.title.forbidden":  "This is not allowed",
+	"error.title.app":        "{app} was not connected",
+	"error.title.app_closed": "The request of {app} is closed",
+	"error.again":            "Try again",
+	"error.title.wait":       "Please wait",
+	"error.title.internal":   "Something went wrong",
+
+	// Explanations, by the code of the error. An empty one is not shown: the text of the
+	// error says it all.
+	"error.invalid_client":       "The service does not know this app, or the app is switched off. Nothing was connected. The support of the app can help.",
+	"error.invalid_redirect_uri": "The app wanted you to return to an address that it has not registered. Nothing was connected. The support of the app can help.",
+	"error.invalid_scope":        "The app asked for access that it has not registered for. Nothing was connected. The support of the app can help.",
+	"error.pkce_required":        "The app left out a security check that the service requires. Nothing was connected. The support of the app can help.",
+	"error.invalid_target":       "The app asked for access to an address that does not belong to this service. Nothing was connected. The support of the app can help.",
+	"error.invalid_request":      "The service cannot use this request. Nothing was changed. Start again where you came from.",
+	"error.request_expired":      "The request was open for too long, was already decided, or was opened in another browser. Go back to the app and connect again.",
+	"error.review_required":      "The service has not reviewed this app yet. Nothing was connected. The support of the app can help.",
+	"error.permission_required":  "Your account may not connect apps to this business. An owner or admin of the business can do this for you, or you sign in with another account.",
+	"error.disconnect_forbidden": "An owner or admin of the business can do this for you.",
+	"error.business_required":    "You are not signed in to a business. Choose one, and open this page again.",
+	"error.business_changed":     "You chose another business in the meantime. Nothing was connected. Enter the code again.",
+	"error.form_expired":         "This form belongs to another session. Nothing was changed. Open the page again.",
+	"error.cross_site":           "Nothing was changed. Open the page again, and send the form from there.",
+	"error.account_suspended":    "The support of this service can help.",
+	"error.user_code_missing":    "",
+	"error.user_code_invalid":    "",
+	"error.forbidden":            "",
+	"error.not_found":            "There is no such page, or no such app.",
+	"error.method_not_allowed":   "",
+	"error.too_many_requests":    "",
+	"error.internal_error":       "Try again in a moment. Support can find the problem by the request id.",
+}

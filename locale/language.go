@@ -1,0 +1,155 @@
+package locale
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// The open families of keys.
+const (
+	scopeKey = "scope:"
+	linkKey  = "link:"
+)
+
+// Language is one language with its texts. The zero value is built-in English. It is
+// safe for concurrent use.
+type Language struct {
+	tag    string
+	layers []layer // the closest first; English is the last
+}
+
+type layer struct {
+	texts     Texts
+	isBuiltIn bool
+}
+
+// Tag is the language tag, as the host spelled it.
+func (l Language) Tag() string {
+	if l.tag == "" {
+		return english
+	}
+	return l.tag
+}
+
+// IsEnglish reports whether texts in English need no mark.
+func (l Language) IsEnglish() bool {
+	return slices.Contains(broader(canonical(l.Tag())), english)
+}
+
+// Text returns the text of a key. Arguments are the names and values of its
+// placeholders: Text("consent.title", "app", "Ledger Sync"). It returns the key itself
+// if there is no such text.
+func (l Language) Text(key string, arguments ...string) string {
+	var b strings.Builder
+	for _, part := range l.Parts(key, arguments...) {
+		b.WriteString(part.Text)
+	}
+	return b.String()
+}
+
+// Part is a piece of a text.
+type Part struct {
+	Text string
+	Name string // of the placeholder that the text stands for; empty for plain text
+}
+
+// Parts is Text for pages that mark the values: it returns plain text and values in turn.
+func (l Language) Parts(key string, arguments ...string) []Part {
+	text, ok := l.find(key)
+	if !ok {
+		return []Part{{Text: key}}
+	}
+	parts := split(text)
+	for i, part := range parts {
+		if part.Name != "" {
+			parts[i].Text = argument(arguments, part.Name)
+		}
+	}
+	return parts
+}
+
+// split cuts a text at its placeholders, whose parts have no text yet.
+func split(text string) []Part {
+	var parts []Part
+	for text != "" {
+		before, rest, found := strings.Cut(text, "{")
+		name, after, closed := strings.Cut(rest, "}")
+		if !found || !closed || name == "" {
+			return append(parts, Part{Text: text})
+		}
+		if before != "" {
+			parts = append(parts, Part{Text: before})
+		}
+		parts = append(parts, Part{Name: name})
+		text = after
+	}
+	return parts
+}
+
+func argument(arguments []string, name string) string {
+	for i := 0; i+1 < len(arguments); i += 2 {
+		if arguments[i] == name {
+			return arguments[i+1]
+		}
+	}
+	return ""
+}
+
+// Scope is the description of a scope. Built-in descriptions are for the scopes of
+// identity.DefaultScopes as they are described there: one that a host describes in other
+// words may mean something else.
+func (l Language) Scope(scope identity.Scope) string {
+	for _, layer := range l.layers {
+		text, ok := layer.texts[scopeKey+scope.Name]
+		if ok && (!layer.isBuiltIn || scope.Description == defaultDescription(scope.Name)) {
+			return text
+		}
+	}
+	return scope.Description
+}
+
+var defaultScopes = identity.DefaultScopes()
+
+func defaultDescription(name string) string {
+	scope, _ := defaultScopes.Lookup(name)
+	return scope.Description
+}
+
+// Link is the text of a link of the host's theme.
+func (l Language) Link(text, href string) string {
+	if own, ok := l.find(linkKey + href); ok {
+		return own
+	}
+	return text
+}
+
+// Time is a time in UTC.
+func (l Language) Time(at time.Time) string {
+	layout, _ := l.find("time.layout")
+	return at.UTC().Format(layout)
+}
+
+func (l Language) find(key string) (string, bool) {
+	for _, layer := range l.layers {
+		if text, ok := layer.texts[key]; ok {
+			return text, true
+		}
+	}
+	text, ok := englishTexts[key]
+	return text, ok
+}
+
+// placeholders are the names in the braces of a text, sorted.
+func placeholders(text string) []string {
+	names := []string{}
+	for _, part := range split(text) {
+		if part.Name != "" {
+			names = append(names, part.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,59 @@
+package oauthserver
+
+import (
+	"encoding/json"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+)
+
+// registeredMetadata is the metadata of an app whose registered scopes are a default.
+type registeredMetadata struct {
+	clientmetadata.Details
+	Scope string `json:"scope"`
+}
+
+// appMetadata is the part of [App.Metadata] that decides something.
+type appMetadata struct {
+	Scope string `json:"scope"` // the default of a registered app
+	// The keys of an app that authenticates with private_key_jwt, and of no other.
+	clientmetadata.Keys
+}
+
+// hasKeys reports whether the app authenticates with private_key_jwt.
+func (m appMetadata) hasKeys() bool { return len(m.Set) > 0 || m.URI != "" }
+
+// documentMetadata is the metadata of an app with a metadata document.
+type documentMetadata struct {
+	clientmetadata.Keys
+	clientmetadata.Notes
+}
+
+// metadata decodes what the server itself has encoded. Metadata that a host wrote in another
+// form decides nothing.
+func (a App) metadata() appMetadata {
+	var m appMetadata
+	if a.Origin == OriginConsole || json.Unmarshal([]byte(a.Metadata), &m) != nil {
+		return appMetadata{}
+	}
+	return m
+}
+
+// defaultScopes are what a request without scopes asks for: the scopes of the registration if
+// they are a default, and otherwise all scopes of the app.
+func (a App) defaultScopes() identity.Scopes {
+	registered, err := identity.ParseScopes(a.metadata().Scope)
+	if within := registered.Intersect(a.Scopes); err == nil && !within.IsEmpty() {
+		return within
+	}
+	return a.Scopes
+}
+
+// encodeMetadata returns the form in which an app keeps metadata.
+func encodeMetadata(metadata any) string {
+	encoded, err := json.Marshal(metadata)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return string(encoded)
+}

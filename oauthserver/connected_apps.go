@@ -1,0 +1,184 @@
+package oauthserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// Paths of the page of connected apps on the app host.
+const (
+	connectedAppsPath = "/settings/apps"
+	revokeAccessPath  = connectedAppsPath + "/revoke-access"
+	uninstallPath     = connectedAppsPath + "/uninstall"
+)
+
+// ConnectedAppsConfig configures the page /settings/apps on the app host, where the members
+// of a business see its connected apps. Members who may connect apps can also disconnect
+// them.
+type ConnectedAppsConfig struct {
+	// Omit leaves the page to the host.
+	Omit bool
+	// BusinessPath is the host's page on which a person chooses the business to sign
+	// into. People who have chosen none are sent there; empty: they get an error page. The
+	// device pages link to it with the query parameter return_to, a path with a query on the
+	// app host to which the page leads after the choice.
+	BusinessPath string
+	// OpenPath returns the path of the host's page that shows an app, such as one that
+	// embeds the App URL; nil or empty: there is none.
+	OpenPath func(app App) string
+	// LastUses returns when the installations were last used; those that never were are
+	// missing. Nil: the page shows no such times.
+	LastUses func(ctx context.Context, installationIDs ...string) (map[string]time.Time, error)
+}
+
+func (s *Server) connectedAppsRoutes() map[string]apierror.Handler {
+	if s.cfg.ConnectedApps.Omit {
+		return nil
+	}
+	return map[string]apierror.Handler{
+		"GET " + connectedAppsPath: s.serveConnectedApps,
+		"POST " + revokeAccessPath: s.serveDisconnect(audit.AccessRevoked, s.RevokeAccess),
+		"POST " + uninstallPath:    s.serveDisconnect(audit.Uninstalled, s.Uninstall),
+	}
+}
+
+// member is a person who is signed in to a business.
+type member struct {
+	session  identity.Session
+	business Business
+}
+
+// member returns the signed-in user and the current business. If either is missing, it has
+// written the response and reports false.
+func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, error) {
+	session, ok, err := s.signedIn(w, r, connectedAppsPath)
+	if err != nil || !ok {
+		return member{}, false, err
+	}
+	status, err := s.cfg.Store.UserStatus(r.Context(), session.UserID)
+	switch {
+	case err != nil:
+		return member{}, false, err
+	case status == UserSuspended:
+		return member{}, false, about(App{}, visitor{session, connectedAppsPath}, forbidden(textSuspended))
+	}
+	businesses, err := s.cfg.Host.Businesses(r.Context(), session.UserID)
+	if err != nil {
+		return member{}, false, err
+	}
+	i := slices.IndexFunc(businesses, func(b Business) bool { return b.ID == session.BusinessID })
+	switch {
+	case session.BusinessID != "" && i >= 0:
+		return member{session, businesses[i]}, true, nil
+	case s.cfg.ConnectedApps.BusinessPath == "":
+		return member{}, false, invalid(businessField, problemNoBusiness)
+	}
+	http.Redirect(w, r, s.cfg.ConnectedApps.BusinessPath, http.StatusSeeOther)
+	return member{}, false, nil
+}
+
+// serveConnectedApps lists the apps that the business has connected.
+func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) error {
+	m, ok, err := s.member(w, r)
+	if err != nil || !ok {
+		return err
+	}
+	installations, err := s.cfg.Store.Installations(r.Context(), InstallationQuery{BusinessID: m.business.ID})
+	if err != nil {
+		return err
+	}
+	used, err := s.lastUses(r.Context(), installations)
+	if err != nil {
+		return err
+	}
+	view := ConnectedAppsView{
+		Frame: s.frame(r, visitor{session: m.session}), Path: connectedAppsPath,
+		Business: m.business.Name, BusinessPath: s.cfg.ConnectedApps.BusinessPath, MayChange: m.business.MayConnect,
+		ShowsUse: s.cfg.ConnectedApps.LastUses != nil, RevokeAction: revokeAccessPath, UninstallAction: uninstallPath,
+		RedactHours: max(1, int(s.cfg.Lifetimes.RedactDelay.Hours())),
+	}
+	switch done := audit.Action(r.URL.Query().Get("done")); done {
+	case audit.AccessRevoked, audit.Uninstalled:
+		view.Disconnected = done
+	}
+	for _, installation := range installations {
+		app, err := s.connectedApp(r.Context(), installation)
+		if err != nil {
+			return err
+		}
+		app.Scopes, app.LastUsedAt = s.scopeViews(view.Language, installation.Scopes), used[installation.ID]
+		view.Apps = append(view.Apps, app)
+	}
+	w.Header().Set("Referrer-Policy", "same-origin") // a host may check the Origin of its sign-out form
+	return s.cfg.Pages.ConnectedApps(w, r, view)
+}
+
+func (s *Server) lastUses(ctx context.Context, installations []Installation) (map[string]time.Time, error) {
+	if s.cfg.ConnectedApps.LastUses == nil || len(installations) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(installations))
+	for i, installation := range installations {
+		ids[i] = installation.ID
+	}
+	return s.cfg.ConnectedApps.LastUses(ctx, ids...)
+}
+
+// connectedApp is the app of an installation, without its scopes and its use.
+func (s *Server) connectedApp(ctx context.Context, installation Installation) (ConnectedApp, error) {
+	app, err := s.cfg.Store.App(ctx, installation.AppID)
+	if err != nil {
+		return ConnectedApp{}, err
+	}
+	listing, err := s.listing(ctx, app)
+	if err != nil {
+		return ConnectedApp{}, err
+	}
+	shown := ConnectedApp{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Listing: listing, ConnectedAt: installation.CreatedAt}
+	if s.cfg.ConnectedApps.OpenPath != nil {
+		shown.OpenPath = s.cfg.ConnectedApps.OpenPath(app)
+	}
+	return shown, nil
+}
+
+// serveDisconnect makes the handler of a button that ends an installation.
+func (s *Server) serveDisconnect(action audit.Action, end func(ctx context.Context, appID, businessID, userID string) error) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		m, ok, err := s.member(w, r)
+		if err != nil || !ok {
+			return err
+		}
+		if !m.business.MayConnect {
+			return forbidden(textDisconnect)
+		}
+		form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+		if err != nil {
+			return err
+		}
+		clientID := form.Get("client_id")
+		if clientID == "" {
+			return invalid("client_id", "is missing")
+		}
+		app, err := s.appByClientID(r.Context(), clientID)
+		if errors.Is(err, ErrNotFound) {
+			return apierror.NotFound("client " + clientID)
+		}
+		if err != nil {
+			return err
+		}
+		// It is not an error if another user has already ended the installation.
+		if err := end(r.Context(), app.ID, m.business.ID, m.session.UserID); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		http.Redirect(w, r, connectedAppsPath+"?"+url.Values{"done": {string(action)}}.Encode(), http.StatusSeeOther)
+		return nil
+	}
+}

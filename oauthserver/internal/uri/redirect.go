@@ -1,0 +1,187 @@
+package uri
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/internal/text"
+)
+
+// MaxRedirect is the maximum length of a redirect URI.
+const MaxRedirect = 512
+
+// notInURI has the printable characters that RFC 3986 allows nowhere in a URI.
+const notInURI = `\"<>^{|}` + "`"
+
+// Rules are the rules for redirect URIs that depend on how an app is registered.
+type Rules struct {
+	AllowQuery         bool
+	AllowPrivateScheme bool // one with a dot
+	// PrivateUseSchemes are more private-use schemes, which [CheckScheme] accepts.
+	PrivateUseSchemes []string
+}
+
+// Check returns nil if the redirect URI may be registered. Otherwise its error completes
+// a sentence that begins with the name of the URI.
+func (rules Rules) Check(raw string) error {
+	switch {
+	case raw == "":
+		return errors.New("is empty")
+	case len(raw) > MaxRedirect:
+		return errors.New("is longer than 512 characters")
+	case !text.IsVisible(raw) || strings.ContainsAny(raw, notInURI):
+		return errors.New("has a character that a URI cannot have")
+	case strings.Contains(raw, "#"):
+		return errors.New("has a fragment")
+	case strings.Contains(raw, "*"):
+		return errors.New("has a wildcard")
+	case strings.Contains(raw, "?") && !rules.AllowQuery:
+		return errors.New("has a query")
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return errors.New("is not a URI")
+	}
+	switch {
+	case u.User != nil || strings.Contains(u.Host, "@"):
+		return errors.New("has user info")
+	case u.Scheme == "https" || u.Scheme == "http":
+		return checkWeb(u)
+	case rules.AllowPrivateScheme && strings.Contains(u.Scheme, ".") && u.Host == "":
+		return nil
+	case slices.Contains(rules.PrivateUseSchemes, u.Scheme):
+		return checkPrivateUse(u)
+	}
+	return errors.New("is not https")
+}
+
+// checkPrivateUse accepts scheme://host/path and scheme:/path. The host is only a name here.
+func checkPrivateUse(u *url.URL) error {
+	switch {
+	case u.Opaque != "" || u.Host == "" && u.Path == "":
+		return errors.New("has no path")
+	case u.Host != "" && (!hasPlainHost(u) || u.Port() != ""):
+		return errors.New("has no valid host")
+	}
+	return nil
+}
+
+// publicSchemes mean something to browsers or to every computer. None of them can be the
+// scheme of one program.
+var publicSchemes = []string{
+	"about", "blob", "chrome", "chrome-extension", "cid", "content", "data", "feed", "file", "filesystem", "ftp", "http", "https", "intent", "jar",
+	"javascript", "mailto", "ms-appx", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss",
+}
+
+// CheckScheme returns nil if the scheme can be a private-use scheme (RFC 8252 section 7.1).
+// Otherwise its error completes a sentence that begins with the scheme.
+func CheckScheme(scheme string) error {
+	switch {
+	case scheme == "" || scheme[0] < 'a' || scheme[0] > 'z' || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "":
+		return errors.New("is not a scheme in lower case, without a colon")
+	case slices.Contains(publicSchemes, scheme):
+		return errors.New("does not belong to one program")
+	}
+	return nil
+}
+
+// IsLocal reports whether a redirect URI leads to a program on the person's computer: to
+// loopback, or to the program that has claimed a private-use scheme.
+func IsLocal(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && u.Scheme != "https" && (u.Scheme != "http" || isLoopback(u.Hostname()))
+}
+
+func checkWeb(u *url.URL) error {
+	host := u.Hostname()
+	switch {
+	case u.Opaque != "" || host == "" || strings.HasSuffix(u.Host, ":"):
+		return errors.New("has no host")
+	case !isPort(u.Port()):
+		return errors.New("has no valid port")
+	case strings.HasPrefix(host, ".") || strings.HasPrefix(host, "-") || strings.Contains(host, "..") || !hasPlainHost(u):
+		return errors.New("has no valid host")
+	case u.Scheme == "http" && !isLoopback(host):
+		return errors.New("is not https, nor http on loopback")
+	}
+	return nil
+}
+
+// IsRegistered reports whether the presented redirect URI equals a registered one byte for
+// byte. With anyPort, the ports of two http URIs on loopback may differ (RFC 8252
+// section 7.3).
+func IsRegistered(registered []string, presented string, anyPort bool) bool { //nolint:revive // a property of the app, not a switch
+	if slices.Contains(registered, presented) {
+		return true
+	}
+	if !anyPort {
+		return false
+	}
+	want, ok := withoutLoopbackPort(presented)
+	return ok && slices.ContainsFunc(registered, func(r string) bool {
+		have, ok := withoutLoopbackPort(r)
+		return ok && have == want
+	})
+}
+
+// withoutLoopbackPort removes the port of an http URI on loopback and changes no other
+// byte. It reports false for any other URI.
+func withoutLoopbackPort(raw string) (string, bool) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" || u.User != nil || !isLoopback(u.Hostname()) || !isPort(u.Port()) {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(raw, "http://"+u.Host)
+	if !ok {
+		return "", false
+	}
+	host := u.Host
+	if port := u.Port(); port != "" {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	return "http://" + host + rest, true
+}
+
+// Response is what an authorization response says.
+type Response struct {
+	Parameter string // code=… or error=…, encoded
+	State     []byte // as it was sent; nil: none
+	Issuer    string // empty: none (RFC 9207)
+}
+
+// Callback returns the address that a browser is sent back to: the redirect URI with its
+// own query and the response.
+func Callback(redirectURI string, r Response) string {
+	separator := "?"
+	if strings.Contains(redirectURI, "?") {
+		separator = "&"
+	}
+	if strings.HasSuffix(redirectURI, "?") || strings.HasSuffix(redirectURI, "&") {
+		separator = ""
+	}
+	location := redirectURI + separator + r.Parameter
+	if r.State != nil {
+		location += "&state=" + headerSafe(r.State)
+	}
+	if r.Issuer != "" {
+		location += "&iss=" + url.QueryEscape(r.Issuer)
+	}
+	return location
+}
+
+// headerSafe percent-encodes the bytes that a Location header cannot have. Bytes that are
+// percent-encoded already stay as they are.
+func headerSafe(raw []byte) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, c := range raw {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("#"+notInURI, c) >= 0 {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,247 @@
+package operator
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+func readBody(r *http.Request, into any) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{})
+}
+
+func (o *Operator) listApps(w http.ResponseWriter, r *http.Request, by Actor) error {
+	q := readQuery(r)
+	filter := AppFilter{Query: q.text("query"), Status: oauthserver.AppStatus(q.text("status"))}
+	page := q.page()
+	if err := q.problems.Err(); err != nil {
+		return err
+	}
+	apps, err := o.Apps(r.Context(), by, filter, page)
+	if err != nil {
+		return err
+	}
+	return listPage(w, apps, newAppPayload)
+}
+
+func (o *Operator) serveApp(w http.ResponseWriter, r *http.Request, by Actor) error {
+	app, err := o.App(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newDetailsPayload(app))
+}
+
+func (o *Operator) setAppStatus(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var in struct {
+		Status oauthserver.AppStatus `json:"status"`
+		Reason string                `json:"reason"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return err
+	}
+	app, err := o.SetAppStatus(r.Context(), by, r.PathValue("appId"), in.Status, in.Reason)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app))
+}
+
+func (o *Operator) listReviews(w http.ResponseWriter, r *http.Request, by Actor) error {
+	q := readQuery(r)
+	page := q.page()
+	if err := q.problems.Err(); err != nil {
+		return err
+	}
+	reviews, err := o.Reviews(r.Context(), by, page)
+	if err != nil {
+		return err
+	}
+	return listPage(w, reviews, newReviewPayload)
+}
+
+func (o *Operator) serveListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	listing, err := o.Listing(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newListingPayload(listing))
+}
+
+func (o *Operator) reviewListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var in struct {
+		State console.RevisionState `json:"state"`
+		Note  string                `json:"note"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return err
+	}
+	listing, err := o.ReviewListing(r.Context(), by, r.PathValue("appId"), in.State, in.Note)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newListingPayload(listing))
+}
+
+func (o *Operator) serveUser(w http.ResponseWriter, r *http.Request, by Actor) error {
+	user, err := o.User(r.Context(), by, r.PathValue("userId"))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newUserPayload(user))
+}
+
+func (o *Operator) setUserStatus(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var in struct {
+		Status oauthserver.UserStatus `json:"status"`
+		Reason string                 `json:"reason"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return err
+	}
+	user, err := o.SetUserStatus(r.Context(), by, r.PathValue("userId"), in.Status, in.Reason)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newUserPayload(user))
+}
+
+// eraseUser takes no body, or one with a reason.
+func (o *Operator) eraseUser(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var in struct {
+		Reason string `json:"reason"`
+	}
+	body := bufio.NewReader(r.Body)
+	if _, err := body.Peek(1); !errors.Is(err, io.EOF) {
+		again := *r
+		again.Body = io.NopCloser(body)
+		if err := readBody(&again, &in); err != nil {
+			return err
+		}
+	}
+	done, err := o.EraseUser(r.Context(), by, r.PathValue("userId"), in.Reason)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		Consents     int `json:"consents"`
+		Families     int `json:"families"`
+		AuditEntries int `json:"auditEntries"`
+	}{done.Consents, done.Families, done.AuditEntries})
+}
+
+func (o *Operator) listDocuments(w http.ResponseWriter, r *http.Request, by Actor) error {
+	all, err := o.TrustedDocuments(r.Context(), by)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": convert(all, newDocumentPayload)})
+}
+
+func (o *Operator) addDocument(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var in struct {
+		Host   string `json:"host"`
+		Reason string `json:"reason"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return err
+	}
+	added, err := o.TrustDocuments(r.Context(), by, in.Host, in.Reason)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusCreated, newDocumentPayload(added))
+}
+
+func (o *Operator) deleteDocument(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := o.DistrustDocuments(r.Context(), by, r.PathValue("documentId")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// jsonLines is the media type of an export.
+const jsonLines = "application/jsonl"
+
+func (o *Operator) serveAudit(w http.ResponseWriter, r *http.Request, by Actor) error {
+	filter, page, err := ParseAuditFilter(r)
+	if err != nil {
+		return err
+	}
+	if wantsLines(r) {
+		return o.WriteAudit(w, r, by, filter)
+	}
+	entries, err := o.Audit(r.Context(), by, filter, page)
+	if err != nil {
+		return err
+	}
+	return listPage(w, entries, newAuditPayload)
+}
+
+func wantsLines(r *http.Request) bool {
+	for _, value := range r.Header.Values("Accept") {
+		for one := range strings.SplitSeq(value, ",") {
+			if kind, _, err := mime.ParseMediaType(one); err == nil && kind == jsonLines {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// WriteAudit responds with all entries that a filter names, one JSON object a line. What
+// fails after the first line ends the connection: the response is not complete then, and
+// must not look so.
+func (o *Operator) WriteAudit(w http.ResponseWriter, r *http.Request, by Actor, f AuditFilter) error {
+	begun := false
+	w.Header().Set("Content-Type", jsonLines)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	out := json.NewEncoder(w)
+	err := o.ExportAudit(r.Context(), by, f, func(e audit.Entry) error {
+		begun = true
+		return out.Encode(newAuditPayload(e))
+	})
+	if err != nil && begun {
+		o.cfg.Logger.WarnContext(r.Context(), "audit export failed", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
+func (o *Operator) serveFigures(w http.ResponseWriter, r *http.Request, by Actor) error {
+	figures, err := o.Figures(r.Context(), by)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newFiguresPayload(figures))
+}
+
+// stamp is a time as precisely as the store keeps it: ISO 8601 in UTC.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+func stampOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = stamp(t)
+	return &t
+}
+
+// orNull is null for a value that says nothing.
+func orNull[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
+}

@@ -1,0 +1,173 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// AppFilter selects the apps to list. The zero value selects all apps.
+type AppFilter struct {
+	Query  string // a part of the name, or an id, a client_id or an organization
+	Status oauthserver.AppStatus
+}
+
+// Apps lists apps, newest first. Its error is one of apierror for a filter or a cursor that
+// makes no sense.
+func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Page) (console.Paged[oauthserver.App], error) {
+	var v apierror.Validation
+	if _, ok := appActions[f.Status]; !ok && f.Status != "" {
+		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+	}
+	if err := v.Err(); err != nil {
+		return console.Paged[oauthserver.App]{}, err
+	}
+	limit := limitOf(p)
+	apps, err := o.cfg.Store.Apps(ctx, oauthserver.AppQuery{All: true, Text: f.Query, Status: f.Status, Before: p.After, Limit: limit + 1})
+	return cut(apps, limit, func(a oauthserver.App) string { return a.ID }), err
+}
+
+// AppDetails is what the page of an app shows.
+type AppDetails struct {
+	oauthserver.App
+	Installations []oauthserver.Installation // active ones, at most MaxDetails
+	Webhooks      []WebhookHealth            // at most MaxDetails
+	Calls         analytics.Report           // of the last 30 days
+	Limits        []console.LimitUse         // empty: the limiter cannot be read
+	History       []audit.Entry              // newest first, at most MaxDetails
+	Listing       *console.Listing           // nil: there is none
+}
+
+// MaxDetails is how many installations, webhooks and audit entries [AppDetails] has at most.
+const MaxDetails = 100
+
+// reportDays is how far back the calls of [AppDetails] go.
+const reportDays = 30
+
+// App returns an app with all that there is to know about it; its error is one of apierror,
+// 404 when there is no such app.
+func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, error) {
+	app, err := o.cfg.Store.App(ctx, appID)
+	if err != nil {
+		return AppDetails{}, absent("app", err)
+	}
+	details := AppDetails{App: app}
+	if details.Installations, err = o.cfg.Store.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, Limit: MaxDetails}); err != nil {
+		return AppDetails{}, err
+	}
+	if details.Webhooks, err = o.cfg.Store.WebhookHealth(ctx, HealthQuery{AppID: appID, Limit: MaxDetails}); err != nil {
+		return AppDetails{}, err
+	}
+	if details.Calls, err = o.cfg.Analytics.Report(ctx, appID, reportDays); err != nil {
+		return AppDetails{}, err
+	}
+	switch details.Limits, err = o.cfg.Console.AppLimitUses(ctx, app, ""); {
+	case errors.Is(err, ratelimit.ErrUnavailable): // an app can be suspended while its limiter is down
+		o.cfg.Logger.WarnContext(ctx, "limits of the app not read", "app", appID, "error", err)
+	case err != nil:
+		return AppDetails{}, err
+	}
+	if details.History, err = o.cfg.Store.Audit(ctx, audit.Query{AppID: appID, Limit: MaxDetails}); err != nil {
+		return AppDetails{}, err
+	}
+	switch listing, err := o.cfg.Store.Listing(ctx, appID); {
+	case err == nil:
+		details.Listing = &listing
+	case !errors.Is(err, oauthserver.ErrNotFound):
+		return AppDetails{}, err
+	}
+	return details, nil
+}
+
+// appActions are the statuses of an app and what setting them is called in the audit log.
+var appActions = map[oauthserver.AppStatus]audit.Action{
+	oauthserver.AppActive:      audit.AppReactivated,
+	oauthserver.AppSuspended:   audit.AppSuspended,
+	oauthserver.AppDeactivated: audit.AppDeactivated,
+}
+
+// SetAppStatus suspends, reactivates or deactivates an app, with a reason that its
+// developers see. Deactivation is final: afterwards the error is one of apierror, 409. It is
+// 404 when there is no such app.
+func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, status oauthserver.AppStatus, reason string) (oauthserver.App, error) {
+	var v apierror.Validation
+	action, ok := appActions[status]
+	if !ok {
+		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+	}
+	checkReason(&v, reason)
+	if err := v.Err(); err != nil {
+		return oauthserver.App{}, err
+	}
+	var changed oauthserver.App
+	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		if err := o.cfg.OAuth.SetAppStatus(ctx, appID, status); err != nil {
+			return audit.Entry{}, err
+		}
+		var err error
+		changed, err = o.cfg.Store.UpdateApp(ctx, appID, func(a oauthserver.App) (oauthserver.App, error) {
+			a.StatusReason = reason
+			return a, nil
+		})
+		entry := by.did(action, reason)
+		entry.AppID = appID
+		return entry, err
+	})
+	switch {
+	case errors.Is(err, oauthserver.ErrDeactivated):
+		final := apierror.Entry{Status: http.StatusConflict, Message: "app {p0} is deactivated, which is final", Params: 1}
+		return oauthserver.App{}, final.New(appID)
+	case err != nil:
+		return oauthserver.App{}, absent("app", err)
+	}
+	return changed, nil
+}
+
+// Asset returns an image of an app's listing with its Data; its error is one of apierror,
+// 404.
+func (o *Operator) Asset(ctx context.Context, _ Actor, appID, assetID string) (console.Asset, error) {
+	if !id.Valid(id.Asset, assetID) {
+		return console.Asset{}, apierror.NotFound("asset")
+	}
+	found, err := o.cfg.Store.Assets(ctx, console.AssetQuery{AppID: appID, AssetID: assetID})
+	if err != nil {
+		return console.Asset{}, err
+	}
+	if len(found) == 0 {
+		return console.Asset{}, apierror.NotFound("asset")
+	}
+	return found[0], nil
+}
+
+// absent converts the not-found errors of the features into a 404.
+func absent(what string, err error) error {
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return apierror.NotFound(what)
+	}
+	return err
+}
+
+// limitOf is how many entries a page has.
+func limitOf(p console.Page) int {
+	if p.Limit < 1 || p.Limit > console.MaxLimit {
+		return console.DefaultLimit
+	}
+	return p.Limit
+}
+
+// cut makes a page of items that were read with a limit of one more than the page size. The
+// additional item shows whether there is another page.
+func cut[T any](items []T, limit int, cursorOf func(T) string) console.Paged[T] {
+	if len(items) <= limit {
+		return console.Paged[T]{Items: items}
+	}
+	return console.Paged[T]{Items: items[:limit], NextCursor: cursorOf(items[limit-1])}
+}

@@ -1,0 +1,91 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// maxHost is how long the host of trusted documents may be.
+const maxHost = 512
+
+// TrustedDocuments lists the hosts whose client metadata documents count as reviewed,
+// oldest first.
+func (o *Operator) TrustedDocuments(ctx context.Context, _ Actor) ([]TrustedDocument, error) {
+	return o.cfg.Store.TrustedDocuments(ctx)
+}
+
+// TrustDocuments lets the client metadata documents of a host, or below an https URL, count
+// as reviewed. Its error is one of apierror: 409 when they do already, or what is wrong.
+func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason string) (TrustedDocument, error) {
+	var v apierror.Validation
+	checkNote(&v, "reason", reason)
+	if _, err := oauthserver.TrustDocuments(host); err != nil || len(host) > maxHost {
+		v.Add("host must be a host such as agent.example, or the beginning of an https URL")
+	}
+	if err := v.Err(); err != nil {
+		return TrustedDocument{}, err
+	}
+	if !strings.Contains(host, "/") {
+		host = strings.ToLower(host)
+	}
+	now := o.cfg.Clock.Now()
+	trusted := TrustedDocument{ID: id.New(id.TrustedDocument, now), Host: host, CreatedAt: now}
+	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		entry := by.did(audit.DocumentTrustAdded, reason)
+		entry.Target = host
+		return entry, o.cfg.Store.AddTrustedDocument(ctx, trusted)
+	})
+	if errors.Is(err, ErrTrusted) {
+		taken := apierror.Entry{Status: http.StatusConflict, Message: "the documents of {p0} are trusted already", Params: 1}
+		return TrustedDocument{}, taken.New(host)
+	}
+	return trusted, err
+}
+
+// DistrustDocuments ends the trust. Its error is one of apierror, 404 when there is none.
+func (o *Operator) DistrustDocuments(ctx context.Context, by Actor, documentID string) error {
+	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		removed, err := o.cfg.Store.RemoveTrustedDocument(ctx, documentID)
+		entry := by.did(audit.DocumentTrustRemoved, "")
+		entry.Target = removed.Host
+		return entry, err
+	})
+	return absent("trusted document", err)
+}
+
+// DocumentPolicy returns a policy for client metadata documents: what the host's own policy
+// says, and where it says nothing, whether an operator trusts the document's host. A change
+// takes effect on the next request. The host's policy may be nil.
+func DocumentPolicy(store DocumentStore, own oauthserver.DocumentPolicy) oauthserver.DocumentPolicy {
+	return func(ctx context.Context, url string) (oauthserver.DocumentTrust, error) {
+		var trust oauthserver.DocumentTrust
+		if own != nil {
+			var err error
+			if trust, err = own(ctx, url); err != nil || trust.Review != "" {
+				return trust, err
+			}
+		}
+		trusted, err := store.TrustedDocuments(ctx)
+		if err != nil {
+			return oauthserver.DocumentTrust{}, err
+		}
+		for _, one := range trusted {
+			policy, err := oauthserver.TrustDocuments(one.Host)
+			if err != nil {
+				return oauthserver.DocumentTrust{}, err
+			}
+			if found, err := policy(ctx, url); err != nil || found.Review != "" {
+				found.OrganizationID = trust.OrganizationID
+				return found, err
+			}
+		}
+		return trust, nil
+	}
+}

@@ -1,0 +1,179 @@
+package pages
+
+import (
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
+)
+
+func appRoutes() []route {
+	return []route{
+		{"GET /apps", (*visit).listApps},
+		{"GET /apps/{appId}", (*visit).showApp},
+		{"POST /apps/{appId}/status", (*visit).setAppStatus},
+		{"GET /apps/{appId}/assets/{assetId}", (*visit).showAsset},
+	}
+}
+
+type appsView struct {
+	Query    string
+	Statuses []choice
+	Apps     []appRow
+	Pager    look.Pager
+}
+
+// choice is an option of a select element.
+type choice struct {
+	Value, Text string
+	Chosen      bool
+}
+
+type appRow struct {
+	oauthserver.App
+	Badge look.Badge
+}
+
+// listApps lists all apps, or those that a search finds.
+func (v *visit) listApps() error {
+	query := v.r.URL.Query()
+	filter := operator.AppFilter{Query: query.Get("query"), Status: oauthserver.AppStatus(query.Get("status"))}
+	data := appsView{Query: filter.Query, Statuses: statusChoices(filter.Status)}
+	page, err := v.cfg.Operator.Apps(v.r.Context(), v.by, filter, console.Page{After: query.Get("after")})
+	if err != nil {
+		return v.again(err, "apps", appsTitle, data)
+	}
+	for _, app := range page.Items {
+		data.Apps = append(data.Apps, appRow{app, site.AppBadge(app)})
+	}
+	data.Pager = v.site.Pager("/apps", query, page.NextCursor)
+	return v.show("apps", appsTitle, data)
+}
+
+const appsTitle = "Apps"
+
+func statusChoices(chosen oauthserver.AppStatus) []choice {
+	all := []choice{
+		{Text: "All"},
+		{Value: string(oauthserver.AppActive), Text: "Active"},
+		{Value: string(oauthserver.AppSuspended), Text: "Suspended"},
+		{Value: string(oauthserver.AppDeactivated), Text: "Deactivated"},
+	}
+	for i := range all {
+		all[i].Chosen = all[i].Value == string(chosen)
+	}
+	return all
+}
+
+type appView struct {
+	operator.AppDetails
+	Badge    look.Badge
+	Revision look.Badge // of the latest revision of the listing
+	Hooks    webhooksTable
+	Log      entriesTable
+	Actions  []statusAction
+}
+
+// statusAction is a form that changes the status of an app.
+type statusAction struct {
+	Status  oauthserver.AppStatus
+	Title   string
+	Text    string
+	IsFinal bool
+	Reason  reasonField
+}
+
+// reasonField is a text area for a reason.
+type reasonField struct{ ID, Label, Hint, Value string }
+
+// appPage is what is known about an app, with what is in the form of its status.
+func (v *visit) appPage(form apierror.Form) (appView, error) {
+	details, err := v.cfg.Operator.App(v.r.Context(), v.by, v.r.PathValue("appId"))
+	if err != nil {
+		return appView{}, err
+	}
+	v.trail = v.appTrail(details.App, false)
+	view := appView{AppDetails: details, Badge: site.AppBadge(details.App), Hooks: webhooksTable{details.Webhooks, true}, Log: entriesTable{auditRows(details.History), true}, Actions: actionsFor(details.Status)}
+	if details.Listing != nil {
+		view.Revision = site.RevisionBadge(details.Listing.Revision.State)
+	}
+	for i := range view.Actions {
+		action := &view.Actions[i]
+		action.Reason.ID, action.Reason.Hint = "reason-"+string(action.Status), "The developers of the app see it."
+		if form.Get("status") == string(action.Status) {
+			action.Reason.Value = form.Get("reason")
+		}
+	}
+	return view, nil
+}
+
+// appTrail leads to an app, or to the list for the page of the app itself.
+func (v *visit) appTrail(app oauthserver.App, isPart bool) []look.Link {
+	trail := []look.Link{{Text: appsTitle, Href: v.site.Href("apps")}}
+	if isPart {
+		trail = append(trail, look.Link{Text: app.Name, Href: v.site.Href("apps", app.ID)})
+	}
+	return trail
+}
+
+// actionsFor are what can be done with an app of a status.
+func actionsFor(status oauthserver.AppStatus) []statusAction {
+	deactivate := statusAction{
+		Status: oauthserver.AppDeactivated, Title: "Deactivate", IsFinal: true, Reason: reasonField{Label: "Reason for the deactivation"},
+		Text: "The app loses all access and its tokens end. This is final: the app can never be active again.",
+	}
+	switch status {
+	case oauthserver.AppActive:
+		return []statusAction{{
+			Status: oauthserver.AppSuspended, Title: "Suspend", Reason: reasonField{Label: "Reason for the suspension"},
+			Text: "The tokens of the app are refused until it is reactivated. Businesses stay connected.",
+		}, deactivate}
+	case oauthserver.AppSuspended:
+		return []statusAction{{
+			Status: oauthserver.AppActive, Title: "Reactivate", Reason: reasonField{Label: "Reason for the reactivation"},
+			Text: "The app has the access again that it had.",
+		}, deactivate}
+	}
+	return nil
+}
+
+func (v *visit) showApp() error {
+	data, err := v.appPage(nil)
+	if err != nil {
+		return err
+	}
+	return v.show("app", data.Name, data)
+}
+
+// doneWith is what a page says after an app got a status.
+var doneWith = map[oauthserver.AppStatus]string{
+	oauthserver.AppActive: "app-reactivated", oauthserver.AppSuspended: "app-suspended", oauthserver.AppDeactivated: "app-deactivated",
+}
+
+func (v *visit) setAppStatus() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	appID, status := v.r.PathValue("appId"), oauthserver.AppStatus(form.Get("status"))
+	_, err = v.cfg.Operator.SetAppStatus(v.r.Context(), v.by, appID, status, site.UnixLines(form.Get("reason")))
+	if err == nil {
+		return v.to(doneWith[status], "apps", appID)
+	}
+	data, failed := v.appPage(form)
+	if failed != nil {
+		return failed
+	}
+	return v.again(err, "app", data.Name, data)
+}
+
+func (v *visit) showAsset() error {
+	asset, err := v.cfg.Operator.Asset(v.r.Context(), v.by, v.r.PathValue("appId"), v.r.PathValue("assetId"))
+	if err != nil {
+		return err
+	}
+	console.WriteImage(v.w, asset)
+	return nil
+}

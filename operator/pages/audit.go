@@ -1,0 +1,94 @@
+package pages
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
+)
+
+func auditRoutes() []route {
+	return []route{
+		{"GET /audit", (*visit).showAudit},
+		{"GET /audit/export", (*visit).exportAudit},
+	}
+}
+
+type auditView struct {
+	Query  url.Values
+	Table  entriesTable
+	Export string
+	Pager  look.Pager
+}
+
+// entriesTable is a table of audit entries: of one app, or with the app of each.
+type entriesTable struct {
+	Entries []auditRow
+	IsOfOne bool
+}
+
+type auditRow struct {
+	audit.Entry
+	Words   string // what was done
+	HasUser bool   // one who was not erased
+}
+
+func auditRows(entries []audit.Entry) []auditRow {
+	rows := make([]auditRow, 0, len(entries))
+	for _, entry := range entries {
+		rows = append(rows, auditRow{entry, site.InWords(entry.Action), entry.UserID != "" && entry.UserID != oauthserver.ErasedUser})
+	}
+	return rows
+}
+
+const auditTitle = "Audit log"
+
+// showAudit lists the actions of all users, newest first.
+func (v *visit) showAudit() error {
+	query := v.r.URL.Query()
+	data := auditView{Query: query}
+	filter, page, err := v.auditFilter(query)
+	if err != nil {
+		return v.again(err, "audit", auditTitle, data)
+	}
+	entries, err := v.cfg.Operator.Audit(v.r.Context(), v.by, filter, page)
+	if err != nil {
+		return v.again(err, "audit", auditTitle, data)
+	}
+	data.Table.Entries = auditRows(entries.Items)
+	data.Export = v.site.ListAt("/audit/export", query, "")
+	data.Pager = v.site.Pager("/audit", query, entries.NextCursor)
+	return v.show("audit", auditTitle, data)
+}
+
+// exportAudit sends all entries that the filter names, as JSON lines.
+func (v *visit) exportAudit() error {
+	filter, _, err := v.auditFilter(v.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Disposition", `attachment; filename="audit.jsonl"`)
+	return v.cfg.Operator.WriteAudit(v.w, v.r, v.by, filter)
+}
+
+// auditFilter reads the filter as the JSON does. A form sends days: from the beginning of
+// one, to the end of the other.
+func (v *visit) auditFilter(query url.Values) (operator.AuditFilter, console.Page, error) {
+	precise := url.Values{}
+	for name := range query {
+		precise.Set(name, query.Get(name))
+	}
+	for name, days := range map[string]int{"since": 0, "until": 1} {
+		if day, err := time.Parse(time.DateOnly, precise.Get(name)); err == nil {
+			precise.Set(name, day.AddDate(0, 0, days).Format(time.RFC3339))
+		}
+	}
+	r := v.r.Clone(v.r.Context())
+	r.URL.RawQuery = precise.Encode()
+	return operator.ParseAuditFilter(r)
+}

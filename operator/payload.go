@@ -1,0 +1,223 @@
+package operator
+
+import (
+	"time"
+
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+type appPayload struct {
+	ID             string                 `json:"id"`
+	ClientID       string                 `json:"clientId"`
+	Name           string                 `json:"name"`
+	OrganizationID *string                `json:"organizationId"`
+	Type           oauthserver.ClientType `json:"type"`
+	Status         oauthserver.AppStatus  `json:"status"`
+	StatusReason   *string                `json:"statusReason"`
+	Reviewed       bool                   `json:"reviewed"`
+	Origin         oauthserver.AppOrigin  `json:"origin"`
+	CreatedAt      time.Time              `json:"createdAt"`
+}
+
+func newAppPayload(a oauthserver.App) appPayload {
+	return appPayload{
+		ID: a.ID, ClientID: a.ClientID, Name: a.Name, OrganizationID: orNull(a.OrganizationID), Type: a.Type, Status: a.Status,
+		StatusReason: orNull(a.StatusReason), Reviewed: a.Reviewed, Origin: a.Origin, CreatedAt: stamp(a.CreatedAt),
+	}
+}
+
+type detailsPayload struct {
+	appPayload
+	RedirectURIs  []string              `json:"redirectUris"`
+	Scopes        identity.Scopes       `json:"scopes"`
+	AppURL        *string               `json:"appUrl"`
+	Installations []installationPayload `json:"installations"`
+	Webhooks      []healthPayload       `json:"webhooks"`
+	Calls         callsPayload          `json:"calls"`
+	Limits        []limitPayload        `json:"limits"`
+	Listing       *listingPayload       `json:"listing"`
+	History       []auditPayload        `json:"history"`
+}
+
+type installationPayload struct {
+	BusinessID  string                         `json:"businessId"`
+	Status      oauthserver.InstallationStatus `json:"status"`
+	Scopes      identity.Scopes                `json:"scopes"`
+	InstalledAt time.Time                      `json:"installedAt"`
+}
+
+// callsPayload is of the last 30 days in an app, and of the last 24 hours in figures.
+type callsPayload struct {
+	Calls       int64 `json:"calls"`
+	Errors      int64 `json:"errors"`
+	RateLimited int64 `json:"rateLimited"`
+}
+
+func newDetailsPayload(d AppDetails) detailsPayload {
+	total := d.Calls.Totals
+	p := detailsPayload{
+		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: orNull(d.AppURL),
+		Installations: convert(d.Installations, func(i oauthserver.Installation) installationPayload {
+			return installationPayload{i.BusinessID, i.Status, i.Scopes, stamp(i.CreatedAt)}
+		}),
+		Webhooks: convert(d.Webhooks, newHealthPayload),
+		Calls:    callsPayload{total.Calls, total.Errors, total.RateLimited},
+		Limits:   convert(d.Limits, newLimitPayload),
+		History:  convert(d.History, newAuditPayload),
+	}
+	if d.Listing != nil {
+		listing := newListingPayload(*d.Listing)
+		p.Listing = &listing
+	}
+	return p
+}
+
+type limitPayload struct {
+	Name       console.LimitName `json:"name"`
+	BusinessID string            `json:"businessId,omitempty"`
+	Limit      int               `json:"limit"`
+	Used       int               `json:"used"`
+	ResetsAt   time.Time         `json:"resetsAt"`
+}
+
+func newLimitPayload(u console.LimitUse) limitPayload {
+	return limitPayload{u.Name, u.BusinessID, u.Limit, u.Used, stamp(u.ResetsAt)}
+}
+
+type healthPayload struct {
+	ID           string     `json:"id"`
+	AppID        string     `json:"appId"`
+	URL          string     `json:"url"`
+	Enabled      bool       `json:"enabled"`
+	Failing      bool       `json:"failing"`
+	FailingSince *time.Time `json:"failingSince"`
+}
+
+func newHealthPayload(h WebhookHealth) healthPayload {
+	return healthPayload{h.ID, h.AppID, h.URL, h.Enabled, !h.FailingSince.IsZero(), stampOrNull(h.FailingSince)}
+}
+
+type reviewPayload struct {
+	AppID          string                `json:"appId"`
+	AppName        string                `json:"appName"`
+	OrganizationID string                `json:"organizationId"`
+	RevisionID     string                `json:"revisionId"`
+	Name           string                `json:"name"`
+	State          console.RevisionState `json:"state"`
+	ReviewerID     *string               `json:"reviewerId"`
+	SubmittedAt    time.Time             `json:"submittedAt"`
+}
+
+func newReviewPayload(r Review) reviewPayload {
+	return reviewPayload{r.AppID, r.AppName, r.OrganizationID, r.RevisionID, r.ListingName, r.State, orNull(r.ReviewerID), stamp(r.SubmittedAt)}
+}
+
+type listingPayload struct {
+	Live     *revisionPayload `json:"live"`
+	Revision revisionPayload  `json:"revision"`
+}
+
+type revisionPayload struct {
+	ID                 string                `json:"id"`
+	State              console.RevisionState `json:"state"`
+	Slug               string                `json:"slug"`
+	Name               string                `json:"name"`
+	Summary            string                `json:"summary"`
+	Description        string                `json:"description"`
+	IconAssetID        *string               `json:"iconAssetId"`
+	ScreenshotAssetIDs []string              `json:"screenshotAssetIds"`
+	Publisher          string                `json:"publisher"`
+	TermsURL           string                `json:"termsUrl"`
+	PrivacyURL         string                `json:"privacyUrl"`
+	Note               string                `json:"note"`
+	ReviewerID         *string               `json:"reviewerId"`
+	SubmittedAt        *time.Time            `json:"submittedAt"`
+	CreatedAt          time.Time             `json:"createdAt"`
+	UpdatedAt          time.Time             `json:"updatedAt"`
+}
+
+func newListingPayload(l console.Listing) listingPayload {
+	p := listingPayload{Revision: newRevisionPayload(l.Revision)}
+	if l.Live != nil {
+		live := newRevisionPayload(*l.Live)
+		p.Live = &live
+	}
+	return p
+}
+
+func newRevisionPayload(r console.Revision) revisionPayload {
+	return revisionPayload{
+		ID: r.ID, State: r.State, Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
+		IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
+		Publisher: r.Publisher, TermsURL: r.TermsURL, PrivacyURL: r.PrivacyURL, Note: r.Note, ReviewerID: orNull(r.ReviewerID),
+		SubmittedAt: stampOrNull(r.SubmittedAt), CreatedAt: stamp(r.CreatedAt), UpdatedAt: stamp(r.UpdatedAt),
+	}
+}
+
+type userPayload struct {
+	ID       string                 `json:"id"`
+	Name     string                 `json:"name"`
+	Email    *string                `json:"email"`
+	Operator bool                   `json:"operator"`
+	Status   oauthserver.UserStatus `json:"status"`
+}
+
+func newUserPayload(u UserDetails) userPayload {
+	return userPayload{u.ID, u.Name, orNull(u.Email), u.IsOperator, u.Status}
+}
+
+type documentPayload struct {
+	ID        string    `json:"id"`
+	Host      string    `json:"host"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+func newDocumentPayload(d TrustedDocument) documentPayload {
+	return documentPayload{d.ID, d.Host, stamp(d.CreatedAt)}
+}
+
+type auditPayload struct {
+	ID        string       `json:"id"`
+	AppID     *string      `json:"appId"`
+	UserID    *string      `json:"userId"`
+	Action    audit.Action `json:"action"`
+	Target    *string      `json:"target"`
+	Reason    *string      `json:"reason"`
+	CreatedAt time.Time    `json:"createdAt"`
+}
+
+func newAuditPayload(e audit.Entry) auditPayload {
+	return auditPayload{e.ID, orNull(e.AppID), orNull(e.UserID), e.Action, orNull(e.Target), orNull(e.Reason), stamp(e.At)}
+}
+
+type figuresPayload struct {
+	Since time.Time `json:"since"`
+	callsPayload
+	Apps struct {
+		Active      int `json:"active"`
+		Suspended   int `json:"suspended"`
+		Deactivated int `json:"deactivated"`
+	} `json:"apps"`
+	Installations int `json:"installations"`
+	Deliveries    struct {
+		Created int64 `json:"created"`
+		Failed  int64 `json:"failed"`
+		Queued  int64 `json:"queued"`
+	} `json:"deliveries"`
+	Reviews         int             `json:"reviews"`
+	FailingWebhooks int             `json:"failingWebhooks"`
+	Failing         []healthPayload `json:"failing"`
+}
+
+func newFiguresPayload(f PlatformFigures) figuresPayload {
+	p := figuresPayload{
+		Since: stamp(f.Since), callsPayload: callsPayload{f.Calls, f.Errors, f.RateLimited}, Installations: f.Installations,
+		Reviews: f.Reviews, FailingWebhooks: f.FailingWebhooks, Failing: convert(f.Failing, newHealthPayload),
+	}
+	p.Apps.Active, p.Apps.Suspended, p.Apps.Deactivated = f.Apps[oauthserver.AppActive], f.Apps[oauthserver.AppSuspended], f.Apps[oauthserver.AppDeactivated]
+	p.Deliveries.Created, p.Deliveries.Failed, p.Deliveries.Queued = f.Deliveries, f.FailedDeliveries, f.QueuedDeliveries
+	return p
+}

@@ -1,0 +1,113 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// ErrTrusted says that the documents of a host are trusted already.
+var ErrTrusted = errors.New("the host is trusted already")
+
+// Store is what the operator's side keeps and reads, beside what the features do.
+type Store interface {
+	// Transact runs several operations in one transaction; see console.Store.
+	Transact(ctx context.Context, do func(ctx context.Context) error) error
+	// RecordAudit adds an entry.
+	RecordAudit(ctx context.Context, e audit.Entry) error
+	// Audit lists entries, newest first.
+	Audit(ctx context.Context, q audit.Query) ([]audit.Entry, error)
+	// App returns one; oauthserver.ErrNotFound.
+	App(ctx context.Context, id string) (oauthserver.App, error)
+	// Apps lists the apps that a query asks for, by id from the last to the first.
+	Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver.App, error)
+	// UpdateApp changes an app; see oauthserver.AppStore.
+	UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error)
+	// Installations lists the ACTIVE ones that a query asks for.
+	Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error)
+	// UserStatus is oauthserver.UserActive unless another one was set.
+	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
+	// Listing returns the one of an app; oauthserver.ErrNotFound.
+	Listing(ctx context.Context, appID string) (console.Listing, error)
+	// Assets lists images of an app; see console.AssetStore.
+	Assets(ctx context.Context, q console.AssetQuery) ([]console.Asset, error)
+	StaffStore
+}
+
+// StaffStore is what only the operator's side needs.
+type StaffStore interface {
+	// Reviews lists the revisions that were submitted or are in review, of apps that are
+	// not deactivated, by the time of their submission from the first to the last.
+	Reviews(ctx context.Context, q ReviewQuery) ([]Review, error)
+	DocumentStore
+	// AddTrustedDocument trusts a host. It returns [ErrTrusted] if the host is already
+	// trusted. Exactly one of several simultaneous calls succeeds.
+	AddTrustedDocument(ctx context.Context, d TrustedDocument) error
+	// RemoveTrustedDocument ends the trust and returns it; oauthserver.ErrNotFound.
+	RemoveTrustedDocument(ctx context.Context, documentID string) (TrustedDocument, error)
+	// Figures counts what there is, and what happened from since on.
+	Figures(ctx context.Context, since time.Time) (Figures, error)
+	// WebhookHealth lists webhooks, by id.
+	WebhookHealth(ctx context.Context, q HealthQuery) ([]WebhookHealth, error)
+}
+
+// DocumentStore reads the trusted hosts.
+type DocumentStore interface {
+	// TrustedDocuments lists them, oldest first.
+	TrustedDocuments(ctx context.Context) ([]TrustedDocument, error)
+}
+
+// ReviewQuery asks for a part of the review queue.
+type ReviewQuery struct {
+	AfterTime time.Time // only revisions that were submitted later, or then with a greater id
+	AfterID   string
+	Limit     int
+}
+
+// Review is a revision in the review queue.
+type Review struct {
+	AppID, AppName, OrganizationID string
+	RevisionID                     string
+	ListingName                    string
+	State                          console.RevisionState
+	ReviewerID                     string // empty until an operator takes it
+	SubmittedAt                    time.Time
+}
+
+// TrustedDocument is a host whose client metadata documents count as reviewed.
+type TrustedDocument struct {
+	ID        string // tdh_…
+	Host      string // or the beginning of an https URL; see oauthserver.TrustDocuments
+	CreatedAt time.Time
+}
+
+// Figures are those of the whole platform.
+type Figures struct {
+	Apps             map[oauthserver.AppStatus]int
+	Installations    int   // active ones
+	Calls            int64 // of apps since the beginning of the period
+	Errors           int64 // of Calls
+	RateLimited      int64 // of Calls
+	Deliveries       int64 // created since the beginning of the period
+	FailedDeliveries int64 // of Deliveries
+	QueuedDeliveries int64 // at the moment, retrying ones included
+	FailingWebhooks  int   // at the moment
+	Reviews          int   // in the review queue
+}
+
+// HealthQuery asks for the webhooks of an app, or for all that are failing.
+type HealthQuery struct {
+	AppID string // empty: the failing ones of all apps
+	Limit int
+}
+
+// WebhookHealth is how a webhook does.
+type WebhookHealth struct {
+	ID, AppID, URL string
+	Enabled        bool
+	FailingSince   time.Time // zero: it is not failing
+}

@@ -1,0 +1,98 @@
+package operator
+
+import (
+	"context"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// userActions are the statuses of a user and what setting them is called in the audit log.
+var userActions = map[oauthserver.UserStatus]audit.Action{
+	oauthserver.UserActive:     audit.UserReactivated,
+	oauthserver.UserSuspended:  audit.UserSuspended,
+	oauthserver.UserRestricted: audit.UserRestricted,
+}
+
+// UserDetails is a user and the status.
+type UserDetails struct {
+	User
+	Status oauthserver.UserStatus
+}
+
+// User returns a user of the host; its error is one of apierror, 404 when there is none.
+func (o *Operator) User(ctx context.Context, _ Actor, userID string) (UserDetails, error) {
+	if userID == "" || !text.IsStorable(userID) {
+		return UserDetails{}, apierror.NotFound("user")
+	}
+	user, ok, err := o.cfg.Host.User(ctx, userID)
+	if err != nil {
+		return UserDetails{}, err
+	}
+	if !ok {
+		return UserDetails{}, apierror.NotFound("user")
+	}
+	status, err := o.cfg.Store.UserStatus(ctx, userID)
+	return UserDetails{user, status}, err
+}
+
+// SetUserStatus suspends, restricts or reactivates a user, with a reason for the audit log.
+// Its error is one of apierror: 404, everything that is wrong, or that operators cannot
+// change their own status.
+func (o *Operator) SetUserStatus(ctx context.Context, by Actor, userID string, status oauthserver.UserStatus, reason string) (UserDetails, error) {
+	var v apierror.Validation
+	action, ok := userActions[status]
+	if !ok {
+		v.Add("status must be ACTIVE, SUSPENDED or RESTRICTED")
+	}
+	checkReason(&v, reason)
+	if userID == by.user.ID {
+		v.Add("you cannot change your own status")
+	}
+	if err := v.Err(); err != nil {
+		return UserDetails{}, err
+	}
+	user, err := o.User(ctx, by, userID)
+	if err != nil {
+		return UserDetails{}, err
+	}
+	err = o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		entry := by.did(action, reason)
+		entry.Target = userID
+		return entry, o.cfg.OAuth.SetUserStatus(ctx, userID, status)
+	})
+	user.Status = status
+	return user, err
+}
+
+// EraseUser erases a user: from the host, and then from all that the platform keeps. It
+// reports what it did, and can be repeated; a repetition completes an erasure that failed.
+// The audit entry commits with the suspension by which all tokens of the user are dead, and
+// does not have the user's id. Its error is one of apierror for the operator's own id.
+func (o *Operator) EraseUser(ctx context.Context, by Actor, userID, reason string) (oauthserver.Erasure, error) {
+	var v apierror.Validation
+	checkNote(&v, "reason", reason)
+	if userID == by.user.ID {
+		v.Add("you cannot erase yourself")
+	}
+	if userID == oauthserver.ErasedUser || userID == "" || !text.IsStorable(userID) {
+		return oauthserver.Erasure{}, apierror.NotFound("user")
+	}
+	if err := v.Err(); err != nil {
+		return oauthserver.Erasure{}, err
+	}
+	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		entry := by.did(audit.UserErased, reason)
+		entry.Target = oauthserver.ErasedUser
+		return entry, o.cfg.OAuth.SetUserStatus(ctx, userID, oauthserver.UserSuspended)
+	})
+	if err != nil {
+		return oauthserver.Erasure{}, err
+	}
+	if err := o.cfg.Host.EraseUser(ctx, userID); err != nil {
+		return oauthserver.Erasure{}, err
+	}
+	return o.cfg.OAuth.EraseUser(ctx, userID)
+}

@@ -1,0 +1,50 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// addGroups adds counts to groups, in one order, so that two writers cannot deadlock.
+func (t *tx) addGroups(ctx context.Context, groups []analytics.Group) error {
+	sorted := slices.SortedFunc(slices.Values(groups), func(a, b analytics.Group) int {
+		return cmp.Or(cmp.Compare(a.AppID, b.AppID), cmp.Compare(a.By, b.By), a.Day.Compare(b.Day), cmp.Compare(a.Key, b.Key))
+	})
+	for _, g := range sorted {
+		_, err := t.exec(ctx, `INSERT INTO partnerkit_calls_group (app_id, kind, day_at, name, calls, errors, rate_limited) VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (app_id, kind, day_at, name) DO UPDATE SET calls = partnerkit_calls_group.calls + excluded.calls,
+			errors = partnerkit_calls_group.errors + excluded.errors, rate_limited = partnerkit_calls_group.rate_limited + excluded.rate_limited`,
+			g.AppID, string(g.By), ms(g.Day), g.Key, g.Calls, g.Errors, g.RateLimited)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CallGroups implements analytics.GroupStore.
+func (s *Store) CallGroups(ctx context.Context, q analytics.GroupQuery) ([]analytics.Group, error) {
+	var groups []analytics.Group
+	err := storage.Each(ctx, s, s.sql.of(`SELECT name, CAST(SUM(calls) AS BIGINT), CAST(SUM(errors) AS BIGINT), CAST(SUM(rate_limited) AS BIGINT)
+		FROM partnerkit_calls_group WHERE app_id = $1 AND kind = $2 AND day_at >= $3 AND day_at < $4
+		GROUP BY name ORDER BY 2 DESC, 1 LIMIT $5`), []any{q.AppID, string(q.By), ms(q.From), ms(q.To), q.Limit},
+		func(scan func(...any) error) error {
+			g := analytics.Group{AppID: q.AppID, By: q.By}
+			err := scan(&g.Key, &g.Calls, &g.Errors, &g.RateLimited)
+			groups = append(groups, g)
+			return err
+		})
+	return groups, wrap("call groups", err)
+}
+
+// purgeCallGroups deletes storage.PurgeCallGroups.
+func (s *Store) purgeCallGroups(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.exec(ctx, `DELETE FROM partnerkit_calls_group WHERE (app_id, kind, day_at, name) IN (
+		SELECT app_id, kind, day_at, name FROM partnerkit_calls_group WHERE day_at + 0 < $1 ORDER BY day_at + 0 LIMIT $2)`, ms(before), limit)
+	return int(n), wrap("purge call groups", err)
+}

@@ -1,0 +1,302 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// A list of deliveries is read from the index of one filter, newest first, or from one
+// index for each status:
+//
+//	event id          pk_delivery_event, at most one delivery
+//	retrying, failed  pk_delivery_status
+//	delivered         pk_attempt_arrived
+//	queued            the queue, if a page is enough for it; otherwise as without a filter
+//	business          pk_delivery_business
+//	event             pk_delivery_type
+//	none              pk_delivery_webhook
+//
+// since, until and the place of the page are bounds of the ids, which every one of these
+// indexes is ordered by. What further filters leave out is read all the same, so at most
+// webhooks.ScannedDeliveries are read; the next page goes on after the last of them.
+
+// source is an index that a list reads.
+type source struct {
+	column, value string          // of the deliveries; empty: all of the webhook
+	status        webhooks.Status // of the deliveries; Delivered reads attempts, which lead to them
+	isExact       bool            // every delivery that it has matches the query
+}
+
+// statement collects the arguments of a statement.
+type statement struct{ args []any }
+
+// arg adds an argument and returns its place.
+func (t *statement) arg(value any) string {
+	t.args = append(t.args, value)
+	return "$" + strconv.Itoa(len(t.args))
+}
+
+// found is what was read of a source: all of its matching deliveries, newest first, that
+// are not older than the last one, if there is one.
+type found struct {
+	deliveries []webhooks.Delivery
+	last       string // empty: to the end
+}
+
+// Deliveries implements webhooks.DeliveryStore.
+func (s *Store) Deliveries(ctx context.Context, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+	hooks, err := s.Webhooks(ctx, webhooks.WebhookQuery{AppID: q.AppID, WebhookID: q.WebhookID})
+	if err == nil && len(hooks) == 0 {
+		err = webhooks.ErrNotFound
+	}
+	if err != nil {
+		return webhooks.DeliveryPage{}, wrap("deliveries", err)
+	}
+	page, err := s.deliveryPage(ctx, q)
+	if err == nil && q.CountUpTo > 0 {
+		page.Counts, err = s.countDeliveries(ctx, q)
+	}
+	if err == nil && q.WithBodies {
+		err = s.readBodies(ctx, page.Deliveries)
+	}
+	return page, wrap("deliveries", err)
+}
+
+// readBodies fills in the bodies of deliveries. One that was purged in between keeps none.
+func (s *Store) readBodies(ctx context.Context, all []webhooks.Delivery) error {
+	ids, bodies := make([]string, len(all)), make(map[string][]byte, len(all))
+	for i, d := range all {
+		ids[i] = d.ID
+	}
+	err := eachIn(ctx, s, s.sql.of("SELECT id, body FROM partnerkit_delivery WHERE id IN"), ids, func(scan func(...any) error) error {
+		var id string
+		var body []byte
+		err := scan(&id, &body)
+		bodies[id] = body
+		return err
+	})
+	for i := range all {
+		all[i].Body = bodies[all[i].ID]
+	}
+	return err
+}
+
+func (s *Store) deliveryPage(ctx context.Context, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+	var all []webhooks.Delivery
+	last := ""
+	for _, status := range statusesOf(q) {
+		some, err := s.readSource(ctx, q, status)
+		if err != nil {
+			return webhooks.DeliveryPage{}, err
+		}
+		all, last = append(all, some.deliveries...), max(last, some.last)
+	}
+	all = slices.DeleteFunc(all, func(d webhooks.Delivery) bool { return d.ID < last })
+	slices.SortFunc(all, func(a, b webhooks.Delivery) int { return strings.Compare(b.ID, a.ID) })
+	// A delivery whose status changed in between was read twice.
+	all = slices.CompactFunc(all, func(a, b webhooks.Delivery) bool { return a.ID == b.ID })
+	if len(all) > q.Limit {
+		all, last = all[:q.Limit], all[q.Limit-1].ID
+	}
+	return webhooks.DeliveryPage{Deliveries: all, Next: last}, nil
+}
+
+// statusesOf are the statuses that are read from an index each; one that is empty stands
+// for an index of another filter.
+func statusesOf(q webhooks.DeliveryQuery) []webhooks.Status {
+	asked := slices.Compact(slices.Sorted(slices.Values(q.Statuses)))
+	isFiltered := q.EventType != "" || q.BusinessID != ""
+	if len(asked) == 0 || len(asked) == 4 || q.EventID != "" || isFiltered && slices.Contains(asked, webhooks.Delivered) {
+		return []webhooks.Status{""}
+	}
+	return asked
+}
+
+func (s *Store) readSource(ctx context.Context, q webhooks.DeliveryQuery, status webhooks.Status) (found, error) {
+	switch status {
+	case webhooks.Failed, webhooks.Retrying, webhooks.Delivered:
+		return s.readDeliveries(ctx, q, source{status: status, isExact: q.EventType == "" && q.BusinessID == ""})
+	case webhooks.Queued:
+		queued, isAll, err := s.readQueued(ctx, q)
+		if isAll || err != nil {
+			return found{deliveries: queued}, err
+		}
+		q.Statuses = []webhooks.Status{webhooks.Queued}
+	}
+	from := filtered(q)
+	filters := 0
+	for _, is := range []bool{q.EventID != "", q.BusinessID != "", q.EventType != "", status == webhooks.Queued || len(q.Statuses) > 0} {
+		if is {
+			filters++
+		}
+	}
+	from.isExact = filters == 0 || filters == 1 && from.column != ""
+	return s.readDeliveries(ctx, q, from)
+}
+
+// filtered is the source of a query without a status.
+func filtered(q webhooks.DeliveryQuery) source {
+	switch {
+	case q.EventID != "":
+		return source{column: "event_id", value: q.EventID}
+	case q.BusinessID != "":
+		return source{column: "business_id", value: q.BusinessID}
+	case q.EventType != "":
+		return source{column: "event_type", value: q.EventType}
+	}
+	return source{}
+}
+
+// newest selects columns of the newest deliveries of a source, at most limit. The one
+// delivery of an event needs no order, and without one there is no reason to read another
+// index.
+func (from source) newest(t *statement, q webhooks.DeliveryQuery, columns string, limit int) string {
+	table, key := "partnerkit_delivery", "id"
+	if from.status == webhooks.Delivered {
+		table, key = "partnerkit_attempt a", "delivery_id"
+	}
+	text := "SELECT " + columns + " FROM " + table + " WHERE webhook_id = " + t.arg(q.WebhookID)
+	switch {
+	case from.status == webhooks.Delivered:
+		text += " AND " + arrived
+	case from.status != "":
+		text += " AND status <> 'queued' AND status = '" + string(from.status) + "'"
+	case from.column != "":
+		text += " AND " + from.column + " = " + t.arg(from.value)
+	}
+	text += bounds(t, q, key+" || ''")
+	if from.column != "event_id" {
+		text += " ORDER BY " + key + " || '' DESC"
+	}
+	return text + " LIMIT " + t.arg(limit)
+}
+
+// bounds are those of the ids of deliveries.
+func bounds(t *statement, q webhooks.DeliveryQuery, key string) string {
+	text := ""
+	if q.After != "" {
+		text += " AND " + key + " < " + t.arg(q.After)
+	}
+	if !q.Until.IsZero() {
+		text += " AND " + key + " < " + t.arg(floor(q.Until))
+	}
+	if !q.Since.IsZero() {
+		text += " AND " + key + " >= " + t.arg(floor(q.Since))
+	}
+	return text
+}
+
+// floor is the least id of a delivery created at a time, or at the first full millisecond
+// after it.
+func floor(at time.Time) string {
+	if rest := at.Truncate(time.Millisecond); rest.Before(at) {
+		at = rest.Add(time.Millisecond)
+	}
+	return id.Floor(id.Delivery, time.UnixMilli(max(at.UnixMilli(), 0)))
+}
+
+const headColumns = "id, webhook_id, app_id, event_id, event_type, business_id, status, attempts, response_code, last_error, next_attempt_at, round, sequence, created_at"
+
+func (s *Store) readDeliveries(ctx context.Context, q webhooks.DeliveryQuery, from source) (found, error) {
+	limit := q.Limit + 1 // one more shows whether there is another page
+	if !from.isExact {
+		limit = max(webhooks.ScannedDeliveries, limit)
+	}
+	var t statement
+	query := "SELECT " + deliveryHead
+	if from.status == webhooks.Delivered {
+		query += " FROM (" + from.newest(&t, q, "delivery_id", limit) + ") AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id" + deliveryArrived
+	} else {
+		query += " FROM (" + from.newest(&t, q, headColumns, limit) + ") AS d" + deliveryArrived
+	}
+	all, err := s.readHeads(ctx, query, t.args)
+	var f found
+	if err == nil && len(all) >= limit {
+		f.last = all[len(all)-1].ID
+	}
+	f.deliveries = slices.DeleteFunc(all, func(d webhooks.Delivery) bool { return !matches(q, d) })
+	return f, err
+}
+
+// readHeads returns deliveries without their bodies, newest first.
+func (s *Store) readHeads(ctx context.Context, query string, args []any) ([]webhooks.Delivery, error) {
+	var all []webhooks.Delivery
+	err := storage.Each(ctx, s, s.sql.of(query), args, func(scan func(...any) error) error {
+		var row deliveryRow
+		err := scan(row.dest()...)
+		all = append(all, row.value())
+		return err
+	})
+	slices.SortFunc(all, func(a, b webhooks.Delivery) int { return strings.Compare(b.ID, a.ID) })
+	return all, err
+}
+
+// matches reports whether a delivery passes all filters of a query.
+func matches(q webhooks.DeliveryQuery, d webhooks.Delivery) bool {
+	return (len(q.Statuses) == 0 || slices.Contains(q.Statuses, d.Status)) &&
+		(q.EventType == "" || d.EventType == q.EventType) && (q.BusinessID == "" || d.BusinessID == q.BusinessID) && (q.EventID == "" || d.EventID == q.EventID) &&
+		(q.After == "" || d.ID < q.After) && (q.Since.IsZero() || d.ID >= floor(q.Since)) && (q.Until.IsZero() || d.ID < floor(q.Until))
+}
+
+// clockSkew is how far the clocks of nodes may differ.
+const clockSkew = time.Minute
+
+// readQueued reads the queued deliveries that match, if the queue has no more than a page
+// of what is due; isAll reports that. Only deliveries that are retried are due later.
+func (s *Store) readQueued(ctx context.Context, q webhooks.DeliveryQuery) (queued []webhooks.Delivery, isAll bool, err error) {
+	all, err := s.readHeads(ctx, "SELECT "+deliveryHead+` FROM (SELECT delivery_id FROM partnerkit_delivery_queue
+		WHERE webhook_id = $1 AND due_at <= $2 ORDER BY due_at LIMIT $3) AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id`+deliveryArrived,
+		[]any{q.WebhookID, ms(q.Now.Add(clockSkew)), q.Limit + 1})
+	if err != nil || len(all) > q.Limit {
+		return nil, false, err
+	}
+	q.Statuses = []webhooks.Status{webhooks.Queued}
+	return slices.DeleteFunc(all, func(d webhooks.Delivery) bool { return !matches(q, d) }), true, nil
+}
+
+// countDeliveries counts the deliveries that match a query by status. It ignores the
+// statuses and the page of the query.
+func (s *Store) countDeliveries(ctx context.Context, q webhooks.DeliveryQuery) (webhooks.DeliveryCounts, error) {
+	q.Statuses, q.After = nil, ""
+	counts := map[webhooks.Status]int{}
+	var t statement
+	query := countByStatus(&t, q)
+	err := storage.Each(ctx, s, s.sql.of(query), t.args, func(scan func(...any) error) error {
+		var status string
+		var n int
+		err := scan(&status, &n)
+		counts[webhooks.Status(status)] = min(n, q.CountUpTo)
+		return err
+	})
+	return webhooks.DeliveryCounts{
+		Queued: counts[webhooks.Queued], Retrying: counts[webhooks.Retrying], Delivered: counts[webhooks.Delivered], Failed: counts[webhooks.Failed],
+	}, err
+}
+
+func countByStatus(t *statement, q webhooks.DeliveryQuery) string {
+	from := filtered(q)
+	if from.column != "" {
+		text := "SELECT " + deliveryStatus + ", COUNT(*) FROM (" + from.newest(t, q, "id, status, event_type, business_id", webhooks.ScannedDeliveries) + ") AS d" + deliveryArrived + " WHERE TRUE"
+		for column, value := range map[string]string{"event_type": q.EventType, "business_id": q.BusinessID} {
+			if value != "" && column != from.column {
+				text += " AND d." + column + " = " + t.arg(value)
+			}
+		}
+		return text + " GROUP BY 1"
+	}
+	text := ""
+	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Delivered} {
+		text += fmt.Sprintf("SELECT '%s', COUNT(*) FROM (%s) AS %[1]s UNION ALL ", status, source{status: status}.newest(t, q, "webhook_id", q.CountUpTo))
+	}
+	queue := "SELECT delivery_id FROM partnerkit_delivery_queue WHERE webhook_id = " + t.arg(q.WebhookID) + " AND due_at <= " + t.arg(ms(q.Now.Add(clockSkew))) +
+		" ORDER BY due_at LIMIT " + t.arg(webhooks.ScannedDeliveries)
+	return text + "SELECT 'queued', COUNT(*) FROM (" + queue + ") AS q JOIN partnerkit_delivery d ON d.id = q.delivery_id WHERE d.status = 'queued'" + bounds(t, q, "d.id")
+}

@@ -1,0 +1,120 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+var _ operator.Store = (*Store)(nil)
+
+// Reviews implements operator.Store.
+func (s *Store) Reviews(ctx context.Context, q operator.ReviewQuery) ([]operator.Review, error) {
+	var all []operator.Review
+	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.name, a.organization_id, r.id, r.name, r.state, r.reviewer_id, r.submitted_at
+		FROM partnerkit_listing_revision r JOIN partnerkit_app a ON a.id = r.app_id
+		WHERE r.is_latest AND r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED' AND (r.submitted_at, r.id) > ($1, $2)
+		ORDER BY r.submitted_at, r.id LIMIT $3`), []any{ms(q.AfterTime), q.AfterID, q.Limit}, func(scan func(...any) error) error {
+		var one operator.Review
+		var submitted int64
+		err := scan(&one.AppID, &one.AppName, &one.OrganizationID, &one.RevisionID, &one.ListingName, &one.State, &one.ReviewerID, &submitted)
+		one.SubmittedAt = fromMS(submitted)
+		all = append(all, one)
+		return err
+	})
+	return all, wrap("reviews", err)
+}
+
+// TrustedDocuments implements operator.Store.
+func (s *Store) TrustedDocuments(ctx context.Context) ([]operator.TrustedDocument, error) {
+	var all []operator.TrustedDocument
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, host, created_at FROM partnerkit_trusted_document ORDER BY id"), nil, func(scan func(...any) error) error {
+		var one operator.TrustedDocument
+		var created int64
+		err := scan(&one.ID, &one.Host, &created)
+		one.CreatedAt = fromMS(created)
+		all = append(all, one)
+		return err
+	})
+	return all, wrap("trusted documents", err)
+}
+
+// AddTrustedDocument implements operator.Store. The unique host decides between two at once.
+func (s *Store) AddTrustedDocument(ctx context.Context, d operator.TrustedDocument) error {
+	n, err := s.exec(ctx, "INSERT INTO partnerkit_trusted_document (id, host, created_at) VALUES ($1, $2, $3) ON CONFLICT (host) DO NOTHING", d.ID, d.Host, ms(d.CreatedAt))
+	if err == nil && n == 0 {
+		err = operator.ErrTrusted
+	}
+	return wrap("add trusted document", err)
+}
+
+// RemoveTrustedDocument implements operator.Store.
+func (s *Store) RemoveTrustedDocument(ctx context.Context, documentID string) (operator.TrustedDocument, error) {
+	var removed operator.TrustedDocument
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		var created int64
+		err := tx.one(ctx, "DELETE FROM partnerkit_trusted_document WHERE id = $1 RETURNING id, host, created_at", []any{documentID}, &removed.ID, &removed.Host, &created)
+		removed.CreatedAt = fromMS(created)
+		return notFound(err)
+	})
+	return removed, wrap("remove trusted document", err)
+}
+
+// Figures implements operator.Store.
+func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures, error) {
+	f := operator.Figures{Apps: make(map[oauthserver.AppStatus]int)}
+	err := storage.Each(ctx, s, s.sql.of("SELECT status, COUNT(*) FROM partnerkit_app GROUP BY status"), nil, func(scan func(...any) error) error {
+		var status oauthserver.AppStatus
+		var n int
+		err := scan(&status, &n)
+		f.Apps[status] = n
+		return err
+	})
+	if err != nil {
+		return f, wrap("figures of apps", err)
+	}
+	for _, one := range []struct {
+		query string
+		args  []any
+		into  []any
+	}{
+		{"SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(errors), 0), COALESCE(SUM(rate_limited), 0) FROM partnerkit_calls WHERE hour_at >= $1",
+			[]any{since.UnixMilli()}, []any{&f.Calls, &f.Errors, &f.RateLimited}},
+		{"SELECT COUNT(*) FROM partnerkit_installation WHERE status = 'ACTIVE'", nil, []any{&f.Installations}},
+		{"SELECT COUNT(*), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM partnerkit_delivery WHERE id >= $1",
+			[]any{id.Floor(id.Delivery, since)}, []any{&f.Deliveries, &f.FailedDeliveries}},
+		{"SELECT COUNT(*) FROM partnerkit_delivery_queue", nil, []any{&f.QueuedDeliveries}},
+		{"SELECT COUNT(*) FROM partnerkit_webhook WHERE failing_since IS NOT NULL AND deleted_at IS NULL", nil, []any{&f.FailingWebhooks}},
+		{"SELECT COUNT(*) FROM partnerkit_listing_revision r JOIN partnerkit_app a ON a.id = r.app_id WHERE r.is_latest AND r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED'",
+			nil, []any{&f.Reviews}},
+	} {
+		if err := s.read(ctx, one.query, one.args, one.into...); err != nil {
+			return f, wrap("figures", err)
+		}
+	}
+	return f, nil
+}
+
+// WebhookHealth implements operator.Store.
+func (s *Store) WebhookHealth(ctx context.Context, q operator.HealthQuery) ([]operator.WebhookHealth, error) {
+	where, args := "failing_since IS NOT NULL", []any{q.Limit}
+	if q.AppID != "" {
+		where, args = "app_id = $2", append(args, q.AppID)
+	}
+	var all []operator.WebhookHealth
+	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, url, enabled, failing_since FROM partnerkit_webhook WHERE deleted_at IS NULL AND "+where+" ORDER BY id LIMIT $1"), args,
+		func(scan func(...any) error) error {
+			var one operator.WebhookHealth
+			var failing sql.NullInt64
+			err := scan(&one.ID, &one.AppID, &one.URL, &one.Enabled, &failing)
+			one.FailingSince = fromNullMS(failing)
+			all = append(all, one)
+			return err
+		})
+	return all, wrap("webhook health", err)
+}

@@ -1,0 +1,168 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// standingColumns select the state of everything that an artifact x depends on, joined by
+// standingJoins. An artifact without a grant or a family has NULL there.
+const standingColumns = `a.id, a.client_id, a.status, a.scopes, i.id, i.business_id, i.status, i.scopes,
+	g.id, g.ended_at, x.user_id, u.status`
+
+const standingJoins = ` JOIN partnerkit_app a ON a.id = x.app_id
+	JOIN partnerkit_installation i ON i.id = x.installation_id
+	LEFT JOIN partnerkit_grant g ON g.id = x.grant_id
+	LEFT JOIN partnerkit_user_state u ON u.user_id = x.user_id`
+
+// standingRow is the scan target for standingColumns. Columns that need no decoding are
+// scanned into the Standing directly.
+type standingRow struct {
+	to                           *oauthserver.Standing
+	appScopes, installedScopes   string
+	grant, user                  sql.NullString
+	grantEnded                   sql.NullInt64
+	family                       sql.NullString
+	familyEnded, familyGenerated sql.NullInt64
+}
+
+func (r *standingRow) dest() []any {
+	s := r.to
+	return append(make([]any, 0, 24), // with room for what its artifact adds
+		// Statuses as plain strings, which need no reflection.
+		&s.AppID, &s.ClientID, (*string)(&s.AppStatus), &r.appScopes,
+		&s.InstallationID, &s.BusinessID, (*string)(&s.InstallationStatus), &r.installedScopes,
+		&r.grant, &r.grantEnded, &s.UserID, &r.user)
+}
+
+// decode completes the Standing; own are the scopes of the artifact itself.
+func (r *standingRow) decode(own stored) error {
+	r.to.GrantID, r.to.GrantEnded, r.to.UserStatus = r.grant.String, r.grantEnded.Valid, userStatus(r.user)
+	r.to.FamilyID, r.to.FamilyEnded = r.family.String, r.familyEnded.Valid
+	return decoded(stored{r.appScopes, &r.to.AppScopes}, stored{r.installedScopes, &r.to.InstallationScopes}, own)
+}
+
+// userStatus returns the status of a user; a user without a row is active.
+func userStatus(said sql.NullString) oauthserver.UserStatus {
+	if !said.Valid {
+		return oauthserver.UserActive
+	}
+	return oauthserver.UserStatus(said.String)
+}
+
+// parents are the ids of the app, installation, user and grant that a token depends on.
+// They never change, so they can be read before the transaction.
+type parents struct {
+	app, installation, user string
+	grant                   string // empty for an exchanged token
+}
+
+func parentsOf(s oauthserver.Standing) parents {
+	return parents{app: s.AppID, installation: s.InstallationID, user: s.UserID, grant: s.GrantID}
+}
+
+// owners are parents as statement arguments, converted once for several statements.
+type owners struct{ app, installation, grant, user any }
+
+func (p parents) owners() owners {
+	return owners{app: p.app, installation: p.installation, grant: nullText(p.grant), user: p.user}
+}
+
+// locked is the state of the parents. It cannot change until the transaction ends, because
+// operations that end a parent wait for its row. The user is not locked: tokens issued to a
+// user who is suspended at the same moment are rejected with the user.
+type locked struct {
+	app                oauthserver.AppStatus
+	installation       oauthserver.InstallationStatus
+	grantEnded         bool
+	user               oauthserver.UserStatus
+	appScopes, granted identity.Scopes
+}
+
+// lockedColumns select the state of the parents. The app, installation and grant have the
+// aliases a, i and g; the user's id follows.
+const (
+	lockedColumns = "a.status, a.scopes, i.status, i.scopes, (SELECT u.status FROM partnerkit_user_state u WHERE u.user_id = "
+	grantColumn   = ", g.ended_at"
+)
+
+// lockedRow is the scan target for lockedColumns, with or without a grant.
+type lockedRow struct {
+	state              locked
+	appScopes, granted string
+	user               sql.NullString
+	grantEnded         sql.NullInt64
+}
+
+func (r *lockedRow) dest() []any {
+	return append(make([]any, 0, 8), // with room for what else is read
+		(*string)(&r.state.app), &r.appScopes, (*string)(&r.state.installation), &r.granted, &r.user)
+}
+
+func (r *lockedRow) decode() (locked, error) {
+	r.state.grantEnded, r.state.user = r.grantEnded.Valid, userStatus(r.user)
+	err := decoded(stored{r.appScopes, &r.state.appScopes}, stored{r.granted, &r.state.granted})
+	return r.state, err
+}
+
+// lockStatement reads and locks the parents in the order app, installation, grant.
+// Exchanged session tokens have no grant.
+func lockStatement(d storage.Dialect, grant bool) string {
+	columns := lockedColumns + "$1)"
+	from, where := " FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id", " WHERE i.id = $2"
+	if !grant {
+		return "SELECT " + columns + from + where + d.ShareOf("a, i")
+	}
+	return "SELECT " + columns + grantColumn + from + " JOIN partnerkit_grant g ON g.installation_id = i.id" + where + " AND g.id = $3" + d.ShareOf("a, i, g")
+}
+
+// use begins the issue of tokens: it locks the parents, then uses up the artifact with a
+// single conditional write, which selects the winner of a race. Both statements are sent
+// together, so the write has happened even if the state forbids the issue; the caller must
+// then roll back with errStop. use returns ErrNotFound if a parent does not exist.
+func (t *tx) use(ctx context.Context, p parents, write string, args ...any) (_ locked, won bool, err error) {
+	var row struct {
+		lockedRow
+		found bool
+	}
+	query, of, dest := t.sql.lock, append(make([]any, 0, 3), p.user, p.installation), row.dest()
+	if p.grant != "" {
+		query, of, dest = t.sql.lockWithGrant, append(of, p.grant), append(dest, &row.grantEnded)
+	}
+	if err := storage.OneLater(ctx, t.on, &row.found, query, of, dest...); err != nil {
+		return locked{}, false, err
+	}
+	n, err := t.exec(ctx, write, args...)
+	switch {
+	case err != nil:
+		return locked{}, false, err
+	case !row.found:
+		return locked{}, false, oauthserver.ErrNotFound
+	}
+	state, err := row.decode()
+	return state, n > 0, err
+}
+
+// isAlive reports whether no parent has ended.
+func (l locked) isAlive() bool {
+	return l.app == oauthserver.AppActive && l.installation == oauthserver.InstallationActive && !l.grantEnded && l.user == oauthserver.UserActive
+}
+
+// result returns the outcome for tokens of these scopes: Issued with the scopes that are
+// still allowed, or the reason for refusal.
+func (l locked) result(scopes identity.Scopes) oauthserver.IssueResult {
+	left := scopes.Intersect(l.appScopes).Intersect(l.granted)
+	switch {
+	case l.app != oauthserver.AppActive:
+		return oauthserver.IssueResult{Outcome: oauthserver.ClientDead}
+	case l.installation == oauthserver.InstallationRevoked:
+		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}
+	case !l.isAlive(), left.IsEmpty():
+		return oauthserver.IssueResult{Outcome: oauthserver.Dead}
+	}
+	return oauthserver.IssueResult{Outcome: oauthserver.Issued, Scopes: left}
+}

@@ -1,0 +1,375 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// deliveryListCases are lists of deliveries with filters, and what is done with many
+// deliveries at once.
+var deliveryListCases = []testCase[partnerkit.Store]{
+	// DLV-09: every filter, every pair of filters, in pages of every size, against a filter
+	// of our own.
+	{"DLV-09 filters", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		newWebhook(t, e).mixed(t, 3)
+		all := f.mixed(t, 24)
+		for name, q := range filters(all) {
+			want := matching(q, all)
+			for _, limit := range []int{1, 3, 100} {
+				q.Limit = limit
+				got, pages := f.paged(t, q)
+				if diff := cmp.Diff(deliveryIDs(want), deliveryIDs(got)); diff != "" {
+					t.Errorf("%s in pages of %d (-want +got)\n%s", name, limit, diff)
+				}
+				if most := len(want)/limit + 1; pages > most {
+					t.Errorf("%s in pages of %d: %d pages for %d deliveries", name, limit, pages, len(want))
+				}
+			}
+			q.Statuses, q.Limit = nil, 1
+			q.CountUpTo = 5
+			page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
+			if diff := cmp.Diff(counted(matching(q, all), 5), page.Counts); diff != "" {
+				t.Errorf("%s: counts (-want +got)\n%s", name, diff)
+			}
+		}
+	}},
+	// DLV-09: what a page leaves out is on the next one, also beyond what is read for one.
+	{"DLV-09 a page of several filters is bounded, and nothing is lost", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		rare := f.planned(t, noon, func(d *webhooks.Delivery) { d.EventType = "invoice.created" })
+		for i := range 11 {
+			at := noon.Add(time.Duration(i+1) * time.Minute)
+			f.plannedMany(t, at, 100)
+		}
+		q := f.listed(10)
+		q.BusinessID, q.EventType = f.business, "invoice.created"
+		first := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
+		if len(first.Deliveries) != 0 || first.Next == "" {
+			t.Errorf("the first page has %v, next %q", deliveryIDs(first.Deliveries), first.Next)
+		}
+		if got, _ := f.paged(t, q); !slices.Equal(deliveryIDs(got), []string{rare.ID}) {
+			t.Errorf("listed %v, want %s", deliveryIDs(got), rare.ID)
+		}
+		q.BusinessID = ""
+		if page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q)); !slices.Equal(deliveryIDs(page.Deliveries), []string{rare.ID}) || page.Next != "" {
+			t.Errorf("one filter: %v, next %q", deliveryIDs(page.Deliveries), page.Next)
+		}
+		q.EventType, q.Statuses = "", []webhooks.Status{webhooks.Queued}
+		if got, _ := f.paged(t, q); len(got) != 1101 {
+			t.Errorf("%d of 1101 queued ones", len(got))
+		}
+	}},
+	// DLV-09.
+	{"DLV-09 bodies come on request", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		bodies := map[string]string{}
+		for i := range 8 {
+			body := fmt.Sprintf(`{"number": %d}`, i)
+			d := f.planned(t, noon.Add(time.Duration(i)*time.Second), func(d *webhooks.Delivery) { d.Body = []byte(body) })
+			bodies[d.ID] = body
+		}
+		q := f.listed(5)
+		for _, q.WithBodies = range []bool{false, true} {
+			page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
+			if len(page.Deliveries) != 5 {
+				t.Errorf("%d deliveries, want 5", len(page.Deliveries))
+			}
+			for _, got := range page.Deliveries {
+				want := []byte(bodies[got.ID])
+				if !q.WithBodies {
+					want = nil
+				}
+				if !slices.Equal(got.Body, want) {
+					t.Errorf("WithBodies %t: the body of %s is %q, want %q", q.WithBodies, got.ID, got.Body, want)
+				}
+			}
+		}
+	}},
+	// RDL-04: several at once, each checked for itself.
+	{"RDL-04 redelivers many", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		failed, retrying, skipped := f.failed(t, noon), f.waiting(t, noon), f.failed(t, noon)
+		r := f.again(failed, noon.Add(time.Hour))
+		r.DeliveryIDs = []string{failed.ID, "dlv_absent", retrying.ID, skipped.ID}
+		r.Check = func(d webhooks.Delivery, _ webhooks.Standing) error {
+			if d.ID != failed.ID {
+				return webhooks.ErrSkip
+			}
+			return nil
+		}
+		queued := get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), r))
+		if !slices.Equal(deliveryIDs(queued), []string{failed.ID}) {
+			t.Fatalf("queued %v", deliveryIDs(queued))
+		}
+		want := failed
+		want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = webhooks.Queued, 0, 0, "", r.Now, 1
+		f.wantQueued(t, want, queued[0])
+		if got, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, skipped.ID); err != nil || got.Status != webhooks.Failed {
+			t.Errorf("the one that was left out is %v, %v", got.Status, err)
+		}
+	}},
+	// RDL-04: of 32 at once each delivery is queued by one.
+	{"RDL-04 race to redeliver many", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		var ids []string
+		for range 20 {
+			ids = append(ids, f.failed(t, noon).ID)
+		}
+		var queued atomic.Int64
+		Race(32, func(i int) {
+			r := f.again(webhooks.Delivery{}, noon.Add(time.Duration(i)*time.Second))
+			r.DeliveryIDs = ids[i%10 : i%10+10]
+			check := r.Check
+			r.Check = func(d webhooks.Delivery, s webhooks.Standing) error {
+				if check(d, s) != nil {
+					return webhooks.ErrSkip
+				}
+				return nil
+			}
+			got, err := e.Redeliver(t.Context(), r)
+			if err != nil {
+				t.Error(err)
+			}
+			queued.Add(int64(len(got)))
+		})
+		if n := len(f.inQueue(t)); queued.Load() != 19 || n != 19 { // 0 to 18
+			t.Errorf("%d were queued, %d are in the queue", queued.Load(), n)
+		}
+	}},
+	// RDL-05.
+	{"RDL-05 moves the next attempt", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		d := f.waiting(t, noon)
+		r := f.again(d, noon.Add(10*time.Second))
+		r.From, r.Check = webhooks.Retrying, func(d webhooks.Delivery, _ webhooks.Standing) error {
+			if d.Status != webhooks.Retrying {
+				return errGate
+			}
+			return nil
+		}
+		want := d
+		want.NextAttemptAt = r.Now
+		f.wantQueued(t, want, get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), r))[0])
+
+		// One that is due in a moment may be under way, and stays where it is.
+		soon := f.waiting(t, noon)
+		again := r
+		again.DeliveryIDs, again.Now = []string{soon.ID}, soon.NextAttemptAt.Add(-time.Second)
+		f.wantQueued(t, soon, get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), again))[0])
+		again.DeliveryIDs = []string{f.failed(t, noon).ID}
+		if _, err := e.Redeliver(t.Context(), again); !isRefused(err) {
+			t.Errorf("a failed one: %v", err)
+		}
+	}},
+	// DLV-11: failing from the first attempt that fails to the first that arrives, and
+	// switched off once.
+	{"DLV-11 disables a webhook that keeps failing", func(t *testing.T, e partnerkit.Store) {
+		f := newSender(t, e)
+		f.queued(t, 7)
+		due := f.due(t, noon.Add(time.Hour))
+		const day = 24 * time.Hour
+		for i, step := range []struct {
+			after     time.Duration
+			status    webhooks.Status
+			exhausted bool
+			failing   time.Duration // since; negative: it is not
+			disabled  bool
+		}{
+			{0, webhooks.Delivered, false, -1, false},
+			{day, webhooks.Retrying, false, day, false},
+			{2 * day, webhooks.Failed, true, day, false},
+			{3 * day, webhooks.Delivered, false, -1, false},
+			{4 * day, webhooks.Failed, true, 4 * day, false},
+			{10 * day, webhooks.Retrying, false, 4 * day, false}, // one delivery has failed for good
+			{11 * day, webhooks.Failed, true, 4 * day, true},
+		} {
+			now := noon.Add(step.after)
+			o := f.outcome(due[i], step.status, map[bool]int{true: 200, false: 500}[step.status == webhooks.Delivered])
+			o.IsExhausted, o.Attempt.StartedAt = step.exhausted, now
+			hook := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
+			o.Due.Standing.IsFailing = hook.Health.IsFailing()
+			finish := f.finish(o)
+			finish.Now, finish.DisableAfter = now, 3*day
+			done := get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish))
+			if (len(done.Disabled) == 1) != step.disabled {
+				t.Errorf("step %d: disabled %v", i, done.Disabled)
+			}
+			want := webhooks.Health{}
+			if step.failing >= 0 {
+				want.FailingSince = noon.Add(step.failing)
+			}
+			if step.disabled {
+				want.DisabledAt, want.DisabledReason = now, "no delivery has succeeded for 3 days"
+			}
+			hook = get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
+			if diff := cmp.Diff(want, hook.Health); diff != "" || hook.Enabled == step.disabled {
+				t.Errorf("step %d: enabled %v (-want +got)\n%s", i, hook.Enabled, diff)
+			}
+		}
+		on := get[webhooks.Webhook](t)(e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+			w.Enabled = true
+			return w, nil
+		}))
+		if diff := cmp.Diff(webhooks.Health{}, on.Health); diff != "" || !on.Enabled {
+			t.Errorf("switched on again (-want +got)\n%s", diff)
+		}
+	}},
+	// DLV-11: 2 of 8 have failed or are being retried.
+	{"DLV-11 failure rate", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		f.failed(t, noon.Add(-time.Hour))
+		f.mixed(t, 8)
+		q := webhooks.WebhookQuery{AppID: f.app.ID, RatedSince: noon}
+		if got := get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), q))[0].Health.FailureRate; got != 4.0/6 {
+			t.Errorf("of 2 queued, 2 retrying, 2 failed, 2 delivered: %v", got)
+		}
+	}},
+}
+
+// planned stores a queued delivery.
+func (f *webhookFixture) planned(t *testing.T, at time.Time, change func(*webhooks.Delivery)) webhooks.Delivery {
+	t.Helper()
+	d := webhooks.Delivery{
+		ID: id.New(id.Delivery, at), WebhookID: f.webhook.ID, AppID: f.app.ID, EventID: id.New(id.Event, at), EventType: "invoice.paid", BusinessID: f.business,
+		Body: []byte("{}"), Status: webhooks.Queued, NextAttemptAt: at, Sequence: 7, CreatedAt: at,
+	}
+	change(&d)
+	if !get[bool](t)(f.SavePlan(t.Context(), webhooks.Plan{Deliveries: []webhooks.Delivery{d}})) {
+		t.Fatal("the plan is not saved")
+	}
+	d.Body = nil
+	return d
+}
+
+func (f *webhookFixture) plannedMany(t *testing.T, at time.Time, n int) {
+	t.Helper()
+	var p webhooks.Plan
+	for range n {
+		p.Deliveries = append(p.Deliveries, webhooks.Delivery{
+			ID: id.New(id.Delivery, at), WebhookID: f.webhook.ID, AppID: f.app.ID, EventID: id.New(id.Event, at), EventType: "invoice.paid", BusinessID: f.business,
+			Body: []byte("{}"), Status: webhooks.Queued, NextAttemptAt: at, CreatedAt: at,
+		})
+	}
+	if !get[bool](t)(f.SavePlan(t.Context(), p)) {
+		t.Fatal("the plan is not saved")
+	}
+}
+
+// mixed stores deliveries of every status, of three businesses and two events, and returns
+// them newest first.
+func (f *webhookFixture) mixed(t *testing.T, n int) []webhooks.Delivery {
+	t.Helper()
+	statuses := []webhooks.Status{webhooks.Queued, webhooks.Retrying, webhooks.Delivered, webhooks.Failed}
+	var all []webhooks.Delivery
+	for i := range n {
+		at := noon.Add(time.Duration(i) * time.Second)
+		d := f.planned(t, at, func(d *webhooks.Delivery) {
+			d.BusinessID, d.EventType = fmt.Sprintf("%s_%d", f.business, i%3), []string{"invoice.paid", "invoice.created"}[i/2%2]
+		})
+		after := d
+		after.Status, after.Attempts, after.NextAttemptAt = statuses[i%4], 1, time.Time{}
+		attempt := &webhooks.Attempt{Number: 1, StartedAt: at, ResponseCode: 500, Error: "answered 500"}
+		switch after.Status {
+		case webhooks.Queued:
+			all = append(all, d)
+			continue
+		case webhooks.Retrying:
+			after.NextAttemptAt = at.Add(time.Hour)
+		case webhooks.Delivered:
+			attempt.ResponseCode, attempt.Error = 200, ""
+			if i%8 == 2 { // after a retry
+				tried := d
+				tried.Status, tried.Attempts, tried.NextAttemptAt = webhooks.Retrying, 1, at.Add(time.Millisecond)
+				f.finish(t, d, tried, &webhooks.Attempt{Number: 1, StartedAt: at, ResponseCode: 500})
+				d, attempt.Number, after.Attempts = tried, 2, 2
+			}
+		}
+		after.ResponseCode, after.LastError = attempt.ResponseCode, attempt.Error
+		f.finish(t, d, after, attempt)
+		all = append(all, after)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// filters are queries for some of the deliveries that mixed has made.
+func filters(all []webhooks.Delivery) map[string]webhooks.DeliveryQuery {
+	one := all[len(all)/2]
+	single := map[string]func(*webhooks.DeliveryQuery){
+		"business":  func(q *webhooks.DeliveryQuery) { q.BusinessID = one.BusinessID },
+		"event":     func(q *webhooks.DeliveryQuery) { q.EventType = one.EventType },
+		"event id":  func(q *webhooks.DeliveryQuery) { q.EventID = one.EventID },
+		"queued":    func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Queued} },
+		"retrying":  func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Retrying} },
+		"delivered": func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Delivered} },
+		"failed":    func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Failed} },
+		"two statuses": func(q *webhooks.DeliveryQuery) {
+			q.Statuses = []webhooks.Status{webhooks.Delivered, webhooks.Queued}
+		},
+		"since": func(q *webhooks.DeliveryQuery) { q.Since = one.CreatedAt },
+		"until": func(q *webhooks.DeliveryQuery) { q.Until = one.CreatedAt },
+		"between": func(q *webhooks.DeliveryQuery) {
+			q.Since, q.Until = one.CreatedAt.Add(-3*time.Second-time.Microsecond), one.CreatedAt.Add(3*time.Second+time.Microsecond)
+		},
+		"nothing": func(*webhooks.DeliveryQuery) {},
+	}
+	queries := map[string]webhooks.DeliveryQuery{}
+	for a, first := range single {
+		for b, second := range single {
+			q := webhooks.DeliveryQuery{AppID: one.AppID, WebhookID: one.WebhookID, Now: noon.Add(time.Minute)}
+			first(&q)
+			second(&q)
+			queries[a+", "+b] = q
+		}
+	}
+	return queries
+}
+
+func matching(q webhooks.DeliveryQuery, all []webhooks.Delivery) []webhooks.Delivery {
+	return slices.DeleteFunc(slices.Clone(all), func(d webhooks.Delivery) bool {
+		return len(q.Statuses) > 0 && !slices.Contains(q.Statuses, d.Status) || q.EventType != "" && q.EventType != d.EventType ||
+			q.BusinessID != "" && q.BusinessID != d.BusinessID || q.EventID != "" && q.EventID != d.EventID ||
+			!q.Since.IsZero() && d.CreatedAt.Before(q.Since) || !q.Until.IsZero() && !d.CreatedAt.Before(q.Until)
+	})
+}
+
+func counted(all []webhooks.Delivery, most int) webhooks.DeliveryCounts {
+	n := map[webhooks.Status]int{}
+	for _, d := range all {
+		n[d.Status] = min(n[d.Status]+1, most)
+	}
+	return webhooks.DeliveryCounts{Queued: n[webhooks.Queued], Retrying: n[webhooks.Retrying], Delivered: n[webhooks.Delivered], Failed: n[webhooks.Failed]}
+}
+
+func deliveryIDs(all []webhooks.Delivery) []string {
+	ids := make([]string, len(all))
+	for i, d := range all {
+		ids[i] = d.ID
+	}
+	return ids
+}
+
+// paged lists all pages of a query, and returns how many there were.
+func (f *webhookFixture) paged(t *testing.T, q webhooks.DeliveryQuery) (all []webhooks.Delivery, pages int) {
+	t.Helper()
+	for {
+		page := get[webhooks.DeliveryPage](t)(f.Deliveries(t.Context(), q))
+		all, pages, q.After = append(all, page.Deliveries...), pages+1, page.Next
+		if len(page.Deliveries) > q.Limit {
+			t.Fatalf("a page of %d", len(page.Deliveries))
+		}
+		if page.Next == "" || pages > 5000 {
+			return all, pages
+		}
+	}
+}

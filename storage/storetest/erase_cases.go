@@ -1,0 +1,202 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// erase erases the user of the fixture in parts of a few records. It returns what was done
+// and when the last part began.
+func (f *oauthFixture) erase(t *testing.T) (done oauthserver.Erasure, lastBegan time.Time) {
+	t.Helper()
+	done, lastBegan, err := f.eraseIn(t.Context(), 3)
+	if err != nil {
+		t.Errorf("erase: %v", err)
+	}
+	return done, lastBegan
+}
+
+func (f *oauthFixture) eraseIn(ctx context.Context, limit int) (total oauthserver.Erasure, began time.Time, err error) {
+	for part := (oauthserver.EraseUser{UserID: f.user, Now: noon, Limit: limit}); ; {
+		began = time.Now()
+		done, err := f.EraseUser(ctx, part)
+		total.Add(done.Erasure)
+		if err != nil || done.Next == "" {
+			return total, began, err
+		}
+		part.After = done.Next
+	}
+}
+
+// exchanged issues tokens for a session token, with or without a refresh token.
+func (f *oauthFixture) exchanged(t *testing.T, refresh bool) oauthserver.NewTokens {
+	t.Helper()
+	m := newTokens(noon)
+	if !refresh {
+		m.RefreshID = ""
+	}
+	if got := get[oauthserver.IssueResult](t)(f.ExchangeSession(t.Context(), f.exchange(), m)); got.Outcome != oauthserver.Issued {
+		t.Fatalf("exchange ended with %q", got.Outcome)
+	}
+	return m
+}
+
+// sameApp is the fixture with another user.
+func (f *oauthFixture) sameApp(user string) *oauthFixture {
+	other := *f
+	other.user = user
+	return &other
+}
+
+// eraseCases: a user who is erased is in no record, and has no token.
+var eraseCases = []testCase[partnerkit.Store]{
+	{"OPS-04 Erasing a user", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		other := f.sameApp("other_" + f.user)
+		theirs := []oauthserver.NewTokens{f.issued(t), f.issued(t), f.exchanged(t, true)}
+		access := f.exchanged(t, false)
+		code, device := f.code(t), f.device(t, true)
+		kept := other.issued(t)
+		must(t, e.RecordAudit(t.Context(), f.entry(audit.AppUpdated, noon)))
+		about := other.entry(audit.AppUpdated, noon)
+		about.Target = f.user
+		must(t, e.RecordAudit(t.Context(), about))
+		must(t, e.SetUserStatus(t.Context(), f.user, oauthserver.UserRestricted, noon))
+		key := claim(newKey(), "work", start)
+		key.CallerID = guard.UserCallerID(f.user)
+		wantKey(t, e, key, owned)
+
+		// Entries: four approvals of the user, one change by and one about the user.
+		done, _ := f.erase(t)
+		want := oauthserver.Erasure{Consents: 1, Families: 3, AuditEntries: 6, Records: done.Records}
+		if diff := cmp.Diff(want, done); diff != "" || done.Records < 1+3+4+6+1 {
+			t.Errorf("%d records, (-want +got)\n%s", done.Records, diff)
+		}
+		for _, m := range theirs {
+			f.wantLive(t, m, false)
+			if got := f.refreshToken(t, m).UserID; got != oauthserver.ErasedUser {
+				t.Errorf("a refresh token is of %q", got)
+			}
+		}
+		f.wantErased(t, access)
+		f.wantErased(t, theirs[0])
+		for name, issue := range map[string]func(m oauthserver.NewTokens) (oauthserver.IssueResult, error){
+			"code": func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+				return e.RedeemCode(t.Context(), code, m)
+			},
+			"device": func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+				return e.CollectDevice(t.Context(), device, m)
+			},
+			"refresh": func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+				return e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, theirs[0])}, m)
+			},
+		} {
+			if got := get[oauthserver.IssueResult](t)(issue(newTokens(noon))); got.Outcome != oauthserver.Dead && got.Outcome != oauthserver.Revoked {
+				t.Errorf("%s: %q", name, got.Outcome)
+			}
+		}
+		for _, entry := range get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Limit: 100})) {
+			if entry.UserID == f.user || entry.Target == f.user {
+				t.Errorf("the audit log has %+v", entry)
+			}
+		}
+		if got := get[oauthserver.UserStatus](t)(e.UserStatus(t.Context(), f.user)); got != oauthserver.UserActive {
+			t.Errorf("the user is %s", got)
+		}
+		again := key
+		again.Owner, again.Fingerprint = "another", [32]byte{1}
+		wantKey(t, e, again, owned) // nothing is known of the first one
+		other.wantLive(t, kept, true)
+	}},
+	{"OPS-04 Erasing a user again", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		f.issued(t)
+		if done, _ := f.erase(t); done.Consents != 1 || done.Families != 1 {
+			t.Errorf("the first time: %+v", done)
+		}
+		if done, _ := f.erase(t); done != (oauthserver.Erasure{}) {
+			t.Errorf("the second time: %+v", done)
+		}
+		f.wantLive(t, f.issued(t), true) // with a new consent
+		if done, _ := f.erase(t); done.Consents != 1 || done.Families != 1 {
+			t.Errorf("after a new consent: %+v", done)
+		}
+	}},
+	// The tokens are dead after the first part, and stay so if there is no second one.
+	{"OPS-04 An erasure that stops", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		m := f.issued(t)
+		part := oauthserver.EraseUser{UserID: f.user, Now: noon, Limit: 3}
+		for parts := 1; ; parts++ {
+			part.After = ""
+			for range parts {
+				done := get[oauthserver.Erased](t)(e.EraseUser(t.Context(), part))
+				f.wantLive(t, m, false)
+				if part.After = done.Next; part.After == "" {
+					return
+				}
+			}
+			if got := get[oauthserver.IssueResult](t)(e.ExchangeSession(t.Context(), f.exchange(), newTokens(noon))); got.Outcome == oauthserver.Issued {
+				t.Fatalf("after %d parts an exchange was allowed", parts)
+			}
+		}
+	}},
+	{"OPS-04 Erasing against issuing", func(t *testing.T, e partnerkit.Store) {
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
+			f.erase(t)
+			return nil
+		})
+	}},
+	// An exchange that is done before the last part begins leaves nothing.
+	{"OPS-04 Erasing against exchanges", func(t *testing.T, e partnerkit.Store) {
+		for range rounds() {
+			f := newOAuth(t, e)
+			f.sameApp("other_" + f.user).code(t) // installs
+			var mu sync.Mutex
+			var last time.Time
+			returned := make(map[oauthserver.NewTokens]time.Time)
+			Race(8, func(i int) {
+				if i == 0 {
+					_, last = f.erase(t)
+					return
+				}
+				m := newTokens(noon)
+				if i%2 == 0 {
+					m.RefreshID = ""
+				}
+				if _, err := f.ExchangeSession(t.Context(), f.exchange(), m); err != nil {
+					t.Error(err)
+				}
+				now := time.Now()
+				mu.Lock()
+				defer mu.Unlock()
+				returned[m] = now
+			})
+			for m, at := range returned {
+				if at.Before(last) {
+					f.wantErased(t, m)
+				}
+			}
+		}
+	}},
+}
+
+// wantErased wants no live access token, and none that has the user's id.
+func (f *oauthFixture) wantErased(t *testing.T, m oauthserver.NewTokens) {
+	t.Helper()
+	if f.isLive(t, m) {
+		t.Error("an access token survived")
+	}
+	if token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest); err == nil && token.UserID != oauthserver.ErasedUser {
+		t.Errorf("an access token is of %q", token.UserID)
+	}
+}

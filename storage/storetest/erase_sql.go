@@ -1,0 +1,100 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// sqlEraseCases need what only sqlstore has.
+var sqlEraseCases = []testCase[*Env]{
+	{"OPS-04 No column has the id of an erased user", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e).sameApp("the_erased_one")
+		f.recordEverywhere(t)
+		query := e.stateQuery(t)
+		var had []string
+		for name, in := range e.state(t, query) {
+			if strings.Contains(in.text, f.user) {
+				had = append(had, name)
+			}
+		}
+		if len(had) != 8 {
+			t.Errorf("the user is in %v, want all 8 tables that have user ids", had)
+		}
+		f.erase(t)
+		for name, in := range e.state(t, query) {
+			if strings.Contains(in.text, f.user) {
+				t.Errorf("%s has the id", name)
+			}
+		}
+	}},
+	{"OPS-04 Erasing waits for a refresh", func(t *testing.T, e *Env) {
+		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
+			_, _, err := f.eraseIn(t.Context(), 10_000)
+			return err
+		})
+	}},
+	// The exchange has read that the user is active, and commits after the suspension.
+	{"OPS-04 Erasing waits for an exchange", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e)
+		f.sameApp("other_" + f.user).code(t) // installs
+		tx, err := e.BeginTx(t.Context())
+		must(t, err)
+		defer tx.Rollback()
+		m := newTokens(noon)
+		m.RefreshID = ""
+		if got := get[oauthserver.IssueResult](t)(e.WithTx(tx).ExchangeSession(t.Context(), f.exchange(), m)); got.Outcome != oauthserver.Issued {
+			t.Fatalf("exchange: %q", got.Outcome)
+		}
+		erased := inBackground(func() error {
+			_, _, err := f.eraseIn(t.Context(), 10_000)
+			return err
+		})
+		wantWaiting(t, erased)
+		must(t, tx.Commit(t.Context()))
+		must(t, <-erased)
+		f.wantErased(t, m)
+	}},
+	{"OPS-04 Erasing under faults", func(t *testing.T, e *Env) {
+		f := newOAuth(t, e).sameApp("the_erased_one")
+		query := e.stateQuery(t)
+		for n, struck := 1, true; struck; n++ {
+			if n == maxFaults {
+				t.Fatalf("still struck at place %d", n)
+			}
+			m := f.recordEverywhere(t)
+			_, struck = e.struck(t, FaultError, n, func(ctx context.Context) bool {
+				_, _, err := f.eraseIn(ctx, 10_000) // as many statements each time
+				return err == nil
+			})
+			f.erase(t)
+			f.wantLive(t, m, false)
+			for name, in := range e.state(t, query) {
+				if strings.Contains(in.text, f.user) {
+					t.Errorf("fault at %d: %s has the id", n, name)
+				}
+			}
+		}
+	}},
+}
+
+// recordEverywhere makes a record with the user's id wherever the store keeps one, and
+// returns the user's tokens.
+func (f *oauthFixture) recordEverywhere(t *testing.T) oauthserver.NewTokens {
+	t.Helper()
+	m := f.issued(t)
+	f.exchanged(t, true)
+	f.exchanged(t, false)
+	f.code(t)
+	f.device(t, true)
+	must(t, f.RecordAudit(t.Context(), f.entry(audit.AppUpdated, noon)))
+	must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserRestricted, noon))
+	key := claim(newKey(), "work", start)
+	key.CallerID = guard.UserCallerID(f.user)
+	wantKey(t, f, key, owned)
+	return m
+}

@@ -1,0 +1,48 @@
+package storetest_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// slowLog is a store around another one: it logs reads of access tokens that take long.
+type slowLog struct {
+	partnerkit.Store
+	watcher webhooks.Watcher // optional interfaces are forwarded by hand
+	log     *slog.Logger
+}
+
+func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+	began := time.Now()
+	token, err := s.Store.AccessToken(ctx, tokenID, digest)
+	if took := time.Since(began); took > 50*time.Millisecond {
+		s.log.WarnContext(ctx, "slow read of an access token", "took", took)
+	}
+	return token, err
+}
+
+func (s slowLog) Watch(topic string) (news <-chan struct{}, stop func()) {
+	return s.watcher.Watch(topic)
+}
+
+// A test certifies a store of your own. Here the store wraps that of SQLite.
+func ExampleRun() {
+	_ = func(t *testing.T) { // func TestStore(t *testing.T)
+		storetest.Run(t, func(t testing.TB) partnerkit.Store {
+			inner, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.Memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = inner.Close() })
+			return slowLog{Store: inner, watcher: inner, log: slog.Default()}
+		})
+	}
+}

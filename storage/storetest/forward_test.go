@@ -1,0 +1,21 @@
+package storetest_test
+
+import (
+	"testing"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+)
+
+// forwarding is a store that has the methods of partnerkit.Store and no others.
+type forwarding struct{ partnerkit.Store }
+
+func openForwarding(t testing.TB) partnerkit.Store {
+	return forwarding{storetest.NewEnv(t, storetest.SQLite)}
+}
+
+// A store of another package passes, without a method beyond the interface.
+func TestForwardingStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, openForwarding)
+}

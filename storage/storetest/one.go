@@ -1,0 +1,80 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// oneOf returns the record with an id of an app, from a list of the app's records.
+func oneOf[T any](list func(ctx context.Context, appID string) ([]T, error), idOf func(T) string, absent error) func(ctx context.Context, appID, id string) (T, error) {
+	return func(ctx context.Context, appID, id string) (T, error) {
+		var none T
+		all, err := list(ctx, appID)
+		if err != nil {
+			return none, err
+		}
+		for _, one := range all {
+			if idOf(one) == id {
+				return one, nil
+			}
+		}
+		return none, absent
+	}
+}
+
+func oneField(e partnerkit.Store) func(ctx context.Context, appID, id string) (appdata.Field, error) {
+	return oneOf(e.Fields, func(f appdata.Field) string { return f.ID }, appdata.ErrNotFound)
+}
+
+func oneAsset(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Asset, error) {
+	return func(ctx context.Context, appID, id string) (console.Asset, error) {
+		found, err := e.Assets(ctx, console.AssetQuery{AppID: appID, AssetID: id})
+		if err == nil && len(found) != 1 {
+			err = oauthserver.ErrNotFound
+		}
+		if err != nil {
+			return console.Asset{}, err
+		}
+		return found[0], nil
+	}
+}
+
+func oneExtension(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Extension, error) {
+	return oneOf(e.Extensions, func(x console.Extension) string { return x.ID }, oauthserver.ErrNotFound)
+}
+
+func oneFunction(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Function, error) {
+	return oneOf(e.Functions, func(f console.Function) string { return f.ID }, oauthserver.ErrNotFound)
+}
+
+func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) (webhooks.Webhook, error) {
+	return func(ctx context.Context, appID, id string) (webhooks.Webhook, error) {
+		found, err := e.Webhooks(ctx, webhooks.WebhookQuery{AppID: appID, WebhookID: id})
+		if err == nil && len(found) != 1 {
+			err = webhooks.ErrNotFound
+		}
+		if err != nil {
+			return webhooks.Webhook{}, err
+		}
+		return found[0], nil
+	}
+}
+
+// activeInstallation returns that of an app in a business.
+func activeInstallation(e partnerkit.Store) func(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
+	return func(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
+		found, err := e.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, BusinessID: businessID})
+		if err == nil && len(found) != 1 {
+			err = oauthserver.ErrNotFound
+		}
+		if err != nil {
+			return oauthserver.Installation{}, err
+		}
+		return found[0], nil
+	}
+}

@@ -1,0 +1,133 @@
+package storetest
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// submit gives the app a listing that is in a state since a time, and returns its place in
+// the review queue.
+func (f *listingFixture) submit(t *testing.T, state console.RevisionState, at time.Time) operator.Review {
+	t.Helper()
+	r := f.draft(slug())
+	r.State, r.SubmittedAt, r.ReviewerID = state, at, "usr_staff"
+	f.take(t, f.first(r))
+	return operator.Review{
+		AppID: f.app.ID, AppName: f.app.Name, OrganizationID: f.app.OrganizationID, RevisionID: r.ID, ListingName: r.Name,
+		State: state, ReviewerID: "usr_staff", SubmittedAt: at,
+	}
+}
+
+func newTrustedDocument(host string, at time.Time) operator.TrustedDocument {
+	return operator.TrustedDocument{ID: id.New(id.TrustedDocument, at), Host: host, CreatedAt: at}
+}
+
+// operatorCases are what only the operator's side needs.
+var operatorCases = []testCase[partnerkit.Store]{
+	{"The review queue begins with the oldest submission", func(t *testing.T, e partnerkit.Store) {
+		second := newListing(t, e).submit(t, console.RevisionInReview, noon.Add(time.Minute))
+		first := newListing(t, e).submit(t, console.RevisionSubmitted, noon)
+		newListing(t, e).submit(t, console.RevisionDraft, noon)
+		ended := newListing(t, e)
+		ended.submit(t, console.RevisionSubmitted, noon)
+		_, err := e.UpdateApp(t.Context(), ended.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			a.Status = oauthserver.AppDeactivated
+			return a, nil
+		})
+		must(t, err)
+		for _, c := range []struct {
+			query operator.ReviewQuery
+			want  []operator.Review
+		}{
+			{operator.ReviewQuery{Limit: 9}, []operator.Review{first, second}},
+			{operator.ReviewQuery{Limit: 1}, []operator.Review{first}},
+			{operator.ReviewQuery{AfterTime: first.SubmittedAt, AfterID: first.RevisionID, Limit: 9}, []operator.Review{second}},
+			{operator.ReviewQuery{AfterTime: second.SubmittedAt, AfterID: second.RevisionID, Limit: 9}, nil},
+		} {
+			if diff := cmp.Diff(c.want, get[[]operator.Review](t)(e.Reviews(t.Context(), c.query))); diff != "" {
+				t.Errorf("%+v (-want +got)\n%s", c.query, diff)
+			}
+		}
+	}},
+	{"A trusted document comes back until it is removed", func(t *testing.T, e partnerkit.Store) {
+		one, two := newTrustedDocument("one.example", noon), newTrustedDocument("two.example", noon.Add(time.Second))
+		must(t, e.AddTrustedDocument(t.Context(), two))
+		must(t, e.AddTrustedDocument(t.Context(), one))
+		if diff := cmp.Diff([]operator.TrustedDocument{one, two}, get[[]operator.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff(one, get[operator.TrustedDocument](t)(e.RemoveTrustedDocument(t.Context(), one.ID))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if _, err := e.RemoveTrustedDocument(t.Context(), one.ID); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("again: %v", err)
+		}
+		if diff := cmp.Diff([]operator.TrustedDocument{two}, get[[]operator.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}},
+	{"Race for the trust in a host", func(t *testing.T, e partnerkit.Store) {
+		var added atomic.Int32
+		Race(contenders, func(int) {
+			switch err := e.AddTrustedDocument(t.Context(), newTrustedDocument("agent.example", noon)); {
+			case err == nil:
+				added.Add(1)
+			case !errors.Is(err, operator.ErrTrusted):
+				t.Error(err)
+			}
+		})
+		if added.Load() != 1 {
+			t.Errorf("%d succeeded, want 1", added.Load())
+		}
+	}},
+	{"Figures count what there is, and what happened since", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		f.failed(t, noon.Add(-2*time.Hour))
+		f.failed(t, noon)
+		f.waiting(t, noon)
+		newListing(t, e).submit(t, console.RevisionSubmitted, noon)
+		now, before := bucket(f.app.ID, noon.Truncate(time.Hour)), bucket(f.app.ID, noon.Truncate(time.Hour).Add(-2*time.Hour))
+		now.Counts = analytics.Counts{Calls: 5, Errors: 2, RateLimited: 1}
+		must(t, e.AddCalls(t.Context(), batch("w", 1, now, before)))
+		got := get[operator.Figures](t)(e.Figures(t.Context(), noon.Truncate(time.Hour).Add(-time.Hour)))
+		got.FailingWebhooks = 0 // see the health of webhooks
+		want := operator.Figures{
+			Apps: map[oauthserver.AppStatus]int{oauthserver.AppActive: 2}, Installations: 1, Calls: 5, Errors: 2, RateLimited: 1,
+			Deliveries: 2, FailedDeliveries: 1, QueuedDeliveries: 1, Reviews: 1,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}},
+	{"The health of webhooks, of an app and of all that fail", func(t *testing.T, e partnerkit.Store) {
+		healthy, failing := newWebhook(t, e), newWebhook(t, e)
+		failing.failed(t, noon, webhooks.Attempt{Number: 1, StartedAt: noon, ResponseCode: 500})
+		all := get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{Limit: 9}))
+		if len(all) != 1 || all[0].ID != failing.webhook.ID || all[0].FailingSince.IsZero() {
+			t.Errorf("failing: %+v", all)
+		}
+		if n := get[operator.Figures](t)(e.Figures(t.Context(), noon)).FailingWebhooks; n != 1 {
+			t.Errorf("%d webhooks fail, want 1", n)
+		}
+		want := []operator.WebhookHealth{{ID: healthy.webhook.ID, AppID: healthy.app.ID, URL: healthy.webhook.URL, Enabled: true}}
+		if diff := cmp.Diff(want, get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{AppID: healthy.app.ID, Limit: 9}))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		must(t, e.DeleteWebhook(t.Context(), failing.app.ID, failing.webhook.ID, noon))
+		if left := get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{Limit: 9})); len(left) != 0 {
+			t.Errorf("deleted: %+v", left)
+		}
+	}},
+}

@@ -1,0 +1,65 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// sqlQueueCases need what only sqlstore has.
+var sqlQueueCases = []testCase[*Env]{
+	{"Recording costs a few statements for many", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		second := newSender(t, e)
+		f.queued(t, 32)
+		second.queued(t, 32)
+		claim := webhooks.Claim{Now: noon.Add(time.Hour), IsTaken: func(string) bool { return false }}
+		for _, w := range []webhooks.Webhook{f.webhook, second.webhook} {
+			claim.Webhooks = append(claim.Webhooks, webhooks.WebhookClaim{WebhookID: w.ID, Limit: 100})
+		}
+		e.Tap.Reset()
+		due := get[[]webhooks.Due](t)(e.DueDeliveries(t.Context(), claim))
+		if statements, commits := e.Tap.Counts(); len(due) != 64 || statements != 4 || commits != 0 {
+			t.Errorf("%d statements and %d commits to claim %d of two webhooks", statements, commits, len(due))
+		}
+		var outcomes []webhooks.Outcome
+		for _, one := range due {
+			outcomes = append(outcomes, f.outcome(one, webhooks.Delivered, 204))
+		}
+		e.Tap.Reset()
+		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+		if statements, commits := e.Tap.Counts(); statements != 4 || commits != 1 {
+			t.Errorf("%d statements and %d commits for 64 outcomes of two webhooks", statements, commits)
+		}
+	}},
+	{"Outcomes are recorded wholly or not at all", func(t *testing.T, e *Env) {
+		var f *senderFixture
+		var outcomes []webhooks.Outcome
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				if f != nil {
+					must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+				}
+				f = newSender(t, e)
+				f.queued(t, 3)
+				due := f.due(t, noon.Add(time.Hour))
+				exhausted := f.outcome(due[2], webhooks.Failed, 500)
+				exhausted.Attempts, exhausted.IsExhausted = webhooks.MaxAttempts, true
+				outcomes = []webhooks.Outcome{f.outcome(due[0], webhooks.Delivered, 200), f.outcome(due[1], webhooks.Retrying, 500), exhausted}
+			},
+			Act: func(ctx context.Context) error {
+				_, err := e.FinishAttempts(ctx, f.finish(outcomes...))
+				return err
+			},
+			Check: func(t *testing.T, happened bool) {
+				due := f.due(t, noon.Add(time.Hour))
+				_, attempts := f.stored(t, outcomes[2].Due.ID)
+				if happened != (len(due) == 1) || happened != (len(attempts) == 1) {
+					t.Errorf("happened %v: %d due, %d attempts", happened, len(due), len(attempts))
+				}
+			},
+		})
+	}},
+}

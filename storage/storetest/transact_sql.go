@@ -1,0 +1,91 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
+)
+
+// sqlTransactCases are transactions under faults, their hints, and those of a host.
+var sqlTransactCases = []testCase[*Env]{
+	{"A transaction hints after its commit", func(t *testing.T, e *Env) {
+		news, stop := e.Watch(sqlstore.TopicClock)
+		defer stop()
+		advance := func(fails error) func(ctx context.Context) error {
+			return func(ctx context.Context) error {
+				if _, err := e.AdvanceClock(ctx, time.Minute); err != nil {
+					return err
+				}
+				if inside, err := e.ClockOffset(ctx); err != nil || inside != time.Minute {
+					t.Errorf("inside: %v, %v", inside, err)
+				}
+				wantOffset(t, e, 0) // others do not see it yet
+				wantNews(t, news, false)
+				return fails
+			}
+		}
+		if err := e.Transact(t.Context(), advance(errTransact)); !errors.Is(err, errTransact) {
+			t.Errorf("Transact = %v", err)
+		}
+		wantOffset(t, e, 0)
+		wantNews(t, news, false)
+		must(t, e.Transact(t.Context(), advance(nil)))
+		wantOffset(t, e, time.Minute)
+		wantNews(t, news, true)
+	}},
+	{"A transaction inside a host's joins it", func(t *testing.T, e *Env) {
+		tx, err := e.BeginTx(t.Context())
+		must(t, err)
+		must(t, e.WithTx(tx).Transact(t.Context(), func(ctx context.Context) error {
+			_, err := e.AdvanceClock(ctx, time.Minute)
+			return errors.Join(err, e.RecordEvents(ctx, events.Event{ID: "evt_1", Type: "invoice.paid", BusinessID: "biz_1", Data: []byte("{}"), CreatedAt: noon}))
+		}))
+		must(t, tx.Rollback())
+		wantOffset(t, e, 0)
+	}},
+	{"Transact under faults", func(t *testing.T, e *Env) {
+		var f *oauthFixture
+		var entry audit.Entry
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) { f = newOAuth(t, e); entry = f.entry(audit.AppUpdated, noon) },
+			Act: func(ctx context.Context) error {
+				return e.Transact(ctx, func(ctx context.Context) error {
+					_, err := e.UpdateApp(ctx, f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+						a.Name = "Changed"
+						return a, nil
+					})
+					if err != nil {
+						return err
+					}
+					return e.RecordAudit(ctx, entry)
+				})
+			},
+			Check: func(t *testing.T, happened bool) {
+				app, log := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)), get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Limit: 10}))
+				if (app.Name == "Changed") != happened || (len(log) == 1) != happened {
+					t.Errorf("happened %v: %q, %d entries", happened, app.Name, len(log))
+				}
+			},
+		})
+	}},
+}
+
+func wantNews(t *testing.T, news <-chan struct{}, want bool) {
+	t.Helper()
+	select {
+	case <-news:
+		if !want {
+			t.Error("a hint before the commit")
+		}
+	default:
+		if want {
+			t.Error("no hint after the commit")
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// wrongStores break one promise each. The suite must catch the store in the named case.
+var wrongStores = []struct {
+	breaks string // what the store does
+	caught string // consumer/case
+	wrap   func(partnerkit.Store) partnerkit.Store
+}{
+	{"two redeem a code", "oauthserver/Race for a code", func(s partnerkit.Store) partnerkit.Store { return twoRedeem{s} }},
+	{"a replay leaves the family alive", "oauthserver/A family's chain", func(s partnerkit.Store) partnerkit.Store { return forgivingRefresh{s} }},
+	{"ending a family does nothing", "oauthserver/Burn against a refresh", func(s partnerkit.Store) partnerkit.Store { return endlessFamily{s} }},
+	{"a token outlives its installation", "oauthserver/Connecting again is a new installation", func(s partnerkit.Store) partnerkit.Store { return deafToken{s} }},
+	{"two collect a device code", "oauthserver/Race for a device code", func(s partnerkit.Store) partnerkit.Store { return twoCollect{s} }},
+	{"an assertion is used twice", "oauthserver/CIMD-05 Race for an assertion", func(s partnerkit.Store) partnerkit.Store { return twoAssertions{s} }},
+	{"two exchange a session token", "oauthserver/Race for a session token", func(s partnerkit.Store) partnerkit.Store { return twoExchange{s} }},
+	{"a decided request is approved", "oauthserver/Race to decide a request", func(s partnerkit.Store) partnerkit.Store { return twiceDecided{s} }},
+	{"the end of an installation is not recorded", "oauthserver/Connecting again is a new installation", func(s partnerkit.Store) partnerkit.Store { return silentEnd{s} }},
+	{"every node rotates the signing key", "oauthserver/Signing keys", func(s partnerkit.Store) partnerkit.Store { return eagerKeys{s} }},
+	{"the limit of secrets is ignored", "oauthserver/Race to add secrets", func(s partnerkit.Store) partnerkit.Store { return unlimitedSecrets{s} }},
+	{"a purge comes a day early", "oauthserver/TOK-11 Purging", func(s partnerkit.Store) partnerkit.Store { return earlyPurge{s} }},
+	{"an erased user keeps the tokens", "oauthserver/OPS-04 Erasing a user", func(s partnerkit.Store) partnerkit.Store { return forgetful{s} }},
+	{"an error becomes ErrNotFound", "every consumer/A cancelled context starts nothing", func(s partnerkit.Store) partnerkit.Store { return hiddenError{s} }},
+	{"a cancelled context is ignored", "every consumer/A cancelled context starts nothing", func(s partnerkit.Store) partnerkit.Store { return deafRecorder{s} }},
+	{"two requests own an idempotency key", "guard/Of those who claim a key at once one owns it", func(s partnerkit.Store) partnerkit.Store { return twoOwners{s} }},
+	{"a batch of calls counts twice", "analytics/A batch of calls that comes again changes nothing", func(s partnerkit.Store) partnerkit.Store { return doubleCount{s} }},
+	{"events come out of order", "events/Numbers are given once, in order, to one business", func(s partnerkit.Store) partnerkit.Store { return unordered{s} }},
+	{"the limit of webhooks is ignored", "webhooks/An app has only so many webhooks", func(s partnerkit.Store) partnerkit.Store { return unlimitedWebhooks{s} }},
+	{"two planners save one plan", "webhooks/Of several planners one queues", func(s partnerkit.Store) partnerkit.Store { return twicePlanned{s} }},
+	{"a lost lease still records", "webhooks/A lost shard fences its holder", func(s partnerkit.Store) partnerkit.Store { return unfenced{s} }},
+	{"deliveries are listed oldest first", "webhooks/Deliveries are listed newest first", func(s partnerkit.Store) partnerkit.Store { return oldestFirst{s} }},
+	{"a purge of deliveries comes a day early", "webhooks/DLV-08 old deliveries are purged, oldest first and in any state", func(s partnerkit.Store) partnerkit.Store { return earlyPurge{s} }},
+	{"deliveries are never purged", "webhooks/DLV-08 a deleted webhook is purged after its deliveries", func(s partnerkit.Store) partnerkit.Store { return noPurge{s} }},
+	{"an app is read before it is locked", "console/Race to change an app", func(s partnerkit.Store) partnerkit.Store { return lostUpdate{s} }},
+	{"the limit of apps is ignored", "oauthserver/An organization has only so many apps", func(s partnerkit.Store) partnerkit.Store { return unlimitedApps{s} }},
+	{"a redelivery ignores its check", "webhooks/A redelivery that is refused changes nothing", func(s partnerkit.Store) partnerkit.Store { return uncheckedRedelivery{s} }},
+	{"a value is deleted twice", "appdata/A value is deleted once", func(s partnerkit.Store) partnerkit.Store { return twiceDeleted{s} }},
+	{"an asset that is shown may go", "console/An asset that a listing shows stays", func(s partnerkit.Store) partnerkit.Store { return unusedAssets{s} }},
+	{"a refused step of a listing counts", "console/Race of steps", func(s partnerkit.Store) partnerkit.Store { return everyStep{s} }},
+	{"Transact opens no transaction", "console/A function that fails takes its operations with it", func(s partnerkit.Store) partnerkit.Store { return untransacted{s} }},
+}
+
+type twoRedeem struct{ partnerkit.Store }
+
+func (s twoRedeem) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return won(s.Store.RedeemCode(ctx, code, m))
+}
+
+type twoCollect struct{ partnerkit.Store }
+
+func (s twoCollect) CollectDevice(ctx context.Context, d oauthserver.DeviceCode, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return won(s.Store.CollectDevice(ctx, d, m))
+}
+
+type twoAssertions struct{ partnerkit.Store }
+
+func (s twoAssertions) UseAssertion(ctx context.Context, a oauthserver.UsedAssertion) (bool, error) {
+	_, err := s.Store.UseAssertion(ctx, a)
+	return true, err
+}
+
+type twoExchange struct{ partnerkit.Store }
+
+func (s twoExchange) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	return won(s.Store.ExchangeSession(ctx, x, m))
+}
+
+// won tells a loser that it won.
+func won(got oauthserver.IssueResult, err error) (oauthserver.IssueResult, error) {
+	if got.Outcome == oauthserver.Lost {
+		got.Outcome = oauthserver.Issued
+	}
+	return got, err
+}
+
+type forgetful struct{ partnerkit.Store }
+
+func (forgetful) EraseUser(context.Context, oauthserver.EraseUser) (oauthserver.Erased, error) {
+	return oauthserver.Erased{}, nil
+}
+
+type forgivingRefresh struct{ partnerkit.Store }
+
+func (s forgivingRefresh) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+	if r.Token.Used {
+		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
+	}
+	return s.Store.RotateRefresh(ctx, r, m)
+}
+
+type endlessFamily struct{ partnerkit.Store }
+
+func (endlessFamily) Revoke(context.Context, oauthserver.Revocation) (bool, error) { return true, nil }
+
+type deafToken struct{ partnerkit.Store }
+
+func (s deafToken) AccessToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+	token, err := s.Store.AccessToken(ctx, tokenID, digest)
+	token.InstallationStatus = oauthserver.InstallationActive
+	return token, err
+}
+
+type twiceDecided struct{ partnerkit.Store }
+
+func (s twiceDecided) DecideRequest(ctx context.Context, d oauthserver.Decision) (oauthserver.Approved, error) {
+	got, err := s.Store.DecideRequest(ctx, d)
+	if got.Outcome == oauthserver.ApprovalNotOpen {
+		got.Outcome = oauthserver.ApprovalDone
+	}
+	return got, err
+}
+
+type silentEnd struct{ partnerkit.Store }
+
+func (s silentEnd) EndInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
+	end.Record = func(oauthserver.Installation) []events.Event { return nil }
+	return s.Store.EndInstallation(ctx, end)
+}
+
+type eagerKeys struct{ partnerkit.Store }
+
+func (s eagerKeys) AddSigningKey(ctx context.Context, key oauthserver.SigningKey, after string, retireOlder time.Time) error {
+	err := s.Store.AddSigningKey(ctx, key, after, retireOlder)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+type unlimitedSecrets struct{ partnerkit.Store }
+
+func (s unlimitedSecrets) ChangeClientSecrets(ctx context.Context, appID string, change func([]oauthserver.ClientSecret) ([]oauthserver.ClientSecret, error)) error {
+	err := s.Store.ChangeClientSecrets(ctx, appID, change)
+	if errors.Is(err, oauthserver.ErrTooManySecrets) {
+		return nil
+	}
+	return err
+}
+
+type earlyPurge struct{ partnerkit.Store }
+
+func (s earlyPurge) Purge(ctx context.Context, p storage.Purge) (int, error) {
+	p.Before = p.Before.Add(24 * time.Hour)
+	return s.Store.Purge(ctx, p)
+}
+
+type noPurge struct{ partnerkit.Store }
+
+func (noPurge) Purge(context.Context, storage.Purge) (int, error) { return 0, nil }
+
+type hiddenError struct{ partnerkit.Store }
+
+func (s hiddenError) App(ctx context.Context, id string) (oauthserver.App, error) {
+	app, err := s.Store.App(ctx, id)
+	if err != nil {
+		err = oauthserver.ErrNotFound
+	}
+	return app, err
+}
+
+type deafRecorder struct{ partnerkit.Store }
+
+func (s deafRecorder) RecordEvents(ctx context.Context, recorded ...events.Event) error {
+	return s.Store.RecordEvents(context.WithoutCancel(ctx), recorded...)
+}
+
+type twoOwners struct{ partnerkit.Store }
+
+func (s twoOwners) ClaimKey(ctx context.Context, claim guard.KeyClaim) (guard.KeyClaimed, error) {
+	got, err := s.Store.ClaimKey(ctx, claim)
+	if got.State == guard.KeyRunning {
+		got.State = guard.KeyOwned
+	}
+	return got, err
+}
+
+type doubleCount struct{ partnerkit.Store }
+
+func (s doubleCount) AddCalls(ctx context.Context, batch analytics.Batch) error {
+	batch.Writer += time.Now().Format(time.RFC3339Nano)
+	return s.Store.AddCalls(ctx, batch)
+}
+
+type unordered struct{ partnerkit.Store }
+
+func (s unordered) Events(ctx context.Context, q events.Query) ([]events.Event, error) {
+	page, err := s.Store.Events(ctx, q)
+	slices.Reverse(page)
+	return page, err
+}
+
+type unlimitedWebhooks struct{ partnerkit.Store }
+
+func (s unlimitedWebhooks) CreateWebhook(ctx context.Context, w webhooks.Webhook, _ int) error {
+	return s.Store.CreateWebhook(ctx, w, math.MaxInt32)
+}
+
+type twicePlanned struct{ partnerkit.Store }
+
+func (s twicePlanned) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
+	_, err := s.Store.SavePlan(ctx, p)
+	return err == nil, err
+}
+
+// unfenced records outcomes without checking which node holds the shard.
+type unfenced struct{ partnerkit.Store }
+
+func (s unfenced) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+	fleet, err := s.Beat(ctx, f.Node, f.Lease)
+	if err != nil {
+		return webhooks.Finished{}, err
+	}
+	for i := range f.Outcomes {
+		shard := fleet.Shards[webhooks.ShardOf(f.Outcomes[i].Due.WebhookID)]
+		f.Outcomes[i].Epoch, f.Node = shard.Epoch, shard.Holder
+	}
+	return s.Store.FinishAttempts(ctx, f)
+}
+
+type oldestFirst struct{ partnerkit.Store }
+
+func (s oldestFirst) Deliveries(ctx context.Context, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+	page, err := s.Store.Deliveries(ctx, q)
+	slices.Reverse(page.Deliveries)
+	return page, err
+}
+
+type lostUpdate struct{ partnerkit.Store }
+
+func (s lostUpdate) UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error) {
+	app, err := s.App(ctx, id)
+	if err != nil {
+		return app, err
+	}
+	if app, err = change(app); err != nil {
+		return app, err
+	}
+	return s.Store.UpdateApp(ctx, id, func(oauthserver.App) (oauthserver.App, error) { return app, nil })
+}
+
+type untransacted struct{ partnerkit.Store }
+
+func (untransacted) Transact(ctx context.Context, do func(ctx context.Context) error) error {
+	return do(ctx)
+}
+
+type unlimitedApps struct{ partnerkit.Store }
+
+func (s unlimitedApps) RegisterApp(ctx context.Context, r oauthserver.Registration) (oauthserver.App, error) {
+	r.MaxApps = 0
+	return s.Store.RegisterApp(ctx, r)
+}
+
+type uncheckedRedelivery struct{ partnerkit.Store }
+
+func (s uncheckedRedelivery) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhooks.Delivery, error) {
+	r.Check = func(webhooks.Delivery, webhooks.Standing) error { return nil }
+	return s.Store.Redeliver(ctx, r)
+}
+
+type twiceDeleted struct{ partnerkit.Store }
+
+func (s twiceDeleted) DeleteValue(ctx context.Context, r appdata.Removal) error {
+	err := s.Store.DeleteValue(ctx, r)
+	if errors.Is(err, appdata.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+type unusedAssets struct{ partnerkit.Store }
+
+func (s unusedAssets) DeleteAsset(ctx context.Context, appID, assetID string) error {
+	err := s.Store.DeleteAsset(ctx, appID, assetID)
+	if errors.Is(err, console.ErrAssetInUse) {
+		return nil
+	}
+	return err
+}
+
+// everyStep reports success for steps that were refused.
+type everyStep struct{ partnerkit.Store }
+
+func (s everyStep) ChangeListing(ctx context.Context, appID string, step func(console.ListingStanding) (console.Revision, error)) (console.Listing, error) {
+	listing, _ := s.Store.ChangeListing(ctx, appID, step)
+	return listing, nil
+}

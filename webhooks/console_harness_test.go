@@ -1,0 +1,247 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+const (
+	hookURL      = "https://partner.example.com/hooks"
+	hookBusiness = "biz_1"
+	sampled      = "invoice.paid"
+	node         = "node_1" // who ends attempts in the tests
+)
+
+var consoleStart = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+
+// consoleHarness is what a developer's console works on: a service that sends nothing,
+// on a real store, and an app that is installed in a business.
+type consoleHarness struct {
+	testing.TB
+	store   *storetest.Env
+	clock   *clock.Manual
+	service *webhooks.Service
+	app     oauthserver.App
+	log     *bytes.Buffer
+}
+
+func newConsole(t testing.TB, changes ...func(*webhooks.Config)) *consoleHarness {
+	t.Helper()
+	return newConsoleOn(t, storetest.SQLite, changes...)
+}
+
+func newConsoleOn(t testing.TB, open storetest.Opener, changes ...func(*webhooks.Config)) *consoleHarness {
+	t.Helper()
+	k := &consoleHarness{TB: t, clock: clock.NewManual(consoleStart), log: new(bytes.Buffer)}
+	k.store = storetest.NewEnv(t, open)
+	cfg := webhooks.Config{
+		Store: k.store, Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Clock: k.clock, Logger: slog.New(slog.NewTextHandler(k.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	var err error
+	k.service, err = webhooks.New(cfg)
+	k.must(err)
+	for shard := range webhooks.Shards {
+		_, err := k.store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)
+		k.must(err)
+	}
+	k.app = k.newApp()
+	k.install(identity.MustScopes("invoices:read", "customers:read"))
+	return k
+}
+
+func (k *consoleHarness) must(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k *consoleHarness) newApp() oauthserver.App {
+	k.Helper()
+	app := fixture.App(k.clock.Now(), identity.MustScopes("invoices:read", "customers:read"))
+	k.must(fixture.AddApp(k.Context(), k.store, app))
+	return app
+}
+
+func (k *consoleHarness) install(granted identity.Scopes) {
+	k.Helper()
+	_, _, err := fixture.Approve(k.Context(), k.store, fixture.Consent{App: k.app, BusinessID: hookBusiness, UserID: "usr_1", Scopes: granted, Now: k.clock.Now()})
+	k.must(err)
+}
+
+// hook adds a webhook for these events.
+func (k *consoleHarness) hook(names ...string) webhooks.Webhook {
+	k.Helper()
+	w, _, err := k.service.Create(k.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Events: names})
+	k.must(err)
+	return w
+}
+
+// update changes a webhook.
+func (k *consoleHarness) update(w webhooks.Webhook, c webhooks.Change) webhooks.Webhook {
+	k.Helper()
+	changed, err := k.service.Update(k.Context(), w.AppID, w.ID, c)
+	k.must(err)
+	return changed
+}
+
+func (k *consoleHarness) off(w webhooks.Webhook) { k.update(w, webhooks.Change{Enabled: new(bool)}) }
+
+func (k *consoleHarness) setApp(change func(*oauthserver.App)) {
+	k.Helper()
+	_, err := k.store.UpdateApp(k.Context(), k.app.ID, func(a oauthserver.App) (oauthserver.App, error) { change(&a); return a, nil })
+	k.must(err)
+}
+
+func (k *consoleHarness) setStatus(status oauthserver.AppStatus) {
+	k.Helper()
+	k.must(fixture.SetAppStatus(k.Context(), k.store, k.app.ID, status))
+}
+
+func (k *consoleHarness) uninstall() {
+	k.Helper()
+	_, err := k.store.EndInstallation(k.Context(), oauthserver.EndInstallation{
+		AppID: k.app.ID, BusinessID: hookBusiness, Status: oauthserver.InstallationRemoved, Now: k.clock.Now(), RedactAt: k.clock.Now(),
+		Record: func(oauthserver.Installation) []events.Event { return nil },
+	})
+	k.must(err)
+}
+
+func (k *consoleHarness) narrow(to ...string) {
+	k.Helper()
+	_, err := k.store.SetInstallationScopes(k.Context(), k.app.ID, hookBusiness, identity.MustScopes(to...),
+		func(oauthserver.Installation, oauthserver.Installation) []events.Event { return nil })
+	k.must(err)
+}
+
+// queued is the delivery of a new event to a webhook.
+func (k *consoleHarness) queued(w webhooks.Webhook, name string) webhooks.Delivery {
+	k.Helper()
+	now := k.clock.Now()
+	e := events.Event{ID: id.New(id.Event, now), Type: name, BusinessID: hookBusiness, Data: []byte("{}"), CreatedAt: now}
+	k.must(k.store.RecordEvents(k.Context(), e))
+	d := webhooks.Delivery{
+		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: e.ID, EventType: name, BusinessID: hookBusiness,
+		Body: []byte(`{"id":"dlv"}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+	}
+	_, err := k.store.NumberEvents(k.Context(), events.Numbering{})
+	k.must(err)
+	unplanned, err := k.store.Unplanned(k.Context(), "")
+	k.must(err)
+	plan := webhooks.Plan{Deliveries: []webhooks.Delivery{d}}
+	for _, b := range unplanned.Backlogs {
+		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, From: b.From, To: webhooks.PlanCursor{Number: b.Last}})
+	}
+	_, err = k.store.SavePlan(k.Context(), plan)
+	k.must(err)
+	return d
+}
+
+// end records the outcome of a queued delivery's last attempt.
+func (k *consoleHarness) end(d webhooks.Delivery, status webhooks.Status) webhooks.Delivery {
+	k.Helper()
+	now := k.clock.Now()
+	o := webhooks.Outcome{
+		Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: 1, Status: status, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered with status 500",
+		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", Answer: []byte("oh")},
+	}
+	if status == webhooks.Retrying {
+		o.NextAttemptAt = now.Add(time.Minute)
+	}
+	_, err := k.store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Lease: time.Hour, Outcomes: []webhooks.Outcome{o}})
+	k.must(err)
+	return k.delivery(d)
+}
+
+// failed is a delivery of a new event that has failed.
+func (k *consoleHarness) failed(w webhooks.Webhook, name string) webhooks.Delivery {
+	k.Helper()
+	return k.end(k.queued(w, name), webhooks.Failed)
+}
+
+// delivery reads one again.
+func (k *consoleHarness) delivery(d webhooks.Delivery) webhooks.Delivery {
+	k.Helper()
+	found, _, err := k.service.Delivery(k.Context(), d.AppID, d.WebhookID, d.ID)
+	k.must(err)
+	return found
+}
+
+// due are the ids of a webhook's deliveries that are to be sent by now.
+func (k *consoleHarness) due(w webhooks.Webhook) []string {
+	k.Helper()
+	due, err := k.store.DueDeliveries(k.Context(), webhooks.Claim{
+		Webhooks: []webhooks.WebhookClaim{{WebhookID: w.ID, Limit: 1000}}, Now: k.clock.Now(), IsTaken: func(string) bool { return false },
+	})
+	k.must(err)
+	ids := []string{}
+	for _, d := range due {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+func (k *consoleHarness) wantDue(w webhooks.Webhook, want ...string) {
+	k.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), k.due(w)); diff != "" {
+		k.Errorf("queued (-want +got)\n%s", diff)
+	}
+}
+
+// wantCode wants a 400 with the code.
+func wantCode(t testing.TB, err error, code apierror.Code) {
+	t.Helper()
+	refused, ok := errors.AsType[*apierror.Error](err)
+	if !ok || refused.Status() != 400 || refused.Code() != code {
+		t.Errorf("got %v, want 400 %s", err, code)
+	}
+}
+
+// wantInvalid wants a validation error with these messages.
+func wantInvalid(t testing.TB, err error, want ...string) {
+	t.Helper()
+	invalid, ok := errors.AsType[*apierror.Error](err)
+	if !ok || invalid.Status() != 400 || invalid.Code() != "" {
+		t.Errorf("got %v, want a validation error", err)
+		return
+	}
+	if diff := cmp.Diff(want, invalid.Messages()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func wantNotFound(t testing.TB, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, webhooks.ErrNotFound) {
+		t.Errorf("%s: %v, want ErrNotFound", what, err)
+	}
+}
+
+// members reads a JSON object.
+func members(t testing.TB, text []byte) map[string]any {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return all
+}

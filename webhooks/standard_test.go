@@ -1,0 +1,103 @@
+package webhooks_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/partnerkit/partnerkit/webhooks"
+)
+
+// DLV-12: a delivery carries the number of its event in its business, a test none.
+func TestSequence_DLV12(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, r *harness) {
+		a := r.app(endpoint, "invoice.created")
+		for range 3 {
+			r.record(a.business, "invoice.created")
+			r.settle()
+		}
+		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		r.must(err)
+		r.settle()
+		posts := r.net.posts(endpoint)
+		if len(posts) != 4 {
+			t.Fatalf("%d posts, want 4", len(posts))
+		}
+		var last int64
+		for _, p := range posts[:3] {
+			got, err := strconv.ParseInt(p.header.Get("X-Webhook-Sequence"), 10, 64)
+			if err != nil || got <= last {
+				t.Errorf("X-Webhook-Sequence: %q after %d", p.header.Get("X-Webhook-Sequence"), last)
+			}
+			last = got
+		}
+		if got, ok := posts[3].header["X-Webhook-Sequence"]; ok {
+			t.Errorf("a test has the sequence %q", got)
+		}
+	})
+}
+
+// DLV-12: the option adds the headers of Standard Webhooks beside ours; during a rotation
+// both secrets sign, the new one first.
+func TestStandardHeaders_DLV12(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{StandardHeaders: true}})
+		r.start()
+		a := r.app(endpoint, "invoice.created")
+		r.record(a.business, "invoice.created")
+		r.settle()
+		r.wantStandard(r.net.posts(endpoint)[0], a.secret)
+		fresh, _, err := r.svc.RotateSecret(t.Context(), a.ID, a.webhook.ID)
+		r.must(err)
+		r.advance(time.Minute)
+		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		r.must(err)
+		r.settle()
+		r.wantStandard(r.net.posts(endpoint)[1], fresh, a.secret)
+	})
+}
+
+// wantStandard computes the headers as the specification of Standard Webhooks describes
+// them, with the text of each secret as the key.
+func (r *harness) wantStandard(p post, secrets ...string) {
+	r.t.Helper()
+	id, at := p.header.Get("webhook-id"), p.header.Get("webhook-timestamp")
+	want := ""
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(id + "." + at + "." + string(p.body)))
+		want += " v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	}
+	if got := p.header.Get("webhook-signature"); got != want[1:] {
+		r.t.Errorf("webhook-signature: %q, want %q", got, want[1:])
+	}
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if off := p.at.Sub(time.Unix(seconds, 0)); err != nil || off < 0 || off > 2*time.Second {
+		r.t.Errorf("webhook-timestamp: %q at %v", at, p.at)
+	}
+	if id == "" || id != p.header.Get("X-Webhook-Id") {
+		r.t.Errorf("webhook-id: %q, want that of the delivery, %q", id, p.header.Get("X-Webhook-Id"))
+	}
+	r.verify(p, secrets[0])
+}
+
+// Without the option none of these headers is sent.
+func TestNoStandardHeaders_DLV12(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, r *harness) {
+		a := r.app(endpoint, "invoice.created")
+		r.record(a.business, "invoice.created")
+		r.settle()
+		for _, name := range []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"} {
+			if got, ok := r.net.posts(endpoint)[0].header[name]; ok {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	})
+}
