@@ -30,13 +30,26 @@ func failureRate(rate float64) string {
 	return strconv.Itoa(int(n)) + "%"
 }
 
-// lastError is why the newest delivery that did not arrive has not; empty if there is none.
+// lastError is why the newest delivery that was sent in vain did not arrive; empty if there is
+// none. Deliveries that were given up unsent, because the webhook is off, explain nothing.
 func (v *visit) lastError() (string, error) {
-	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.ref(), webhooks.DeliveryQuery{Statuses: []webhooks.Status{webhooks.Failed, webhooks.Retrying}, Limit: 1})
-	if err != nil || len(page.Deliveries) == 0 {
+	ctx, ref := v.r.Context(), v.ref()
+	page, err := v.cfg.Console.Deliveries(ctx, v.by, ref, webhooks.DeliveryQuery{Statuses: []webhooks.Status{webhooks.Failed, webhooks.Retrying}})
+	if err != nil {
 		return "", err
 	}
-	return page.Deliveries[0].LastError, nil
+	for _, d := range page.Deliveries {
+		if d.Attempts == 0 {
+			continue
+		}
+		ref.DeliveryID = d.ID
+		_, attempts, err := v.cfg.Console.Delivery(ctx, v.by, ref)
+		if err != nil || len(attempts) == 0 {
+			return "", err
+		}
+		return attempts[len(attempts)-1].Error, nil
+	}
+	return "", nil
 }
 
 // unwell is how many of the webhooks fail, or were disabled for failing.
