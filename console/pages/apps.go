@@ -66,13 +66,13 @@ type scopeChoice struct {
 	Checked bool
 }
 
-// appLabels are what the forms of an app call its fields, and appFields their order.
-var (
-	appLabels = labels{
-		"name": "Name", "organizationId": "Organization", "redirectUris": "Redirect URIs", "scopes": "Scopes", "appUrl": "App URL", "pinnedVersion": "API version",
-	}
-	appFields = []string{"name", "organization_id", "redirect_uris", "scopes", "app_url", "pinned_version"}
-)
+// appFields are those of the forms of an app.
+var appFields = formFields{
+	{Name: "name", Label: "Name"}, {Name: "type", Label: "Type"}, organizationField,
+	{Name: "redirect_uris", Member: "redirectUris", Label: "Redirect URIs", Entry: lineEntry},
+	{Name: "scopes", Label: "Scopes"}, {Name: "app_url", Member: "appUrl", Label: "App URL"},
+	{Name: "pinned_version", Member: "pinnedVersion", Label: "API version"},
+}
 
 func (v *visit) newApp(form filled) newAppView {
 	return newAppView{Organizations: v.by.Organizations(), Scopes: v.scopes(form.Form["scopes"]), Form: form}
@@ -105,7 +105,7 @@ func (v *visit) createApp() error {
 		RedirectURIs: lines(form.Get("redirect_uris")), Scopes: form["scopes"], AppURL: ifGiven(form.Get("app_url")),
 	})
 	if err != nil {
-		return v.again(err, "app_new", newAppTitle, v.newApp(v.mend(err, form, appLabels, appFields...)))
+		return v.again(err, "app_new", newAppTitle, v.newApp(v.mend(err, form, appFields)))
 	}
 	v.app = created.App
 	return v.show("app_created", created.App.Name, createdView{App: created.App, Secret: created.Secret})

@@ -186,7 +186,10 @@ func counted(n int, isLeast bool) string {
 // failedSince is the form that sends failed deliveries again, as it is offered: those of the
 // filter, or since the webhook began to fail, or of the last day.
 func (v *visit) failedSince(hook webhooks.Webhook, filter deliveryFilter) deliveryFilter {
-	again := deliveryFilter{Event: filter.Event, Since: filter.Since, Until: filter.Until}
+	again := deliveryFilter{}
+	if !filter.isRefused() {
+		again = deliveryFilter{Event: filter.Event, Since: filter.Since, Until: filter.Until}
+	}
 	if again.Since.Value == "" {
 		since := v.cfg.Clock.Now().Add(-24 * time.Hour)
 		if failing := hook.Health.FailingSince; !failing.IsZero() && failing.Before(since) {
@@ -207,6 +210,7 @@ func (v *visit) redeliverMany() error {
 	if again.Since.Value == "" {
 		again.Since.Problem = "Enter since when failed deliveries are sent again."
 	}
+	focusFirst(&again.Since, &again.Until, &again.Event)
 	if again.isRefused() {
 		return v.deliveriesAgain(apierror.Invalid("Nothing was sent again: correct the form below."), again)
 	}

@@ -14,13 +14,25 @@ import (
 var statuses = []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Queued, webhooks.Delivered}
 
 // entry is a field of a form: what was entered, and what is wrong with it.
-type entry struct{ Value, Problem string }
+type entry struct {
+	Value, Problem string
+	IsFirst        bool // of the form's problems
+}
 
 // field is an entry with its place on a page.
 type field struct {
 	ID, Name, Label string
 	Entry           entry
 	Required        bool
+}
+
+// Problem is what is wrong with the entry.
+func (f field) Problem() problem {
+	if f.Entry.Problem == "" {
+		return problem{}
+	}
+	id := f.ID + "-problem"
+	return problem{ID: id, Text: f.Entry.Problem, DescribedBy: id, IsFirst: f.Entry.IsFirst}
 }
 
 // againField is a field of the form that sends failed deliveries again. The filter has fields
@@ -67,7 +79,17 @@ func (v *visit) readFilter(values url.Values) deliveryFilter {
 	if f.Until.Problem == "" && !f.query.Until.IsZero() && !f.query.Since.Before(f.query.Until) {
 		f.Until.Problem = "Until must be later than Since."
 	}
+	focusFirst(&f.Status, &f.Event, &f.BusinessID, &f.EventID, &f.Since, &f.Until)
 	return f
+}
+
+// focusFirst gives the focus to the first of the entries of a form with a problem.
+func focusFirst(entries ...*entry) {
+	isFound := false
+	for _, one := range entries {
+		one.IsFirst = !isFound && one.Problem != ""
+		isFound = isFound || one.IsFirst
+	}
 }
 
 // isRefused reports whether a field has a problem.

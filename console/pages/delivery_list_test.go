@@ -194,6 +194,13 @@ func TestDeliveryFilterProblems_DLV09(t *testing.T) {
 		if !strings.Contains(page.Body, `<p class="problem" id="`+want.id+`-problem">`+want.problem) || !strings.Contains(page.Body, `aria-describedby="`+want.id+`-problem"`) {
 			t.Errorf("%q: no problem beside %s: %s", query, want.id, page.text())
 		}
+		first := want.id
+		if strings.Contains(query, "status=lost") {
+			first = "status"
+		}
+		if focus := page.focused(); !slices.Equal(focus, []string{first}) {
+			t.Errorf("%q: the focus is on %q", query, focus)
+		}
 		if !slices.Contains(page.values("value"), want.kept) || len(page.listed()) > 0 {
 			t.Errorf("%q: lists %q, has %q", query, page.listed(), page.values("value"))
 		}
@@ -228,7 +235,7 @@ func TestRedeliverMany_RDL04(t *testing.T) {
 	for _, bad := range [][]string{{"since", ""}, {"since", "soon"}, {"since", "2026-09-01", "event", "nope"}} {
 		page := o.post(at, bad...).want(http.StatusBadRequest).alerts("Nothing was sent again: correct the form below.")
 		if !strings.Contains(page.Body, `id="again-`) || !strings.Contains(page.Body, `<p class="problem" id="again-`) || !strings.Contains(page.Body, `<details class="ask" open>`) ||
-			!slices.Contains(page.values("value"), bad[len(bad)-1]) {
+			!slices.Contains(page.values("value"), bad[len(bad)-1]) || !slices.Equal(page.focused(), []string{bad[len(bad)-2]}) {
 			t.Errorf("%q: %s", bad, page.text())
 		}
 	}

@@ -47,7 +47,14 @@ type extensionView struct {
 	ReadOnly      bool
 	Extension     console.Extension // the zero value: a new one
 	ResourceTypes []typeChoice
-	Form          apierror.Form
+	Form          filled
+}
+
+// extensionFields are those of the form of an extension.
+var extensionFields = formFields{
+	{Name: "label", Label: "Label"},
+	{Name: "resource_type", Member: "resourceType", Label: "Records", Codes: []apierror.Code{apierror.ExtensionScopeRequired}},
+	{Name: "path", Label: "Path", Codes: []apierror.Code{apierror.ExtensionPathInvalid}},
 }
 
 // typeChoice is a type of records, and whether the app may read them.
@@ -56,7 +63,7 @@ type typeChoice struct {
 	MayRead     bool
 }
 
-func (v *visit) extension(e console.Extension, form apierror.Form) extensionView {
+func (v *visit) extension(e console.Extension, form filled) extensionView {
 	view := extensionView{AppID: v.app.ID, AppURL: v.app.AppURL, ReadOnly: v.isReadOnly(), Extension: e, Form: form}
 	types := v.cfg.Console.ResourceTypes()
 	for _, name := range slices.Sorted(maps.Keys(types)) {
@@ -66,7 +73,7 @@ func (v *visit) extension(e console.Extension, form apierror.Form) extensionView
 }
 
 func (v *visit) showNewExtension() error {
-	return v.show("extension", newExtensionTitle, v.extension(console.Extension{}, nil))
+	return v.show("extension", newExtensionTitle, v.extension(console.Extension{}, filled{}))
 }
 
 func (v *visit) addExtension() error {
@@ -76,7 +83,7 @@ func (v *visit) addExtension() error {
 	}
 	n := console.NewExtension{ResourceType: form.Get("resource_type"), Path: strings.TrimSpace(form.Get("path")), Label: form.Get("label")}
 	if _, err := v.cfg.Console.AddExtension(v.r.Context(), v.by, v.app.ID, n); err != nil {
-		return v.again(err, "extension", newExtensionTitle, v.extension(console.Extension{}, form))
+		return v.again(err, "extension", newExtensionTitle, v.extension(console.Extension{}, v.mark(err, form, extensionFields)))
 	}
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-added")
 }
@@ -98,7 +105,7 @@ func (v *visit) showExtension() error {
 	if err != nil {
 		return err
 	}
-	return v.show("extension", extension.Label, v.extension(extension, extensionForm(extension)))
+	return v.show("extension", extension.Label, v.extension(extension, filled{Form: extensionForm(extension)}))
 }
 
 func (v *visit) changeExtension() error {
@@ -114,7 +121,7 @@ func (v *visit) changeExtension() error {
 		ResourceType: apierror.Sent(form.Get("resource_type")), Path: apierror.Sent(strings.TrimSpace(form.Get("path"))), Label: apierror.Sent(form.Get("label")),
 	}
 	if _, err := v.cfg.Console.UpdateExtension(v.r.Context(), v.by, ref, change); err != nil {
-		return v.again(err, "extension", extension.Label, v.extension(extension, form))
+		return v.again(err, "extension", extension.Label, v.extension(extension, v.mark(err, form, extensionFields)))
 	}
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-changed")
 }
@@ -125,7 +132,7 @@ func (v *visit) deleteExtension() error {
 		return err
 	}
 	if err := v.cfg.Console.DeleteExtension(v.r.Context(), v.by, ref); err != nil {
-		return v.again(err, "extension", extension.Label, v.extension(extension, extensionForm(extension)))
+		return v.again(err, "extension", extension.Label, v.extension(extension, filled{Form: extensionForm(extension)}))
 	}
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-deleted")
 }

@@ -10,6 +10,15 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 )
 
+// fieldFields are those of the form of a field.
+var fieldFields = formFields{
+	{Name: "resource_type", Member: "resourceType", Label: "Records"}, {Name: "type", Label: "Type"}, {Name: "key", Label: "Key"}, {Name: "label", Label: "Label"},
+	{Name: "min_length", Member: "minLength", Label: "Shortest"}, {Name: "max_length", Member: "maxLength", Label: "Longest"},
+	{Name: "min", Label: "Smallest"}, {Name: "max", Label: "Largest"}, {Name: "decimals", Label: "Decimals"},
+	{Name: "from", Label: "First day"}, {Name: "to", Label: "Last day"},
+	{Name: "choices", Label: "Choices", Entry: lineEntry, Codes: []apierror.Code{apierror.InvalidChoices}},
+}
+
 // declaration reads the label and the rules from a form. An empty field is null, which
 // means no rule. The service checks whether a rule is allowed for the type.
 func declaration(form apierror.Form) appdata.Declaration {

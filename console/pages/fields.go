@@ -68,10 +68,10 @@ type fieldView struct {
 	ReadOnly      bool
 	ResourceTypes []string
 	Types         []appdata.Type
-	Form          apierror.Form
+	Form          filled
 }
 
-func (v *visit) field(f appdata.Field, form apierror.Form) fieldView {
+func (v *visit) field(f appdata.Field, form filled) fieldView {
 	return fieldView{
 		AppID: v.app.ID, Field: f, ReadOnly: v.isReadOnly(), ResourceTypes: slices.Sorted(maps.Keys(v.cfg.Console.FieldTypes())), Form: form,
 		Types: []appdata.Type{appdata.Text, appdata.Number, appdata.Boolean, appdata.Date, appdata.URL, appdata.Choice},
@@ -79,7 +79,7 @@ func (v *visit) field(f appdata.Field, form apierror.Form) fieldView {
 }
 
 func (v *visit) showNewField() error {
-	return v.show("field", newFieldTitle, v.field(appdata.Field{}, nil))
+	return v.show("field", newFieldTitle, v.field(appdata.Field{}, filled{}))
 }
 
 func (v *visit) declareField() error {
@@ -90,7 +90,7 @@ func (v *visit) declareField() error {
 	d := declaration(form)
 	d.ResourceType, d.Key, d.Type = apierror.Sent(form.Get("resource_type")), apierror.Sent(form.Get("key")), apierror.Sent(appdata.Type(form.Get("type")))
 	if _, err := v.cfg.Console.DeclareField(v.r.Context(), v.by, v.app.ID, d); err != nil {
-		return v.again(err, "field", newFieldTitle, v.field(appdata.Field{}, form))
+		return v.again(err, "field", newFieldTitle, v.field(appdata.Field{}, v.mark(err, form, fieldFields)))
 	}
 	return v.to(path("apps", v.app.ID, "fields"), "field-declared")
 }
@@ -107,7 +107,7 @@ func (v *visit) showField() error {
 	if err != nil {
 		return err
 	}
-	return v.show("field", field.Key, v.field(field, fieldForm(field)))
+	return v.show("field", field.Key, v.field(field, filled{Form: fieldForm(field)}))
 }
 
 // changeField sets the label and all rules of the type: what is left empty is taken
@@ -122,7 +122,7 @@ func (v *visit) changeField() error {
 		return err
 	}
 	if _, err := v.cfg.Console.ChangeField(v.r.Context(), v.by, ref, declaration(form)); err != nil {
-		return v.again(err, "field", field.Key, v.field(field, form))
+		return v.again(err, "field", field.Key, v.field(field, v.mark(err, form, fieldFields)))
 	}
 	return v.to(path("apps", v.app.ID, "fields"), "field-changed")
 }
@@ -133,7 +133,7 @@ func (v *visit) deleteField() error {
 		return err
 	}
 	if err := v.cfg.Console.DeleteField(v.r.Context(), v.by, ref); err != nil {
-		return v.again(err, "field", field.Key, v.field(field, fieldForm(field)))
+		return v.again(err, "field", field.Key, v.field(field, filled{Form: fieldForm(field)}))
 	}
 	return v.to(path("apps", v.app.ID, "fields"), "field-deleted")
 }

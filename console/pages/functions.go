@@ -36,18 +36,21 @@ func (v *visit) showFunctions() error {
 	return v.show("functions", functionsTitle, functionsView{v.app.ID, v.isReadOnly(), functions})
 }
 
+// functionFields are those of the form of a function.
+var functionFields = formFields{{Name: "name", Label: "Name"}, {Name: "source", Label: "Source", Codes: []apierror.Code{apierror.FunctionSourceNoHandler}}}
+
 type newFunctionView struct {
 	AppID    string
 	ReadOnly bool
-	Form     apierror.Form
+	Form     filled
 }
 
-func (v *visit) newFunction(form apierror.Form) newFunctionView {
+func (v *visit) newFunction(form filled) newFunctionView {
 	return newFunctionView{v.app.ID, v.isReadOnly(), form}
 }
 
 func (v *visit) showNewFunction() error {
-	return v.show("function_new", newFunctionTitle, v.newFunction(nil))
+	return v.show("function_new", newFunctionTitle, v.newFunction(filled{}))
 }
 
 func (v *visit) addFunction() error {
@@ -57,7 +60,7 @@ func (v *visit) addFunction() error {
 	}
 	n := console.NewFunction{Name: form.Get("name"), Source: site.UnixLines(form.Get("source"))}
 	if _, err := v.cfg.Console.AddFunction(v.r.Context(), v.by, v.app.ID, n); err != nil {
-		return v.again(err, "function_new", newFunctionTitle, v.newFunction(form))
+		return v.again(err, "function_new", newFunctionTitle, v.newFunction(v.mark(err, form, functionFields)))
 	}
 	return v.to(path("apps", v.app.ID, "functions"), "function-added")
 }

@@ -28,8 +28,7 @@ type visit struct {
 	by  console.Actor
 	app oauthserver.App // that of the path, if it names one
 
-	problems map[string]problem // with the fields of a form, see mend
-	alerts   []string           // what else is wrong with it
+	alerts []string // above a form with problems, see mend; nil: all messages of its error
 
 	trail []look.Link // where the page lies, below the part of the app if it is about one
 }
@@ -91,7 +90,7 @@ func (v *visit) show(name, title string, data any) error {
 func (v *visit) again(err error, name, title string, data any) error {
 	page := look.Page{Frame: v.frame(title), Data: data}
 	e, ok := site.Problems(err)
-	if !ok || len(v.problems) == 0 {
+	if !ok || v.alerts == nil {
 		return v.site.ShowAgain(v.w, err, name, page)
 	}
 	page.Alerts = v.alerts

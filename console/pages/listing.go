@@ -31,7 +31,15 @@ type listingView struct {
 	Icons     []assetChoice
 	Shots     []assetChoice
 	Assets    []assetView
-	Form      apierror.Form
+	Form      filled
+}
+
+// listingFields are those of the form of a listing, and of the images below it.
+var listingFields = formFields{
+	{Name: "slug", Label: "Slug", Codes: []apierror.Code{apierror.SlugTaken}}, {Name: "name", Label: "Name"}, {Name: "summary", Label: "Summary"},
+	{Name: "description", Label: "Description"}, {Name: "publisher", Label: "Publisher"}, {Name: "termsUrl", Label: "Terms"}, {Name: "privacyUrl", Label: "Privacy policy"},
+	{Name: "icon", Member: "iconAssetId", Label: "Icon"}, {Name: "screenshots", Member: "screenshotAssetIds", Label: "Screenshots", Entry: "Screenshot"},
+	{Name: "kind", Label: "Kind"}, {Name: "file", Label: "File"},
 }
 
 // revisionView is a revision, for people to read.
@@ -49,7 +57,7 @@ type assetChoice struct {
 
 // listingPage is how the listing stands, with what is in the form. Without a form it is
 // filled with the latest revision.
-func (v *visit) listingPage(form apierror.Form) (listingView, error) {
+func (v *visit) listingPage(form filled) (listingView, error) {
 	listing, err := v.listing()
 	if err != nil {
 		return listingView{}, err
@@ -66,14 +74,14 @@ func (v *visit) listingPage(form apierror.Form) (listingView, error) {
 	}
 	view.MaySave = !view.ReadOnly && state != console.RevisionSubmitted && state != console.RevisionInReview
 	view.MaySubmit = !view.ReadOnly && state == console.RevisionDraft
-	if form == nil {
-		view.Form = apierror.Form{"name": {v.app.Name}}
+	if form.Form == nil {
+		view.Form.Form = apierror.Form{"name": {v.app.Name}}
 		if listing != nil {
-			view.Form = listingForm(listing.Revision.ListingContent)
+			view.Form.Form = listingForm(listing.Revision.ListingContent)
 		}
 	}
-	view.Icons = choices(assets, console.AssetIcon, view.Form["icon"])
-	view.Shots = choices(assets, console.AssetScreenshot, view.Form["screenshots"])
+	view.Icons = choices(assets, console.AssetIcon, view.Form.Form["icon"])
+	view.Shots = choices(assets, console.AssetScreenshot, view.Form.Form["screenshots"])
 	view.Assets = assetViews(assets, listing)
 	return view, nil
 }
@@ -118,7 +126,7 @@ func listingForm(l console.ListingContent) apierror.Form {
 }
 
 func (v *visit) showListing() error {
-	data, err := v.listingPage(nil)
+	data, err := v.listingPage(filled{})
 	if err != nil {
 		return err
 	}
@@ -127,7 +135,7 @@ func (v *visit) showListing() error {
 
 // listingAgain shows the page with what went wrong.
 func (v *visit) listingAgain(problem error, form apierror.Form) error {
-	data, err := v.listingPage(form)
+	data, err := v.listingPage(v.mark(problem, form, listingFields))
 	if err != nil {
 		return err
 	}

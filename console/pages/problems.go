@@ -13,18 +13,37 @@ import (
 // markedBelow stands above a form whose fields have problems.
 const markedBelow = "Please correct what is marked below."
 
-// labels are what a form calls its fields, by the names of the members that the console's
-// JSON has for them. The name of a field is that of its member in snake case.
-type labels map[string]string
+// formField is a field of a form.
+type formField struct {
+	Name   string
+	Member string // of the console's JSON; empty: it has the name of the field
+	Label  string
+	// Entry is what the form calls an entry of a list, before its number; empty: it has
+	// only the label. The entries of a text area are lines.
+	Entry string
+	Codes []apierror.Code // of errors that are about this field
+}
 
-// textAreas are the members whose entries are the lines of a text area.
-var textAreas = map[string]bool{"redirectUris": true}
+// lineEntry is the Entry of a text area.
+const lineEntry = "Line"
 
-// problem is what is wrong with a field of a form. The zero value is nothing.
+// formFields are the fields of a form, in the order of the page.
+type formFields []formField
+
+// problem is what is wrong with a field of a form. Without a Text there is nothing wrong.
 type problem struct {
-	ID      string // of the element with the text
-	Text    string
-	IsFirst bool // of the form's problems
+	ID   string // of the element with the text
+	Text string
+	// DescribedBy are the ids of the elements that describe the field: its hint, and its
+	// problem.
+	DescribedBy string
+	IsFirst     bool // of the form's problems: its field has the focus
+}
+
+// At is the problem for a box of a group: only the first box can have the focus.
+func (p problem) At(index int) problem {
+	p.IsFirst = p.IsFirst && index == 0
+	return p
 }
 
 // filled is a form as it was sent, with what is wrong with it.
@@ -33,22 +52,47 @@ type filled struct {
 	problems map[string]problem
 }
 
-// Problem is that of a field.
-func (f filled) Problem(field string) problem { return f.problems[field] }
+// Problem is that of a field, which may have hints with these ids.
+func (f filled) Problem(field string, hints ...string) problem {
+	p := f.problems[field]
+	if p.Text != "" {
+		hints = append(hints, p.ID)
+	}
+	p.DescribedBy = strings.Join(hints, " ")
+	return p
+}
 
-// mend sorts the messages of an error: those about a field of the form stand beside it, in
-// the words of the form, and the others above the form. Fields are in the order of the page.
-func (v *visit) mend(err error, form apierror.Form, of labels, order ...string) filled {
-	v.problems, v.alerts = nil, nil
+// mark puts the messages of an error beside the fields that they are about, in the words of
+// the form. The page shows all messages of the error above the form too.
+func (v *visit) mark(err error, form apierror.Form, fields formFields) filled {
+	marked, _ := v.sort(err, form, fields)
+	return marked
+}
+
+// mend puts the messages of an error beside the fields that they are about, in the words of
+// the form, and above the form only the others.
+func (v *visit) mend(err error, form apierror.Form, fields formFields) filled {
+	marked, others := v.sort(err, form, fields)
+	if len(marked.problems) > 0 {
+		v.alerts = slices.Insert(others, 0, markedBelow)
+	}
+	return marked
+}
+
+// sort sorts the messages of an error into those about a field of the form and the others.
+func (v *visit) sort(err error, form apierror.Form, fields formFields) (marked filled, others []string) {
 	e, ok := site.Problems(err)
 	if !ok {
-		return filled{Form: form}
+		return filled{Form: form}, nil
+	}
+	if len(v.by.Organizations()) < 2 { // no choice is shown
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f formField) bool { return f.Name == organizationField.Name })
 	}
 	found := make(map[string]problem)
 	for _, message := range e.Messages() {
-		field, text, ok := of.inWords(message, form)
-		if !ok || field == "organization_id" && len(v.by.Organizations()) < 2 { // no choice is shown
-			v.alerts = append(v.alerts, message)
+		field, text, ok := fields.inWords(e.Code(), message, form)
+		if !ok {
+			others = append(others, message)
 			continue
 		}
 		if before := found[field].Text; before != "" {
@@ -56,42 +100,56 @@ func (v *visit) mend(err error, form apierror.Form, of labels, order ...string) 
 		}
 		found[field] = problem{ID: field + "-problem", Text: text}
 	}
-	for _, field := range order {
-		if first, ok := found[field]; ok {
+	for _, field := range fields {
+		if first, ok := found[field.Name]; ok {
 			first.IsFirst = true
-			found[field] = first
+			found[field.Name] = first
 			break
 		}
 	}
-	if len(found) > 0 {
-		v.alerts = slices.Insert(v.alerts, 0, markedBelow)
-	}
-	v.problems = found
-	return filled{form, found}
+	return filled{form, found}, others
 }
 
-// inWords finds the field that a message is about and says it as the form does:
-// "redirectUris[1] is not https" is "Line 2 is not https" of redirect_uris.
-func (l labels) inWords(message string, form apierror.Form) (field, text string, ok bool) {
+// organizationField is shown only to members of several organizations.
+var organizationField = formField{Name: "organization_id", Member: "organizationId", Label: "Organization"}
+
+// inWords finds the field that a message is about and says it as the form does: with the
+// path of a member, which begins the messages of an [apierror.Validation], replaced.
+// "redirectUris[1] is not https" is "Line 2 is not https" of redirect_uris. An error with
+// a code is about the field that has the code.
+func (f formFields) inWords(code apierror.Code, message string, form apierror.Form) (name, text string, ok bool) {
 	end := strings.IndexFunc(message, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if end < 0 {
-		return "", "", false
+	for _, field := range f {
+		switch {
+		case code != "" && slices.Contains(field.Codes, code):
+			return field.Name, site.Capitalized(message), true
+		case code == "" && end > 0 && message[:end] == field.member():
+			return field.Name, field.words(message[end:], form), true
+		}
 	}
-	member, rest := message[:end], message[end:]
-	label, ok := l[member]
-	if !ok {
-		return "", "", false
+	return "", "", false
+}
+
+func (f formField) member() string {
+	if f.Member == "" {
+		return f.Name
 	}
-	field = snakeCase(member)
+	return f.Member
+}
+
+// words says the rest of a message, after the name of the member, as the form does.
+func (f formField) words(rest string, form apierror.Form) string {
 	index, after, isEntry := strings.Cut(strings.TrimPrefix(rest, "["), "]")
 	n, err := strconv.Atoi(index)
-	if strings.HasPrefix(rest, "[") && isEntry && err == nil {
-		if !textAreas[member] {
-			return field, label + after, true
-		}
-		return field, "Line " + strconv.Itoa(lineOf(form.Get(field), n)) + after, true
+	switch {
+	case !isEntry || err != nil || !strings.HasPrefix(rest, "["):
+		return f.Label + rest
+	case f.Entry == "":
+		return f.Label + after
+	case f.Entry == lineEntry:
+		return lineEntry + " " + strconv.Itoa(lineOf(form.Get(f.Name), n)) + after
 	}
-	return field, label + rest, true
+	return f.Entry + " " + strconv.Itoa(n+1) + after
 }
 
 // lineOf returns the number of the line of a text area that has the entry at an index.
@@ -109,15 +167,4 @@ func lineOf(text string, index int) int {
 		index--
 	}
 	return number
-}
-
-func snakeCase(member string) string {
-	var b strings.Builder
-	for _, r := range member {
-		if unicode.IsUpper(r) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }

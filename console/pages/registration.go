@@ -3,7 +3,6 @@ package pages
 import (
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 )
@@ -21,11 +20,11 @@ type registrationView struct {
 	Organizations []console.Organization
 	Entries       []auditRow
 	Pager         look.Pager
-	Form          apierror.Form
+	Form          filled
 }
 
 // registration is who issued tokens for the person's organizations.
-func (v *visit) registration(form apierror.Form) (registrationView, error) {
+func (v *visit) registration(form filled) (registrationView, error) {
 	after := v.r.URL.Query().Get("after")
 	page, err := v.cfg.Console.OrganizationAudit(v.r.Context(), v.by, console.Page{After: after})
 	if err != nil {
@@ -43,7 +42,7 @@ func (v *visit) registration(form apierror.Form) (registrationView, error) {
 }
 
 func (v *visit) showRegistration() error {
-	data, err := v.registration(nil)
+	data, err := v.registration(filled{})
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func (v *visit) issueRegistrationToken() error {
 	}
 	token, expiresAt, problem := v.cfg.Console.IssueRegistrationToken(v.r.Context(), v.by, form.Get("organization_id"))
 	if problem != nil {
-		data, err := v.registration(form)
+		data, err := v.registration(v.mark(problem, form, formFields{organizationField}))
 		if err != nil {
 			return err
 		}

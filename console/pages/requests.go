@@ -40,7 +40,7 @@ func (v *visit) showRequests() error {
 	data.IsFiltered = data.Filter != console.RequestFilter{}
 	page, err := v.cfg.Console.Requests(v.r.Context(), v.by, v.app.ID, data.Filter, console.Page{After: q.Get("after")})
 	if site.IsStatus(err, http.StatusBadRequest) {
-		data.Form = v.mend(err, apierror.Form(q), labels{"status": "Status"}, "status")
+		data.Form = v.mend(err, apierror.Form(q), formFields{{Name: "status", Label: "Status"}})
 		return v.again(err, "requests", requestsTitle, data)
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (v *visit) saveSettings() error {
 		PinnedVersion: orNull(form.Get("pinned_version")),
 	}
 	if _, err := v.cfg.Console.UpdateApp(v.r.Context(), v.by, v.app.ID, change); err != nil {
-		return v.again(err, "settings", settingsTitle, v.settings(v.mend(err, form, appLabels, appFields...)))
+		return v.again(err, "settings", settingsTitle, v.settings(v.mend(err, form, appFields)))
 	}
 	return v.to(path("apps", v.app.ID, "settings"), "app-updated")
 }

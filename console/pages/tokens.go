@@ -20,7 +20,7 @@ func tokenRoutes() []route {
 
 const tokensTitle = "Console tokens"
 
-var tokenLabels = labels{"name": "Name", "organizationId": "Organization", "expiresInDays": "Valid for"}
+var tokenFields = formFields{{Name: "name", Label: "Name"}, organizationField, {Name: "expires_in_days", Member: "expiresInDays", Label: "Valid for"}}
 
 type tokensView struct {
 	Organizations []console.Organization
@@ -71,7 +71,7 @@ func (v *visit) createToken() error {
 		Name: form.Get("name"), OrganizationID: form.Get("organization_id"), ExpiresInDays: days,
 	})
 	if problem != nil {
-		data, err := v.tokens(v.mend(problem, form, tokenLabels, "name", "organization_id", "expires_in_days"))
+		data, err := v.tokens(v.mend(problem, form, tokenFields))
 		if err != nil {
 			return err
 		}

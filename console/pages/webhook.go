@@ -46,7 +46,7 @@ type webhookView struct {
 	Lacking    []events.Definition // chosen events whose scopes the app lacks
 	Others     []string            // events that it has not chosen, to test it with
 
-	Form      apierror.Form
+	Form      filled
 	Events    []eventGroup
 	Overlap   string // how long the present secret signs after a rotation
 	IsChanged bool   // the form was sent, and has mistakes
@@ -68,7 +68,7 @@ func (v *visit) webhook() (webhookView, error) {
 		form["enabled"] = []string{"on"}
 	}
 	view := webhookView{
-		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Form: form, Events: v.eventGroups(v.app, hook.Events),
+		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Form: filled{Form: form}, Events: v.eventGroups(v.app, hook.Events),
 		Overlap: span(v.cfg.Console.SecretOverlap()),
 	}
 	if hook.Previous != nil {
@@ -119,7 +119,7 @@ func (v *visit) saveWebhook() error {
 		URL: apierror.Sent(form.Get("url")), Events: apierror.Sent(inOrder(view.Webhook.Events, form["events"])), Enabled: apierror.Sent(form.Has("enabled")),
 	})
 	if err != nil {
-		view.Form, view.Events, view.IsChanged = form, v.eventGroups(v.app, form["events"]), true
+		view.Form, view.Events, view.IsChanged = v.mark(err, form, webhookFields), v.eventGroups(v.app, form["events"]), true
 		return v.again(err, "webhook", webhookTitle, view)
 	}
 	return v.to(v.webhookPath(view.Webhook.ID), "webhook-updated")

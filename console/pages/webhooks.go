@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/look"
@@ -73,18 +72,21 @@ func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhoo
 
 const newWebhookTitle = "New webhook"
 
+// webhookFields are those of the forms of a webhook.
+var webhookFields = formFields{{Name: "url", Label: "URL"}, {Name: "events", Label: "Events"}}
+
 type newWebhookView struct {
 	App    oauthserver.App
 	Events []eventGroup
-	Form   apierror.Form
+	Form   filled
 }
 
-func (v *visit) newWebhook(form apierror.Form) newWebhookView {
-	return newWebhookView{App: v.app, Events: v.eventGroups(v.app, form["events"]), Form: form}
+func (v *visit) newWebhook(form filled) newWebhookView {
+	return newWebhookView{App: v.app, Events: v.eventGroups(v.app, form.Form["events"]), Form: form}
 }
 
 func (v *visit) showNewWebhook() error {
-	return v.show("webhook_new", newWebhookTitle, v.newWebhook(apierror.Form{}))
+	return v.show("webhook_new", newWebhookTitle, v.newWebhook(filled{}))
 }
 
 // createWebhook makes a webhook and shows its secret, this once.
@@ -96,7 +98,7 @@ func (v *visit) createWebhook() error {
 	form["events"] = v.chosenEvents(form)
 	hook, secret, err := v.cfg.Console.CreateWebhook(v.r.Context(), v.by, v.app.ID, console.NewWebhook{URL: form.Get("url"), Events: form["events"]})
 	if err != nil {
-		return v.again(err, "webhook_new", newWebhookTitle, v.newWebhook(form))
+		return v.again(err, "webhook_new", newWebhookTitle, v.newWebhook(v.mark(err, form, webhookFields)))
 	}
 	return v.show("webhook_secret", "The webhook was created", webhookSecretView{Webhook: hook, Secret: secret, Lacking: v.lacking(hook)})
 }

@@ -71,7 +71,11 @@ func InWords(action audit.Action) string {
 	if words, ok := actions[action]; ok {
 		return words
 	}
-	words := strings.NewReplacer(".", " ", "_", " ").Replace(string(action))
-	first, size := utf8.DecodeRuneInString(words)
-	return string(unicode.ToUpper(first)) + words[size:]
+	return Capitalized(strings.NewReplacer(".", " ", "_", " ").Replace(string(action)))
+}
+
+// Capitalized returns a text with an upper-case first letter.
+func Capitalized(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
