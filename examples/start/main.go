@@ -23,7 +23,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// backend implements partnerkit.Host. Ada is always signed in.
+// backend implements oauthserver.Host. Ada is always signed in.
 type backend struct{}
 
 func (backend) Session(*http.Request) (identity.Session, bool, error) {

@@ -7,7 +7,6 @@
 // RETURNING. Times are Unix milliseconds that Go supplies, lists are JSON text,
 // ids are text. What differs, row locks, comes from [storage.Dialect].
 //
-// An operation has its own transaction. Where the database lets writers share transactions,
-// as storage/sqlite does, nothing more is needed. On PostgreSQL concurrent refreshes and
-// code exchanges share transactions here, see shared.go.
+// Each operation runs in one transaction of its own. storage/sqlite commits operations that
+// run at the same time together; that is not visible here.
 package sqlstore
