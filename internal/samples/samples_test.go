@@ -1,4 +1,4 @@
-package signature_test
+package samples_test
 
 import (
 	"errors"
@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/samples"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
 // SIG-01, SIG-03: the samples of docs/webhooks.md accept what the signer signs and reject
 // everything else. The guide shows the files that run here.
-func TestSamples(t *testing.T) {
+func TestSamples_SIG01_SIG03(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/webhooks.md")
 	if err != nil {
@@ -42,22 +43,26 @@ func TestSamples(t *testing.T) {
 		{"no signature", strings.Split(fresh, ",")[0], body, current, false},
 		{"empty", "", body, current, false},
 	}
-	for interpreter, file := range map[string]string{"python3": "verify.py", "node": "verify.mjs", "php": "verify.php"} {
-		t.Run(interpreter, func(t *testing.T) {
+	for name, sample := range map[string]struct {
+		source  string
+		program string
+		args    []string
+	}{
+		"Go":      {samples.Go, goProgram(t), nil},
+		"Python":  {samples.Python, "python3", []string{"verify.py"}},
+		"Node.js": {samples.Node, "node", []string{"verify.mjs"}},
+		"PHP":     {samples.PHP, "php", []string{"verify.php"}},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join("samples", file)
-			source, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
+			if !strings.Contains(string(guide), sample.source) {
+				t.Error("docs/webhooks.md does not show it")
 			}
-			if !strings.Contains(string(guide), string(source)) {
-				t.Errorf("docs/webhooks.md does not show %s", path)
-			}
-			if _, err := exec.LookPath(interpreter); err != nil {
-				t.Skipf("%s is not installed: %v", interpreter, err)
+			if _, err := exec.LookPath(sample.program); err != nil {
+				t.Skipf("%s is not installed: %v", sample.program, err)
 			}
 			for _, test := range tests {
-				cmd := exec.CommandContext(t.Context(), interpreter, path, test.header)
+				cmd := exec.CommandContext(t.Context(), sample.program, append(sample.args, test.header)...)
 				cmd.Stdin, cmd.Env = strings.NewReader(test.body), append(os.Environ(), "WEBHOOK_SECRET="+test.secret)
 				out, err := cmd.CombinedOutput()
 				if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1 || len(out) > 0) {
@@ -69,4 +74,14 @@ func TestSamples(t *testing.T) {
 			}
 		})
 	}
+}
+
+// goProgram builds the sample in Go.
+func goProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "verify")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./verify").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
 }
