@@ -3,6 +3,8 @@ package partnerkit
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
@@ -131,9 +133,22 @@ func (p *Platform) newConsole() (err error) {
 	}
 	p.consolePages, err = pages.New(pages.Config{
 		Console: p.console, SignIn: c.Host.SignIn, Service: c.Service, Prefix: consolePath, Origins: []string{c.APIURL, c.AppURL},
-		Theme: c.Theme, ThemeFor: c.ThemeFor, MoveClock: c.MoveClock, Clock: c.Clock, Logger: c.Logger,
+		Theme: c.Theme, ThemeFor: c.ThemeFor, Reads: p.reads(), MoveClock: c.MoveClock, Clock: c.Clock, Logger: c.Logger,
 	})
 	return err
+}
+
+// reads are the routes that the quick start of the console can show: those of the host, then
+// the Events API.
+func (p *Platform) reads() []pages.Read {
+	var reads []pages.Read
+	for _, route := range append(slices.Clone(p.cfg.Routes), p.ownRoutes()...) {
+		path, isGet := strings.CutPrefix(route.Pattern, "GET /")
+		if isGet && route.Scope != guard.AnyScope && !strings.Contains(path, "{") {
+			reads = append(reads, pages.Read{Path: "/" + path, Scope: route.Scope})
+		}
+	}
+	return reads
 }
 
 // userName is the source of names for the audit log of the console; nil if the host names no

@@ -18,6 +18,9 @@ func (c *Console) Scopes() []identity.Scope {
 	return slices.DeleteFunc(c.cfg.OAuth.Scopes().All(), func(s identity.Scope) bool { return s.Internal })
 }
 
+// Origins are the public origins of the API host and the app host.
+func (c *Console) Origins() (api, app string) { return c.cfg.OAuth.Origins() }
+
 // Versions are the names of those that an app may pin now.
 func (c *Console) Versions() []string {
 	now := c.cfg.Clock.Now()

@@ -38,12 +38,21 @@ type Config struct {
 	// ThemeFor returns the theme of a request, for hosts with several brands; nil means
 	// Theme. See theme.NewSource for what happens when it fails.
 	ThemeFor func(r *http.Request) theme.Theme
+	// Reads are GET routes of the API without parameters. The quick start of an app shows the
+	// first one whose scope the app has; without one it shows no call.
+	Reads []Read
 	// MoveClock moves the clock of everything forward, and returns once what is then
 	// due has happened. For development only: it puts a control for it on the pages.
 	MoveClock func(ctx context.Context, by time.Duration) error
 
 	Clock  clock.Clock  // nil: the real time
 	Logger *slog.Logger // nil: discards
+}
+
+// Read is a GET route of the API.
+type Read struct {
+	Path  string
+	Scope string // that the route needs
 }
 
 // Pages serves the console's pages. It is safe for concurrent use.

@@ -30,6 +30,7 @@ type overviewView struct {
 	Unwell       int // how many of the webhooks fail
 	Todo         []todo
 	IsReady      bool // all of it is done
+	QuickStart   quickStart
 }
 
 // todo is something to do before an app is complete.
@@ -63,6 +64,9 @@ func (v *visit) showApp() error {
 		if scope.Checked {
 			data.Scopes = append(data.Scopes, scope)
 		}
+	}
+	if data.QuickStart, err = v.quickStart(); err != nil {
+		return err
 	}
 	return v.show("overview", "Overview", data)
 }
