@@ -27,8 +27,8 @@ type point struct {
 	analytics.Counts
 }
 
-// chart is bars of calls. Those that were errors, and of them the rate-limited ones, are
-// parts of the same bar, and stand on the same ground.
+// chart is bars of calls. A bar is a stack of what succeeded, what was rate-limited and the
+// other errors, so that none of them hides another.
 type chart struct {
 	Title  string
 	Unit   string // what a bar is
@@ -40,11 +40,12 @@ type chart struct {
 
 type bar struct {
 	point
-	X, Middle, Width     string
-	Called, Failed, Held column
+	X, Middle, Width string
+	Stack            []layer // from the ground up; empty layers are left out
 }
 
-type column struct{ Y, Height string }
+// layer is a part of a bar; Kind is its class in the style sheet.
+type layer struct{ Kind, Y, Height string }
 
 type chartLine struct{ Y, TextY, Text string }
 
@@ -57,22 +58,38 @@ func newChart(title, unit string, points []point) chart {
 	}
 	top := c.rule(most)
 	room := 100 / float64(max(1, len(points)))
-	upright := func(n int64) column {
-		height := float64(n) / float64(top) * (chartBase - chartTop)
-		if n > 0 {
-			height = max(height, leastBar)
-		}
-		return column{pixels(chartBase - height), pixels(height)}
-	}
 	for i, p := range points {
 		left := room * float64(i)
 		c.Bars = append(c.Bars, bar{
 			point: p, X: percent(left + room*(1-barShare)/2), Middle: percent(left + room/2), Width: percent(room * barShare),
-			Called: upright(p.Calls), Failed: upright(p.Errors), Held: upright(p.RateLimited),
+			Stack: p.stack((chartBase - chartTop) / float64(top)),
 		})
 	}
 	return c
 }
+
+// stack draws a bar, with so many pixels for a call.
+func (p point) stack(perCall float64) []layer {
+	var layers []layer
+	ground := chartBase
+	for _, part := range []struct {
+		kind string
+		n    int64
+	}{{"succeeded", p.Succeeded()}, {"limited", p.RateLimited}, {"errors", p.OtherErrors()}} {
+		if part.n > 0 {
+			height := max(float64(part.n)*perCall, leastBar)
+			ground -= height
+			layers = append(layers, layer{part.kind, pixels(ground), pixels(height)})
+		}
+	}
+	return layers
+}
+
+// OtherErrors are those that were not rate-limited.
+func (p point) OtherErrors() int64 { return p.Errors - p.RateLimited }
+
+// Succeeded are the calls that were no errors.
+func (p point) Succeeded() int64 { return p.Calls - p.Errors }
 
 // rule draws lines at round numbers, and returns that of the highest.
 func (c *chart) rule(most int64) int64 {
@@ -109,7 +126,8 @@ func (c chart) isBare() bool {
 
 // String is what a bar stands for, in words.
 func (p point) String() string {
-	return fmt.Sprintf("%s: %s calls, %s errors, %s rate-limited", p.Name, site.Grouped(p.Calls), site.Grouped(p.Errors), site.Grouped(p.RateLimited))
+	return fmt.Sprintf("%s: %s calls, %s succeeded, %s rate-limited, %s other errors",
+		p.Name, site.Grouped(p.Calls), site.Grouped(p.Succeeded()), site.Grouped(p.RateLimited), site.Grouped(p.OtherErrors()))
 }
 
 func percent(n float64) string { return strconv.FormatFloat(n, 'f', 3, 64) + "%" }

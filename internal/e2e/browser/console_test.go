@@ -187,7 +187,7 @@ func TestUninstall(t *testing.T) {
 	dev.visit(s.App + "/developer/apps/app_sync/analytics")
 	eventually(t, "the call is counted", func() bool {
 		dev.visit(s.App + "/developer/apps/app_sync/analytics")
-		return get[int](dev, `document.querySelectorAll("svg.chart rect.calls").length`) > 0
+		return get[int](dev, `document.querySelectorAll("svg.chart rect.succeeded").length`) > 0
 	})
 
 	b.visit(s.App + "/settings/apps")

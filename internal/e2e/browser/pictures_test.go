@@ -70,7 +70,7 @@ func TestPictures(t *testing.T) {
 	dev.scheme("dark")
 	eventually(t, "the calls are counted", func() bool {
 		dev.visit(s.App + "/developer/apps/app_sync/analytics")
-		return get[int](dev, `document.querySelectorAll("svg.chart rect.calls").length`) >= 14
+		return get[int](dev, `document.querySelectorAll("svg.chart rect.succeeded").length`) >= 14
 	})
 	dev.snap(filepath.Join(folder, "analytics.png"))
 }
