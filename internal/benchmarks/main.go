@@ -9,10 +9,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/internal/benchmarks/bench"
+	"github.com/partnerkit/partnerkit/internal/benchmarks/capacity"
 	"github.com/partnerkit/partnerkit/internal/benchmarks/commits"
 	"github.com/partnerkit/partnerkit/internal/benchmarks/growth"
 	"github.com/partnerkit/partnerkit/internal/benchmarks/idle"
@@ -50,6 +52,9 @@ var measurements = []measurement{
 	{name: "commits", run: commits.Group},
 	{name: "webhooks-sqlite", run: webhooks.SQLite},
 	{name: "webhooks-postgres", needs: postgresURL, run: at(postgresURL, webhooks.Postgres)},
+	{name: "capacity", run: at(postgresURL, func(p bench.Plan, r *report.Report, url string) error {
+		return capacity.All(p, r, url, os.Getenv(redisURL))
+	})},
 	{name: "growth", run: at(postgresURL, growth.All)},
 	{name: "idle-sqlite", run: idle.SQLite},
 	{name: "idle-statements", run: idle.Statements},
@@ -62,6 +67,13 @@ func at(variable string, run func(p bench.Plan, r *report.Report, url string) er
 }
 
 func main() {
+	if capacity.IsNode() {
+		if err := capacity.ServeNode(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	var p bench.Plan
 	flag.BoolVar(&p.Short, "short", false, "everything once, little of it, no bars")
 	flag.BoolVar(&p.Large, "large", false, "growth up to ten million rows, which takes half an hour or more, and some 50 GB of disk")

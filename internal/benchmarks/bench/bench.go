@@ -136,11 +136,32 @@ func (m Measured) ThreadRatio(to Measured) float64 {
 }
 
 func (m Measured) ratio(to Measured, of func(turn) time.Duration) float64 {
+	return Median(m.ratios(to, of))
+}
+
+// Spread is the range of the ratios that Ratio is the median of, without the lowest and the
+// highest quarter.
+func (m Measured) Spread(to Measured) string {
+	return spread(m.ratios(to, func(t turn) time.Duration { return t.wall }))
+}
+
+// ThreadSpread is Spread for ThreadRatio.
+func (m Measured) ThreadSpread(to Measured) string {
+	return spread(m.ratios(to, func(t turn) time.Duration { return t.thread }))
+}
+
+func (m Measured) ratios(to Measured, of func(turn) time.Duration) []float64 {
 	ratios := make([]float64, len(m.turns))
 	for i := range ratios {
 		ratios[i] = float64(of(m.turns[i])) / float64(max(1, of(to.turns[i])))
 	}
-	return Median(ratios)
+	return ratios
+}
+
+func spread(ratios []float64) string {
+	sorted := slices.Sorted(slices.Values(ratios))
+	cut := len(sorted) / 4
+	return fmt.Sprintf("%.2f to %.2f", sorted[cut], sorted[len(sorted)-1-cut])
 }
 
 func each[A, B any](all []A, of func(A) B) []B {

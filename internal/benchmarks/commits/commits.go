@@ -84,6 +84,7 @@ func Group(p bench.Plan, r *report.Report) error {
 			Group: "Commits", Operation: fmt.Sprintf("%d writers, each with %s, on durable SQLite", writers, name), Ours: fmt.Sprintf("%.0f/s", our.PerSecond()),
 			Floor:  fmt.Sprintf("%d rows a commit %.0f/s", batch, bare.PerSecond()),
 			Ratios: fmt.Sprintf("%.2f of the floor, %.0f times a commit each", share, 1/our.Ratio(one)),
+			Spread: bare.Spread(our),
 		}
 		if i == 0 {
 			row.Bar, row.Missed = fmt.Sprintf("at least %.1f of the floor", least), share < least

@@ -164,6 +164,7 @@ func row(name string, sizes []int, measured []bench.Measured) report.Row {
 		}
 		out.Ratios += fmt.Sprintf("%.2f at %s (CPU %.2f)", one.Ratio(least), report.Count(size), one.CPURatio(least))
 		if size == 1_000_000 {
+			out.Spread = one.Spread(least)
 			out.Bar, out.Missed = fmt.Sprintf("at most %.1f", most), one.Ratio(least) > most
 		}
 	}

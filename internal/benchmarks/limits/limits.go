@@ -35,6 +35,7 @@ func Memory(p bench.Plan, r *report.Report) error {
 	}
 	ratio := our.Ratio(cheapest)
 	row.Ratios = fmt.Sprintf("%.2f of two calls of %s", ratio, cheapest.Name)
+	row.Spread = our.Spread(cheapest)
 	row.Bar, row.Missed = "below 1, no allocation", ratio >= 1 || our.Allocs >= 0.01
 	r.Add(row)
 	return memoryPerKey(p, r)
@@ -134,6 +135,7 @@ func Redis(p bench.Plan, r *report.Report, url string) error {
 	}
 	toFloor, toPeer := our.Ratio(floor), our.Ratio(fastest)
 	row.Ratios = fmt.Sprintf("%.2f of INCR, %.2f of %s", toFloor, toPeer, fastest.Name)
+	row.Spread = our.Spread(floor)
 	row.Bar, row.Missed = "at most 2 of INCR, below 1 of the fastest", toFloor > 2 || toPeer >= 1
 	r.Add(row)
 	return nil

@@ -167,6 +167,7 @@ func aboveRow(operation string, measured []bench.Measured, allocs float64) repor
 	row := report.Row{
 		Group: group, Operation: operation + ", without the database", Ours: our.Thread.String(), Allocs: fmt.Sprintf("%.0f", allocs),
 		Ratios: fmt.Sprintf("%.2f of %s, %.2f of %s", our.ThreadRatio(light), light.Name, our.ThreadRatio(simple), simple.Name),
+		Spread: our.ThreadSpread(light),
 		Bar:    fmt.Sprintf("at most %.1f", most),
 		Missed: our.ThreadRatio(light) > most || our.ThreadRatio(simple) > most,
 	}

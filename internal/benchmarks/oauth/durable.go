@@ -152,6 +152,7 @@ func durable(p bench.Plan, r *report.Report, d durability) error {
 			Group: group, Operation: one.Name + " on " + d.where, Ours: one.Wall.String(),
 			Floor:  fmt.Sprintf("%s %v, %s %v", own.Name, own.Wall, short.Name, short.Wall),
 			Ratios: fmt.Sprintf("%.2f of its own rows, %.2f of a %s", ratio, one.Ratio(short), short.Name),
+			Spread: one.Spread(own),
 			Bar:    fmt.Sprintf("at most %.1f of its own rows", d.most), Missed: ratio > d.most,
 		})
 	}

@@ -72,7 +72,7 @@ func Guard(p bench.Plan, r *report.Report) error {
 	r.Add(report.Row{
 		Group: group, Operation: "token verification through the guard, SQLite", Ours: our.Thread.String(),
 		Floor:  fmt.Sprintf("its statement run bare %v, a point select %v", statement.Thread, floor.Thread),
-		Ratios: fmt.Sprintf("%.2f of its statement", ratio), Allocs: fmt.Sprintf("%.0f more than the statement", allocs),
+		Ratios: fmt.Sprintf("%.2f of its statement", ratio), Spread: our.ThreadSpread(statement), Allocs: fmt.Sprintf("%.0f more than the statement", allocs),
 		Bar: fmt.Sprintf("at most %.1f and %d allocations more", most, mostAllocs), Missed: ratio > most || allocs > mostAllocs,
 	})
 	return nil

@@ -82,11 +82,11 @@ func Hydra(p bench.Plan, r *report.Report, program, url string) error {
 	ours, hydras := measured[0], measured[1]
 	ratio := ours.Ratio(hydras)
 	r.Notes = append(r.Notes, "Ory Hydra 2.3.0 is a server of its own, with its default hasher, PBKDF2 with 25,000 rounds, and 20 connections, as ours has. "+
-		"It is measured when `PARTNERKIT_BENCH_HYDRA` names its program: `cd benchmarks/hydra/server && go build -o hydra .`")
+		"It is measured when `PARTNERKIT_BENCH_HYDRA` names its program: `cd internal/benchmarks/hydra/server && go build -o hydra .`")
 	r.Add(report.Row{
 		Group: group, Operation: fmt.Sprintf("refresh over HTTP on PostgreSQL, %d clients", clients), Ours: fmt.Sprintf("%.0f/s", ours.PerSecond()),
 		Others: []string{fmt.Sprintf("%s %.0f/s", hydras.Name, hydras.PerSecond())},
-		Ratios: fmt.Sprintf("%.3f of %s", ratio, hydras.Name), Bar: "below 1", Missed: ratio >= 1,
+		Ratios: fmt.Sprintf("%.3f of %s", ratio, hydras.Name), Spread: ours.Spread(hydras), Bar: "below 1", Missed: ratio >= 1,
 	})
 	return nil
 }

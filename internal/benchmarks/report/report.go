@@ -18,6 +18,7 @@ type Row struct {
 	Others    []string // "fosite 46 µs"
 	Floor     string
 	Ratios    string
+	Spread    string // of the first ratio, over the turns
 	Allocs    string
 	Bar       string // "at most 1.3"; empty: for information
 	Missed    bool
@@ -135,7 +136,7 @@ func (r *Report) lines(group string) [][]string {
 	return all
 }
 
-var columns = []string{"operation", "ours", "others", "floor", "ratios", "allocations", "bar", ""}
+var columns = []string{"operation", "ours", "others", "floor", "ratios", "spread", "allocations", "bar", ""}
 
 func (r Row) cells() []string {
 	verdict := ""
@@ -145,5 +146,5 @@ func (r Row) cells() []string {
 	case r.Bar != "":
 		verdict = "ok"
 	}
-	return []string{r.Operation, r.Ours, strings.Join(r.Others, ", "), r.Floor, r.Ratios, r.Allocs, r.Bar, verdict}
+	return []string{r.Operation, r.Ours, strings.Join(r.Others, ", "), r.Floor, r.Ratios, r.Spread, r.Allocs, r.Bar, verdict}
 }

@@ -70,6 +70,7 @@ func Postgres(p bench.Plan, r *report.Report, dsn string) (err error) {
 	row := rateRow("event to recorded 2xx on PostgreSQL", our, floor, 1/our.Ratio(floor), "at least 5 times River, and 1 times the tuned one", times < 5 || tunedTimes < 1)
 	row.Others = []string{"River " + perSecond(river), fmt.Sprintf("River with %d workers that look every %v %s", riverTunedWorkers, riverTunedFetch, perSecond(faster))}
 	row.Ratios = fmt.Sprintf("%.1f times River, %.1f times the tuned one; %s", times, tunedTimes, row.Ratios)
+	row.Spread = river.Spread(our)
 	r.Add(row)
 	return nil
 }

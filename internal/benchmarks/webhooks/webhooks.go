@@ -77,6 +77,7 @@ func rateRow(operation string, our, floor bench.Measured, share float64, bar str
 	return report.Row{
 		Group: group, Operation: operation, Ours: perSecond(our), Floor: "bare loop " + perSecond(floor),
 		Ratios: fmt.Sprintf("%.0f %% of the loop; CPU %v and %v", 100*share, our.CPU.Round(100*time.Nanosecond), floor.CPU.Round(100*time.Nanosecond)),
+		Spread: floor.Spread(our),
 		Allocs: fmt.Sprintf("%.0f; loop %.0f", our.Allocs, floor.Allocs), Bar: bar, Missed: missed,
 	}
 }
@@ -124,7 +125,7 @@ func signatures(p bench.Plan, r *report.Report) error {
 	floor, our := measured[0], measured[1]
 	r.Add(report.Row{
 		Group: group, Operation: "signature of 1 KiB", Ours: our.Wall.String(), Floor: "HMAC " + floor.Wall.String(),
-		Ratios: fmt.Sprintf("%.2f of HMAC", our.Ratio(floor)), Allocs: fmt.Sprintf("%.0f", our.Allocs),
+		Ratios: fmt.Sprintf("%.2f of HMAC", our.Ratio(floor)), Spread: our.Spread(floor), Allocs: fmt.Sprintf("%.0f", our.Allocs),
 	})
 	return nil
 }
