@@ -13,7 +13,7 @@ help: ## Say what there is
 .PHONY: test
 test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
 	go test -race $(UNRACED) -shuffle=on -timeout 25m ./...
-	go test -p 1 ./internal/proofs/plans ./internal/proofs/growth
+	go test ./internal/proofs/plans
 	go test -run Allocates ./ratelimit # the race detector allocates
 
 .PHONY: e2e
