@@ -1,68 +1,77 @@
-// Package partnerkit opens an accounting backend to partner apps: an OAuth 2.0
-// server, calls made with its tokens, events and webhooks, limits, app data and
-// a developer console, as packages that plug into a host which has its own
-// users, sessions, businesses and database.
+// Package partnerkit opens an accounting backend to partner apps: an OAuth 2.0 server, a guarded
+// API, events and webhooks, rate limits, app data and a developer console. The packages plug
+// into a backend that has its own users, sessions, businesses and database.
+//
+// # Terms
+//
+// The backend is the host. Its users are members of businesses. A partner is an organization
+// whose developers create apps. A member of a business connects an app to the business by
+// consenting to scopes on a page; the app is then installed in the business, and receives tokens
+// to call the API and webhooks about events. Operators are the host's own staff, who review and
+// suspend apps.
+//
+// A [Platform] serves two hosts with different origins: [Platform.API] is called by apps, and
+// [Platform.App] shows pages to people.
+//
+// # Lifecycle
+//
+// A program opens a store, calls [New], serves the two handlers, and calls [Platform.Run] in a
+// goroutine of its own. New starts nothing. To stop, shut the HTTP servers down, end the context
+// of Run, wait until Run has returned, then close the store. With PostgreSQL the program also
+// calls Run of the store, which lets nodes notify each other of new work.
 //
 // # Packages
 //
-// Each package works without the assembly. Imports point down only; a test checks this.
-// The lowest layer:
+// Each package can be used without this one. Imports point down only; a test checks this. The
+// lowest layer:
 //
-//   - [github.com/partnerkit/partnerkit/apierror]: the two error shapes, every
-//     code, handlers that return errors, request bodies
-//   - [github.com/partnerkit/partnerkit/ratelimit]: fixed windows, lockouts,
-//     client addresses; in memory, or in Redis with
-//     [github.com/partnerkit/partnerkit/ratelimit/redislimit]
-//   - [github.com/partnerkit/partnerkit/identity]: who makes a call, and the
-//     catalog of scopes
+//   - [github.com/partnerkit/partnerkit/apierror]: both error shapes, all error codes, handlers
+//     that return errors, request bodies
+//   - [github.com/partnerkit/partnerkit/ratelimit]: fixed windows, lockouts, client addresses;
+//     in memory, or in Redis with [github.com/partnerkit/partnerkit/ratelimit/redislimit]
+//   - [github.com/partnerkit/partnerkit/identity]: the caller of a request, and the catalog of
+//     scopes
 //   - [github.com/partnerkit/partnerkit/theme] and
 //     [github.com/partnerkit/partnerkit/locale]: the brand and the languages of pages
-//   - [github.com/partnerkit/partnerkit/keyring]: the host's keys, which encrypt
-//     secrets in the database
-//   - [github.com/partnerkit/partnerkit/clock]: time that tests can move
-//   - [github.com/partnerkit/partnerkit/storage]: the contract between features
-//     and a database
-//   - [github.com/partnerkit/partnerkit/webhooks/signature]: signing webhooks
-//     and verifying them in a receiver
+//   - [github.com/partnerkit/partnerkit/keyring]: encryption of secrets in the database
+//   - [github.com/partnerkit/partnerkit/clock]: a clock that tests can move
+//   - [github.com/partnerkit/partnerkit/audit]: the entries of the audit log
+//   - [github.com/partnerkit/partnerkit/storage]: the contract between features and a database
+//   - [github.com/partnerkit/partnerkit/webhooks/signature]: signing webhooks and verifying them
+//     in a receiver
 //
 // The features, and above them the databases:
 //
-//   - [github.com/partnerkit/partnerkit/oauthserver]: apps, installations,
-//     consents, every grant and endpoint, the pages of consent
-//   - [github.com/partnerkit/partnerkit/guard]: calls made with a token: what is
-//     open to apps, by scope and permission; limits; versions; writes that are
-//     safe to repeat
-//   - [github.com/partnerkit/partnerkit/events]: the event catalog,
-//     recording in a host's transaction, the Events API, notifications
-//   - [github.com/partnerkit/partnerkit/appdata]: what apps attach to records
-//   - [github.com/partnerkit/partnerkit/webhooks]: sending events to apps, by
-//     deliveries that survive crashes
-//   - [github.com/partnerkit/partnerkit/analytics]: how apps use the API
-//   - [github.com/partnerkit/partnerkit/console]: the developer console,
-//     as JSON and, in [github.com/partnerkit/partnerkit/console/pages], as
-//     pages
-//   - [github.com/partnerkit/partnerkit/operator]: the side of the platform's own
-//     staff, as JSON and, in [github.com/partnerkit/partnerkit/operator/pages], as
-//     pages
+//   - [github.com/partnerkit/partnerkit/oauthserver]: apps, installations, consents, tokens, all
+//     grants and endpoints. Default pages: [github.com/partnerkit/partnerkit/oauthserver/pages]
+//   - [github.com/partnerkit/partnerkit/guard]: routes for apps, with scopes, permissions,
+//     limits, API versions and idempotent writes
+//   - [github.com/partnerkit/partnerkit/events]: the event catalog, recording in a host's
+//     transaction, the Events API, notifications
+//   - [github.com/partnerkit/partnerkit/appdata]: values that apps attach to records
+//   - [github.com/partnerkit/partnerkit/webhooks]: deliveries of events to apps
+//   - [github.com/partnerkit/partnerkit/analytics]: counts of API calls
+//   - [github.com/partnerkit/partnerkit/console]: the developer console, as JSON and, in
+//     [github.com/partnerkit/partnerkit/console/pages], as pages.
+//     [github.com/partnerkit/partnerkit/console/jscheck] checks uploaded functions
+//   - [github.com/partnerkit/partnerkit/operator]: the operators' side, as JSON and, in
+//     [github.com/partnerkit/partnerkit/operator/pages], as pages
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
-//   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of
-//     processes
+//   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of processes
 //   - [github.com/partnerkit/partnerkit/storage/sqlstore]: the SQL of both
-//   - [github.com/partnerkit/partnerkit/storage/storetest]: certifies a
-//     [Store], and [github.com/partnerkit/partnerkit/storage/racetest],
-//     which explores its races
+//   - [github.com/partnerkit/partnerkit/storage/storetest]: certifies a [Store]; its races are
+//     explored by [github.com/partnerkit/partnerkit/storage/racetest]
 //
-// For tests of a host there is
-// [github.com/partnerkit/partnerkit/partnertest], which runs a platform with a manual
-// clock, connected apps and a webhook receiver.
+// [github.com/partnerkit/partnerkit/partnertest] runs a platform inside the tests of a host, with
+// a manual clock, connected apps and a webhook receiver.
 //
 // # Guarantees
 //
-// Of any number of requests that present the same code or refresh token, exactly one
-// receives tokens: a single conditional statement in the database selects the winner.
+// If any number of requests present the same code or refresh token, exactly one receives tokens:
+// a single conditional statement in the database selects the winner.
 //
-// Writes of the library can join a host's transaction, and a rejection never aborts that
-// transaction.
+// Writes of the library can join a host's transaction, and a rejected operation never aborts
+// that transaction.
 //
 // When storage fails, the response is a 5xx and no change is left incomplete.
 package partnerkit

@@ -1,32 +1,29 @@
-// Package analytics counts the calls that apps make, and tells their developers.
+// Package analytics counts the API calls of apps, for their developers.
 //
-// [Counter.Count] is called once for every call that was made with a token. It
-// adds to a bucket in memory, one for each app and UTC hour, and returns: no
-// database, no waiting, no error. [Counter.Run] writes the buckets to the store
-// every few seconds and once more when it ends; the store adds them to what is
-// there, so any number of nodes count together. [Counter.Report] and
-// [Counter.Hours] read.
+// The guard calls [Counter.Count] once for every call that was made with a token. Count adds to a
+// bucket in memory, one for each app and UTC hour. It does not block and returns no error.
+// [Counter.Run] writes the buckets to the store every few seconds and once more when it ends.
+// The store adds them to the existing counts, so any number of nodes count together.
+// [Counter.Report] and [Counter.Hours] read the counts.
 //
-// # What is promised
+// # Guarantees
 //
-// A count that reaches the store is there exactly once. Buckets leave memory in
-// numbered batches; a batch that failed is tried again as it was, and the store
-// keeps for each counter the number of the last batch, in the same transaction
-// as its counts. So a batch whose commit succeeded while its reply was lost is
-// recognized when it is sent again.
+// A count that reaches the store is stored exactly once. Buckets leave memory in numbered
+// batches. A batch that failed is sent again unchanged, and the store keeps the number of the
+// last batch of each counter, in the same transaction as the counts. So a batch that was
+// committed although its result was lost is recognized when it is sent again.
 //
-// A count may be lost in two ways. What is in memory when the process dies
-// without an end to Run is gone: the calls of [Config.FlushEvery] or less, or
-// of the time that the store could not be written. And memory is bounded: once
-// [Config.MaxBuckets] wait for a store that does not take them, calls for which
-// there is no bucket yet are dropped, which is logged and counted by a metric.
+// Counts are lost in two cases. If the process dies before Run has ended, the counts in memory
+// are lost: those since the last successful write, usually at most [Config.FlushEvery] ago. And
+// memory is bounded: while [Config.MaxBuckets] buckets wait because the store cannot be written,
+// calls that would need a new bucket are dropped, which is logged and counted by a metric.
 //
 // # The request log
 //
-// The last calls of each app are kept too, for [RequestRetention] and at most
-// [MaxRequests] of them: they are written in the same batches. Calls with a token that has
-// expired or was revoked are in the log and are not counted. No body of a successful call
-// is kept, and any text in the form of a token, a code or a secret is masked.
+// The most recent calls of each app are stored too, in the same batches: at most [MaxRequests],
+// for [RequestRetention]. The request log includes calls with a token that has expired or was
+// revoked, which are not counted. The body of a successful call is not stored, and text that
+// looks like a token, a code or a secret is masked.
 //
-// Buckets are kept for [Retention], groups for [GroupRetention], then purged a few at a time.
+// Buckets are kept for [Retention] and groups for [GroupRetention]; Run purges older ones.
 package analytics

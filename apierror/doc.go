@@ -1,6 +1,5 @@
-// Package apierror answers requests that cannot be served, in one of two
-// shapes, and reads request bodies strictly enough that the response can name what
-// was wrong with them.
+// Package apierror writes error responses in one of two shapes, and reads request bodies so
+// strictly that a response can name every mistake in them.
 //
 // # Two shapes
 //

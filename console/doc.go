@@ -1,49 +1,59 @@
-// Package console is where partner developers look after their apps: credentials,
-// webhooks and their deliveries, declared fields, the listing, what extends the
-// service, how the app is used, and who did what.
+// Package console is the developer console: partner developers manage their apps, client
+// secrets, webhooks and deliveries, declared fields, listings, extensions and functions, and
+// read the analytics and the audit log of their apps.
 //
-// A [Console] has typed methods, which a host's pages call, and serves the same as
-// JSON ([Console.ServeHTTP]). Every method takes an [Actor], whom only
-// authentication makes, so that none can forget to ask whose app it is: another
-// organization's app is not found, and looks like one that does not exist.
+// A [Console] has typed methods, which pages call, and serves the same methods as JSON
+// ([Console.ServeHTTP]). Every method takes an [Actor]. Only authentication creates an Actor, so
+// every call is checked against the organizations of a user. An app of another organization is
+// not found, exactly like an app that does not exist. A Console starts no goroutines and needs
+// no closing.
 //
 // # Sessions
 //
-// The host says who is signed in and which organizations they are members of, once
-// a request; an access token opens nothing here. Writes must come from a page of
-// [Config.Origins], or from no page at all.
+// For each request the host returns the session of the user and the organizations that the user
+// is a member of ([Host]). Access tokens of apps are not accepted. A write with a session must
+// come from a page of [Config.Origins], or from a client that sends no Origin.
 //
 // # Console tokens
 //
-// A member of an organization can create a [Token] with which scripts call the JSON for
-// that organization. It acts in the name of its creator, and stops working when it
-// expires, is revoked, or its creator leaves the organization. The audit log has its name.
-// It opens no page and creates no tokens.
+// A member of an organization can create a [Token], with which scripts call the JSON for that
+// organization. The token acts for the user who created it. It is invalid once it has expired,
+// was revoked, or its creator has left the organization. The audit log contains the name of the
+// token. It gives no access to pages and cannot create tokens.
 //
 // # Apps and their secrets
 //
-// A confidential app has one valid client secret, or two while its developer moves
-// from one to the other; the last one cannot be ended. A suspended app can be changed,
-// a deactivated one only be read.
+// A confidential app has one valid client secret, or two while its developer replaces one. The
+// last valid secret cannot be ended. A suspended app can be changed; a deactivated app is
+// read-only.
 //
 // # Listings
 //
-// An app has one listing, of which a marketplace shows the live revision. Developers
-// work on the latest one: they save drafts and submit them, a reviewer answers with
-// [Console.ReviewListing], and after an approval the next save begins another revision.
-// The first approval completes the review of the app. Images are uploaded as assets,
-// and stay as long as either revision shows them.
+// An app has one listing with up to two revisions: the live one, which a marketplace shows, and
+// the latest one, on which its developers work. The state of the latest revision:
+//
+//	draft ───── submit ──► submitted ── take ──► in_review ─┬─ approve ─────────► approved
+//	                                                        ├─ request changes ─► changes_requested
+//	                                                        └─ reject ──────────► rejected
+//
+//	draft, changes_requested, rejected ── save ──► draft
+//	approved ── save ──► draft of a new revision; the approved one stays live
+//
+// Developers save and submit ([Console.SaveListing], [Console.SubmitListing]); a reviewer takes
+// the revision and decides ([Console.ReviewListing]). Any other step is LISTING_STATE_INVALID.
+// The first approval completes the review of the app. Images are uploaded as assets and cannot
+// be deleted while one of the two revisions shows them.
 //
 // # Extensions and functions
 //
-// An extension is a page on the origin of the App URL that belongs to a type of records
-// which the app may read. A function is an ES module; it is parsed here, and run by its
-// host.
+// An extension is a page on the origin of the App URL that belongs to a type of record which the
+// app may read. A function is source code that a developer uploads. [Config.FunctionChecker]
+// accepts or rejects it. The console stores functions; running them is up to the host.
 //
 // # The audit log
 //
-// Every change of an actor is in the audit log of the app: the change and its entry
-// commit in one transaction. The OAuth server records there what people decide about an
-// app elsewhere. Developers see that it happened, and not who did it. The OAuth server
-// also deletes entries that are older than audit.Retention.
+// Each change by an actor is recorded in the audit log of the app; the change and its entry
+// commit in one transaction. The OAuth server records there the decisions of people about the
+// app, such as a consent. Developers see these entries without the name of the person. The OAuth
+// server also deletes entries that are older than audit.Retention.
 package console

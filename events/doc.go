@@ -1,20 +1,23 @@
-// Package events holds what happened in a business, as apps get to know of it.
+// Package events records changes in a business as events and shows them to apps.
+//
+// An [Event] belongs to one business and has a type from a [Catalog], such as invoice.created,
+// and data. Events never change. A [Log] records and lists them; package webhooks sends them.
 //
 // # Recording
 //
-// A host calls [Log.Record] with the transaction of the change, so that there is an
-// event exactly when the change is there. That is one insert: it takes no lock that
-// another transaction of the host's could wait for.
+// A host calls [Log.Record] with the transaction of the change, so that the event exists exactly
+// if the change was committed. Recording is one insert. It takes no lock that another
+// transaction of the host could wait for.
 //
 // # The catalog
 //
-// A [Catalog] lists the events, and for each event its audience, the scope
-// that gates it and a sample of its data. [DefaultCatalog] is the catalog of an accounting
-// service; a host can have its own ([NewCatalog]). [Definition.Check] decides which
-// app may see an event, both here and in webhooks.
+// A [Catalog] lists the events, and for each event its audience, the scope that is required to
+// see it and a sample of its data. [DefaultCatalog] is the catalog of an accounting service; a
+// host can have its own ([NewCatalog]). [Definition.Check] decides which app may see an event,
+// both here and in webhooks.
 //
-// Data is recorded in the shape of the newest API version. A definition knows how
-// it looked in earlier ones ([Shape]), and each app gets the shape of its version.
+// Data is recorded in the shape of the newest API version. A definition can convert it to the
+// shape of earlier versions ([Shape]), and each app gets the shape of its version.
 //
 // # The Events API
 //
@@ -23,11 +26,18 @@
 //	guard.Route{Pattern: "GET /events", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: log.List}
 //	guard.Route{Pattern: "GET /events/{id}", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: log.Get}
 //
-// Pages go from oldest to newest, and any event of the business is a cursor. An app
-// that follows the pages gets every event that it may see exactly once, even during
-// writes: an event gets its number after it has committed, one business at a time, and
-// an event that commits later gets a greater number. So no event is ever inserted
-// before a cursor, however long its transaction took.
+// Pages go from oldest to newest, and any event of the business is a cursor. An app that follows
+// the pages gets every event that it may see exactly once, even during writes: an event gets its
+// number after it has committed, one business at a time, and an event that commits later gets a
+// greater number. So no event is ever inserted before a cursor, however long its transaction
+// took. Log.List and the planner of package webhooks assign the numbers.
 //
-// Events are kept for Config.Retention; [Log.Run] removes them.
+// Events are kept for [Config.Retention]; [Log.Run] deletes older ones.
+//
+// # Notifications
+//
+// [Notifications] is a bounded queue of messages for the host's staff, such as a reused refresh
+// token. Features add to it after a change has committed and never wait for it.
+// [Notifications.Run] calls the host's [Notifier] in its own goroutine. When the queue is full,
+// notifications are dropped and counted.
 package events

@@ -28,6 +28,51 @@
 // on the next request. Nothing that has ended becomes valid again: connecting an app again
 // creates new rows.
 //
+// # States
+//
+// The status of an app, which [Server.SetAppStatus] sets:
+//
+//	          suspend
+//	ACTIVE ◄───────────► SUSPENDED
+//	   │    reactivate       │
+//	   └── deactivate ───────┴──► DEACTIVATED (final)
+//
+// The tokens of a suspended app are rejected. When the app is reactivated, tokens that have not
+// expired work again. A user who is suspended or restricted has the same effect on the tokens of
+// that user ([Server.SetUserStatus]).
+//
+// The status of an installation:
+//
+//	                          ┌── Server.Uninstall ────► UNINSTALLED
+//	first approval ──► ACTIVE ┤
+//	                          └── Server.RevokeAccess ─► ACCESS_REVOKED
+//
+// Both ends are final and end all tokens of the installation. They differ in the reason that a
+// refresh returns. After [Lifetimes].RedactDelay the event business.redact is recorded, unless
+// the app was connected again.
+//
+// A token family. Each refresh creates a new generation, which consists of one refresh token
+// and one access token, and ends the generation before:
+//
+//	approval ──► generation 1 ── refresh ──► generation 2 ── refresh ──► …
+//	                  │                           │
+//	                  └───────────┬───────────────┘
+//	                              ▼
+//	   ended: an old refresh token or the code was presented again, the
+//	   refresh token was revoked, or something above the family has ended
+//
+// A family expires with its newest refresh token. [Options].RefreshRetry allows a client that
+// lost a response to repeat the last refresh.
+//
+// A device authorization:
+//
+//	               allow                first poll
+//	PENDING ──┬────────────► APPROVED ────────────► COLLECTED (tokens were issued)
+//	          │ deny
+//	          └────────────► DENIED
+//
+// A pending or approved code expires after [Lifetimes].DeviceCode.
+//
 // # Concurrency
 //
 // If any number of requests present the same code, refresh token, device code or session

@@ -3,20 +3,37 @@
 //
 // # Deliveries
 //
-// A delivery is one event on its way to one webhook. Its id and body never change. A single
-// state machine decides its status:
+// A delivery is one event on its way to one webhook. Its id and body never change. Its status:
 //
-//	                2xx
-//	queued ───────────────────► delivered
-//	  │  ▲                          ▲
-//	  │  │ send again               │ 2xx
-//	  │  └───────────── failed      │
-//	  │ not 2xx           ▲         │
-//	  ▼                   │ sixth attempt, or a gate closed
-//	retrying ─────────────┴─────────┘
+//	queued ───┬── 2xx ──────────────────────► delivered
+//	          │
+//	retrying ─┼── not 2xx, attempts left ───► retrying
+//	          ├── not 2xx, last attempt ────► failed
+//	          └── gate closed ──────────────► failed
 //
-// The gates (webhook enabled, app active, app installed, scopes) are checked when an event
-// is planned and again before each attempt.
+//	failed ────── Redeliver ────────────────► queued
+//
+// An attempt succeeds if the response is a 2xx within [AttemptTimeout]. A failed attempt is
+// repeated after the next of [Options].RetryDelays; after the last delay the delivery has
+// failed. The gates are conditions: the webhook exists and is enabled, the app is active and
+// installed in the business, and app and installation have the scope of the event. They are
+// checked when an event is planned and again before each attempt. A delivery whose gate is
+// closed fails without being sent. [Service.Redeliver] queues a failed delivery again, with the
+// same id and body, and [Service.AttemptNow] moves the next attempt of a retrying one to now.
+//
+// # Health
+//
+// A webhook is failing while its newest attempt has failed ([Health]):
+//
+//	working ─────── attempt failed ──────────────► failing
+//	failing ──┬──── attempt succeeded ───────────► working
+//	          └──── failing for DisableAfter ────► switched off
+//	switched off ── switched on in the console ──► working
+//
+// When a delivery has failed for good, the notification webhook.failing is sent, at most once in
+// [WarnEvery]; webhook.recovered follows it when an attempt succeeds. A webhook is switched off
+// only if [Options].DisableAfter is set, no attempt has succeeded for that time and at least two
+// deliveries have failed for good.
 //
 // # Planning
 //

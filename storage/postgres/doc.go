@@ -1,11 +1,13 @@
-// Package postgres keeps everything in a PostgreSQL database, for any number of
-// processes.
+// Package postgres stores everything in a PostgreSQL database, for any number of processes.
 //
-// [Open] connects by URL; [New] uses the host's own *sql.DB with any driver. Operations
-// that PostgreSQL aborts with a serialization failure or a deadlock are retried a few
-// times. A commit whose result was lost is never repeated.
+// [Open] connects by URL; [New] uses the host's own *sql.DB with any driver. Operations that
+// PostgreSQL aborts with a serialization failure or a deadlock are retried a few times. A commit
+// whose result was lost is never repeated.
 //
-// With pgx and a direct connection, processes notify each other with LISTEN and
-// NOTIFY. With another driver or behind a pooler they poll instead, about once a
-// second, which is logged.
+// While the store's Run runs, processes that use pgx and direct connections notify each other of
+// new work with LISTEN and NOTIFY. With another driver or behind a pooler they only poll: about
+// once a second for new events and every two seconds for due deliveries. This is logged.
+//
+// Close the store after everything that uses it has stopped. Close of a store that New returned
+// does not close the host's *sql.DB.
 package postgres
