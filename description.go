@@ -76,7 +76,7 @@ func (p *Platform) descriptionInput() openapi.Input {
 	return in
 }
 
-// figures are the configured numbers, with their defaults.
+// figures returns the configured numbers, with their defaults.
 func (p *Platform) figures() openapi.Figures {
 	c, lifetimes := p.cfg, p.cfg.Lifetimes.WithDefaults()
 	rate := func(l ratelimit.Limit) openapi.Rate { return openapi.Rate{Count: l.Count, Window: l.Window} }

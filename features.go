@@ -151,7 +151,7 @@ func (p *Platform) reads() []pages.Read {
 	return reads
 }
 
-// userName is the source of names for the audit log of the console; nil if the host names no
+// userName returns the source of names for the audit log of the console; nil if the host names no
 // users.
 func (c Config) userName() func(ctx context.Context, userID string) (string, error) {
 	if c.Operators == nil {

@@ -98,7 +98,7 @@ type Config struct {
 	// Schemas are JSON Schemas by name, to which the descriptions of Routes refer as
 	// "#/components/schemas/Name"; see [Platform.OpenAPI].
 	Schemas map[string]json.RawMessage
-	// Events are what apps get to know of; the zero value means
+	// Events is the event catalog; the zero value means
 	// events.DefaultCatalog. The Events API is served when Scopes has
 	// [EventsScope].
 	Events events.Catalog
@@ -178,7 +178,7 @@ type Retention struct {
 	IdempotencyKeys time.Duration // 24 hours
 }
 
-// EventsScope is what apps need to read the events of a business.
+// EventsScope is the scope that apps need to read the events of a business.
 const EventsScope = "events:read"
 
 // Platform is the features, put together. It is safe for concurrent use.
@@ -263,16 +263,16 @@ func (p *Platform) OAuth() *oauthserver.Server { return p.oauth }
 // Events records what happened in a business; see events.Log.Record.
 func (p *Platform) Events() *events.Log { return p.events }
 
-// Webhooks are those of all apps: their endpoints and deliveries.
+// Webhooks returns the service for the webhooks of all apps and their deliveries.
 func (p *Platform) Webhooks() *webhooks.Service { return p.hooks }
 
-// AppData is the fields of all apps and their values; nil without Config.Records.
+// AppData returns the fields of all apps and their values; nil without Config.Records.
 func (p *Platform) AppData() *appdata.Service { return p.data }
 
-// Console is the developer console; nil without Config.Developers.
+// Console returns the developer console; nil without Config.Developers.
 func (p *Platform) Console() *console.Console { return p.console }
 
-// Operator is the platform staff's side; nil without Config.Operators.
+// Operator returns the platform staff's side; nil without Config.Operators.
 func (p *Platform) Operator() *operator.Operator { return p.operator }
 
 // Wake tells the platform that the host has committed a transaction of its own in which it
@@ -280,7 +280,7 @@ func (p *Platform) Operator() *operator.Operator { return p.operator }
 // transaction of the store's BeginTx needs no Wake.
 func (p *Platform) Wake() { p.hooks.Wake() }
 
-// Notifications is the queue in front of Config.Notifier.
+// Notifications returns the queue in front of Config.Notifier.
 func (p *Platform) Notifications() *events.Notifications { return p.told }
 
 // Analytics tells how apps use the API.

@@ -104,7 +104,7 @@ func (p *Platform) newAPI() http.Handler {
 	}))
 }
 
-// APIPatterns are the methods and paths that [Platform.API] serves, in the language
+// APIPatterns returns the methods and paths that [Platform.API] serves, in the language
 // of http.ServeMux: what an API description has to describe. Config.APIRoutes are not
 // among them.
 func (p *Platform) APIPatterns() []string {
@@ -118,7 +118,7 @@ func (p *Platform) APIPatterns() []string {
 	return patterns
 }
 
-// AppPatterns are the same for [Platform.App], without Config.AppRoutes, the pages of the
+// AppPatterns returns the same for [Platform.App], without Config.AppRoutes, the pages of the
 // console and those of the operator's side.
 func (p *Platform) AppPatterns() []string {
 	patterns := p.oauth.AppPatterns()
@@ -130,7 +130,7 @@ func (p *Platform) AppPatterns() []string {
 
 const iconPattern = "GET " + iconPath + "/{appId}/{assetId}"
 
-// ownRoutes are what apps may call of ours. App data asks for the scope of the
+// ownRoutes returns the library's own routes for apps. App data asks for the scope of the
 // record by itself.
 func (p *Platform) ownRoutes() []guard.Route {
 	var routes []guard.Route

@@ -2,7 +2,7 @@ package analytics
 
 import "time"
 
-// Counts is what is counted. A call that a rate limit refused counts in all
+// Counts holds the counters of calls. A call that a rate limit refused counts in all
 // three.
 type Counts struct {
 	Calls       int64 `json:"calls"`
@@ -29,7 +29,7 @@ var latencyBounds = [len(Latency{}) - 1]time.Duration{
 	time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second,
 }
 
-// LatencyBounds are the upper bounds of the elements of [Latency] but the last:
+// LatencyBounds returns the upper bounds of the elements of [Latency] but the last:
 // 5, 10, 25, 50, 100, 250 and 500 ms, 1, 2.5, 5 and 10 s, all inclusive.
 func LatencyBounds() [len(Latency{}) - 1]time.Duration { return latencyBounds }
 

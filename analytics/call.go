@@ -69,7 +69,7 @@ func (c Call) request() Request {
 	return r
 }
 
-// clean is a text that a database takes and that holds no secret.
+// clean returns a text that a database takes and that holds no secret.
 func clean(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	return secret.Mask(text)

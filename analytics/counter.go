@@ -151,7 +151,7 @@ func hourOf(t time.Time) int64 {
 	return second - (second%secondsPerHour+secondsPerHour)%secondsPerHour
 }
 
-// taken is what was taken from memory to be written.
+// taken holds counts that were taken from memory to be written.
 type taken struct {
 	buckets  []Bucket
 	groups   []Group

@@ -10,10 +10,10 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
-// GroupBy is what calls are grouped by.
+// GroupBy selects the property by which calls are grouped.
 type GroupBy string
 
-// What calls are grouped by.
+// The values of GroupBy.
 const (
 	ByRoute    GroupBy = "route"
 	ByStatus   GroupBy = "status"

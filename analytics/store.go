@@ -34,11 +34,12 @@ type Batch struct {
 	Writer string
 	// Number grows with each batch of a writer, which adds one after the other.
 	Number int64
-	// At is when the batch was put together.
+	// At is the time of the batch.
 	At time.Time
 	// Buckets in any order. Those of one app and hour add up.
 	Buckets []Bucket
-	// Uses is when installations, client secrets and console tokens were used, by their ids.
+	// Uses holds the times of the last use of installations, client secrets and console
+	// tokens, by their ids.
 	Uses map[string]time.Time
 	// Groups in any order. Those of one app, day and key add up.
 	Groups []Group

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
-// uses is what is not known to be stored.
+// uses holds last uses that are not known to be stored.
 type uses struct {
 	mu sync.Mutex
 	at map[string]time.Time

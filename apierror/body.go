@@ -109,7 +109,7 @@ func readAll(from io.Reader, announced, limit int64, see func([]byte) error) ([]
 	}
 }
 
-// nextSize is the capacity of the buffer after one of size bytes was filled. One byte
+// nextSize returns the capacity of the buffer after one of size bytes was filled. One byte
 // more than announced, or than allowed, shows that the body ends there or does not.
 func nextSize(size int, announced, limit int64) int {
 	const first = 4 << 10

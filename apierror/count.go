@@ -66,7 +66,7 @@ func (n *counter) seeInString(c byte) {
 	}
 }
 
-// begin is the object or array that begins with c.
+// begin returns the object or array that begins with c.
 func (n *counter) begin(c byte) container {
 	began := container{unit: "entries", bound: List{Most: n.limits.MaxEntries}}
 	if c == '{' {

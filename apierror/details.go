@@ -9,7 +9,7 @@ type ValueDetail struct {
 	Reason       string `json:"reason"`
 }
 
-// InvalidValues is INVALID_APP_DATA_VALUE with one entry for each broken value.
+// InvalidValues returns INVALID_APP_DATA_VALUE with one entry for each broken value.
 func InvalidValues(broken ...ValueDetail) *Error {
 	e := New(InvalidAppDataValue)
 	if len(broken) > 0 {
@@ -25,7 +25,7 @@ type ListingDetail struct {
 	Reason string `json:"reason"`
 }
 
-// IncompleteListing is LISTING_INCOMPLETE with one entry for each thing that is
+// IncompleteListing returns LISTING_INCOMPLETE with one entry for each thing that is
 // missing.
 func IncompleteListing(missing ...ListingDetail) *Error {
 	e := New(ListingIncomplete)

@@ -14,7 +14,7 @@ type Optional[T any] struct {
 	Value *T
 }
 
-// Sent is an [Optional] with a value.
+// Sent returns an [Optional] with a value.
 func Sent[T any](value T) Optional[T] { return Optional[T]{IsSent: true, Value: &value} }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Invalid is a 400 for a request that breaks rules: its message is the list of
+// Invalid returns a 400 for a request that breaks rules: its message is the list of
 // problems, and it has no code. The list is bounded as that of a [Validation], which is
 // a way to collect it.
 func Invalid(problems ...string) *Error {
@@ -22,12 +22,12 @@ func Invalid(problems ...string) *Error {
 	return e
 }
 
-// Unauthorized is a 401. The [Writer] adds the Bearer challenge.
+// Unauthorized returns a 401. The [Writer] adds the Bearer challenge.
 func Unauthorized() *Error {
 	return plain(http.StatusUnauthorized, "sign in, or send a valid access token")
 }
 
-// Forbidden is a 403 without code. Prefer a code where there is one.
+// Forbidden returns a 403 without code. Prefer a code where there is one.
 func Forbidden(message string) *Error {
 	if message == "" {
 		message = "this is not allowed"
@@ -35,7 +35,8 @@ func Forbidden(message string) *Error {
 	return plain(http.StatusForbidden, message)
 }
 
-// NotFound is a 404 for a thing, such as "invoice"; empty means the path.
+// NotFound returns a 404 whose message names a thing, such as "invoice"; empty means that no
+// endpoint has the path.
 func NotFound(what string) *Error {
 	if what == "" {
 		return plain(http.StatusNotFound, "no such endpoint")
@@ -43,31 +44,31 @@ func NotFound(what string) *Error {
 	return plain(http.StatusNotFound, "{p0} not found", what)
 }
 
-// MethodNotAllowed is a 405 with the Allow header.
+// MethodNotAllowed returns a 405 with the Allow header.
 func MethodNotAllowed(allow ...string) *Error {
 	e := plain(http.StatusMethodNotAllowed, "this path takes {p0}", strings.Join(allow, ", "))
 	e.allow = allow
 	return e
 }
 
-// TooLarge is a 413 for a body over limit bytes.
+// TooLarge returns a 413 for a body over limit bytes.
 func TooLarge(limit int64) *Error {
 	return plain(http.StatusRequestEntityTooLarge, "the body has more than {p0} bytes", limit)
 }
 
-// UnsupportedMediaType is a 415 that names the media type which is accepted.
+// UnsupportedMediaType returns a 415 that names the media type which is accepted.
 func UnsupportedMediaType(accepted string) *Error {
 	return plain(http.StatusUnsupportedMediaType, "the body must be {p0}, in UTF-8 and without content encoding", accepted)
 }
 
-// TooManyRequests is a 429 without code. An OAuth handler returns it too: the
+// TooManyRequests returns a 429 without code. An OAuth handler returns it too: the
 // answer is then temporarily_unavailable.
 func TooManyRequests(wait time.Duration) *Error {
 	e := plain(http.StatusTooManyRequests, tooManyRequests, wholeSeconds(wait))
 	return e.WithRetryAfter(wait)
 }
 
-// Internal is a 500. The cause goes to the log, never to the client. Returning
+// Internal returns a 500. The cause goes to the log, never to the client. Returning
 // the cause itself does the same. When the cause, or what it wraps, says
 // IsTemporary() bool, as storage.ErrBusy does, it is a 503 that may be tried again
 // after a second.

@@ -7,7 +7,7 @@ import (
 
 // An Entry says everything that is fixed about a code.
 type Entry struct {
-	// Code is what clients branch on.
+	// Code identifies an error. Clients branch on it.
 	Code Code
 	// Status is the HTTP status, 400 to 599.
 	Status int

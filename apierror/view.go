@@ -22,7 +22,7 @@ type View struct {
 	IsValidation bool
 	// Params are the values that the message contains, in the order of their numbers.
 	Params []string
-	// Details is what [Error.Details] returns.
+	// Details is the value of [Error.Details].
 	Details any
 	// RequestID is the id of a 5xx in the log and in X-Request-Id; empty otherwise.
 	RequestID string
@@ -35,7 +35,7 @@ type View struct {
 // response has the standard shape and the log says so.
 type ShapeFunc func(View) (contentType string, body any)
 
-// StandardShape is the [ShapeFunc] that a nil one means.
+// StandardShape returns the default [ShapeFunc]: it writes the standard shape.
 func StandardShape(v View) (contentType string, body any) {
 	shown := standardBody{
 		StatusCode: v.Status,

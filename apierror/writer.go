@@ -154,7 +154,7 @@ func (c Writer) service() string {
 	return c.Service
 }
 
-// bearerChallenge is the challenge of a 401 or of an InsufficientScope.
+// bearerChallenge returns the challenge of a 401 or of an InsufficientScope.
 func (c Writer) bearerChallenge(r *http.Request, e *Error) string {
 	var attributes []string
 	add := func(name, value string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// caller is the app. A guard that lets people in as well has none for them.
+// caller returns the app of the request. It returns an error for people with a session.
 func caller(r *http.Request) (identity.Principal, error) {
 	p, _ := identity.PrincipalFrom(r.Context())
 	if p.AppID == "" {
@@ -23,7 +23,7 @@ func (s *Service) mayRead(p identity.Principal, resourceType string) bool {
 	return ok && p.Scopes.Has(scope)
 }
 
-// access is the error when it may not.
+// access returns an error if the call may not read records of the type.
 func (s *Service) access(p identity.Principal, resourceType string) error {
 	if !s.mayRead(p, resourceType) {
 		return apierror.New(apierror.AppCannotAccessType, resourceType)

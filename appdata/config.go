@@ -33,7 +33,7 @@ type Config struct {
 	Logger *slog.Logger // nil: discards
 }
 
-// DefaultTypes are the records of an accounting service, with their read scopes.
+// DefaultTypes returns the records of an accounting service, with their read scopes.
 func DefaultTypes() map[string]string {
 	return map[string]string{
 		"invoice": "invoices:read", "customer": "customers:read", "payment": "payments:read",
@@ -73,7 +73,7 @@ func New(cfg Config) (*Service, error) {
 	return &Service{cfg: cfg, typeNames: strings.Join(slices.Sorted(maps.Keys(cfg.Types)), ", ")}, nil
 }
 
-// Types are the types of records that take values, each with the scope that reads it.
+// Types returns the types of records that take values, each with the scope that reads it.
 func (s *Service) Types() map[string]string { return maps.Clone(s.cfg.Types) }
 
 var validType = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -88,5 +88,5 @@ func checkType(name, scope string) error {
 	return nil
 }
 
-// now is the time as precisely as the store keeps it.
+// now returns the time as precisely as the store keeps it.
 func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }

@@ -42,7 +42,7 @@ type Declaration struct {
 
 var validKey = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$`)
 
-// newField is the field that d declares.
+// newField returns the field that d declares.
 func (s *Service) newField(d Declaration) (Field, error) {
 	f := Field{ResourceType: valueOf(d.ResourceType), Key: valueOf(d.Key), Type: valueOf(d.Type)}
 	var v apierror.Validation
@@ -58,7 +58,7 @@ func (s *Service) newField(d Declaration) (Field, error) {
 	return d.applyTo(f, &v)
 }
 
-// changed is the field as d changes it.
+// changed returns the field as d changes it.
 func (d Declaration) changed(f Field) (Field, error) {
 	var v apierror.Validation
 	fixed(&v, "resourceType", d.ResourceType, f.ResourceType)
@@ -67,7 +67,7 @@ func (d Declaration) changed(f Field) (Field, error) {
 	return d.applyTo(f, &v)
 }
 
-// valueOf is the zero value for a member that is absent or null.
+// valueOf returns the zero value for a member that is absent or null.
 func valueOf[T any](m apierror.Optional[T]) (value T) {
 	if m.Value != nil {
 		value = *m.Value

@@ -16,7 +16,7 @@ type deletedValue struct {
 	Key          string `json:"key"`
 }
 
-// updated is the event of a change.
+// updated returns the event of a change.
 func updated(p identity.Principal, eventID string, now time.Time, data any) []events.Event {
 	encoded, err := apierror.EncodeJSON(data)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Type is what the values of a field are.
+// Type is the type of a field's values.
 type Type string
 
 // The types.
@@ -32,7 +32,7 @@ type Field struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// Rules are what values of a field must follow; nil means that there is no such
+// Rules constrain the values of a field; nil means that there is no such
 // rule. Each type has some of them, see the comments. Lengths count Unicode code
 // points, and all bounds are inclusive.
 type Rules struct {

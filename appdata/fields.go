@@ -55,7 +55,7 @@ func (s *Service) Field(ctx context.Context, appID, fieldID string) (Field, erro
 	return all[i], nil
 }
 
-// indexOf is where a field is; [ErrNotFound].
+// indexOf returns the index of a field, or [ErrNotFound].
 func indexOf(all []Field, fieldID string) (int, error) {
 	i := slices.IndexFunc(all, func(f Field) bool { return f.ID == fieldID })
 	if i < 0 {

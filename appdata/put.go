@@ -68,7 +68,7 @@ func (s *Service) answer(ctx context.Context, tx storage.Tx, status int, body an
 	return s.cfg.Answer(ctx, tx, status, body)
 }
 
-// place is what an app declares one field for.
+// place identifies a field: an app has at most one field for each place.
 type place struct{ resourceType, key string }
 
 // check finds the fields of the values, and checks the call and each value.

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
-// demand is what a member must be.
+// demand is the required form of a member.
 type demand[T any] struct {
 	text string // "must be " this
 	fits func(T) bool

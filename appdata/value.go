@@ -18,7 +18,7 @@ const (
 	MaxResourceID = 256
 )
 
-// Value is what an app has attached to a record.
+// Value is a value that an app has attached to a record.
 type Value struct {
 	ID           string          `json:"id"` // adv_…
 	ResourceType string          `json:"resourceType"`

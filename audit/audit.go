@@ -28,7 +28,7 @@ type Entry struct {
 	Target string
 	// Detail describes the change; may be empty.
 	Detail string
-	// Reason is what the operator gave as the reason; empty in entries of others.
+	// Reason is the reason that an operator gave; empty in entries of others.
 	Reason string
 	At     time.Time
 }
@@ -105,7 +105,7 @@ const (
 	ConsoleTokenRevoked Action = "console_token.revoked"
 )
 
-// WebhookDisabled is what the service itself does with a webhook that has failed for too
+// WebhookDisabled is recorded when the service switches off a webhook that has failed for too
 // long. The target is the webhook.
 const WebhookDisabled Action = "webhook.disabled"
 

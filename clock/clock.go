@@ -35,10 +35,10 @@ type Movable interface {
 // System is the real time. The zero value is ready for use.
 type System struct{}
 
-// Now is the time of this machine.
+// Now returns the time of this machine.
 func (System) Now() time.Time { return time.Now().UTC().Round(0) }
 
-// Changed is nil: real time does not jump.
+// Changed returns nil: real time does not jump.
 func (System) Changed() <-chan struct{} { return nil }
 
 // From returns a clock that tells the time of c in UTC and without a monotonic reading,

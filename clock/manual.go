@@ -17,7 +17,7 @@ type Manual struct {
 // NewManual makes a clock that shows t.
 func NewManual(t time.Time) *Manual { return &Manual{now: t.UTC().Round(0)} }
 
-// Now is the time that the clock was last set to.
+// Now returns the time that the clock was last set to.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -28,10 +28,10 @@ func NewOffset(d time.Duration) (*Offset, error) {
 	return o, nil
 }
 
-// Now is the real time plus the offset.
+// Now returns the real time plus the offset.
 func (o *Offset) Now() time.Time { return System{}.Now().Add(o.Ahead()) }
 
-// Ahead is the offset.
+// Ahead returns the offset.
 func (o *Offset) Ahead() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

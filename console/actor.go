@@ -22,13 +22,13 @@ type Actor struct {
 	token         string // the name of the console token; empty: the user is signed in
 }
 
-// UserID is the host's.
+// UserID returns the id of the user, as the host has it.
 func (a Actor) UserID() string { return a.userID }
 
-// Name is the one that the session has for pages; may be empty.
+// Name returns the display name of the session; it may be empty.
 func (a Actor) Name() string { return a.name }
 
-// Organizations are those that the actor is a member of.
+// Organizations returns the organizations of the actor.
 func (a Actor) Organizations() []Organization { return slices.Clone(a.organizations) }
 
 // isOf reports membership of an organization.
@@ -68,7 +68,7 @@ func (c *Console) Actor(r *http.Request) (Actor, error) {
 	return c.actor(r.Context(), session.UserID, session.DisplayName)
 }
 
-// actor is a user who is not suspended, with the organizations that the host knows.
+// actor returns a user who is not suspended, with the organizations that the host knows.
 func (c *Console) actor(ctx context.Context, userID, name string) (Actor, error) {
 	status, err := c.cfg.Store.UserStatus(ctx, userID)
 	if err != nil {

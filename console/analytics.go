@@ -25,7 +25,7 @@ func (c *Console) Report(ctx context.Context, by Actor, appID string, days int) 
 	return c.cfg.Analytics.Report(ctx, appID, days)
 }
 
-// groupings are what a report can be grouped by.
+// groupings are the allowed groupings of a report.
 var groupings = []analytics.GroupBy{analytics.ByRoute, analytics.ByStatus, analytics.ByBusiness}
 
 // Groups returns how an app was used on the last days, today included, by route, status or

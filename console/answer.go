@@ -36,7 +36,7 @@ func noContent(w http.ResponseWriter) error {
 	return nil
 }
 
-// orNull is null for a value that says nothing.
+// orNull returns null for a value that says nothing.
 func orNull[T comparable](value T) *T {
 	if value == *new(T) {
 		return nil
@@ -44,10 +44,10 @@ func orNull[T comparable](value T) *T {
 	return &value
 }
 
-// stamp is a time as precisely as the store keeps it: ISO 8601 in UTC.
+// stamp returns a time as precisely as the store keeps it: ISO 8601 in UTC.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// stampOrNull is null for no time.
+// stampOrNull returns null for no time.
 func stampOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

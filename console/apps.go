@@ -30,7 +30,7 @@ type NewApp struct {
 	PinnedVersion *string `json:"pinnedVersion"`
 }
 
-// AppChange is what a developer changes about an app. What is not sent stays; null
+// AppChange is a change of an app. Members that are not sent stay unchanged; null
 // takes AppURL and PinnedVersion away. Type and OrganizationID stay as they are, and
 // are here to be refused.
 type AppChange struct {
@@ -141,7 +141,7 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 	return app, nil
 }
 
-// appChange is the change that was sent, in the terms of the OAuth server, which
+// appChange returns the change that was sent, in the terms of the OAuth server, which
 // checks the rest.
 func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
 	if sent.Type.IsSent {
@@ -163,7 +163,7 @@ func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent Ap
 	return changed, nil
 }
 
-// notNull is the value of a member that cannot be taken away; nil when it was not
+// notNull returns the value of a member that cannot be taken away; nil when it was not
 // sent.
 func notNull[T any](v *apierror.Validation, name string, sent apierror.Optional[T]) *T {
 	if sent.IsSent && sent.Value == nil {
@@ -172,7 +172,7 @@ func notNull[T any](v *apierror.Validation, name string, sent apierror.Optional[
 	return sent.Value
 }
 
-// cleared is the value of a member that null makes empty; nil when it was not sent.
+// cleared returns the value of a member that null makes empty; nil when it was not sent.
 func cleared(sent apierror.Optional[string], checked func(string) string) *string {
 	switch {
 	case !sent.IsSent:
@@ -184,7 +184,7 @@ func cleared(sent apierror.Optional[string], checked func(string) string) *strin
 	return &value
 }
 
-// parseScopes is a validation error when a name cannot be that of any scope.
+// parseScopes returns a validation error if a name is not a valid scope name.
 func parseScopes(names []string) (identity.Scopes, error) {
 	scopes, err := identity.NewScopes(names...)
 	if err != nil {

@@ -38,7 +38,7 @@ type NewAsset struct {
 	Data []byte
 }
 
-// AssetKind is what an asset is for.
+// AssetKind is the purpose of an asset.
 type AssetKind string
 
 // The kinds of assets.

@@ -17,7 +17,7 @@ const (
 	maxScreenshot                           = 4096
 )
 
-// imageShape is what the header of an image says.
+// imageShape holds the format and size from the header of an image.
 type imageShape struct {
 	contentType   string
 	width, height int

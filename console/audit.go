@@ -32,7 +32,7 @@ func (c *Console) change(ctx context.Context, do func(ctx context.Context) (audi
 	})
 }
 
-// did is the entry of something that an actor does in the console.
+// did returns the entry of something that an actor does in the console.
 func (a Actor) did(action audit.Action, appID, target string) audit.Entry {
 	return audit.Entry{AppID: appID, UserID: a.userID, ByDeveloper: true, Action: action, Target: target, Token: a.token}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Host is what the console asks of the backend that it is part of.
+// Host is the backend, as the console sees it. It must be safe for concurrent use.
 type Host interface {
 	// Session returns the session of this request; false if no user is signed in.
 	Session(r *http.Request) (identity.Session, bool, error)
@@ -72,7 +72,7 @@ type Config struct {
 	// UserName returns the name of a user for the audit log; empty if it is not known. Nil:
 	// the log shows ids.
 	UserName func(ctx context.Context, userID string) (string, error)
-	// Origins are those whose pages may write with the session cookie, such as
+	// Origins are the origins whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string
 

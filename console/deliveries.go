@@ -42,7 +42,7 @@ func (c *Console) SignedRequest(ctx context.Context, by Actor, ref Ref) (*http.R
 	return req, absent("delivery", err)
 }
 
-// MaxAttempts is how often a delivery is tried.
+// MaxAttempts returns how often a delivery is tried.
 func (c *Console) MaxAttempts() int { return c.cfg.Webhooks.MaxAttempts() }
 
 // SendTest queues a test delivery to a webhook, with the sample of an event of the catalog;
@@ -105,7 +105,7 @@ type FailedDeliveries struct {
 	Event        string
 }
 
-// Redelivered is what became of failed deliveries.
+// Redelivered is the result of redelivering failed deliveries.
 type Redelivered struct {
 	Queued  int `json:"queued"`
 	Skipped int `json:"skipped"` // those that Redeliver would refuse

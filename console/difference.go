@@ -13,7 +13,7 @@ import (
 // maxChangedValue is how many characters of a value the audit log keeps.
 const maxChangedValue = 200
 
-// difference is what a change made of some members, for the detail of an audit entry. It has
+// difference describes the changed members, for the detail of an audit entry. It has
 // no secrets: they are never given to it.
 type difference []string
 
@@ -36,7 +36,7 @@ func (d *difference) addURL(member, before, after string) {
 
 func (d difference) String() string { return strings.Join(d, "; ") }
 
-// changedValue is a value as the log has it.
+// changedValue returns a value as the log has it.
 func changedValue(value string) string {
 	if value == "" {
 		return "none"
@@ -55,7 +55,7 @@ func hideQuery(address string) string {
 	return before
 }
 
-// changedApp is the entry of a change to an app.
+// changedApp returns the entry of a change to an app.
 func (a Actor) changedApp(before, after oauthserver.App) audit.Entry {
 	var d difference
 	d.add("name", before.Name, after.Name)
@@ -68,7 +68,7 @@ func (a Actor) changedApp(before, after oauthserver.App) audit.Entry {
 	return entry
 }
 
-// changedWebhook is the entry of a change to a webhook.
+// changedWebhook returns the entry of a change to a webhook.
 func (a Actor) changedWebhook(before, after webhooks.Webhook) audit.Entry {
 	var d difference
 	d.addURL("url", before.URL, after.URL)
@@ -86,7 +86,7 @@ func yesNo(value bool) string { //nolint:revive // the value, not a switch
 	return "no"
 }
 
-// UserName is the name of a user of the audit log; empty if the host does not name users or
+// UserName returns the name of a user of the audit log; empty if the host does not name users or
 // does not know this one.
 func (c *Console) UserName(ctx context.Context, userID string) (string, error) {
 	if c.cfg.UserName == nil || userID == "" {

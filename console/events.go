@@ -10,10 +10,10 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// EventCatalog is the events that webhooks can choose from.
+// EventCatalog returns the events that webhooks can choose from.
 func (c *Console) EventCatalog() []events.Definition { return c.cfg.Events.All() }
 
-// Scopes are those that apps may request.
+// Scopes returns the scopes that apps may request.
 func (c *Console) Scopes() []identity.Scope {
 	return slices.DeleteFunc(c.cfg.OAuth.Scopes().All(), func(s identity.Scope) bool { return s.Internal })
 }
@@ -21,17 +21,17 @@ func (c *Console) Scopes() []identity.Scope {
 // Origins are the public origins of the API host and the app host.
 func (c *Console) Origins() (api, app string) { return c.cfg.OAuth.Origins() }
 
-// Versions are the names of those that an app may pin now.
+// Versions returns the names of the API versions that an app may pin now.
 func (c *Console) Versions() []string {
 	now := c.cfg.Clock.Now()
 	return slices.DeleteFunc(slices.Clone(c.cfg.Versions), func(name string) bool { return c.cfg.Serves != nil && !c.cfg.Serves(name, now) })
 }
 
-// ResourceTypes are the types of records that extensions may belong to, each with the
+// ResourceTypes returns the types of records that extensions may belong to, each with the
 // scope to read it.
 func (c *Console) ResourceTypes() map[string]string { return maps.Clone(c.cfg.ResourceTypes) }
 
-// FieldTypes are the types of records that take app data, each with the scope to read
+// FieldTypes returns the types of records that take app data, each with the scope to read
 // it; nil: there is no app data, and nothing about fields may be asked.
 func (c *Console) FieldTypes() map[string]string {
 	if c.cfg.AppData == nil {

@@ -44,7 +44,7 @@ type NewExtension struct {
 	Label        string `json:"label"`
 }
 
-// ExtensionChange is what a developer changes about an extension. What is not sent
+// ExtensionChange is a change of an extension. Members that are not sent
 // stays.
 type ExtensionChange struct {
 	ResourceType apierror.Optional[string] `json:"resourceType"`
@@ -118,7 +118,7 @@ func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (Extension, 
 	return all[i], nil
 }
 
-// indexOf is where an extension is, or negative.
+// indexOf returns the index of an extension, or a negative number.
 func indexOf(all []Extension, extensionID string) int {
 	return slices.IndexFunc(all, func(e Extension) bool { return e.ID == extensionID })
 }
@@ -154,7 +154,7 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 	return changed, nil
 }
 
-// or is a value that was sent, or else the one that was there.
+// or returns a value that was sent, or else the one that was there.
 func or(sent *string, before string) string {
 	if sent != nil {
 		return *sent

@@ -55,7 +55,7 @@ func cutScheme(path string) (scheme, rest string, ok bool) {
 	return scheme, rest, true
 }
 
-// plainHost is a host and port without what goes without saying.
+// plainHost returns a host and port without the default port.
 func plainHost(scheme, host string) string {
 	host = strings.ToLower(host)
 	port := map[string]string{"http": ":80", "https": ":443"}[scheme]

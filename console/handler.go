@@ -31,7 +31,7 @@ func (c *Console) ofApp(h appHandler) handler {
 	}
 }
 
-// allRoutes are the calls of all parts.
+// allRoutes returns the calls of all parts.
 func (c *Console) allRoutes() []route {
 	return slices.Concat(
 		c.appRoutes(), c.secretRoutes(), c.webhookRoutes(), c.deliveryRoutes(), c.fieldRoutes(),
@@ -40,7 +40,7 @@ func (c *Console) allRoutes() []route {
 	)
 }
 
-// Patterns are those of all calls, such as "GET /developer/apps/{appId}".
+// Patterns returns the patterns of all calls, such as "GET /developer/apps/{appId}".
 func (c *Console) Patterns() []string {
 	return convert(c.allRoutes(), func(one route) string { return one.pattern })
 }

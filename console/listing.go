@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
-// Listing is what a marketplace shows of an app, and what its developers would like
+// Listing is the entry of an app in a marketplace, and what its developers would like
 // it to show next.
 type Listing struct {
 	Live     *Revision // nil until a revision was approved

@@ -23,7 +23,7 @@ const (
 	MaxScreenshots        = 10
 )
 
-// ListingContent is what a listing says. All but the slug may be missing from a
+// ListingContent is the content of a listing. All but the slug may be missing from a
 // draft; a reviewer gets to see it with all texts.
 type ListingContent struct {
 	// Slug names the listing in URLs: 3 to 60 of a-z, 0-9 and hyphens, none of which
@@ -113,7 +113,7 @@ func (l ListingContent) Shows(assetID string) bool {
 	return assetID == l.IconAssetID || slices.Contains(l.ScreenshotAssetIDs, assetID)
 }
 
-// checkComplete is LISTING_INCOMPLETE when a text is missing.
+// checkComplete returns LISTING_INCOMPLETE when a text is missing.
 func (l ListingContent) checkComplete() error {
 	var missing []apierror.ListingDetail
 	for _, required := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {

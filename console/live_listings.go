@@ -62,7 +62,7 @@ func (l *LiveListings) ServeIcon(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// live is the live revision; nil when there is none.
+// live returns the live revision; nil when there is none.
 func (l *LiveListings) live(ctx context.Context, appID string) (*Revision, error) {
 	listing, err := l.store.Listing(ctx, appID)
 	if errors.Is(err, oauthserver.ErrNotFound) {

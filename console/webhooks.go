@@ -20,7 +20,7 @@ type NewWebhook struct {
 	Enabled *bool    `json:"enabled"` // nil: it is
 }
 
-// WebhookChange is what a developer changes about a webhook. What is not sent stays.
+// WebhookChange is a change of a webhook. Members that are not sent stay unchanged.
 type WebhookChange struct {
 	URL     apierror.Optional[string]   `json:"url"`
 	Events  apierror.Optional[[]string] `json:"events"`

@@ -20,7 +20,7 @@ func (c *Console) webhookRoutes() []route {
 	}
 }
 
-// refOf is what the path says.
+// refOf returns the ids in the path.
 func refOf(r *http.Request) Ref {
 	return Ref{
 		AppID: r.PathValue("appId"), WebhookID: r.PathValue("webhookId"), DeliveryID: r.PathValue("deliveryId"), FieldID: r.PathValue("fieldId"),

@@ -59,7 +59,7 @@ func (c *Catalog) add(d Definition) {
 	c.byName[d.Name] = d
 }
 
-// All is a copy of the definitions, in order.
+// All returns a copy of the definitions, in order.
 func (c Catalog) All() []Definition { return append([]Definition{}, c.definitions...) }
 
 // Lookup finds a definition by its name.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// DefaultCatalog is that of an accounting service: what happens to its records,
+// DefaultCatalog returns the catalog of an accounting service: changes of its records,
 // notices about data that must go, and the events of an app's own life.
 func DefaultCatalog() Catalog {
 	c, err := NewCatalog(slices.Concat(lifecycle(), privacy(), sales(), purchases(), ledger())...)

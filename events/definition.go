@@ -42,7 +42,7 @@ type Shape struct {
 	Down func(data json.RawMessage) (json.RawMessage, error)
 }
 
-// DataIn is an event's data as a version of the API shows it. An empty version
+// DataIn returns an event's data as a version of the API shows it. An empty version
 // means the newest.
 func (d Definition) DataIn(version string, data json.RawMessage) (json.RawMessage, error) {
 	if version == "" {

@@ -44,7 +44,7 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusOK, shown)
 }
 
-// oldest is when the oldest event that counts was recorded at the earliest, as
+// oldest returns when the oldest event that counts was recorded at the earliest, as
 // exact as the store keeps it.
 func (l *Log) oldest() time.Time {
 	return l.cfg.Clock.Now().Add(-l.cfg.Retention).Truncate(time.Millisecond)
@@ -68,7 +68,7 @@ func (l *Log) find(r *http.Request, businessID, eventID string, since time.Time)
 	return found[0], nil
 }
 
-// viewer is an app that calls with a token: installed, or the token would not be
+// viewer returns an app that calls with a token: installed, or the token would not be
 // valid, and with the scopes that are left of the app's, the installation's and the
 // token's.
 func viewer(p identity.Principal) Viewer {
@@ -83,7 +83,7 @@ func answerOf(e Event, d Definition, version string) (answer, error) {
 	return answer{ID: e.ID, Type: e.Type, APIVersion: version, BusinessID: e.BusinessID, Created: e.CreatedAt.Unix(), Data: data}, nil
 }
 
-// caller is the app. A guard that lets people in as well has none for them.
+// caller returns the app of the request. It returns an error for people with a session.
 func caller(r *http.Request) (identity.Principal, error) {
 	p, _ := identity.PrincipalFrom(r.Context())
 	if p.AppID == "" {

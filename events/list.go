@@ -56,7 +56,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 // reader continues from there.
 const maxPage = 4 << 20
 
-// fitting is how many events make a page.
+// fitting returns how many events make a page.
 func fitting(found []Event, limit int) int {
 	size := 0
 	for i, e := range found[:min(limit, len(found))] {
@@ -81,7 +81,7 @@ func (l *Log) place(r *http.Request, businessID string, asked query, since time.
 	return e.Number, err
 }
 
-// visible are the types that the app may see, all or among those asked for.
+// visible returns the types that the app may see, all or among those asked for.
 func (l *Log) visible(p identity.Principal, asked []string) (ofBusiness, ofApp []string) {
 	for _, d := range l.cfg.Catalog.definitions {
 		switch {

@@ -58,7 +58,7 @@ func New(cfg Config) (*Log, error) {
 	return &Log{cfg: cfg}, nil
 }
 
-// Catalog is the events that the log takes.
+// Catalog returns the events that the log takes.
 func (l *Log) Catalog() Catalog { return l.cfg.Catalog }
 
 // Run removes events that are older than Config.Retention, until ctx ends, and returns

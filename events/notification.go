@@ -28,7 +28,7 @@ type NotifierFunc func(ctx context.Context, n Notification) error
 // Notify implements [Notifier].
 func (f NotifierFunc) Notify(ctx context.Context, n Notification) error { return f(ctx, n) }
 
-// NotificationKind is what a notification is about.
+// NotificationKind is the subject of a notification.
 type NotificationKind string
 
 // The kinds of notifications.
@@ -65,7 +65,7 @@ type Notification struct {
 	WebhookID string
 	// ClientID is set for client.locked_out, where no app may exist.
 	ClientID string
-	// Detail is what else there is to say: the scopes of app.connected and
+	// Detail holds further information: the scopes of app.connected and
 	// app.scopes_changed, the decision of listing.decided, the address of
 	// client.locked_out, the prefix of a secret.
 	Detail string
@@ -94,7 +94,7 @@ var sentences = map[NotificationKind]string{
 	NotifyBusinessRedacted:     "The data of a business is due for deletion by an app",
 }
 
-// Text is the notification as one English sentence without its ids.
+// Text returns the notification as one English sentence without its ids.
 func (n Notification) Text() string {
 	text, ok := sentences[n.Kind]
 	switch {

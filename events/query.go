@@ -17,7 +17,7 @@ const (
 // maxTypes is how many names the parameter types may have, repeated ones included.
 const maxTypes = 1000
 
-// query is what GET /events was asked for.
+// query holds the parameters of GET /events.
 type query struct {
 	after    string
 	hasAfter bool

@@ -23,7 +23,7 @@ var schemas = sync.OnceValue(func() map[string]json.RawMessage {
 	return all
 })
 
-// defaultSchema is the schema of an event of the default catalog.
+// defaultSchema returns the schema of an event of the default catalog.
 func defaultSchema(name string) json.RawMessage {
 	record, change, _ := strings.Cut(name, ".")
 	switch {

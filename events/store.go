@@ -41,7 +41,7 @@ type Numbering struct {
 	After      string // of every business: only greater ids
 }
 
-// Numbered is what NumberEvents did.
+// Numbered is the result of NumberEvents.
 type Numbered struct {
 	LastID  string // of the last event that got a number; empty: there was none
 	HasMore bool   // after it there may be more, of every business

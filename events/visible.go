@@ -11,7 +11,7 @@ type Viewer struct {
 	InstallationScopes identity.Scopes
 }
 
-// Verdict is whether an app may see an event, or why not.
+// Verdict is the result of [Definition.Check]: [Visible], or the reason why not.
 type Verdict string
 
 // The verdicts.

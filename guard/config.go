@@ -77,14 +77,14 @@ type Config struct {
 	Permissions   Permissions // nil: no route may ask for one
 	Versions      Versions    // zero: the API has no versions
 
-	// Scopes are those that routes may ask for; zero: any. With a catalog a
+	// Scopes is the catalog of scopes that routes may require; zero: any. With a catalog a
 	// misspelled scope is refused when its route is registered.
 	Scopes identity.ScopeCatalog
 	// Fallback gets what people with a session ask for and no route serves:
 	// the host's own handlers. Nil means that there are none. An
 	// *http.ServeMux answers unknown paths and methods in the standard shape.
 	Fallback http.Handler
-	// Origins are those whose pages may send writes with a session cookie, such
+	// Origins are the origins whose pages may send writes with a session cookie, such
 	// as https://app.example.com. Others are refused, besides the API's own.
 	Origins []string
 	// SessionOrigin is the origin whose pages may call routes with SessionsAllowed with

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Description is what an API description says about a route, beside its pattern, scope
+// Description documents a route in the API description, beside its pattern, scope
 // and permission and the errors that every route can return. Every member is optional.
 // Schemas are JSON Schemas (2020-12). They can refer to Config.Schemas of the platform as
 // "#/components/schemas/Name".

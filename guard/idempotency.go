@@ -108,7 +108,7 @@ func callerID(p identity.Principal) string {
 	return ""
 }
 
-// UserCallerID is the [KeyOwner.CallerID] of the keys that a user claims by a session.
+// UserCallerID returns the [KeyOwner.CallerID] of the keys that a user claims by a session.
 func UserCallerID(userID string) string { return "user:" + userID }
 
 // serveWithout serves a write that has no key.

@@ -118,7 +118,7 @@ func (r *answerRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffer, err
 }
 
-// answer is what the handler answered; a handler that wrote nothing answered
+// answer returns what the handler answered; a handler that wrote nothing answered
 // with an empty 200.
 func (r *answerRecorder) answer() KeyAnswer {
 	if r.status == 0 {

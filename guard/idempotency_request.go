@@ -41,7 +41,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return values[0], nil
 }
 
-// fingerprint is the same for two requests that ask for the same: method, path,
+// fingerprint returns the same for two requests that ask for the same: method, path,
 // query and body, as they were sent. Each part goes in with its length, so that
 // none can pass for the beginning of the next.
 func fingerprint(r *http.Request, body []byte) [sha256.Size]byte {

@@ -93,7 +93,7 @@ type KeyClaimed struct {
 	Answer KeyAnswer // when State is KeyAnswered
 }
 
-// KeyAnswer is what a request was answered with.
+// KeyAnswer is the response to a request.
 type KeyAnswer struct {
 	Status int
 	Header http.Header // the headers that describe the body

@@ -38,7 +38,7 @@ func (s *Surface) limit(c *call, r *http.Request) error {
 	return apierror.New(apierror.AppRateLimited).WithRetryAfter(result.Wait)
 }
 
-// quotaOf is what the RateLimit headers tell: the limit of the app and business, or that
+// quotaOf returns the limit of the RateLimit headers: that of the app and business, or that
 // of the route if it leaves less.
 func quotaOf(result ratelimit.Result) ratelimit.Quota {
 	business, route := result.Counters[0], result.Counters[2]
@@ -48,7 +48,7 @@ func quotaOf(result ratelimit.Result) ratelimit.Quota {
 	return business
 }
 
-// counters are those of an app, or the one of an address.
+// counters returns the counters of an app, or the one of an address.
 func (s *Surface) counters(c *call, r *http.Request) (counters ratelimit.Counters) {
 	if !c.isOAuth() {
 		counters[0] = s.cfg.Limits.DefaultAPI(s.cfg.Proxies.ClientIP(r))

@@ -28,7 +28,7 @@ type Permissions interface {
 	HasPermission(ctx context.Context, businessID, userID string, permission Permission) (bool, error)
 }
 
-// Role is what a user is in a business; the names are the host's.
+// Role is the role of a user in a business. The host chooses the names.
 type Role string
 
 // The roles of [DefaultRoles].

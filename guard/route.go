@@ -16,13 +16,13 @@ const AnyScope = "*"
 
 // Route is something that apps may call, and what they need for it.
 type Route struct {
-	// Pattern is that of http.ServeMux, with a method: "GET /invoices/{id}". A
+	// Pattern is a pattern of http.ServeMux with a method, such as "GET /invoices/{id}". A
 	// GET serves HEAD too. A trailing slash would open all that is below it and
 	// is refused; write {$}, or {rest...} where that is meant.
 	Pattern string
 	// Scope that the token must have, or [AnyScope]. It cannot be left out.
 	Scope string
-	// ChallengeScopes are what the challenge of a 401 asks for on a route with [AnyScope]
+	// ChallengeScopes are the scopes in the challenge of a 401 on a route with [AnyScope]
 	// whose handler checks scopes by itself, such as an MCP endpoint: clients that follow
 	// challenges begin with them. Empty: it asks for none, and such clients request all
 	// scopes of the resource's metadata. The challenge of another route asks for its Scope.
@@ -135,7 +135,7 @@ func (s *Surface) check(r Route) error {
 	return nil
 }
 
-// challengeScope is what the challenge of a 401 asks for; empty: nothing.
+// challengeScope returns the scope in the challenge of a 401; empty means none.
 func (r *route) challengeScope() string {
 	if r.Scope == AnyScope {
 		return strings.Join(r.ChallengeScopes, " ")

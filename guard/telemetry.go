@@ -18,7 +18,7 @@ import (
 
 const scopeName = "github.com/partnerkit/partnerkit/guard"
 
-// telemetry is what operators see. Metrics have nothing in them that a client
+// telemetry holds metrics and the tracer. Metrics have nothing in them that a client
 // chooses freely; which app and business it was stands on the span.
 type telemetry struct {
 	tracer   trace.Tracer // nil: no spans
@@ -119,7 +119,7 @@ func describe(span trace.Span, c *call, status int) {
 	}
 }
 
-// labels are those of span and metric: a method that exists, a route that is
+// labels returns the labels of span and metric: a method that exists, a route that is
 // declared.
 func (c *call) labels(r *http.Request) []attribute.KeyValue {
 	labels := make([]attribute.KeyValue, 0, 3)

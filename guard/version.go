@@ -15,7 +15,7 @@ import (
 // DeprecationNotice is how long before its sunset a version is announced as deprecated.
 const DeprecationNotice = 90 * 24 * time.Hour
 
-// Versions are those of the API. The zero value means that it has none.
+// Versions are the versions of the API. The zero value means that the API has no versions.
 type Versions struct {
 	// Current serves apps that ask for no version and have none pinned.
 	Current string
@@ -23,7 +23,7 @@ type Versions struct {
 	All []Version
 }
 
-// OfApp is the version of what an app gets without asking for one, such as the
+// OfApp returns the version of what an app gets without asking for one, such as the
 // bodies of its webhooks: the one that it has pinned, or the current one.
 func (v Versions) OfApp(pinned string) string {
 	if pinned != "" {
@@ -42,7 +42,7 @@ func (v Versions) Serves(name string, at time.Time) bool {
 type Version struct {
 	// Name is a date, such as 2026-09-01.
 	Name string
-	// Sunset is when the version is no longer served; zero: not decided. For
+	// Sunset is the time from which the version is no longer served; zero: not decided. For
 	// [DeprecationNotice] before it, answers carry the headers Deprecation
 	// (RFC 9745) and Sunset (RFC 8594).
 	Sunset time.Time

@@ -48,7 +48,7 @@ func NewScopeCatalog(entries ...Scope) (ScopeCatalog, error) {
 	return c, nil
 }
 
-// DefaultScopes is the catalog of the reference server: the profile, the events, and
+// DefaultScopes returns the catalog of the reference server: the profile, the events, and
 // reading and writing of each type of record.
 func DefaultScopes() ScopeCatalog {
 	c, err := NewScopeCatalog(
@@ -74,15 +74,15 @@ func DefaultScopes() ScopeCatalog {
 	return c
 }
 
-// All is a copy of the entries, in order.
+// All returns a copy of the entries, in order.
 func (c ScopeCatalog) All() []Scope { return append([]Scope{}, c.entries...) }
 
-// Names is every scope, the internal ones included: what scopes_supported publishes.
+// Names returns every scope, the internal ones included: what scopes_supported publishes.
 func (c ScopeCatalog) Names() Scopes {
 	return c.pick(func(Scope) bool { return true })
 }
 
-// Requestable is what apps may ask for.
+// Requestable returns the scopes that apps may request.
 func (c ScopeCatalog) Requestable() Scopes {
 	return c.pick(func(s Scope) bool { return !s.Internal })
 }

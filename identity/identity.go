@@ -30,7 +30,7 @@ type Principal struct {
 	BusinessID     string
 	UserID         string
 
-	// Scopes are those that hold at this call: as issued, cut down to what the
+	// Scopes are the effective scopes of this call: as issued, reduced to those that the
 	// installation and the app still have.
 	Scopes Scopes
 

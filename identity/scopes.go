@@ -86,15 +86,15 @@ func (s Scopes) Has(name string) bool { return slices.Contains(s.names, name) }
 // HasAll reports whether every scope of other is in the set. An empty one always is.
 func (s Scopes) HasAll(other Scopes) bool { return other.Minus(s).IsEmpty() }
 
-// Union is the scopes of s, then those that only other has.
+// Union returns the scopes of s, then those that only other has.
 func (s Scopes) Union(other Scopes) Scopes {
 	return Scopes{names: slices.Concat(s.names, other.Minus(s).names)}
 }
 
-// Intersect is the scopes that both have, in the order of s.
+// Intersect returns the scopes that both have, in the order of s.
 func (s Scopes) Intersect(other Scopes) Scopes { return s.keep(other.Has) }
 
-// Minus is the scopes that only s has. What is missing in s is other.Minus(s).
+// Minus returns the scopes that only s has. What is missing in s is other.Minus(s).
 func (s Scopes) Minus(other Scopes) Scopes {
 	return s.keep(func(name string) bool { return !other.Has(name) })
 }
@@ -107,16 +107,16 @@ func (s Scopes) Equal(other Scopes) bool {
 // IsEmpty reports whether the set has no scopes.
 func (s Scopes) IsEmpty() bool { return len(s.names) == 0 }
 
-// Len is the number of scopes.
+// Len returns the number of scopes.
 func (s Scopes) Len() int { return len(s.names) }
 
 // All goes over the scopes in order.
 func (s Scopes) All() iter.Seq[string] { return slices.Values(s.names) }
 
-// Names is a copy of the scopes in order; never nil, so that it marshals as a list.
+// Names returns a copy of the scopes in order; never nil, so that it marshals as a list.
 func (s Scopes) Names() []string { return append([]string{}, s.names...) }
 
-// String is the form of RFC 6749 3.3: separated by single spaces.
+// String returns the form of RFC 6749 3.3: separated by single spaces.
 func (s Scopes) String() string { return strings.Join(s.names, " ") }
 
 // MarshalJSON writes a list of strings; an empty set is [].

@@ -46,7 +46,7 @@ func NewKey(id string, material []byte) (Key, error) {
 	return Key{id: id, material: func() []byte { return kept[:] }}, nil
 }
 
-// ID is the name that sealed values carry. It is not a secret.
+// ID returns the name that sealed values carry. It is not a secret.
 func (k Key) ID() string { return k.id }
 
 // String names the key by its id.

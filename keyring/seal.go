@@ -25,7 +25,7 @@ const (
 	saltSize = 16
 )
 
-// Place is where a sealed value lives. It is not stored with the value: to open it,
+// Place identifies the column and row of a sealed value. It is not stored with the value: to open it,
 // one has to know where it was meant to be.
 type Place struct {
 	Table  string // required
@@ -102,7 +102,7 @@ func split(sealed []byte) (id string, salt, header []byte, ok bool) {
 	return string(sealed[2:end]), sealed[end : end+saltSize], bytes.Clone(sealed[:end+saltSize]), true
 }
 
-// aead is the cipher of one value. It puts a random nonce before the ciphertext.
+// aead returns the cipher of one value. It puts a random nonce before the ciphertext.
 func (k Key) aead(salt []byte) (cipher.AEAD, error) {
 	derived, err := hkdf.Key(sha256.New, k.material(), salt, "partnerkit seal v1", KeySize)
 	if err != nil {
@@ -122,7 +122,7 @@ func (p Place) check() error {
 	return nil
 }
 
-// bind is the additional data: the header, then each part of the place behind its
+// bind returns the additional data: the header, then each part of the place behind its
 // length, so that no two places read the same.
 func (p Place) bind(header []byte) []byte {
 	data := bytes.Clone(header)

@@ -26,7 +26,7 @@ type layer struct {
 	isBuiltIn bool
 }
 
-// Tag is the language tag, as the host spelled it.
+// Tag returns the language tag, as the host spelled it.
 func (l Language) Tag() string {
 	if l.tag == "" {
 		return english
@@ -98,7 +98,7 @@ func argument(arguments []string, name string) string {
 	return ""
 }
 
-// Scope is the description of a scope. Built-in descriptions are for the scopes of
+// Scope returns the description of a scope. Built-in descriptions are for the scopes of
 // identity.DefaultScopes as they are described there: one that a host describes in other
 // words may mean something else.
 func (l Language) Scope(scope identity.Scope) string {
@@ -118,7 +118,7 @@ func defaultDescription(name string) string {
 	return scope.Description
 }
 
-// Link is the text of a link of the host's theme.
+// Link returns the text of a link of the host's theme.
 func (l Language) Link(text, href string) string {
 	if own, ok := l.find(linkKey + href); ok {
 		return own
@@ -126,7 +126,7 @@ func (l Language) Link(text, href string) string {
 	return text
 }
 
-// Time is a time in UTC.
+// Time returns a time in UTC.
 func (l Language) Time(at time.Time) string {
 	layout, _ := l.find("time.layout")
 	return at.UTC().Format(layout)
@@ -142,7 +142,7 @@ func (l Language) find(key string) (string, bool) {
 	return text, ok
 }
 
-// placeholders are the names in the braces of a text, sorted.
+// placeholders returns the names in the braces of a text, sorted.
 func placeholders(text string) []string {
 	names := []string{}
 	for _, part := range split(text) {

@@ -146,7 +146,7 @@ func (b *Book) Choose(r *http.Request) Language {
 	return b.languages[b.offered[0]]
 }
 
-// english is the built-in language, with the host's texts if it offers English.
+// english returns the built-in language, with the host's texts if it offers English.
 func (b *Book) english() Language {
 	if found := match(english, b.offered); found != "" {
 		return b.languages[found]
@@ -159,10 +159,10 @@ func (b *Book) VariesByHeader() bool { return b.choose == nil && len(b.offered) 
 
 var tagForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 
-// canonical is the spelling under which a tag is kept: case does not matter.
+// canonical returns the spelling under which a tag is kept: case does not matter.
 func canonical(tag string) string { return strings.ToLower(tag) }
 
-// broader is a tag and what is left of it without its last parts: de-at, de.
+// broader returns a tag and what is left of it without its last parts: de-at, de.
 func broader(tag string) []string {
 	all := []string{tag}
 	for i := strings.LastIndexByte(tag, '-'); i > 0; i = strings.LastIndexByte(tag, '-') {

@@ -77,7 +77,7 @@ func (s *Server) APIHandler() http.Handler {
 	}))
 }
 
-// APIPatterns are the methods and paths that [Server.APIHandler] serves, sorted.
+// APIPatterns returns the methods and paths that [Server.APIHandler] serves, sorted.
 func (s *Server) APIPatterns() []string {
 	routes := s.apiRoutes()
 	patterns := make([]string, len(routes))

@@ -20,7 +20,7 @@ const (
 	Public       ClientType = "PUBLIC"
 )
 
-// AppStatus is what the service lets an app do.
+// AppStatus determines whether an app may act. The package comment shows the transitions.
 type AppStatus string
 
 // The statuses of an app. Suspension can be lifted, deactivation is final.
@@ -32,7 +32,7 @@ const (
 
 func (s AppStatus) isUsable() bool { return s == AppActive }
 
-// AppOrigin is where an app came from.
+// AppOrigin is the way in which an app was created.
 type AppOrigin string
 
 // The origins of an app.
@@ -59,10 +59,10 @@ type App struct {
 	Scopes        identity.Scopes // registered: all that it may ever ask for
 	PinnedVersion string          // empty: the current version
 	AppURL        string
-	// Metadata is what registration or the metadata document said beyond the
+	// Metadata holds the members of the registration or the metadata document beyond the
 	// above, as a JSON object; empty for none.
 	Metadata string
-	// StatusReason is what the operator told the developers about the status; empty for
+	// StatusReason is the operator's reason for the status, which developers see; empty for
 	// none. A change of the status removes it.
 	StatusReason string
 	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
@@ -73,7 +73,7 @@ type App struct {
 // IsUsable reports whether the app is neither suspended nor deactivated.
 func (a App) IsUsable() bool { return a.Status.isUsable() }
 
-// client is the app as one that has no secrets.
+// client returns the app as one that has no secrets.
 func (a App) client() Client {
 	return Client{
 		ID: a.ID, ClientID: a.ClientID, Type: a.Type, Status: a.Status, Origin: a.Origin,
@@ -92,13 +92,13 @@ type ClientSecret struct {
 	EndedAt   time.Time // zero while it is valid
 }
 
-// UseID is what [Config].SecretUsed reports the secret by. It is not the id, which client
+// UseID returns the name of the secret in [Config].SecretUsed. It is not the id, which client
 // authentication does not read.
 func (c ClientSecret) UseID() string { return secretUseID(c.Digest) }
 
 func secretUseID(digest Digest) string { return "secret " + hex.EncodeToString(digest[:]) }
 
-// Client is what client authentication needs to know of an app, and no more: it is
+// Client holds the part of an app that client authentication needs, and no more: it is
 // read for every request of one.
 type Client struct {
 	ID       string // of the app
@@ -114,7 +114,7 @@ type Client struct {
 // IsUsable reports whether the app is neither suspended nor deactivated.
 func (c Client) IsUsable() bool { return c.Status.isUsable() }
 
-// UserStatus is what the host lets a user do.
+// UserStatus determines whether a user may act.
 type UserStatus string
 
 // The statuses of a user. Restricted is a restriction of processing.

@@ -54,7 +54,7 @@ func (s *Server) pageRoutes() map[string]apierror.Handler {
 	return routes
 }
 
-// AppPatterns are the methods and paths that [Server.AppHandler] serves, sorted.
+// AppPatterns returns the methods and paths that [Server.AppHandler] serves, sorted.
 func (s *Server) AppPatterns() []string { return slices.Sorted(maps.Keys(s.pageRoutes())) }
 
 // limitPages counts everything that one address asks of the pages.

@@ -39,7 +39,7 @@ func (a App) metadata() appMetadata {
 	return m
 }
 
-// defaultScopes are what a request without scopes asks for: the scopes of the registration if
+// defaultScopes returns the scopes of a request without scopes: the scopes of the registration if
 // they are a default, and otherwise all scopes of the app.
 func (a App) defaultScopes() identity.Scopes {
 	registered, err := identity.ParseScopes(a.metadata().Scope)

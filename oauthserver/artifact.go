@@ -41,7 +41,7 @@ type Standing struct {
 	FamilyEnded        bool
 }
 
-// standing is the Standing of a type that embeds it.
+// standing returns the Standing of a type that embeds it.
 func (s Standing) standing() Standing { return s }
 
 // IsAlive reports whether everything that the code or token depends on is valid.
@@ -89,7 +89,7 @@ func (t AccessToken) IsLive(now time.Time) bool {
 	return !t.Revoked && now.Before(t.ExpiresAt) && t.IsAlive()
 }
 
-// EffectiveScopes are the scopes of the token that the installation and the app still have.
+// EffectiveScopes returns the scopes of the token that the installation and the app still have.
 func (t AccessToken) EffectiveScopes() identity.Scopes {
 	return t.Scopes.Intersect(t.InstallationScopes).Intersect(t.AppScopes)
 }

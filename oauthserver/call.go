@@ -33,7 +33,7 @@ type call struct {
 	address, client ratelimit.Key
 }
 
-// newCall is a request whose body has not been read.
+// newCall returns a request whose body has not been read.
 func (s *Server) newCall(r *http.Request, endpoint endpointName) call {
 	ip := s.cfg.Proxies.ClientIP(r)
 	return call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: ip, address: ratelimit.NewIPKey("oauth "+string(endpoint), ip)}

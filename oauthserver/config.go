@@ -293,9 +293,9 @@ func (s *Server) setLook() error {
 	return nil
 }
 
-// Origins are those of the two hosts, spelled as browsers do: in lower case, without a
+// Origins returns the origins of the two hosts, spelled as browsers do: in lower case, without a
 // default port.
 func (s *Server) Origins() (api, app string) { return s.apiOrigin, s.appOrigin }
 
-// Scopes is the catalog of all scopes of the server.
+// Scopes returns the catalog of all scopes of the server.
 func (s *Server) Scopes() identity.ScopeCatalog { return s.cfg.Scopes }

@@ -132,7 +132,7 @@ func (s *Server) lastUses(ctx context.Context, installations []Installation) (ma
 	return s.cfg.ConnectedApps.LastUses(ctx, ids...)
 }
 
-// connectedApp is the app of an installation, without its scopes and its use.
+// connectedApp returns the app of an installation, without its scopes and its use.
 func (s *Server) connectedApp(ctx context.Context, installation Installation) (ConnectedApp, error) {
 	app, err := s.cfg.Store.App(ctx, installation.AppID)
 	if err != nil {

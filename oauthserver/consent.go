@@ -47,7 +47,7 @@ func (c connection) check(b Business) error {
 	return nil
 }
 
-// eligible are the businesses to choose from; with none it is an error that says
+// eligible returns the businesses to choose from; with none it is an error that says
 // why.
 func (c connection) eligible() ([]Business, error) {
 	var eligible []Business
@@ -66,7 +66,7 @@ func (c connection) eligible() ([]Business, error) {
 	return eligible, nil
 }
 
-// missing are the businesses that eligible leaves out.
+// missing returns the businesses that eligible leaves out.
 func (c connection) missing() []MissingBusiness {
 	var missing []MissingBusiness
 	for _, b := range c.businesses {

@@ -72,7 +72,7 @@ func (c Credentials) write(header http.Header, r *http.Request) {
 	}
 }
 
-// VersionHeader is the name of the header that selects a version of the API: the service's
+// VersionHeader returns the name of the header that selects a version of the API: the service's
 // name and -Version. Characters that a header name cannot have become hyphens.
 func VersionHeader(service string) string {
 	if service == "" {

@@ -75,7 +75,7 @@ func (s *Server) decideRequest(ctx context.Context, request held, d posted) (str
 	return "", invalid(decisionField, "must be allow or deny")
 }
 
-// callback is the address that the browser is sent to, with the parameter of the response.
+// callback returns the address that the browser is sent to, with the parameter of the response.
 func (s *Server) callback(request AuthorizationRequest, parameter string) string {
 	issuer := ""
 	if s.cfg.IssuerParameter {
@@ -179,7 +179,7 @@ func outcomeError(outcome ApprovalOutcome) error {
 	return errors.New("approval: unknown outcome " + string(outcome))
 }
 
-// asked is what a user approves, and for which business.
+// asked holds the scopes that a user approves, and the business.
 type asked struct {
 	redirectURI string // empty in the device flow
 	scopes      identity.Scopes

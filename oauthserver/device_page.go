@@ -172,7 +172,7 @@ func shownCode(typed string) string {
 	return typed
 }
 
-// deviceReturn is where a sign-in leads back to.
+// deviceReturn returns the path to return to after sign-in.
 func deviceReturn(typed string) string {
 	if typed == "" {
 		return devicePath

@@ -173,7 +173,7 @@ func (d *documents) read(ctx context.Context, l lookup, caller document.Caller) 
 	return metadata, fresh, nil
 }
 
-// documentApp is the app that a document describes, without id and times.
+// documentApp returns the app that a document describes, without id and times.
 func documentApp(clientID string, c clientmetadata.Client) App {
 	app := App{
 		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: c.Name,

@@ -117,7 +117,7 @@ func defaultPortRemoved(u *url.URL) string {
 	return host
 }
 
-// vouched is what the host's policies say about an app beyond its record.
+// vouched holds the trust of the host's policies in an app, beyond its record.
 type vouched struct {
 	reviewed       bool
 	organizationID string // of an app that belongs to no organization

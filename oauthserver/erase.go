@@ -14,7 +14,7 @@ const ErasedUser = "erased"
 // eraseBatch is how many records a part of an erasure reads at most.
 const eraseBatch = 2000
 
-// Erasure is what erasing a user did. It is zero if no record had the user's id.
+// Erasure is the result of erasing a user. It is zero if no record had the user's id.
 type Erasure struct {
 	Consents     int // consents that were ended
 	Families     int // token families that were ended

@@ -6,7 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// InstallationStatus is whether a business has an app connected.
+// InstallationStatus determines whether an app is connected to a business.
 type InstallationStatus string
 
 // The statuses of an installation. An installation that has ended never becomes ACTIVE again:

@@ -123,7 +123,7 @@ func approvalEvents(now time.Time) func(Approved) []events.Event {
 	}
 }
 
-// installationEvent is an event about an installation, for its app.
+// installationEvent returns an event about an installation, for its app.
 func installationEvent(name string, i Installation, now time.Time) []events.Event {
 	data, err := json.Marshal(map[string]any{
 		"installationId": i.ID, "businessId": i.BusinessID, "scopes": i.Scopes.Names(),

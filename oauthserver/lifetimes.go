@@ -29,7 +29,7 @@ type Lifetimes struct {
 	// Request is the time from a valid authorization request to the decision, sign-in
 	// included; 0 means 5 minutes, at most one hour.
 	Request time.Duration
-	// Code is that of authorization codes; 0 means 10 minutes, which is the most.
+	// Code is the lifetime of authorization codes; 0 means 10 minutes, which is the maximum.
 	Code time.Duration
 	// AccessToken; 0 means one hour, at most 24 hours.
 	AccessToken time.Duration

@@ -52,7 +52,7 @@ func (s *Server) check(ctx context.Context, now time.Time, asked ratelimit.Reque
 	return apierror.Limited(result.Allowed, result.Wait, err)
 }
 
-// counters are the counters of a request.
+// counters returns the counters of a request.
 func (c call) counters(l *ratelimit.Limits) ratelimit.Counters {
 	var counters ratelimit.Counters
 	perIP := l.OAuthPerIP
@@ -74,7 +74,7 @@ func (c call) counters(l *ratelimit.Limits) ratelimit.Counters {
 	return counters
 }
 
-// lockouts are the lockouts that a failed authentication of this request counts for, and
+// lockouts returns the lockouts that a failed authentication of this request counts for, and
 // that may reject it. Without a client_id it is that of the address alone.
 func (c call) lockouts(l *ratelimit.Limits) ratelimit.Lockouts {
 	var lockouts ratelimit.Lockouts

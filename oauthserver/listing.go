@@ -17,7 +17,7 @@ type Listings interface {
 	AppListing(ctx context.Context, appID string) (AppListing, error)
 }
 
-// AppListing is what pages show of an app's listing beside its name. Every field may be
+// AppListing is the part of an app's listing that pages show beside its name. Every field may be
 // empty.
 type AppListing struct {
 	IconPath   string // of an image on the app host

@@ -85,7 +85,7 @@ func (s *Server) serveServerMetadata(w http.ResponseWriter, _ *http.Request) err
 	})
 }
 
-// authMethods are the ways in which clients authenticate, the default one first.
+// authMethods returns the ways in which clients authenticate, the default one first.
 func (s *Server) authMethods() []string {
 	methods := []string{authBasic, authPost, authNone}
 	if s.cfg.PrivateKeyJWT {

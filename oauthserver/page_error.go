@@ -57,7 +57,7 @@ func about(app App, v visitor, err error) error {
 	return &refusal{err: err, app: app.Name, visitor: v}
 }
 
-// refusalOf is what is known about an error; zero if nothing is.
+// refusalOf returns the refusal of an error; zero if the error is not known.
 func refusalOf(err error) refusal {
 	if known, ok := errors.AsType[*refusal](err); ok {
 		return *known
@@ -65,7 +65,7 @@ func refusalOf(err error) refusal {
 	return refusal{}
 }
 
-// errorView is the page about a failure.
+// errorView returns the page about a failure.
 func (s *Server) errorView(r *http.Request, f apierror.Failure) ErrorView {
 	known := refusalOf(f.Err)
 	view := ErrorView{Status: f.Status, Code: pageError(f), Message: f.Message, AppName: known.app, Missing: known.missing}
@@ -80,7 +80,7 @@ func (s *Server) errorView(r *http.Request, f apierror.Failure) ErrorView {
 	return view
 }
 
-// startOf is the page that a path belongs to and that can be opened at any time; empty for
+// startOf returns the page that a path belongs to and that can be opened at any time; empty for
 // the consent page, which an app opens.
 func startOf(path string) string {
 	switch path {
@@ -134,7 +134,7 @@ var pageErrors = map[string]PageError{
 	invalidText(csrfField, problemForeignToken):      PageFormExpired,
 }
 
-// pageError is the code of a failure.
+// pageError returns the code of a failure.
 func pageError(f apierror.Failure) PageError {
 	if code, ok := pageErrors[f.Message]; ok {
 		return code

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// nonceKey is where the context of a request keeps its page's nonce.
+// nonceKey is the context key of a page's nonce.
 type nonceKey struct{}
 
 // withPageHeaders sets the headers of every response of the app host: no caching, no
@@ -55,7 +55,7 @@ func (s *Server) frame(r *http.Request, v visitor) Frame {
 	}
 }
 
-// returning is the address of a page of the host that leads on to returnTo. It is empty if
+// returning returns the address of a page of the host that leads on to returnTo. It is empty if
 // either of the two is.
 func returning(page, returnTo string) string {
 	u, err := url.Parse(page)
@@ -68,7 +68,7 @@ func returning(page, returnTo string) string {
 	return u.String()
 }
 
-// nonce is what the style elements of this request's page must carry.
+// nonce returns the nonce of the style elements of this request's page.
 func nonce(r *http.Request) string {
 	value, _ := r.Context().Value(nonceKey{}).(string)
 	return value
@@ -87,7 +87,7 @@ func contentPolicy(nonce, formAction string) string {
 		"; frame-ancestors 'none'; base-uri 'none'"
 }
 
-// formTargets are the sources of form-action for a redirect URI.
+// formTargets returns the sources of form-action for a redirect URI.
 func formTargets(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	switch {

@@ -28,7 +28,7 @@ type Pages interface {
 	Error(w http.ResponseWriter, r *http.Request, view ErrorView) error
 }
 
-// Frame is what every page has.
+// Frame holds the data that every page needs.
 type Frame struct {
 	Service  string
 	Nonce    string // of <style> and <link rel="stylesheet"> elements
@@ -36,7 +36,7 @@ type Frame struct {
 	Icon     string          // path of the page's icon, unless the theme has one
 	Language locale.Language // with the texts of the page; for <html lang>
 	Person   string          // who is signed in, as the session says; may be empty
-	// SwitchAccount is where the person can sign in with another account and then return to
+	// SwitchAccount is the path where the person can sign in with another account and then return to
 	// this page; may be empty.
 	SwitchAccount string
 }
@@ -55,7 +55,7 @@ type ConsentView struct {
 	// Missing are the businesses of this person that cannot be chosen.
 	Missing []MissingBusiness
 	FixedTo string // business_id that cannot be changed: the device flow's
-	// ChooseBusiness is where the person can sign in to another business and then return to
+	// ChooseBusiness is the path where the person can sign in to another business and then return to
 	// this page, in the device flow; may be empty.
 	ChooseBusiness string
 	Unreviewed     bool // the app has not completed review

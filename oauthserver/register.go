@@ -59,7 +59,7 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusCreated, response)
 }
 
-// registrationRules are the rules for the metadata of a registration.
+// registrationRules returns the rules for the metadata of a registration.
 func (s *Server) registrationRules() clientmetadata.Rules {
 	return clientmetadata.Rules{
 		Scopes:          s.cfg.Scopes,

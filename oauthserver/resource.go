@@ -27,7 +27,7 @@ type Resource struct {
 	Scopes []string
 }
 
-// resourcePath is what a path looks like that is spelled the same in every URL.
+// resourcePath matches paths that are spelled the same in every URL.
 var resourcePath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 func checkResources(all []Resource, catalog identity.ScopeCatalog) error {

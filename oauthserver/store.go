@@ -134,7 +134,7 @@ type EraseUser struct {
 	Limit  int    // of records that the part reads, at least 1
 }
 
-// Erased is what one part of erasing a user did.
+// Erased is the result of one part of erasing a user.
 type Erased struct {
 	Erasure
 	Next string // where the next part continues; empty: the user is erased
@@ -177,7 +177,7 @@ type RequestStore interface {
 	DecideRequest(ctx context.Context, d Decision) (Approved, error)
 }
 
-// Decision is what a user decided about the request of an app: approved it in a business,
+// Decision is a user's decision about the request of an app: approved it in a business,
 // or denied it. The operation checks an approval once more, under its locks.
 type Decision struct {
 	RequestID string // the authorization request or the device code
@@ -223,7 +223,7 @@ const (
 	ApprovalBadScopes   ApprovalOutcome = "bad scopes"   // no longer registered
 )
 
-// Approved is what a decision did. A denial has an Outcome alone.
+// Approved is the result of a decision. After a denial only Outcome is set.
 type Approved struct {
 	Outcome      ApprovalOutcome
 	App          App

@@ -131,7 +131,7 @@ func (s *Server) requireMember(ctx context.Context, businessID, userID string) e
 	return err
 }
 
-// reasons are what a grant responds if the store issued nothing.
+// reasons are the errors of a grant if the store issued nothing.
 type reasons struct {
 	lost    apierror.GrantReason // another request was first
 	revoked apierror.GrantReason

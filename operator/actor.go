@@ -18,10 +18,10 @@ import (
 // Actor is one of the platform's own staff. Only [Operator.Actor] makes one.
 type Actor struct{ user User }
 
-// UserID is the host's.
+// UserID returns the id of the user, as the host has it.
 func (a Actor) UserID() string { return a.user.ID }
 
-// Name is the host's.
+// Name returns the name of the user, as the host has it.
 func (a Actor) Name() string { return a.user.Name }
 
 // Actor returns the operator who makes a request. Its error is one of apierror: 401 without
@@ -62,7 +62,7 @@ func IsNoOperator(err error) bool {
 	return ok && (e.Status() == http.StatusUnauthorized || e.Status() == http.StatusNotFound)
 }
 
-// did is the entry of something that an operator does.
+// did returns the entry of something that an operator does.
 func (a Actor) did(action audit.Action, reason string) audit.Entry {
 	return audit.Entry{UserID: a.user.ID, Action: action, Reason: reason}
 }

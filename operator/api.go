@@ -227,7 +227,7 @@ func (o *Operator) serveFigures(w http.ResponseWriter, r *http.Request, by Actor
 	return apierror.WriteJSON(w, http.StatusOK, newFiguresPayload(figures))
 }
 
-// stamp is a time as precisely as the store keeps it: ISO 8601 in UTC.
+// stamp returns a time as precisely as the store keeps it: ISO 8601 in UTC.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 func stampOrNull(t time.Time) *time.Time {
@@ -238,7 +238,7 @@ func stampOrNull(t time.Time) *time.Time {
 	return &t
 }
 
-// orNull is null for a value that says nothing.
+// orNull returns null for a value that says nothing.
 func orNull[T comparable](value T) *T {
 	if value == *new(T) {
 		return nil

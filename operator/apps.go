@@ -35,7 +35,7 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 	return cut(apps, limit, func(a oauthserver.App) string { return a.ID }), err
 }
 
-// AppDetails is what the page of an app shows.
+// AppDetails is an app with everything that its page shows.
 type AppDetails struct {
 	oauthserver.App
 	Installations []oauthserver.Installation // active ones, at most MaxDetails
@@ -155,7 +155,7 @@ func absent(what string, err error) error {
 	return err
 }
 
-// limitOf is how many entries a page has.
+// limitOf returns how many entries a page has.
 func limitOf(p console.Page) int {
 	if p.Limit < 1 || p.Limit > console.MaxLimit {
 		return console.DefaultLimit

@@ -57,7 +57,7 @@ func (o *Operator) ExportAudit(ctx context.Context, _ Actor, f AuditFilter, each
 	}
 }
 
-// period is what figures are of.
+// period is the period of the figures.
 const period = 24 * time.Hour
 
 // PlatformFigures are the figures of the whole platform and the webhooks that are failing.

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// Host is what the operator's side asks of the backend that it is part of.
+// Host is the backend, as the operator's side sees it. It must be safe for concurrent use.
 type Host interface {
 	// Session returns the session of this request; false if no user is signed in.
 	Session(r *http.Request) (identity.Session, bool, error)
@@ -50,7 +50,7 @@ type Config struct {
 	// Limited counts the requests of operators, before they are served; nil: they are not
 	// counted. Otherwise counts its requests itself.
 	Limited func(next http.Handler) http.Handler
-	// Origins are those whose pages may write with the session cookie, such as
+	// Origins are the origins whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string
 

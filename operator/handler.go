@@ -38,7 +38,7 @@ func (o *Operator) allRoutes() []route {
 	}
 }
 
-// Patterns are those of all calls, such as "GET /operator/apps/{appId}".
+// Patterns returns the patterns of all calls, such as "GET /operator/apps/{appId}".
 func (o *Operator) Patterns() []string {
 	all := o.allRoutes()
 	patterns := make([]string, len(all))

@@ -13,7 +13,7 @@ import (
 // ErrTrusted says that the documents of a host are trusted already.
 var ErrTrusted = errors.New("the host is trusted already")
 
-// Store is what the operator's side keeps and reads, beside what the features do.
+// Store holds the records of the operator's side and reads those of the features.
 type Store interface {
 	// Transact runs several operations in one transaction; see console.Store.
 	Transact(ctx context.Context, do func(ctx context.Context) error) error
@@ -38,7 +38,7 @@ type Store interface {
 	StaffStore
 }
 
-// StaffStore is what only the operator's side needs.
+// StaffStore has the operations that only the operator's side needs.
 type StaffStore interface {
 	// Reviews lists the revisions that were submitted or are in review, of apps that are
 	// not deactivated, by the time of their submission from the first to the last.
@@ -85,7 +85,7 @@ type TrustedDocument struct {
 	CreatedAt time.Time
 }
 
-// Figures are those of the whole platform.
+// Figures are figures of the whole platform.
 type Figures struct {
 	Apps             map[oauthserver.AppStatus]int
 	Installations    int   // active ones

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// redirectURI is where the apps of a harness return to. Nothing is sent there.
+// redirectURI is the redirect URI of the apps of a harness. Nothing is sent there.
 const redirectURI = "https://partner.example/callback"
 
 // ConnectOptions describes what [Harness.Connect] connects. The zero value is a new

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// consent is what the consent page shows to the harness, in place of HTML.
+// consent is the consent page for the harness, in place of HTML.
 type consent struct {
 	view    oauthserver.ConsentView
 	shown   bool

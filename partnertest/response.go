@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
-// Response is what a request got, read to its end.
+// Response is the response to a request, with its whole body.
 type Response struct {
 	Request string // for messages, such as "GET /invoices"
 	Status  int

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RetryAfter is the Wait in whole seconds, rounded up: at least 1 for a
+// RetryAfter returns the Wait in whole seconds, rounded up: at least 1 for a
 // refusal, 0 when the request is allowed.
 func (r Result) RetryAfter() int {
 	if r.Allowed {

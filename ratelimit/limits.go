@@ -54,7 +54,7 @@ type Limits struct {
 // Call is a call made with an access token, as [Limits].LimitsFor sees it.
 type Call struct {
 	AppID, ClientID, BusinessID, UserID string
-	// Pattern is that of the route, such as "GET /invoices/{id}"; empty if no route serves
+	// Pattern is the pattern of the route, such as "GET /invoices/{id}"; empty if no route serves
 	// the call.
 	Pattern string
 }
@@ -183,24 +183,24 @@ func (l *CallLimits) Counters(call *Call) (counters Counters) {
 	return counters
 }
 
-// TokenRequests is the counter of the token requests of one client that proved its secret.
+// TokenRequests returns the counter of the token requests of one client that proved its secret.
 func (l *Limits) TokenRequests(clientID string) Counter {
 	return Counter{Key: NewKey("oauth token client", clientID), Limit: l.OAuthPerClient}
 }
 
-// DefaultAPI is the counter of an address for all requests to the API host that have no
+// DefaultAPI returns the counter of an address for all requests to the API host that have no
 // limit of their own.
 func (l *Limits) DefaultAPI(ip netip.Addr) Counter {
 	return Counter{Key: NewIPKey("default ip", ip), Limit: l.DefaultPerIP}
 }
 
-// DefaultApp is the counter of an address for all requests to the app host that have no
+// DefaultApp returns the counter of an address for all requests to the app host that have no
 // limit of their own.
 func (l *Limits) DefaultApp(ip netip.Addr) Counter {
 	return Counter{Key: NewIPKey("app host pages", ip), Limit: l.DefaultPerIP}
 }
 
-// PerMinute is a limit of count requests in each minute.
+// PerMinute returns a limit of count requests in each minute.
 func PerMinute(count int) Limit {
 	return Limit{Count: count, Window: time.Minute}
 }

@@ -22,7 +22,7 @@ func Network(ip netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(ip, 64).Masked()
 }
 
-// plain is the one form of an address that is compared and counted.
+// plain returns the one form of an address that is compared and counted.
 func plain(ip netip.Addr) netip.Addr {
 	if !ip.IsValid() {
 		return netip.IPv4Unspecified()

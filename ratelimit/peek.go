@@ -47,7 +47,7 @@ func Peek(now time.Time, counters []Counter, read func() ([]int64, error)) ([]Qu
 	return quotas, nil
 }
 
-// quota is the state of a counter whose window ends in so many milliseconds.
+// quota returns the state of a counter whose window ends in so many milliseconds.
 func (c *Counter) quota(count, left int64) Quota {
 	return Quota{
 		Allowed:   count <= int64(c.Limit.Count),

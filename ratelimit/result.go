@@ -29,7 +29,7 @@ type Result struct {
 	// Counters are the states after this request, in the order of the Request.
 	Counters [MaxCounters]Quota
 
-	// Lockouts are what is left of each lockout, zero where none is live.
+	// Lockouts holds the remaining time of each lockout, zero where none is live.
 	Lockouts [MaxLockouts]time.Duration
 
 	// BeganLockout is true when a failure was allowed and began a lockout. Exactly
@@ -45,7 +45,7 @@ type Quota struct {
 	Reset     time.Duration // until the window ends: more than zero, at most its length
 }
 
-// Tally is what an implementation of Limiter found for a Request, place by
+// Tally is the result of an implementation of Limiter for a Request, place by
 // place.
 type Tally struct {
 	Counts      [MaxCounters]int64 // in the current window, this request included

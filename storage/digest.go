@@ -18,7 +18,7 @@ func (d Digest) Equal(other Digest) bool {
 	return d != Digest{} && subtle.ConstantTimeCompare(d[:], other[:]) == 1
 }
 
-// Bytes is a copy, for stores that want a slice.
+// Bytes returns a copy of the digest as a slice.
 func (d Digest) Bytes() []byte { return append([]byte(nil), d[:]...) }
 
 // Value makes a Digest an argument of database/sql, as bytes.

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Querier is what [One] and [Each] read from: a [Tx] or a [DB].
+// Querier is the source of [One] and [Each]: a [Tx] or a [DB].
 type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }

@@ -62,7 +62,7 @@ type DB interface {
 	Close() error
 }
 
-// Dialect is what SQL statements need to know about the database they run on.
+// Dialect describes the database to the SQL statements that run on it.
 type Dialect struct {
 	// Name is "sqlite" or "postgres".
 	Name string

@@ -137,7 +137,7 @@ func contrast(a, b string) float64 {
 // that are not colours are left out, so that nothing else gets into a style sheet.
 func (t Theme) CSS() string { return t.Light.rule("light") + t.Dark.rule("dark") }
 
-// rule is the style rule of a scheme; empty without colours.
+// rule returns the style rule of a scheme; empty without colours.
 func (c Colors) rule(scheme string) string {
 	var b strings.Builder
 	for _, one := range c.all() {

@@ -48,13 +48,13 @@ func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Resp
 	return s.http.Send(req)
 }
 
-// target is where a delivery goes, and what signs it.
+// target is the URL and the secrets of a delivery.
 type target struct {
 	url     string
 	secrets Secrets
 }
 
-// request is what an attempt at a time sends.
+// request returns the request of an attempt at a time.
 func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Time) (*http.Request, error) {
 	signer, err := s.signers.of(d.WebhookID, to.secrets, at)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) SignedRequest(ctx context.Context, appID, webhookID, deliveryI
 	return s.request(ctx, d, target{hook.URL, hook.Secrets}, s.now())
 }
 
-// keptHeader is the beginning of a response's header, in the order of its names: lines are
+// keptHeader returns the beginning of a response's header, in the order of its names: lines are
 // kept while they fit, as valid UTF-8.
 func keptHeader(h http.Header) http.Header {
 	kept, left := http.Header{}, maxAnswer
@@ -104,7 +104,7 @@ func keptHeader(h http.Header) http.Header {
 	return kept
 }
 
-// Header is what an attempt with that signature sends beside the body; HTTP adds its
+// Header returns the headers of an attempt with that signature; HTTP adds its
 // own.
 func (d Delivery) Header(signed string) http.Header {
 	h := http.Header{

@@ -43,7 +43,7 @@ func (s *Service) newDelivery(id string, to Subscriber, e events.Event, now time
 	}, nil
 }
 
-// body is what is sent. Its bytes are made once, when the delivery is, and never again.
+// body returns the body of a delivery. It is encoded once, when the delivery is planned.
 // Data that is as it was recorded was checked then, and is taken as it is.
 func body(id, version string, e events.Event, data json.RawMessage) ([]byte, error) {
 	if !isSame(data, e.Data) {

@@ -112,7 +112,7 @@ type Options struct {
 	// log and the Notifications report it; switching the webhook on again starts over. 0
 	// means never, and less than one hour is rejected.
 	DisableAfter time.Duration
-	// PurgeAfter is when deliveries are deleted: 0 means after Retention, and less
+	// PurgeAfter is the age at which deliveries are deleted: 0 means Retention, and less
 	// is refused. More leaves time to a host that drops whole partitions instead.
 	PurgeAfter time.Duration
 }

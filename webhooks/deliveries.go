@@ -12,7 +12,7 @@ import (
 // MaxListed is how many deliveries one page of a list has at most.
 const MaxListed = 100
 
-// MaxCounted is where the counts of a page end.
+// MaxCounted is the maximum of each count of a page.
 const MaxCounted = 1000
 
 // Deliveries returns the [MaxListed] most recent deliveries of a webhook, newest
@@ -45,7 +45,7 @@ type FailedDeliveries struct {
 	EventType        string
 }
 
-// Requeued is what came of some failed deliveries.
+// Requeued is the result of [Service.RedeliverSome].
 type Requeued struct {
 	Queued  []Delivery
 	Skipped int    // those that Redeliver would refuse

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Status is where a delivery stands.
+// Status is the status of a delivery. The package comment shows the transitions.
 type Status string
 
 // The statuses of a delivery.

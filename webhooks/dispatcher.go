@@ -50,7 +50,7 @@ type dispatcher struct {
 	stopBy    time.Time // real; zero until the context ends
 }
 
-// look is what the dispatcher has looked for in the queues of the database.
+// look records how far the dispatcher has looked into the queues of the database.
 type look struct {
 	until    time.Time // deliveries due by then were looked for
 	searched time.Time // when all queues were looked at, in real time
@@ -190,7 +190,7 @@ func (d *dispatcher) handOver(shards []int) {
 	}
 }
 
-// wakeAt is when a step that was put off is due; zero if none was.
+// wakeAt returns when a step that was put off is due; zero if none was.
 func (d *dispatcher) wakeAt() time.Time {
 	at := d.claimPace.wakeAt
 	if r := d.recorder.pace.wakeAt; at.IsZero() || !r.IsZero() && r.Before(at) {

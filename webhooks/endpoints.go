@@ -32,7 +32,7 @@ type NewWebhook struct {
 	Secret string
 }
 
-// Change is what a developer changes about a webhook; nil leaves a member alone.
+// Change is a change of a webhook; nil leaves a member unchanged.
 type Change struct {
 	URL     *string
 	Events  *[]string
@@ -130,7 +130,7 @@ func (s *Service) Delete(ctx context.Context, appID, webhookID string) error {
 	return s.cfg.Store.DeleteWebhook(ctx, appID, webhookID, s.now())
 }
 
-// now is the time as precisely as the store keeps it.
+// now returns the time as precisely as the store keeps it.
 func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }
 
 func (s *Service) checkURL(v *apierror.Validation, raw string) {

@@ -16,7 +16,7 @@ const (
 	gateUnknownEvent gate = "unknown_event"
 )
 
-// text is what the developer reads as last error.
+// text returns the last error that the developer reads.
 func (g gate) text() string {
 	return map[gate]string{
 		gateDeleted:      "not sent: the webhook was deleted",

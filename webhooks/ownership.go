@@ -37,7 +37,7 @@ func newOwnership(store ShardStore, log *slog.Logger, node string, period time.D
 	}
 }
 
-// lease is how long the leases of the node are.
+// lease returns how long the leases of the node are.
 func (o *ownership) lease() time.Duration { return o.period * leaseUsed / beatsPerLease }
 
 // isMine reports whether new work of a shard may be begun.
@@ -46,7 +46,7 @@ func (o *ownership) isMine(shard int) bool {
 	return ok && !o.draining[shard] && !o.isStopping && time.Now().Before(o.ends)
 }
 
-// handover is what changed in the shards of a node.
+// handover holds the changes in the shards of a node.
 type handover struct {
 	lost    []int // shards that the node held
 	mayFind bool  // shards were gained, or work was passed over: look at all queues

@@ -43,7 +43,7 @@ func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
 	return p
 }
 
-// after is what is left of the input once the plan is saved: backlogs whose events and
+// after returns the rest of the input once the plan is saved: backlogs whose events and
 // webhooks were read and are not planned.
 func (u Unplanned) after(p Plan) Unplanned {
 	left := Unplanned{ByApp: u.ByApp}

@@ -2,7 +2,7 @@ package webhooks
 
 import "time"
 
-// queue is what the scheduler remembers of the deliveries of one webhook. The deliveries
+// queue is the scheduler's state of one webhook. The deliveries
 // themselves stay in the database until they are claimed.
 type queue struct {
 	webhookID string

@@ -40,7 +40,7 @@ func (s *Service) needsReseal(of Secrets) bool {
 	return s.cfg.Keyring.NeedsReseal(of.Secret) || of.Previous != nil && s.cfg.Keyring.NeedsReseal(of.Previous)
 }
 
-// resealed is a webhook with the same secrets, sealed by the first key.
+// resealed returns a webhook with the same secrets, sealed by the first key.
 func (s *Service) resealed(w Webhook) (Webhook, error) {
 	for _, sealed := range []*[]byte{&w.Secret, &w.Previous} {
 		if *sealed == nil || !s.cfg.Keyring.NeedsReseal(*sealed) {

@@ -87,7 +87,7 @@ func (s *scheduler) wait(q *queue) {
 
 func (s *scheduler) isWaiting() bool { return len(s.first)+len(s.last) > 0 }
 
-// wanted is how many deliveries the waiting queues could be given now.
+// wanted returns how many deliveries the waiting queues could be given now.
 func (s *scheduler) wanted() int {
 	n := 0
 	for _, list := range []waitList{s.first, s.last} {
@@ -232,7 +232,7 @@ func (s *scheduler) trim() {
 	}
 }
 
-// oldest is when the oldest delivery that is due became due; zero if none is due.
+// oldest returns when the oldest delivery that is due became due; zero if none is due.
 func (s *scheduler) oldest() time.Time {
 	var oldest time.Time
 	for _, q := range s.queues {

@@ -32,7 +32,7 @@ func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (te
 	return text, w.PreviousExpiresAt, nil
 }
 
-// signingSecrets are the secrets that sign at this moment, the newest first.
+// signingSecrets returns the secrets that sign at this moment, the newest first.
 func (s *Service) signingSecrets(webhookID string, of Secrets, now time.Time) (texts []string, err error) {
 	sealed := [][]byte{of.Secret}
 	if of.Previous != nil && now.Before(of.PreviousExpiresAt) {
@@ -58,7 +58,7 @@ func (s *Service) seal(webhookID, text string) ([]byte, error) {
 	return sealed, nil
 }
 
-// secretPlace is one for both columns: a rotation moves a secret from one to the
+// secretPlace returns one for both columns: a rotation moves a secret from one to the
 // other as it is.
 func secretPlace(webhookID string) keyring.Place {
 	return keyring.Place{Table: "partnerkit_webhook", Row: webhookID, Column: "secret"}

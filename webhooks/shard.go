@@ -8,7 +8,7 @@ const Shards = 16
 // PlanShard is the part that turns events into deliveries.
 const PlanShard = Shards
 
-// ShardOf is the shard of a webhook's deliveries.
+// ShardOf returns the shard of a webhook's deliveries.
 func ShardOf(webhookID string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(webhookID)) // it never fails

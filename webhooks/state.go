@@ -30,7 +30,7 @@ func checkRetryDelays(delays []time.Duration, retention time.Duration) error {
 	return nil
 }
 
-// MaxAttempts is how often a delivery is tried before it has failed.
+// MaxAttempts returns how often a delivery is tried before it has failed.
 func (s *Service) MaxAttempts() int { return len(s.cfg.RetryDelays) + 1 }
 
 // RetryDelays returns the pauses between the attempts of a delivery. The slice is the

@@ -40,7 +40,7 @@ type Store interface {
 	Purge(ctx context.Context, p storage.Purge) (int, error)
 }
 
-// Watcher is what a [Store] may implement as well, to wake the planner and the dispatcher
+// Watcher is an optional interface of a [Store] that wakes the planner and the dispatcher
 // as soon as there is work. Without it they look for work once a second.
 type Watcher interface {
 	// Watch returns a channel that receives a hint after something was committed
@@ -78,7 +78,7 @@ type WebhookQuery struct {
 	RatedSince time.Time
 }
 
-// DeliveryStore is what the console sees and does.
+// DeliveryStore has the operations of the console on deliveries.
 type DeliveryStore interface {
 	// Deliveries lists the deliveries of a webhook that match a query. It returns
 	// [ErrNotFound] if the app has no such webhook. The number of rows read is bounded.
@@ -105,7 +105,7 @@ type Target struct {
 	Standing      Standing
 }
 
-// ErrSkip is what Redelivery.Check returns to leave out a delivery.
+// ErrSkip is returned by Redelivery.Check to leave out a delivery.
 var ErrSkip = errors.New("delivery left out")
 
 // Redelivery asks for deliveries to be sent again, or sooner.
@@ -327,7 +327,7 @@ type Finish struct {
 	DisableAfter time.Duration
 }
 
-// Outcome is what became of a due delivery.
+// Outcome is the result of a due delivery.
 type Outcome struct {
 	Due   Due
 	Epoch int64 // of its shard when it was claimed
@@ -342,7 +342,7 @@ type Outcome struct {
 	IsExhausted bool
 }
 
-// Finished is what FinishAttempts did.
+// Finished is the result of FinishAttempts.
 type Finished struct {
 	Held []Shard // the shards that the node holds
 	// Warn are webhooks of which a delivery has failed for good after all its

@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// telemetry is what operators see. Nothing in it is counted by reading tables.
+// telemetry holds the metrics. None of them is computed by reading tables.
 type telemetry struct {
 	queued, delivered, retried, failed, dropped metric.Int64Counter
 	inFlight                                    metric.Int64UpDownCounter

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// testEvent is what a webhook is tested with that has not chosen any event.
+// testEvent is the event of a test of a webhook that has not chosen any event.
 const testEvent = "invoice.created"
 
 // SendTest queues a delivery for a developer who wants to see one arrive: the
@@ -48,7 +48,7 @@ func (s *Service) SendTestOf(ctx context.Context, appID, webhookID, event string
 	})
 }
 
-// testedWith is the first of the names that the catalog still knows.
+// testedWith returns the first of the names that the catalog still knows.
 func (s *Service) testedWith(names []string) events.Definition {
 	for _, name := range append(names[:len(names):len(names)], testEvent) {
 		if definition, ok := s.cfg.Catalog.Lookup(name); ok {

@@ -22,14 +22,14 @@ type Webhook struct {
 
 // Health is how the deliveries of a webhook have fared.
 type Health struct {
-	// FailingSince is when the first attempt failed after the last one that arrived; zero:
+	// FailingSince is the time of the first failed attempt after the last one that arrived; zero:
 	// the last attempt arrived, or there was none.
 	FailingSince time.Time
 	// FailureRate is the part of the deliveries of the last 24 hours that have failed or are
 	// being retried, from 0 to 1. Deliveries that are queued do not count. Of more than
 	// [RatedDeliveries] the newest count. Only [Service.Get] and [Service.List] fill it in.
 	FailureRate float64
-	// DisabledAt is when the webhook was switched off for failing, and DisabledReason says
+	// DisabledAt is the time when the webhook was switched off for failing, and DisabledReason gives
 	// why; zero: it was not. See Options.DisableAfter.
 	DisabledAt     time.Time
 	DisabledReason string
@@ -41,7 +41,7 @@ func (h Health) IsFailing() bool { return !h.FailingSince.IsZero() }
 // RatedDeliveries is how many deliveries Health.FailureRate is taken over at most.
 const RatedDeliveries = 500
 
-// Secrets are what a webhook's deliveries are signed with, sealed by the host's
+// Secrets are the secrets that sign a webhook's deliveries, sealed by the host's
 // keyring.
 type Secrets struct {
 	Secret []byte

@@ -28,7 +28,7 @@ const (
 	outOfMemory   = "jscheck: too much memory"
 )
 
-// result is what the process writes.
+// result is the output of the process.
 type result struct {
 	Rejected *console.SourceError `json:"rejected"` // nil: the source is accepted
 }

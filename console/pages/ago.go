@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// ago is a time as seen from now, in the largest unit that fits: "3 minutes ago", "in 2 hours".
+// ago returns a time as seen from now, in the largest unit that fits: "3 minutes ago", "in 2
+// hours".
 func ago(at, now time.Time) string {
 	distance := now.Sub(at).Abs()
 	text := ""

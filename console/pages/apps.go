@@ -66,7 +66,7 @@ type scopeChoice struct {
 	Checked bool
 }
 
-// appFields are those of the forms of an app.
+// appFields are the fields of the forms of an app.
 var appFields = formFields{
 	{Name: "name", Label: "Name"}, {Name: "type", Label: "Type"}, organizationField,
 	{Name: "redirect_uris", Member: "redirectUris", Label: "Redirect URIs", Entry: lineEntry},
@@ -78,7 +78,7 @@ func (v *visit) newApp(form filled) newAppView {
 	return newAppView{Organizations: v.by.Organizations(), Scopes: v.scopes(form.Form["scopes"]), Form: form}
 }
 
-// scopes are those that an app may request, with the chosen ones checked.
+// scopes returns the scopes that an app may request, with the chosen ones checked.
 func (v *visit) scopes(chosen []string) []scopeChoice {
 	scopes := v.cfg.Console.Scopes()
 	all := make([]scopeChoice, 0, len(scopes))

@@ -24,7 +24,7 @@ type auditRow struct {
 	Name   string // of the target
 }
 
-// showAudit is who did what to the app.
+// showAudit shows the audit log of an app.
 func (v *visit) showAudit() error {
 	after := v.r.URL.Query().Get("after")
 	page, err := v.cfg.Console.Audit(v.r.Context(), v.by, v.app.ID, console.Page{After: after})
@@ -38,7 +38,7 @@ func (v *visit) showAudit() error {
 	return v.show("audit", "Audit log", auditView{rows, v.pager(path("apps", v.app.ID, "audit"), after, page.NextCursor)})
 }
 
-// auditRows are the entries with the names of people and the addresses of webhooks.
+// auditRows returns the entries with the names of people and the addresses of webhooks.
 func (v *visit) auditRows(entries []audit.Entry) ([]auditRow, error) {
 	addresses, err := v.webhookAddresses()
 	if err != nil {
@@ -59,7 +59,7 @@ func (v *visit) auditRows(entries []audit.Entry) ([]auditRow, error) {
 	return rows, nil
 }
 
-// webhookAddresses are the URLs of the app's webhooks by id; none on a page about no app.
+// webhookAddresses returns the URLs of the app's webhooks by id; none on a page about no app.
 func (v *visit) webhookAddresses() (map[string]string, error) {
 	addresses := map[string]string{}
 	if v.app.ID == "" {
@@ -72,7 +72,7 @@ func (v *visit) webhookAddresses() (map[string]string, error) {
 	return addresses, err
 }
 
-// userName is the name of a user, who is looked up once.
+// userName returns the name of a user, who is looked up once.
 func (v *visit) userName(known map[string]string, userID string) (string, error) {
 	if name, ok := known[userID]; ok {
 		return name, nil

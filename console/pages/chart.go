@@ -124,7 +124,7 @@ func (c chart) isBare() bool {
 	return true
 }
 
-// String is what a bar stands for, in words.
+// String describes the bar in words.
 func (p point) String() string {
 	return fmt.Sprintf("%s: %s calls, %s succeeded, %s rate-limited, %s other errors",
 		p.Name, site.Grouped(p.Calls), site.Grouped(p.Succeeded()), site.Grouped(p.RateLimited), site.Grouped(p.OtherErrors()))
@@ -133,7 +133,7 @@ func (p point) String() string {
 func percent(n float64) string { return strconv.FormatFloat(n, 'f', 3, 64) + "%" }
 func pixels(n float64) string  { return strconv.FormatFloat(n, 'f', 2, 64) }
 
-// short is a round number with few characters: 20k, 1.5M.
+// short returns a round number with few characters: 20k, 1.5M.
 func short(n int64) string {
 	switch {
 	case n >= 1_000_000:

@@ -36,7 +36,7 @@ var steps = []step{
 	{"30d", "30 days", 30 * 24 * time.Hour},
 }
 
-// clockSteps are the buttons of the control; none without one.
+// clockSteps returns the buttons of the control; none without one.
 func (p *Pages) clockSteps() []step {
 	if p.cfg.MoveClock == nil {
 		return nil

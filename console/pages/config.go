@@ -25,11 +25,11 @@ type Config struct {
 	// SignIn responds to a request without a signed-in user. returnTo is the path and
 	// query to return to after signing in.
 	SignIn func(w http.ResponseWriter, r *http.Request, returnTo string)
-	// Service is what the host calls itself; empty means "Service".
+	// Service is the name of the service; empty means "Service".
 	Service string
 	// Prefix is the path that the pages are mounted at; empty means /developer.
 	Prefix string
-	// Origins are those whose pages may write, besides the one that the request went
+	// Origins are the origins whose pages may write, besides the one that the request went
 	// to: the public origin, where a proxy changes the Host header.
 	Origins []string
 	// Theme is the brand on the pages, and what else their header shows; the zero value

@@ -67,7 +67,7 @@ func deliveryBadge(s webhooks.Status) look.Badge {
 	return look.Badge{Text: string(s)}
 }
 
-// record is what an event is about. The zero value is unknown.
+// record is the record of an event. The zero value is unknown.
 type record struct{ Type, ID string }
 
 // recordOf finds the record in the body of a delivery: data.id, of the type that the name of
@@ -122,7 +122,7 @@ func (v *visit) showDeliveries() error {
 	return v.site.Show(v.w, http.StatusOK, "deliveries", page)
 }
 
-// deliveries is the page of the path's webhook with a filter. With one that is refused it
+// deliveries returns the page of the path's webhook with a filter. With one that is refused it
 // lists nothing.
 func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 	ref := v.ref()
@@ -175,7 +175,7 @@ func (v *visit) tabs(own string, filter deliveryFilter, counts webhooks.Delivery
 	return tabs
 }
 
-// counted is a number of deliveries; isLeast says that there may be more.
+// counted returns a number of deliveries; isLeast says that there may be more.
 func counted(n int, isLeast bool) string {
 	if isLeast {
 		return site.Grouped(int64(n)) + "+"
@@ -183,7 +183,7 @@ func counted(n int, isLeast bool) string {
 	return site.Grouped(int64(n))
 }
 
-// failedSince is the form that sends failed deliveries again, as it is offered: those of the
+// failedSince returns the form that sends failed deliveries again, as it is offered: those of the
 // filter, or since the webhook began to fail, or of the last day.
 func (v *visit) failedSince(hook webhooks.Webhook, filter deliveryFilter) deliveryFilter {
 	again := deliveryFilter{}

@@ -48,7 +48,7 @@ type attemptView struct {
 
 type headerLine struct{ Name, Value string }
 
-// delivery is the page of the path's delivery, with the newest attempt first.
+// delivery returns the page of the path's delivery, with the newest attempt first.
 func (v *visit) delivery() (deliveryView, error) {
 	ctx, ref := v.r.Context(), v.ref()
 	d, attempts, err := v.cfg.Console.Delivery(ctx, v.by, ref)

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// statuses are those of a delivery, in the order in which pages show them.
+// statuses are the statuses of a delivery, in the order in which pages show them.
 var statuses = []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Queued, webhooks.Delivered}
 
 // entry is a field of a form: what was entered, and what is wrong with it.
@@ -26,7 +26,7 @@ type field struct {
 	Required        bool
 }
 
-// Problem is what is wrong with the entry.
+// Problem describes what is wrong with the entry.
 func (f field) Problem() problem {
 	if f.Entry.Problem == "" {
 		return problem{}
@@ -35,8 +35,8 @@ func (f field) Problem() problem {
 	return problem{ID: id, Text: f.Entry.Problem, DescribedBy: id, IsFirst: f.Entry.IsFirst}
 }
 
-// againField is a field of the form that sends failed deliveries again. The filter has fields
-// of the same names on the same page.
+// againField returns a field of the form that sends failed deliveries again. The filter has
+// fields of the same names on the same page.
 func againField(name, label string, e entry) field {
 	return field{ID: "again-" + name, Name: name, Label: label, Entry: e, Required: name == "since"}
 }
@@ -108,7 +108,7 @@ func (f deliveryFilter) IsSet() bool { return len(f.values()) > 0 }
 // Has reports whether a status is among those that are asked for.
 func (f deliveryFilter) Has(status webhooks.Status) bool { return slices.Contains(f.Statuses, status) }
 
-// values are the filter as the query of an address, without what is empty.
+// values returns the filter as the query of an address, without what is empty.
 func (f deliveryFilter) values() url.Values {
 	values := url.Values{}
 	for _, status := range f.Statuses {
@@ -131,7 +131,7 @@ func (v *visit) readEvent(values url.Values) entry {
 	return e
 }
 
-// eventNames are those of the catalog, in its order.
+// eventNames returns the names of the events of the catalog, in its order.
 func (v *visit) eventNames() []string {
 	all := v.cfg.Console.EventCatalog()
 	names := make([]string, 0, len(all))
@@ -147,7 +147,7 @@ func trimmed(values url.Values, name string) string { return strings.TrimSpace(v
 // otherwise. The first is that of browsers, and of the pages.
 var moments = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly, time.RFC3339}
 
-// asMoment is a time as a field for times takes it.
+// asMoment returns a time as a field for times takes it.
 func asMoment(at time.Time) string { return at.UTC().Format(moments[0]) }
 
 // readMoment reads a time; it is zero if the field is empty. What it understands it shows as

@@ -16,7 +16,8 @@ import (
 // piece is a part of a text, and the class that colours it. Templates escape the text.
 type piece struct{ Class, Text string }
 
-// colored is a body with lines and indentation, in pieces; one that is not JSON is one piece.
+// colored returns a body with lines and indentation, in pieces; one that is not JSON is one
+// piece.
 func colored(body []byte) []piece {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, body, "", "  "); err != nil {
@@ -45,7 +46,7 @@ func colored(body []byte) []piece {
 	return pieces
 }
 
-// stringEnd is the length of the JSON string that a valid text begins with.
+// stringEnd returns the length of the JSON string that a valid text begins with.
 func stringEnd(text []byte) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -58,7 +59,7 @@ func stringEnd(text []byte) int {
 	return len(text)
 }
 
-// spanOf is how many of the first bytes of a text are of a set, at least one.
+// spanOf returns how many of the first bytes of a text are of a set, at least one.
 func spanOf(text []byte, set string) int {
 	end := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(set, r) })
 	if end < 0 {
@@ -67,7 +68,7 @@ func spanOf(text []byte, set string) int {
 	return max(end, 1)
 }
 
-// curl is a request as a command for a POSIX shell.
+// curl returns a request as a command for a POSIX shell.
 func curl(r *http.Request) (string, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -84,7 +85,7 @@ func curl(r *http.Request) (string, error) {
 	return text.String(), nil
 }
 
-// quoted is a text as one word of a POSIX shell.
+// quoted returns a text as one word of a POSIX shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // asText shows untrusted bytes as text: invisible characters are escaped.

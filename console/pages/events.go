@@ -24,7 +24,7 @@ type eventChoice struct {
 	Data    []piece // the sample
 }
 
-// eventGroups are the events of the catalog, in its order, with the chosen ones
+// eventGroups returns the events of the catalog, in its order, with the chosen ones
 // checked.
 func (v *visit) eventGroups(app oauthserver.App, chosen []string) []eventGroup {
 	var groups []eventGroup
@@ -42,7 +42,7 @@ func (v *visit) eventGroups(app oauthserver.App, chosen []string) []eventGroup {
 	return groups
 }
 
-// chosenEvents are the events of a form: those that are checked, and all of the groups that
+// chosenEvents returns the events of a form: those that are checked, and all of the groups that
 // are checked.
 func (v *visit) chosenEvents(form apierror.Form) []string {
 	chosen := slices.Clone(form["events"])
@@ -54,7 +54,7 @@ func (v *visit) chosenEvents(form apierror.Form) []string {
 	return chosen
 }
 
-// lacking are the chosen events of a webhook that never arrive, because the app may not ask
+// lacking returns the chosen events of a webhook that never arrive, because the app may not ask
 // for their scopes.
 func (v *visit) lacking(hook webhooks.Webhook) []events.Definition {
 	var all []events.Definition
@@ -79,7 +79,7 @@ func groupTitle(d events.Definition) string {
 	return strings.ToUpper(about[:1]) + about[1:]
 }
 
-// inOrder are the chosen events, those that were chosen before first and as they
+// inOrder returns the chosen events, those that were chosen before first and as they
 // stood: a test sends the first one.
 func inOrder(before, chosen []string) []string {
 	var names []string

@@ -50,7 +50,7 @@ type extensionView struct {
 	Form          filled
 }
 
-// extensionFields are those of the form of an extension.
+// extensionFields are the fields of the form of an extension.
 var extensionFields = formFields{
 	{Name: "label", Label: "Label"},
 	{Name: "resource_type", Member: "resourceType", Label: "Records", Codes: []apierror.Code{apierror.ExtensionScopeRequired}},
@@ -88,14 +88,14 @@ func (v *visit) addExtension() error {
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-added")
 }
 
-// theExtension is that of the path.
+// theExtension returns the extension of the path.
 func (v *visit) theExtension() (console.Ref, console.Extension, error) {
 	ref := console.Ref{AppID: v.app.ID, ExtensionID: v.r.PathValue("extensionId")}
 	extension, err := v.cfg.Console.Extension(v.r.Context(), v.by, ref)
 	return ref, extension, err
 }
 
-// extensionForm is a form that is filled with what an extension is.
+// extensionForm returns a form that is filled with what an extension is.
 func extensionForm(e console.Extension) apierror.Form {
 	return apierror.Form{"resource_type": {e.ResourceType}, "path": {e.Path}, "label": {e.Label}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 )
 
-// fieldFields are those of the form of a field.
+// fieldFields are the fields of the form of a declared field.
 var fieldFields = formFields{
 	{Name: "resource_type", Member: "resourceType", Label: "Records"}, {Name: "type", Label: "Type"}, {Name: "key", Label: "Key"}, {Name: "label", Label: "Label"},
 	{Name: "min_length", Member: "minLength", Label: "Shortest"}, {Name: "max_length", Member: "maxLength", Label: "Longest"},
@@ -57,7 +57,7 @@ func numberOrNull(text string) apierror.Optional[int] {
 	return apierror.Sent(n)
 }
 
-// fieldForm is a form that is filled with what a field is.
+// fieldForm returns a form that is filled with what a field is.
 func fieldForm(f appdata.Field) apierror.Form {
 	return apierror.Form{
 		"label": {f.Label}, "min_length": {shown(f.MinLength)}, "max_length": {shown(f.MaxLength)},
@@ -66,7 +66,7 @@ func fieldForm(f appdata.Field) apierror.Form {
 	}
 }
 
-// shown is a rule as it is entered; empty for none.
+// shown returns a rule as it is entered; empty for none.
 func shown[T any](rule *T) string {
 	if rule == nil {
 		return ""

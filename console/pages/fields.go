@@ -95,7 +95,7 @@ func (v *visit) declareField() error {
 	return v.to(path("apps", v.app.ID, "fields"), "field-declared")
 }
 
-// theField is that of the path.
+// theField returns the declared field of the path.
 func (v *visit) theField() (console.Ref, appdata.Field, error) {
 	ref := console.Ref{AppID: v.app.ID, FieldID: v.r.PathValue("fieldId")}
 	field, err := v.cfg.Console.Field(v.r.Context(), v.by, ref)

@@ -12,7 +12,7 @@ func (v *visit) form() (apierror.Form, error) {
 	return site.Form(v.r)
 }
 
-// lines are those of a text area that say something.
+// lines returns the lines of a text area that are not blank.
 func lines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -23,7 +23,7 @@ func lines(text string) []string {
 	return all
 }
 
-// ifGiven is what was entered, or nil: an empty field says nothing.
+// ifGiven returns the entry, or nil if the field is empty.
 func ifGiven(text string) *string {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/theme"
 )
 
-// frame is that of a page: one about an app has the parts of the app at its side.
+// frame returns the frame of a page. The frame of a page about an app has links to its parts.
 func (v *visit) frame(title string) look.Frame {
 	f := v.site.Frame(v.r, title, v.by.Name())
 	f.Subject = v.subject(title)
@@ -30,7 +30,7 @@ func (v *visit) frame(title string) look.Frame {
 	return f
 }
 
-// subject is the id of the delivery or the webhook that a page is about: the titles of these
+// subject returns the id of the delivery or the webhook that a page is about: the titles of these
 // pages are the same for all.
 func (v *visit) subject(title string) string {
 	switch title {

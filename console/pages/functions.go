@@ -36,7 +36,7 @@ func (v *visit) showFunctions() error {
 	return v.show("functions", functionsTitle, functionsView{v.app.ID, v.isReadOnly(), functions})
 }
 
-// functionFields are those of the form of a function.
+// functionFields are the fields of the form of a function.
 var functionFields = formFields{{Name: "name", Label: "Name"}, {Name: "source", Label: "Source", Codes: []apierror.Code{apierror.FunctionSourceNoHandler}}}
 
 type newFunctionView struct {
@@ -71,7 +71,7 @@ type functionView struct {
 	Function console.Function
 }
 
-// theFunction is that of the path.
+// theFunction returns the function of the path.
 func (v *visit) theFunction() (console.Ref, functionView, error) {
 	ref := console.Ref{AppID: v.app.ID, FunctionID: v.r.PathValue("functionId")}
 	function, err := v.cfg.Console.Function(v.r.Context(), v.by, ref)

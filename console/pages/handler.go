@@ -33,7 +33,7 @@ type visit struct {
 	trail []look.Link // where the page lies, below the part of the app if it is about one
 }
 
-// allRoutes are those of all parts.
+// allRoutes returns the routes of all parts.
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveriesRoutes(), deliveryRoutes(), p.clockRoutes(),
@@ -103,13 +103,13 @@ func (v *visit) to(path, done string) error { return v.site.Redirect(v.w, v.r, p
 // path joins escaped steps to a path below the prefix.
 func path(steps ...string) string { return site.Path(steps...) }
 
-// person is the name of the person who is signed in; empty if there is none.
+// person returns the name of the person who is signed in; empty if there is none.
 func (p *Pages) person(r *http.Request) string {
 	by, _ := p.cfg.Console.Actor(r)
 	return by.Name()
 }
 
-// functions are what templates may call besides those of package look.
+// functions are template functions, besides those of package look.
 func (p *Pages) functions() template.FuncMap {
 	return template.FuncMap{
 		"now":        p.cfg.Clock.Now,

@@ -21,7 +21,8 @@ func healthBadge(hook webhooks.Webhook) look.Badge {
 	return look.Badge{Kind: "ok", Text: "On"}
 }
 
-// failureRate is a rate from 0 to 1. Only no failure at all is 0%, and only all failures are 100%.
+// failureRate returns a rate from 0 to 1. Only no failure at all is 0%, and only all failures
+// are 100%.
 func failureRate(rate float64) string {
 	n := math.Round(100 * rate)
 	if rate > 0 && rate < 1 {
@@ -52,7 +53,7 @@ func (v *visit) lastError() (string, error) {
 	return "", nil
 }
 
-// unwell is how many of the webhooks fail, or were disabled for failing.
+// unwell returns how many of the webhooks fail, or were disabled for failing.
 func unwell(hooks []webhooks.Webhook) int {
 	n := 0
 	for _, hook := range hooks {

@@ -34,7 +34,7 @@ type listingView struct {
 	Form      filled
 }
 
-// listingFields are those of the form of a listing, and of the images below it.
+// listingFields are the fields of the form of a listing, and of the images below it.
 var listingFields = formFields{
 	{Name: "slug", Label: "Slug", Codes: []apierror.Code{apierror.SlugTaken}}, {Name: "name", Label: "Name"}, {Name: "summary", Label: "Summary"},
 	{Name: "description", Label: "Description"}, {Name: "publisher", Label: "Publisher"}, {Name: "termsUrl", Label: "Terms"}, {Name: "privacyUrl", Label: "Privacy policy"},
@@ -55,7 +55,7 @@ type assetChoice struct {
 	Checked bool
 }
 
-// listingPage is how the listing stands, with what is in the form. Without a form it is
+// listingPage returns how the listing stands, with what is in the form. Without a form it is
 // filled with the latest revision.
 func (v *visit) listingPage(form filled) (listingView, error) {
 	listing, err := v.listing()
@@ -86,7 +86,7 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 	return view, nil
 }
 
-// revisionsOf are the live revision and the latest, which may be one and the same.
+// revisionsOf returns the live revision and the latest, which may be one and the same.
 func revisionsOf(l console.Listing) []revisionView {
 	var all []revisionView
 	if l.Live != nil {
@@ -98,7 +98,7 @@ func revisionsOf(l console.Listing) []revisionView {
 	return all
 }
 
-// choices are the images of a kind: those that are chosen first, in their order.
+// choices returns the images of a kind: those that are chosen first, in their order.
 func choices(assets []console.Asset, kind console.AssetKind, chosen []string) []assetChoice {
 	var all []assetChoice
 	for _, asset := range assets {
@@ -116,7 +116,7 @@ func choices(assets []console.Asset, kind console.AssetKind, chosen []string) []
 	return all
 }
 
-// listingForm is a form that is filled with what a listing says.
+// listingForm returns a form that is filled with what a listing says.
 func listingForm(l console.ListingContent) apierror.Form {
 	return apierror.Form{
 		"slug": {l.Slug}, "name": {l.Name}, "summary": {l.Summary}, "description": {l.Description},

@@ -71,7 +71,7 @@ func (v *visit) showApp() error {
 	return v.show("overview", "Overview", data)
 }
 
-// listing is the app's; nil: it has none.
+// listing returns the listing of the app, or nil if it has none.
 func (v *visit) listing() (*console.Listing, error) {
 	listing, err := v.cfg.Console.Listing(v.r.Context(), v.by, v.app.ID)
 	if site.IsStatus(err, http.StatusNotFound) {
@@ -80,7 +80,7 @@ func (v *visit) listing() (*console.Listing, error) {
 	return &listing, err
 }
 
-// organization is the name of one of the person's.
+// organization returns the name of one of the person's organizations.
 func (v *visit) organization(id string) string {
 	for _, o := range v.by.Organizations() {
 		if o.ID == id {

@@ -18,7 +18,7 @@ type formField struct {
 	Name   string
 	Member string // of the console's JSON; empty: it has the name of the field
 	Label  string
-	// Entry is what the form calls an entry of a list, before its number; empty: it has
+	// Entry is the label of an entry of a list, before its number; empty: it has
 	// only the label. The entries of a text area are lines.
 	Entry string
 	Codes []apierror.Code // of errors that are about this field
@@ -30,7 +30,7 @@ const lineEntry = "Line"
 // formFields are the fields of a form, in the order of the page.
 type formFields []formField
 
-// problem is what is wrong with a field of a form. Without a Text there is nothing wrong.
+// problem describes what is wrong with a field of a form. An empty Text means no problem.
 type problem struct {
 	ID   string // of the element with the text
 	Text string
@@ -40,7 +40,7 @@ type problem struct {
 	IsFirst     bool // of the form's problems: its field has the focus
 }
 
-// At is the problem for a box of a group: only the first box can have the focus.
+// At returns the problem for a box of a group: only the first box can have the focus.
 func (p problem) At(index int) problem {
 	p.IsFirst = p.IsFirst && index == 0
 	return p
@@ -52,7 +52,7 @@ type filled struct {
 	problems map[string]problem
 }
 
-// Problem is that of a field, which may have hints with these ids.
+// Problem returns the problem of a field, which may have hints with these ids.
 func (f filled) Problem(field string, hints ...string) problem {
 	p := f.problems[field]
 	if p.Text != "" {

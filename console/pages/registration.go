@@ -23,7 +23,7 @@ type registrationView struct {
 	Form          filled
 }
 
-// registration is who issued tokens for the person's organizations.
+// registration lists the registration tokens of the person's organizations.
 func (v *visit) registration(form filled) (registrationView, error) {
 	after := v.r.URL.Query().Get("after")
 	page, err := v.cfg.Console.OrganizationAudit(v.r.Context(), v.by, console.Page{After: after})

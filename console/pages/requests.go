@@ -30,7 +30,7 @@ type requestRow struct {
 	Badge look.Badge
 }
 
-// Statuses are the classes that the filter offers.
+// Statuses returns the classes that the filter offers.
 func (requestsView) Statuses() []string { return []string{"2xx", "3xx", "4xx", "5xx"} }
 
 // showRequests lists the last calls of the app, filtered by the query.
@@ -53,7 +53,7 @@ func (v *visit) showRequests() error {
 	return v.show("requests", requestsTitle, data)
 }
 
-// statusBadge is the status of a response.
+// statusBadge returns the status of a response.
 func statusBadge(status int) look.Badge {
 	badge := look.Badge{Kind: "ok", Text: http.StatusText(status)}
 	switch {

@@ -27,7 +27,7 @@ func (v *visit) ref() console.Ref {
 	return console.Ref{AppID: v.app.ID, WebhookID: v.r.PathValue("webhookId"), DeliveryID: v.r.PathValue("deliveryId")}
 }
 
-// webhookPath is that of a webhook of the app, or of something below it.
+// webhookPath returns the path of a webhook of the app, or of a page below it.
 func (v *visit) webhookPath(webhookID string, below ...string) string {
 	return path(append([]string{"apps", v.app.ID, "webhooks", webhookID}, below...)...)
 }
@@ -52,7 +52,7 @@ type webhookView struct {
 	IsChanged bool   // the form was sent, and has mistakes
 }
 
-// webhook is the page of the path's webhook; its form holds what the webhook is.
+// webhook returns the page of the path's webhook; its form holds what the webhook is.
 func (v *visit) webhook() (webhookView, error) {
 	ref := v.ref()
 	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, ref)

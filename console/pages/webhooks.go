@@ -72,7 +72,7 @@ func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhoo
 
 const newWebhookTitle = "New webhook"
 
-// webhookFields are those of the forms of a webhook.
+// webhookFields are the fields of the forms of a webhook.
 var webhookFields = formFields{{Name: "url", Label: "URL"}, {Name: "events", Label: "Events"}}
 
 type newWebhookView struct {

@@ -105,7 +105,7 @@ func AddBusiness(ctx context.Context, tx storage.Tx, b Business, position int) e
 	return nil
 }
 
-// ownPermissions is the column of a member's own permissions; nil for those of the role.
+// ownPermissions returns the column of a member's own permissions; nil for those of the role.
 func ownPermissions(permissions []string) (*string, error) {
 	if permissions == nil {
 		return nil, nil

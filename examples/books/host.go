@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/operator"
 )
 
-// Host is what partnerkit asks about the users and businesses of the books. Get one from
+// Host answers partnerkit's questions about the users and businesses of the books. Get one from
 // [Site.Host].
 type Host struct {
 	books    *Books

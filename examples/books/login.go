@@ -43,8 +43,8 @@ func (s *Site) showLogin(w http.ResponseWriter, r *http.Request) error {
 	return s.pages.show(w, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo, SignedInAs: name}})
 }
 
-// signedInAs is the name of the person of the session, suspended or not; empty if there is no
-// session.
+// signedInAs returns the name of the person of the session, suspended or not; empty if there
+// is no session.
 func (s *Site) signedInAs(r *http.Request) (string, error) {
 	session, ok, err := s.sessions.find(r)
 	if err != nil || !ok {

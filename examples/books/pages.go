@@ -21,7 +21,7 @@ type pages struct {
 	set    *look.Set
 }
 
-// View is what a page shows: its own data, and what all pages have.
+// View is the data of a page: its own, and that of all pages.
 type View struct {
 	Title  string
 	Person User        // who is signed in; the zero User if there is none

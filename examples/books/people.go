@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Role is what a person is in a business.
+// Role is the role of a person in a business.
 type Role string
 
 // The roles. Owners and admins have every permission, members have none.
@@ -52,7 +52,7 @@ type Membership struct {
 
 func (m Membership) may(permission string) bool { return slices.Contains(m.Permissions, permission) }
 
-// rolePermissions are what a role gives, unless a member's own replace them.
+// rolePermissions returns the permissions of each role, unless a member's own replace them.
 func rolePermissions(r Role) []string {
 	if r == RoleOwner || r == RoleAdmin {
 		return Permissions()
@@ -103,7 +103,7 @@ func (b *Books) Memberships(ctx context.Context, userID string) ([]Membership, e
 	return all, err
 }
 
-// membership is that of a user in one business; ErrAbsent.
+// membership returns the membership of a user in one business, or ErrAbsent.
 func (b *Books) membership(ctx context.Context, userID, businessID string) (Membership, error) {
 	all, err := b.Memberships(ctx, userID)
 	if err != nil {

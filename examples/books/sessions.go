@@ -34,7 +34,7 @@ func newSessions(cfg SiteConfig) *sessions {
 	return &sessions{books: cfg.Books, clock: cfg.Clock, lifetime: lifetime, cookie: sessionCookie(cfg.AppURL, cfg.CookieDomain)}
 }
 
-// sessionCookie is the cookie of both hosts. It lasts as long as the browser
+// sessionCookie returns the cookie of both hosts. It lasts as long as the browser
 // runs; the session ends by itself.
 func sessionCookie(appURL, domain string) http.Cookie {
 	c := http.Cookie{Name: "books_session", Path: "/", Domain: domain, HttpOnly: true, SameSite: http.SameSiteLaxMode} //nolint:gosec // Secure wherever the app host is https; on loopback it may be http

@@ -32,7 +32,7 @@ func exitCode() int {
 	return codeOf(err)
 }
 
-// codeOf is the exit code by which scripts know how it went.
+// codeOf returns the exit code by which scripts know how it went.
 func codeOf(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

@@ -16,7 +16,7 @@ var errUsage = errors.New("see -help")
 // secret is not a flag because every user of the machine can see the flags of a process.
 const secretVariable = "CLIENT_SECRET"
 
-// options are what the program was asked for.
+// options are the flags of the program.
 type options struct {
 	api                    string
 	clientID, clientSecret string

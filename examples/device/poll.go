@@ -49,7 +49,7 @@ func (s *service) authorizeDevice(ctx context.Context, scope string) (device, er
 	return d, nil
 }
 
-// tokens is what an approval gives. A program that goes on keeps both, and stores
+// tokens are the tokens of an approval. A program that goes on keeps both, and stores
 // them before it uses either.
 type tokens struct {
 	AccessToken  string `json:"access_token"`
@@ -79,7 +79,7 @@ func (s *service) poll(ctx context.Context, d device, wait func(context.Context,
 	return tokens{}, errExpired
 }
 
-// waitAfter is how many seconds to wait after a poll that gave no tokens, or why there is
+// waitAfter returns how many seconds to wait after a poll that gave no tokens, or why there is
 // no use in waiting.
 func waitAfter(ctx context.Context, err error, interval int) (int, error) {
 	if ctx.Err() != nil {

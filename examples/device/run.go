@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// environment is what is around the program. Tests bring a wait that moves the service's
+// environment is the environment of the program. Tests set a wait that moves the service's
 // clock.
 type environment struct {
 	getenv         func(string) string

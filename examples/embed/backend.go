@@ -99,7 +99,7 @@ func (b *backend) SignIn(w http.ResponseWriter, r *http.Request, _ string) {
 	http.Redirect(w, r, "/gateway/sign-in", http.StatusSeeOther)
 }
 
-// Businesses is the one that there is.
+// Businesses returns the only business.
 func (b *backend) Businesses(ctx context.Context, userID string) ([]oauthserver.Business, error) {
 	if member, err := b.IsMember(ctx, company, userID); err != nil || !member {
 		return nil, err

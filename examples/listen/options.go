@@ -13,7 +13,7 @@ import (
 // errUsage marks errors in how the program was called.
 var errUsage = errors.New("see -help")
 
-// options are what the program was asked for. The defaults are those of the demo.
+// options are the flags of the program. The defaults are those of the demo.
 type options struct {
 	listener.Config
 	trigger  string // the event; empty: listen

@@ -34,7 +34,7 @@ func (s *service) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// message is what the scope of a JSON-RPC message depends on.
+// message holds the members of a JSON-RPC message that its scope depends on.
 type message struct {
 	Method string `json:"method"`
 	Params struct {

@@ -26,14 +26,14 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// path is where the MCP endpoint is on the API host.
+// path is the path of the MCP endpoint on the API host.
 const path = "/mcp"
 
-// firstScopes are what the first challenge asks for: an agent begins with reading, and asks
+// firstScopes are the scopes of the first challenge: an agent begins with reading, and asks
 // for more when a tool needs it.
 var firstScopes = []string{"invoices:read", "customers:read", "payments:read"}
 
-// settings are what differs between the program and its tests.
+// settings differ between the program and its tests.
 type settings struct {
 	APIURL, AppURL string
 	Logger         *slog.Logger
@@ -156,7 +156,7 @@ func noStream(http.ResponseWriter, *http.Request) error {
 	return apierror.MethodNotAllowed(http.MethodPost)
 }
 
-// agents is what clients of agents expect of the OAuth server. They bring their own client
+// agents returns what clients of agents expect of the OAuth server. They bring their own client
 // ids: the URL of a document that describes them, or one from registering.
 func (s *service) agents(documents oauthserver.DocumentConfig) oauthserver.Options {
 	return oauthserver.Options{

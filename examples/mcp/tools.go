@@ -79,7 +79,7 @@ type schema struct {
 	Additional bool                       `json:"additionalProperties"`
 }
 
-// argumentsOf are the path's parameter, those of the query, the members of the body, and
+// argumentsOf returns the path's parameter, those of the query, the members of the body, and
 // for writes the key.
 func argumentsOf(route guard.Route, schemas map[string]json.RawMessage) (schema, error) {
 	arguments := schema{Type: "object", Properties: map[string]json.RawMessage{}}
@@ -132,7 +132,7 @@ func (t tool) handler(api http.Handler) mcp.ToolHandler {
 	}
 }
 
-// failed is a result that the model sees, so that it can correct itself.
+// failed returns a result that the model sees, so that it can correct itself.
 func failed(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }

@@ -56,7 +56,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// fromEnvironment is where secrets belong that are not a demo's.
+// fromEnvironment reads secrets from the environment, where secrets other than the demo's belong.
 func (o *options) fromEnvironment() {
 	if secret := os.Getenv("PARTNER_CLIENT_SECRET"); secret != "" {
 		o.clientSecret = secret

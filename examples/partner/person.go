@@ -32,7 +32,7 @@ func newPerson(o options, out *transcript) (*person, error) {
 	}, nil
 }
 
-// page is what the browser shows.
+// page is the current page of the browser.
 type page struct {
 	url  *url.URL
 	html string

@@ -91,7 +91,7 @@ func newStory(ctx context.Context, o options, out *transcript) (*story, error) {
 	return s, err
 }
 
-// routes are what the app serves to browsers and to the service.
+// routes serves browsers and the service.
 func (s *story) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /connect", s.connector.connect)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// transcript is what standard output gets: a line for every request, without its
+// transcript writes to standard output: a line for every request, without its
 // query, which may hold a code.
 type transcript struct {
 	base http.RoundTripper

@@ -117,7 +117,7 @@ func closeAll(sockets []net.Listener) {
 	}
 }
 
-// url is the origin under which the endpoint is reached: the public one where it
+// url returns the origin under which the endpoint is reached: the public one where it
 // is given.
 func (e *endpoint) url(public string) (string, error) {
 	if public != "" {
@@ -143,7 +143,7 @@ func normalOrigin(raw string) string {
 	return u.String()
 }
 
-// addresses are where it really listens.
+// addresses returns the addresses on which it really listens.
 func (e *endpoint) addresses() string {
 	all := make([]string, 0, len(e.sockets))
 	for _, socket := range e.sockets {

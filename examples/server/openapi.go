@@ -113,7 +113,7 @@ type descriptionView struct {
 	Sections    []descriptionSection
 }
 
-// searched is what the query of a request looks for; empty: everything is shown.
+// searched returns the search text of a request; empty shows everything.
 func searched(r *http.Request) string {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	if len(query) > maxSearch || !utf8.ValidString(query) {

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is what the page shows of an OpenAPI document. Members that it does not
+// document holds the members of an OpenAPI document that the page shows. Members that it does not
 // show are left out.
 type document struct {
 	Servers []struct{ URL string }
@@ -105,5 +105,5 @@ func (w *wordList) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*[]string)(w))
 }
 
-// componentOf is the last part of a reference, which is the name of a component.
+// componentOf returns the last part of a reference, which is the name of a component.
 func componentOf(ref string) string { return path.Base(ref) }

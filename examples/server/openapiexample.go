@@ -11,7 +11,7 @@ import (
 // maxExampleDepth ends the examples of shapes that contain themselves.
 const maxExampleDepth = 6
 
-// exampleBody is an example of a body: the one of the description, or one made of the
+// exampleBody returns an example of a body: the one of the description, or one made of the
 // schema. It is empty for media types that are not text.
 func (d document) exampleBody(mediaType string, m media) string {
 	value := m.Example
@@ -31,7 +31,7 @@ func (d document) exampleBody(mediaType string, m media) string {
 	return ""
 }
 
-// exampleForm is an object as a form, sorted by name.
+// exampleForm returns an object as a form, sorted by name.
 func exampleForm(value any) string {
 	members, ok := value.(map[string]any)
 	if !ok {
@@ -44,7 +44,7 @@ func exampleForm(value any) string {
 	return form.Encode()
 }
 
-// example is a value of a schema: one that the description gives, or a plain one of the
+// example returns a value of a schema: one that the description gives, or a plain one of the
 // type. Members that are not required are left out unless the description gives a value.
 func (d document) example(s schema, depth int) any {
 	switch {
@@ -83,7 +83,7 @@ func (d document) exampleObject(s schema, depth int) any {
 	return object
 }
 
-// plainExample is a value of a type about which the description says nothing else.
+// plainExample returns a value of a type about which the description says nothing else.
 func plainExample(s schema) any {
 	if len(s.Type) == 0 {
 		return map[string]any{}
@@ -111,7 +111,7 @@ func plainExample(s schema) any {
 	return "text"
 }
 
-// find is the value with the name; zero if there is none.
+// find returns the value with the name; zero if there is none.
 func (o ordered[T]) find(name string) (found T) {
 	for _, one := range o {
 		if one.Name == name {
@@ -121,8 +121,8 @@ func (o ordered[T]) find(name string) (found T) {
 	return found
 }
 
-// exampleCall is an operation as a command of a shell. A webhook has none: the platform calls
-// it.
+// exampleCall returns an operation as a command of a shell. A webhook has none: the platform
+// calls it.
 func (d document) exampleCall(one descriptionOperation, parameters []parameter) string {
 	if !strings.HasPrefix(one.Path, "/") {
 		return ""
@@ -157,7 +157,7 @@ func (d document) exampleParameter(p parameter) any {
 	return d.example(p.Schema, 0)
 }
 
-// authentication is the arguments of a command that authenticate it, by what the call needs.
+// authentication returns the arguments of a command that authenticate it, by what the call needs.
 func authentication(needs string) []string {
 	for prefix, argument := range schemes {
 		if strings.HasPrefix(needs, prefix) {
@@ -175,7 +175,7 @@ var schemes = map[string]string{ //nolint:gosec // names of variables
 	"session":           `-b "$SESSION_COOKIE"`,
 }
 
-// quoted is a text within single quotes of a shell.
+// quoted returns a text within single quotes of a shell.
 func quoted(text string) string { return strings.ReplaceAll(text, "'", `'\''`) }
 
 // matching returns the operations and shapes that contain all the words, ignoring case, in

@@ -50,7 +50,7 @@ func memberOf(mapping *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// resolved is a copy without anchors, comments and styles.
+// resolved returns a copy without anchors, comments and styles.
 func resolved(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return resolved(n.Alias)

@@ -138,7 +138,7 @@ func (d document) resolved(parameters []parameter) []parameter {
 	return parameters
 }
 
-// server is the base URL of an operation: the first one of its own, or of the description.
+// server returns the base URL of an operation: the first one of its own, or of the description.
 func (d document) server(own []string) string {
 	if len(own) > 0 {
 		return own[0]

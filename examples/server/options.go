@@ -67,7 +67,7 @@ func parseOptions(args []string, getenv func(string) string, stderr io.Writer) (
 
 func usage(err error) error { return fmt.Errorf("%w (%w)", err, errUsage) }
 
-// variable is the environment variable of a flag.
+// variable returns the environment variable of a flag.
 func variable(flag string) string {
 	return "PARTNERKIT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// service is what the accounting service calls itself.
+// service is the name of the accounting service.
 const service = "Service"
 
 // apiVersions are the versions of the API. The first one has been removed, so that partner

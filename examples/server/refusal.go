@@ -54,7 +54,7 @@ func (c shapedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// refused is the answer in the standard shape.
+// refused returns the answer in the standard shape.
 func (c shapedConn) refused(status int) []byte {
 	body := answerBuffer{header: http.Header{}}
 	entry := apierror.Entry{Status: status, Message: "the request cannot be read: " + http.StatusText(status)}

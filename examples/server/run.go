@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// run is the whole program: it serves until ctx ends, and then returns nil.
+// run returns the whole program: it serves until ctx ends, and then returns nil.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
 	o, err := parseOptions(args, getenv, stderr)
 	if err != nil {

@@ -28,7 +28,7 @@ type server struct {
 	routes   routes
 }
 
-// parts are what a server is made of.
+// parts are the parts of a server.
 type parts struct {
 	dev            bool
 	apiURL, appURL string

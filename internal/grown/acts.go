@@ -17,12 +17,12 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// turn is a number that differs each time, and jumps.
+// turn returns a number that differs each time, and jumps.
 func (s *Service) turn() int { return int(s.next.Add(7919)) }
 
 func (s *Service) token() *token { return &s.tokens[s.turn()%len(s.tokens)] }
 
-// appOf is the app that a token is for.
+// appOf returns the app that a token is for.
 func (s *Service) appOf(t *token) app { return s.apps[t.row%s.installations()%len(s.apps)] }
 
 // answer is the response to a request.
@@ -96,7 +96,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// business is one of those that have little.
+// business returns one of those that have little.
 func (s *Service) business() string { return fmt.Sprint("business_", 1+s.turn()%(s.businesses()-1)) }
 
 // Record records an event.

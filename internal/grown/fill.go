@@ -28,15 +28,15 @@ type rows struct {
 	hooks []webhooks.Webhook
 }
 
-// id is that of the i-th row of a kind.
+// id returns the id of the i-th row of a kind.
 func (f rows) id(kind id.Kind, i int) string {
 	return string(kind) + f.heads[i/(f.n/blocks)] + fmt.Sprintf("%011d0", i)
 }
 
-// installations is how many there are. The one of family and token i is i modulo that.
+// installations returns how many there are. The one of family and token i is i modulo that.
 func (f rows) installations() int { return f.n / 10 }
 
-// businesses is how many there are: business_0 has half of everything.
+// businesses returns how many there are: business_0 has half of everything.
 func (f rows) businesses() int { return f.n / 100 }
 
 // fill creates the rows in a database that contains only apps and webhooks. A SQLite

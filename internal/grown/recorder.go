@@ -22,7 +22,7 @@ type Recorder struct {
 	sent  []Statement
 }
 
-// Recording is a wrap that puts a recorder there.
+// Recording returns a wrap that puts a recorder there.
 func Recording(to **Recorder) Wrap {
 	return func(db storage.DB) storage.DB {
 		*to = &Recorder{DB: db, known: map[string]int{}}

@@ -37,7 +37,7 @@ func New(kind Kind, now time.Time) string {
 	return text(kind, at(uuid.New(), now))
 }
 
-// Floor is the least id of the kind for a record created at now: every id made
+// Floor returns the least id of the kind for a record created at now: every id made
 // for an earlier time sorts before it, every other one after it.
 func Floor(kind Kind, now time.Time) string {
 	return text(kind, at(uuid.UUID{}, now))
@@ -74,7 +74,7 @@ func decode(text string) (uuid.UUID, error) {
 	return uuid.FromBytes(b)
 }
 
-// text is the id of a kind.
+// text returns the id of a kind.
 func text(kind Kind, u uuid.UUID) string {
 	return string(kind) + encoding.EncodeToString(u[:])
 }

@@ -58,7 +58,7 @@ type Frame struct {
 	Assets string
 	// Icon is the path of the page's icon, for pages without Assets.
 	Icon string
-	// Nonce is that of the content policy. Pages without Assets need one, and so does a
+	// Nonce is the nonce of the content policy. Pages without Assets need one, and so does a
 	// theme with colours or a style sheet.
 	Nonce string
 
@@ -79,7 +79,7 @@ type Frame struct {
 	Notice      string // what went well
 }
 
-// Name is the title with the subject.
+// Name returns the title with the subject.
 func (f Frame) Name() string {
 	if f.Subject == "" {
 		return f.Title
@@ -99,7 +99,7 @@ func (f Frame) WindowTitle() string {
 	return strings.Join(append(names, f.Service), " · ")
 }
 
-// Icon is the icon of pages, an SVG image.
+// Icon returns the icon of pages, an SVG image.
 func Icon() []byte { return bytes.Clone(icon) }
 
 // Page is the input of the templates: the frame, and the data that they show in it.
@@ -186,7 +186,7 @@ func (s *Set) Render(w io.Writer, name string, p Page) error {
 	return err
 }
 
-// pieces are the functions that templates may call.
+// pieces returns the functions that templates may call.
 func pieces() template.FuncMap {
 	return template.FuncMap{
 		"style":      func() template.CSS { return template.CSS(style) }, //nolint:gosec // a file of ours

@@ -22,7 +22,7 @@ type Input struct {
 	VersionHeader string
 	// APIURL and AppURL are the origins of the two hosts.
 	APIURL, AppURL string
-	// Scopes are those that apps may request.
+	// Scopes are the scopes that apps may request.
 	Scopes []Scope
 	// APIPatterns and AppPatterns are the library's own endpoints on the two hosts.
 	APIPatterns, AppPatterns []string
@@ -39,7 +39,7 @@ type Input struct {
 	ErrorType string
 }
 
-// Scope is what an app may request.
+// Scope is a scope that apps may request.
 type Scope struct{ Name, Description string }
 
 // Event is one kind of event.

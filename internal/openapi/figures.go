@@ -71,7 +71,7 @@ func (f Figures) attempts() string {
 	return fmt.Sprintf("A delivery is tried again after %s, and has failed after %d attempts.", joined(delays), len(delays)+1)
 }
 
-// joined is a list in a sentence.
+// joined returns a list in a sentence.
 func joined(parts []string) string {
 	last := len(parts) - 1
 	if last == 0 {

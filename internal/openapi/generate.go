@@ -176,7 +176,7 @@ func (g *generator) addSchemas() error {
 	return nil
 }
 
-// split is a pattern of http.ServeMux as a description has it: "get", "/invoices/{id}".
+// split returns a pattern of http.ServeMux as a description has it: "get", "/invoices/{id}".
 func split(pattern string) (method, path string) {
 	method, path, _ = strings.Cut(pattern, " ")
 	path = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSpace(path), "{$}"), "...}", "}")

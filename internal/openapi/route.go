@@ -80,7 +80,7 @@ func (g *generator) operation(r Route, method, path string) (*object, error) {
 	return o.with("responses", responses), nil
 }
 
-// tagOf is the first part of the path where a route has no tag.
+// tagOf returns the first part of the path where a route has no tag.
 func tagOf(r Route, path string) string {
 	if r.Tag != "" {
 		return r.Tag
@@ -173,7 +173,7 @@ func (g *generator) responses(r Route, path string) (*object, error) {
 	return all, nil
 }
 
-// failures are the statuses of errors, sorted: those of every call, those that follow
+// failures returns the statuses of errors, sorted: those of every call, those that follow
 // from the route, and those that it names.
 func (r Route) failures(path string) []int {
 	all := []int{400, 401, 403, 429, 500, 503}
@@ -191,7 +191,7 @@ func (r Route) failures(path string) []int {
 	return slices.Compact(all)
 }
 
-// headersOf is the set of headers of a success.
+// headersOf returns the set of headers of a success.
 func (g *generator) headersOf(r Route) any {
 	name := map[bool]string{false: "call", true: "write"}[r.Writes]
 	if r.Writes && r.Response == nil {

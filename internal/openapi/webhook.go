@@ -48,7 +48,7 @@ func (g *generator) addEvent(e Event) error {
 	return nil
 }
 
-// dataOf is the schema of an event's data. A schema with a title is a component of that
+// dataOf returns the schema of an event's data. A schema with a title is a component of that
 // name, unless another schema has the name.
 func (g *generator) dataOf(e Event) (*object, error) {
 	if e.Schema == nil {

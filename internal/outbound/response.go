@@ -8,12 +8,12 @@ import (
 // ErrBodyTooLong means that a body has more bytes than the client reads.
 var ErrBodyTooLong = errors.New("outbound: body too long")
 
-// Response is what a server sent. Its body may be incomplete.
+// Response is the response of a server. Its body may be incomplete.
 type Response struct {
 	Status int
 	Header http.Header
 
-	// Body is what was read. It is not decompressed.
+	// Body holds the bytes that were read. They are not decompressed.
 	Body []byte
 
 	// BodyErr is nil when Body is complete, ErrBodyTooLong when it was cut at the

@@ -16,7 +16,7 @@ type URLError struct {
 	Problem string // such as "must use https"
 }
 
-// Error is the problem with its subject in front.
+// Error returns the problem with its subject in front.
 func (e *URLError) Error() string { return "url " + e.Problem }
 
 // ParseURL checks a URL when it is saved and returns it parsed; every error is a

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a secret is good for: its prefix, underscore included. No kind's
+// Kind is the kind of a secret, which is its prefix with the underscore. No kind's
 // prefix begins with another's.
 type Kind string
 

@@ -2,7 +2,7 @@ package secret
 
 import "regexp"
 
-// forms are what our tokens, codes and secrets look like: a kind's prefix and what follows
+// forms match tokens, codes and secrets: a kind's prefix and what follows
 // it, even if it is cut off; a session token, which is a JWT; and a user code. A webhook
 // secret may be in standard base64.
 var forms = regexp.MustCompile(`(pk_(?:at|rt|ac|dc|cs|reg|ct|ses|req|brw)_|whsec_)[A-Za-z0-9_+/=-]+` +

@@ -109,16 +109,16 @@ func (s Secret) Equal(other Secret) bool {
 	return !s.IsZero() && !other.IsZero() && s.Digest().Equal(other.Digest())
 }
 
-// String is a placeholder.
+// String returns a placeholder.
 func (s Secret) String() string { return placeholder }
 
-// GoString is a placeholder.
+// GoString returns a placeholder.
 func (s Secret) GoString() string { return placeholder }
 
 // Format prints a placeholder for every verb and flag.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, placeholder) }
 
-// LogValue is a placeholder.
+// LogValue returns a placeholder.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(placeholder) }
 
 // MarshalText gives a placeholder, also to encoding/json and encoding/xml.

@@ -99,7 +99,7 @@ func Programs(t testing.TB, names ...string) {
 // Proving reports whether the long forms of the proofs were asked for.
 func Proving() bool { return os.Getenv(ProveVar) != "" }
 
-// Rounds is how often to repeat a race: a few times in CI, often in a proof.
+// Rounds returns how often to repeat a race: a few times in CI, often in a proof.
 func Rounds(short, long int) int {
 	if Proving() {
 		return long

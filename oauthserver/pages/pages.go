@@ -102,7 +102,7 @@ func errorTitle(view oauthserver.ErrorView) string {
 	return l.Text("error.title.invalid")
 }
 
-// explanation is what the language says beside the text of an error.
+// explanation returns the explanation of an error in the language of the page.
 func explanation(f oauthserver.Frame, code oauthserver.PageError) string {
 	if code == "" {
 		return ""
@@ -110,12 +110,12 @@ func explanation(f oauthserver.Frame, code oauthserver.PageError) string {
 	return f.Language.Text("error." + string(code))
 }
 
-// frame is that of a page with the title.
+// frame returns the frame of a page with the title.
 func frame(f oauthserver.Frame, title string) look.Frame {
 	return look.Frame{Title: title, Service: f.Service, Nonce: f.Nonce, Icon: f.Icon, Theme: f.Theme, Language: f.Language}
 }
 
-// initial is the first letter or digit of a name, which stands for an app without an icon.
+// initial returns the first letter or digit of a name, which stands for an app without an icon.
 func initial(name string) string {
 	i := strings.IndexFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 	if i < 0 {

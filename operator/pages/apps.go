@@ -88,7 +88,7 @@ type statusAction struct {
 // reasonField is a text area for a reason.
 type reasonField struct{ ID, Label, Hint, Value string }
 
-// appPage is what is known about an app, with what is in the form of its status.
+// appPage holds an app and the entries in the form of its status.
 func (v *visit) appPage(form apierror.Form) (appView, error) {
 	details, err := v.cfg.Operator.App(v.r.Context(), v.by, v.r.PathValue("appId"))
 	if err != nil {
@@ -118,7 +118,7 @@ func (v *visit) appTrail(app oauthserver.App, isPart bool) []look.Link {
 	return trail
 }
 
-// actionsFor are what can be done with an app of a status.
+// actionsFor returns the actions for an app of a status.
 func actionsFor(status oauthserver.AppStatus) []statusAction {
 	deactivate := statusAction{
 		Status: oauthserver.AppDeactivated, Title: "Deactivate", IsFinal: true, Reason: reasonField{Label: "Reason for the deactivation"},
@@ -147,7 +147,7 @@ func (v *visit) showApp() error {
 	return v.show("app", data.Name, data)
 }
 
-// doneWith is what a page says after an app got a status.
+// doneWith returns the notice after a change of an app's status.
 var doneWith = map[oauthserver.AppStatus]string{
 	oauthserver.AppActive: "app-reactivated", oauthserver.AppSuspended: "app-suspended", oauthserver.AppDeactivated: "app-deactivated",
 }

@@ -23,11 +23,11 @@ type Config struct {
 	// Otherwise serves the requests of users who are not operators, as it serves any path
 	// that does not exist; nil: 404.
 	Otherwise http.Handler
-	// Service is what the host calls itself; empty means "Service".
+	// Service is the name of the service; empty means "Service".
 	Service string
 	// Prefix is the path that the pages are mounted at; empty means /operator.
 	Prefix string
-	// Origins are those whose pages may write, besides the one that the request went
+	// Origins are the origins whose pages may write, besides the one that the request went
 	// to: the public origin, where a proxy changes the Host header.
 	Origins []string
 	// Theme is the brand on the pages, and what else their header shows; the zero value

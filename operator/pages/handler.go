@@ -33,7 +33,7 @@ func allRoutes() []route {
 	return slices.Concat(figureRoutes(), appRoutes(), reviewRoutes(), documentRoutes(), userRoutes(), auditRoutes())
 }
 
-// Patterns are those of all pages and forms, such as "GET /operator/apps/{appId}".
+// Patterns returns the patterns of all pages and forms, such as "GET /operator/apps/{appId}".
 func (p *Pages) Patterns() []string {
 	all := allRoutes()
 	patterns := make([]string, len(all))
@@ -49,13 +49,13 @@ func (p *Pages) below(pattern string) string {
 	return method + " " + p.cfg.Prefix + path
 }
 
-// caller is who sends a request, or why that is not known.
+// caller is the sender of a request, or the error of finding out.
 type caller struct {
 	by  operator.Actor
 	err error
 }
 
-// callerKey is where the context of a request keeps it.
+// callerKey is the context key of the caller.
 type callerKey struct{}
 
 func callerOf(r *http.Request) caller {
@@ -89,7 +89,7 @@ func (p *Pages) newRoutes() http.Handler {
 // ServeHTTP serves everything at and below [Config.Prefix].
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.routes.ServeHTTP(w, r) }
 
-// page is a page in its frame. The title is the last step of the trail.
+// page returns a page in its frame. The title is the last step of the trail.
 func (v *visit) page(title string, data any) look.Page {
 	f := v.site.Frame(v.r, title, v.by.Name())
 	f.Trail, f.SideLabel = v.trail, "Parts of the platform"
@@ -117,7 +117,7 @@ func (v *visit) to(done string, steps ...string) error {
 
 func (v *visit) form() (apierror.Form, error) { return site.Form(v.r) }
 
-// parts are what the pages are about.
+// parts are the sections of the pages.
 var parts = []theme.Link{
 	{Text: "Figures", Href: ""},
 	{Text: "Apps", Href: "/apps"},
@@ -127,7 +127,7 @@ var parts = []theme.Link{
 	{Text: "Audit log", Href: "/audit"},
 }
 
-// notices are what pages say after a change, by the word in the address.
+// notices are the texts that pages show after a change, by the word in the address.
 var notices = map[string]string{
 	"app-suspended":     "The app was suspended.",
 	"app-reactivated":   "The app was reactivated.",

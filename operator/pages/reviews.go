@@ -51,7 +51,7 @@ func (v *visit) listReviews() error {
 	return v.show("reviews", "Reviews", data)
 }
 
-// user is a user of the host. One whom the host does not know has the id as the name.
+// user returns a user of the host. One whom the host does not know has the id as the name.
 func (v *visit) user(userID string) (operator.User, error) {
 	if userID == "" {
 		return operator.User{}, nil
@@ -130,7 +130,7 @@ func compare(live *console.Revision, latest console.Revision) []comparison {
 	}
 }
 
-// values is a list of one value; of none for an empty one.
+// values returns a list of one value; of none for an empty one.
 func values(value string) []string {
 	if value == "" {
 		return nil
@@ -140,7 +140,7 @@ func values(value string) []string {
 
 const listingTitle = "Listing"
 
-// listingPage is the latest revision beside the live one, and what the operator may do.
+// listingPage returns the latest revision beside the live one, and what the operator may do.
 func (v *visit) listingPage(note string) (listingView, error) {
 	appID := v.r.PathValue("appId")
 	listing, err := v.cfg.Operator.Listing(v.r.Context(), v.by, appID)
@@ -170,7 +170,7 @@ func (v *visit) showListing() error {
 	return v.show("listing", listingTitle, data)
 }
 
-// decided is what a page says after a step.
+// decided returns the notice after a step of a review.
 var decided = map[console.RevisionState]string{
 	console.RevisionInReview: "review-begun", console.RevisionApproved: "listing-approved",
 	console.RevisionChangesRequested: "changes-requested", console.RevisionRejected: "listing-rejected",

@@ -46,7 +46,7 @@ var userBadges = map[oauthserver.UserStatus]look.Badge{
 	oauthserver.UserSuspended:  {Kind: "bad", Text: "Suspended"},
 }
 
-// userPage is a user, with what is in a form. A user whom the host does not know can be
+// userPage returns a user, with what is in a form. A user whom the host does not know can be
 // erased: that completes an erasure that failed.
 func (v *visit) userPage(form apierror.Form) (userView, error) {
 	userID := v.r.PathValue("userId")

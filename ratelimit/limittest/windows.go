@@ -15,7 +15,7 @@ const (
 
 func epoch() time.Time { return time.UnixMilli(1_900_000_000_000) }
 
-// windowStart is the first millisecond of one of the counter's windows.
+// windowStart returns the first millisecond of one of the counter's windows.
 func windowStart(c ratelimit.Counter) time.Time { return windowAfter(c, epoch()) }
 
 func windowAfter(c ratelimit.Counter, now time.Time) time.Time {
@@ -23,7 +23,7 @@ func windowAfter(c ratelimit.Counter, now time.Time) time.Time {
 	return time.UnixMilli(ends)
 }
 
-// counting is a request with these counters.
+// counting returns a request with these counters.
 func counting(counters ...ratelimit.Counter) ratelimit.Request {
 	var req ratelimit.Request
 	copy(req.Counters[:], counters)

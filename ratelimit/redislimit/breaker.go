@@ -21,7 +21,7 @@ func newBreaker() *breaker {
 	return &breaker{start: time.Now()}
 }
 
-// mayAsk is true while Redis answers, and for one caller at the end of a pause.
+// mayAsk returns true while Redis answers, and for one caller at the end of a pause.
 // That caller begins the next pause; its success ends it.
 func (b *breaker) mayAsk() bool {
 	at := b.askAt.Load()

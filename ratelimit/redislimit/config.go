@@ -44,7 +44,7 @@ type Config struct {
 	// context. Zero means 100 ms.
 	Timeout time.Duration
 
-	// OnFailure is what happens when Redis does not answer. Empty means FailOpen.
+	// OnFailure selects the behaviour while Redis does not respond. Empty means FailOpen.
 	OnFailure OnFailure
 
 	// Local configures the limiter that stands in with FailOpen.

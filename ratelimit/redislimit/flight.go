@@ -31,7 +31,7 @@ type flight struct {
 	err   error
 }
 
-// seat is where the keys of one check begin within those of its flight.
+// seat is the index of the first key of one check within those of its flight.
 type seat struct{ counter, lockout int }
 
 // flights gathers the checks that arrive while others are under way, so that

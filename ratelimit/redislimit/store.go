@@ -104,7 +104,7 @@ func newStore(client *redis.Client, prefix string) *store {
 	}
 }
 
-// keys are what checks ask for: each counter has a time to live.
+// keys are the keys of checks: each counter has a time to live.
 type keys struct{ counters, ttls, lockouts []any }
 
 func (k *keys) len() int { return len(k.counters) + len(k.lockouts) }
@@ -115,7 +115,7 @@ func (k *keys) add(more keys) {
 	k.lockouts = append(k.lockouts, more.lockouts...)
 }
 
-// keys are those of one check, in the order of the request.
+// keys returns the keys of one check, in the order of the request.
 func (s *store) keys(now time.Time, req *ratelimit.Request) keys {
 	const n = ratelimit.MaxCounters
 	space := make([]any, 2*n+ratelimit.MaxLockouts) // one allocation for all

@@ -31,7 +31,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// identifier is what PostgreSQL takes without folding or cutting it.
+// identifier matches names that PostgreSQL neither folds nor truncates.
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 func (c Config) withDefaults() (Config, error) {

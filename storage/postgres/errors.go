@@ -20,7 +20,7 @@ const (
 	protocolViolation    = "08P01"
 )
 
-// sqlState is the code of a server's error; pgx and lib/pq both have it.
+// sqlState returns the code of a server's error; pgx and lib/pq both have it.
 func sqlState(err error) string {
 	var coded interface{ SQLState() string }
 	if errors.As(err, &coded) {
@@ -64,7 +64,7 @@ func plain(err error) error {
 	return err
 }
 
-// serverError is what a server said, and its code.
+// serverError is an error of the server with its code.
 type serverError struct{ *pgconn.PgError }
 
 func (e serverError) Error() string { return fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code) }

@@ -64,7 +64,7 @@ func OpenDB(ctx context.Context, url string, cfg Config) (*DB, error) {
 	return db, err
 }
 
-// idleSetting is what ends transactions of a client that hangs.
+// idleSetting is the setting that ends transactions of a client that hangs.
 const idleSetting = "idle_in_transaction_session_timeout"
 
 // limitIdle has every connection begin with the setting, unless the URL has one.

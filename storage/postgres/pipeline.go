@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// rollbackWithin is what ending a transaction that failed may take.
+// rollbackWithin is the time limit for ending a transaction that failed.
 const rollbackWithin = 5 * time.Second
 
 // pipeline is the transaction of an act, on a connection of pgx. What need not be
@@ -84,7 +84,7 @@ func (p *pipeline) Later(_ context.Context, query string, args ...any) error {
 	return nil
 }
 
-// read is where a row goes, if there is one.
+// read is the destination of a row, if there is one.
 type read struct {
 	found *bool
 	dest  []any

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// result is what one operation did and returned.
+// result is the result of one operation.
 type result struct {
 	operation operation
 	answer    answer

@@ -64,7 +64,7 @@ func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
 	return wrap("add calls", err)
 }
 
-// callValues are a bucket's in the order of callColumns.
+// callValues returns the values of a bucket in the order of callColumns.
 func callValues(b analytics.Bucket) []any {
 	l := &b.Latency
 	return []any{b.AppID, b.Hour.UnixMilli(), b.Calls, b.Errors, b.RateLimited,

@@ -12,7 +12,7 @@ var _ appdata.Store = (*Store)(nil)
 
 const valueColumns = "v.id, v.resource_id, v.field_id, v.value, v.created_at, v.updated_at"
 
-// valueRow is where a row of valueColumns is scanned to. Key and type of record are its
+// valueRow scans a row of valueColumns. Key and type of record are its
 // field's.
 type valueRow struct {
 	value            appdata.Value
@@ -138,7 +138,7 @@ func (t *tx) holdSpace(ctx context.Context, w appdata.Write) (id string, err err
 	return id, err
 }
 
-// place is where a value is in its space.
+// place identifies a value in its space.
 type place struct{ resource, field string }
 
 // placed returns the values that stand where the drafts go.

@@ -66,7 +66,7 @@ func (s *Store) DecideDevice(ctx context.Context, d oauthserver.Decision) (oauth
 	})
 }
 
-// decidable is what a decision is about: the conditional write that denies it, how to find
+// decidable is the subject of a decision: the conditional write that denies it, how to find
 // it while it is open, and the conditional write that an approval uses it up with.
 type decidable struct {
 	deny string

@@ -12,7 +12,7 @@ import (
 const appColumns = `a.id, a.client_id, a.type, a.status, a.status_reason, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
 	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at`
 
-// appRow is where a row of appColumns is scanned to.
+// appRow scans a row of appColumns.
 type appRow struct {
 	app                          oauthserver.App
 	redirectURIs, scopes         string

@@ -11,7 +11,7 @@ import (
 
 const assetColumns = "id, kind, content_type, width, height, size, created_at"
 
-// assetRow is where a row of assetColumns is scanned to.
+// assetRow scans a row of assetColumns.
 type assetRow struct {
 	asset   console.Asset
 	created int64

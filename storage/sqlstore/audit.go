@@ -102,7 +102,7 @@ func (s *Store) audit(ctx context.Context, q audit.Query, conditions ...conditio
 	return all, err
 }
 
-// whereAll is the clause of all conditions, with their values.
+// whereAll returns the clause of all conditions, with their values.
 func whereAll(conditions []condition) (clause string, values []any) {
 	word := " WHERE "
 	for i, one := range conditions {

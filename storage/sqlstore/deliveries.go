@@ -25,7 +25,7 @@ const (
 	arrived         = "a.response_code BETWEEN 200 AND 299"
 )
 
-// deliveryRow is where a row of deliveryColumns is scanned to.
+// deliveryRow scans a row of deliveryColumns.
 type deliveryRow struct {
 	delivery             webhooks.Delivery
 	event, failed        sql.NullString

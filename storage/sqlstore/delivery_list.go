@@ -44,7 +44,7 @@ func (t *statement) arg(value any) string {
 	return "$" + strconv.Itoa(len(t.args))
 }
 
-// found is what was read of a source: all of its matching deliveries, newest first, that
+// found holds the rows read from a source: all of its matching deliveries, newest first, that
 // are not older than the last one, if there is one.
 type found struct {
 	deliveries []webhooks.Delivery
@@ -109,7 +109,7 @@ func (s *Store) deliveryPage(ctx context.Context, q webhooks.DeliveryQuery) (web
 	return webhooks.DeliveryPage{Deliveries: all, Next: last}, nil
 }
 
-// statusesOf are the statuses that are read from an index each; one that is empty stands
+// statusesOf returns the statuses that are read from an index each; one that is empty stands
 // for an index of another filter.
 func statusesOf(q webhooks.DeliveryQuery) []webhooks.Status {
 	asked := slices.Compact(slices.Sorted(slices.Values(q.Statuses)))
@@ -142,7 +142,7 @@ func (s *Store) readSource(ctx context.Context, q webhooks.DeliveryQuery, status
 	return s.readDeliveries(ctx, q, from)
 }
 
-// filtered is the source of a query without a status.
+// filtered returns the source of a query without a status.
 func filtered(q webhooks.DeliveryQuery) source {
 	switch {
 	case q.EventID != "":
@@ -179,7 +179,7 @@ func (from source) newest(t *statement, q webhooks.DeliveryQuery, columns string
 	return text + " LIMIT " + t.arg(limit)
 }
 
-// bounds are those of the ids of deliveries.
+// bounds returns the bounds of the ids of deliveries.
 func bounds(t *statement, q webhooks.DeliveryQuery, key string) string {
 	text := ""
 	if q.After != "" {
@@ -194,7 +194,7 @@ func bounds(t *statement, q webhooks.DeliveryQuery, key string) string {
 	return text
 }
 
-// floor is the least id of a delivery created at a time, or at the first full millisecond
+// floor returns the least id of a delivery created at a time, or at the first full millisecond
 // after it.
 func floor(at time.Time) string {
 	if rest := at.Truncate(time.Millisecond); rest.Before(at) {

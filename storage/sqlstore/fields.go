@@ -13,7 +13,7 @@ import (
 
 const fieldColumns = "id, app_id, resource_type, field_key, type, label, rules, created_at, updated_at"
 
-// fieldRow is where a row of fieldColumns is scanned to.
+// fieldRow scans a row of fieldColumns.
 type fieldRow struct {
 	field            appdata.Field
 	rules            string

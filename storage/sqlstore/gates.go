@@ -15,7 +15,7 @@ const (
 		LEFT JOIN partnerkit_installation i ON i.app_id = d.app_id AND i.business_id = d.business_id AND i.status = 'ACTIVE'`
 )
 
-// gateRow is where gateColumns are scanned to. What is missing has been purged.
+// gateRow scans gateColumns. What is missing has been purged.
 type gateRow struct {
 	webhook                              sql.NullString
 	enabled                              sql.NullBool

@@ -13,7 +13,7 @@ const (
 	// announceEvery is the minimum time between announcements to other processes.
 	// Hints that arrive faster are announced together.
 	announceEvery = 50 * time.Millisecond
-	// announceWithin is what an announcement may take.
+	// announceWithin is the time limit for an announcement.
 	announceWithin = time.Second
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// items is what a change does to a list.
+// items holds the changes of a list.
 type items[T any] struct{ added, changed, gone []T }
 
 // changedItems calls change with a list and compares what it returns with what was there.

@@ -139,7 +139,7 @@ var (
 		AND id NOT IN (SELECT t.id` + usedAndAlive + ` AND NOT EXISTS (SELECT 1 FROM partnerkit_used_refresh_token u WHERE u.digest = t.digest))`
 )
 
-// keepUsedTokens is the first of them. It locks the families, so that none of them is
+// keepUsedTokens returns the first of them. It locks the families, so that none of them is
 // deleted at the same time; a digest that comes later than that is deleted with its family.
 func keepUsedTokens(d storage.Dialect) string {
 	return "INSERT INTO partnerkit_used_refresh_token (digest, family_id) SELECT t.digest, t.family_id" + usedAndAlive +

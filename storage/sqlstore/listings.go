@@ -20,7 +20,7 @@ func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, err
 	return *listing, nil
 }
 
-// readListing is nil when there is none.
+// readListing returns nil when there is none.
 func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID string) (*console.Listing, error) {
 	var listing *console.Listing
 	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,

@@ -26,7 +26,7 @@ func chunks[T any](values []T, do func([]T) error) error {
 	return nil
 }
 
-// sizeOf is the greatest size that is not over n, which is at least 1.
+// sizeOf returns the greatest size that is not over n, which is at least 1.
 func sizeOf(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
 // sets calls do with parts of the values for an IN, each of one of the sizes.
@@ -57,7 +57,7 @@ func anys(values []string) []any {
 	return all
 }
 
-// places is "$3, $4, $5": n placeholders after the first so many.
+// places returns "$3, $4, $5": n placeholders after the first so many.
 func places(after, n int) string {
 	var text strings.Builder
 	for i := 1; i <= n; i++ {
@@ -113,7 +113,7 @@ func (t *tx) manyRows(statement, after string, rows [][]any) string {
 	})
 }
 
-// flat is all values of all rows.
+// flat returns all values of all rows.
 func flat(rows [][]any) []any {
 	all := make([]any, 0, len(rows)*len(rows[0]))
 	for _, row := range rows {
@@ -130,7 +130,7 @@ type byKey struct {
 	n, width int
 }
 
-// in is "key IN ($1, $4, …)".
+// in returns "key IN ($1, $4, …)".
 func (b byKey) in() string {
 	keys := make([]string, b.n)
 	for i := range keys {
@@ -139,7 +139,7 @@ func (b byKey) in() string {
 	return b.key + " IN (" + strings.Join(keys, ", ") + ")"
 }
 
-// value is "CASE key WHEN $1 THEN $3 WHEN $4 THEN $6 … END" for the argument at that place.
+// value returns "CASE key WHEN $1 THEN $3 WHEN $4 THEN $6 … END" for the argument at that place.
 func (b byKey) value(place int, columnType string) string {
 	var text strings.Builder
 	text.WriteString("CASE " + b.key)
@@ -150,7 +150,7 @@ func (b byKey) value(place int, columnType string) string {
 	return text.String() + " END"
 }
 
-// table is "VALUES (…), (…)" with places for n rows, to be read as a table. The types
+// table returns "VALUES (…), (…)" with places for n rows, to be read as a table. The types
 // are those of its columns, which a database has no other way to know.
 func table(types ...string) func(n int) string {
 	return func(n int) string {

@@ -49,7 +49,7 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer)
 	return done, err
 }
 
-// ours are the outcomes in shards that the node has held since they were claimed, in
+// ours returns the outcomes in shards that the node has held since they were claimed, in
 // the order of the queue.
 func ours(held map[int]int64, all []webhooks.Outcome) []*webhooks.Outcome {
 	kept := make([]*webhooks.Outcome, 0, len(all))
@@ -123,7 +123,7 @@ func (t *tx) leave(part []*webhooks.Outcome, after string) (text string, args []
 		")"+after, len(ids), func(n int) string { return places(3, n) }), args
 }
 
-// result is what a delivery shows of its last attempt. Many have the same.
+// result holds the columns of a delivery's last attempt. Many deliveries have the same.
 type result struct {
 	status    webhooks.Status
 	attempts  int
@@ -170,7 +170,7 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 	return t.insertMany(ctx, insertQueued, retries)
 }
 
-// headerText is a header as it is stored; NULL without one.
+// headerText returns a header as it is stored; NULL without one.
 func headerText(h http.Header) any {
 	if h == nil {
 		return nil

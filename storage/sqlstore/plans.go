@@ -224,7 +224,7 @@ func deliveryValues(d webhooks.Delivery) []any {
 	}
 }
 
-// queueValues is the place of a delivery that is due at its next attempt.
+// queueValues returns the place of a delivery that is due at its next attempt.
 func queueValues(d webhooks.Delivery) []any {
 	return []any{d.WebhookID, ms(d.NextAttemptAt), d.ID, webhooks.ShardOf(d.WebhookID)}
 }

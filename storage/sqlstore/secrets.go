@@ -11,7 +11,7 @@ import (
 
 const clientColumns = "a.id, a.type, a.status, a.origin, a.document_fetched_at, a.document_fresh_until, a.first_secret, a.second_secret"
 
-// clientRow is where a row of clientColumns is scanned to. It is part of every request of
+// clientRow scans a row of clientColumns. It is part of every request of
 // a client, so all that it needs is one allocation.
 type clientRow struct {
 	client         oauthserver.Client

@@ -156,7 +156,7 @@ func (s *Store) read(ctx context.Context, query string, args []any, dest ...any)
 	return storage.OneByKey(ctx, from, s.sql.of(query), args, dest...)
 }
 
-// tx is what an act of ours runs on.
+// tx is the transaction of an operation.
 type tx struct {
 	on      storage.Tx
 	sql     *sqlText
@@ -216,7 +216,7 @@ func (q *sqlText) of(statement string) string {
 	return text
 }
 
-// many is a statement whose middle, a list, depends on how many are in it and on
+// many returns a statement whose middle, a list, depends on how many are in it and on
 // nothing else that before and after do not tell. To write it out takes longer than to
 // run it, so it is written once.
 func (q *sqlText) many(before, after string, n int, middle func(n int) string) string {

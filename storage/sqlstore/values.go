@@ -35,7 +35,7 @@ func fromMS(ms int64) time.Time {
 
 func fromNullMS(ms sql.NullInt64) time.Time { return fromMS(ms.Int64) }
 
-// nullText is NULL for the empty string.
+// nullText returns NULL for the empty string.
 func nullText(s string) any {
 	if s == "" {
 		return nil
@@ -43,7 +43,7 @@ func nullText(s string) any {
 	return s
 }
 
-// nullInt is NULL for 0.
+// nullInt returns NULL for 0.
 func nullInt(n int) any {
 	if n == 0 {
 		return nil

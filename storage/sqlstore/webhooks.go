@@ -15,7 +15,7 @@ const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.
 // liveWebhook is one of an app that is not deleted.
 const liveWebhook = "SELECT " + webhookColumns + " FROM partnerkit_webhook w WHERE w.id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL"
 
-// webhookRow is where a row of webhookColumns is scanned to.
+// webhookRow scans a row of webhookColumns.
 type webhookRow struct {
 	webhook          webhooks.Webhook
 	events           string

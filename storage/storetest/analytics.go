@@ -235,17 +235,17 @@ func batch(writer string, number int64, buckets ...analytics.Bucket) analytics.B
 	return analytics.Batch{Writer: writer, Number: number, At: noon, Buckets: buckets}
 }
 
-// used is a batch of uses alone.
+// used returns a batch of uses alone.
 func used(number int64, uses map[string]time.Time) analytics.Batch {
 	return analytics.Batch{Writer: "w", Number: number, At: noon, Uses: uses}
 }
 
-// bucket is one quick call.
+// bucket returns one quick call.
 func bucket(appID string, hour time.Time) analytics.Bucket {
 	return analytics.Bucket{AppID: appID, Hour: hour, Counts: analytics.Counts{Calls: 1}, Latency: analytics.Latency{1}}
 }
 
-// times is a bucket that was added n times.
+// times returns a bucket that was added n times.
 func times(n int64, b analytics.Bucket) analytics.Bucket {
 	b.Calls, b.Errors, b.RateLimited = n*b.Calls, n*b.Errors, n*b.RateLimited
 	for i := range b.Latency {

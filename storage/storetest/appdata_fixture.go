@@ -31,7 +31,7 @@ func newData(t *testing.T, e partnerkit.Store) *dataFixture {
 	return f
 }
 
-// another is one more field of the app, not stored yet.
+// another returns one more field of the app, not stored yet.
 func (f *dataFixture) another(key string) appdata.Field {
 	return appdata.Field{
 		ID: id.New(id.AppDataField, noon), AppID: f.app.ID, ResourceType: "invoice", Key: key, Type: appdata.Text, Label: "Ü & <b>",
@@ -58,7 +58,7 @@ func drafts(field appdata.Field, now time.Time, values map[string]string) []appd
 	return all
 }
 
-// write is the wish to write drafts, which records what changed.
+// write returns the wish to write drafts, which records what changed.
 func (f *dataFixture) write(now time.Time, all []appdata.Draft) appdata.Write {
 	event := f.event(events.AppDataUpdated, now)
 	return appdata.Write{
@@ -87,7 +87,7 @@ func (f *dataFixture) seen(t *testing.T, resources ...string) []appdata.Value {
 	return get[[]appdata.Value](t)(f.Values(t.Context(), f.query(resources...)))
 }
 
-// removal is the wish to delete a value.
+// removal returns the wish to delete a value.
 func (f *dataFixture) removal(valueID string) appdata.Removal {
 	return appdata.Removal{
 		AppID: f.app.ID, BusinessID: f.business, ValueID: valueID,

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// auditTable is where the audit log is.
+// auditTable is the table of the audit log.
 const auditTable = "partnerkit_audit"
 
 // EveryFaultAudited tries a write with a fault at each of its statements and commits, as
@@ -78,13 +78,13 @@ func together(t *testing.T, when string, before, after map[string]table) (happen
 	return happened
 }
 
-// table is what is in one: how many rows, and which.
+// table is the content of a table: how many rows, and which.
 type table struct {
 	rows int
 	text string
 }
 
-// state is what is in all tables of the store, read with the query of stateQuery.
+// state returns the content of all tables of the store, read with the query of stateQuery.
 func (e *Env) state(t *testing.T, query string) map[string]table {
 	t.Helper()
 	found := make(map[string]table)

@@ -57,7 +57,7 @@ var cancelledCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-// operations are some of each consumer, reads and writes, each of which works once.
+// operations returns some of each consumer, reads and writes, each of which works once.
 func operations(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Context) error {
 	t.Helper()
 	f, gone, data, hook, listed := newOAuth(t, e), newOAuth(t, e), newData(t, e), newWebhook(t, e), newListing(t, e)
@@ -118,7 +118,7 @@ func operations(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Co
 	}
 }
 
-// issuedBy is an error unless tokens were issued.
+// issuedBy returns an error unless tokens were issued.
 func issuedBy(got oauthserver.IssueResult, err error) error {
 	return outcome(err, got.Outcome == oauthserver.Issued)
 }

@@ -101,7 +101,7 @@ func endSecret(ctx context.Context, e partnerkit.Store, appID, id string) error 
 	})
 }
 
-// without is a list without one of its items, which must be there.
+// without returns a list without one of its items, which must be there.
 func without[T any](all []T, is func(T) bool, absent error) ([]T, error) {
 	i := slices.IndexFunc(all, is)
 	if i < 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// consoleCases are what the console itself keeps and lists.
+// consoleCases test the records of the console itself.
 var consoleCases = []testCase[partnerkit.Store]{
 	// CON-07.
 	{"The audit log comes back newest first, page by page", func(t *testing.T, e partnerkit.Store) {

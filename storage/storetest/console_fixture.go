@@ -35,7 +35,7 @@ func newWebhook(t *testing.T, e partnerkit.Store) *webhookFixture {
 	return f
 }
 
-// another is one more webhook of the app, not stored yet.
+// another returns one more webhook of the app, not stored yet.
 func (f *webhookFixture) another(now time.Time) webhooks.Webhook {
 	return webhooks.Webhook{
 		ID: id.New(id.Webhook, now), AppID: f.app.ID, URL: "https://app.example/hooks", Events: []string{"invoice.paid", "invoice.created"}, Enabled: true,
@@ -156,7 +156,7 @@ func (f *webhookFixture) again(d webhooks.Delivery, now time.Time) webhooks.Rede
 	}
 }
 
-// test is a test delivery of the webhook, and the function that fires it when the
+// test returns a test delivery of the webhook, and the function that fires it when the
 // gates are open.
 func (f *webhookFixture) test(now time.Time) (webhooks.Delivery, func(webhooks.Target) (webhooks.Delivery, error)) {
 	d := webhooks.Delivery{

@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// deliveryCases are what the console sees and does, one act at a time.
+// deliveryCases test what the console sees and does, one operation at a time.
 var deliveryCases = []testCase[partnerkit.Store]{
 	// DLV-09.
 	{"Deliveries are listed newest first", func(t *testing.T, e partnerkit.Store) {

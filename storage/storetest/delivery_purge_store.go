@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// deliveryPurgeCases are what every store promises about [storage.PurgeDeliveries]. DLV-08.
+// deliveryPurgeCases test the promises of every store about [storage.PurgeDeliveries]. DLV-08.
 var deliveryPurgeCases = []testCase[partnerkit.Store]{
 	{"DLV-08 old deliveries are purged, oldest first and in any state", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)

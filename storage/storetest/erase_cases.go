@@ -50,7 +50,7 @@ func (f *oauthFixture) exchanged(t *testing.T, refresh bool) oauthserver.NewToke
 	return m
 }
 
-// sameApp is the fixture with another user.
+// sameApp returns the fixture with another user.
 func (f *oauthFixture) sameApp(user string) *oauthFixture {
 	other := *f
 	other.user = user

@@ -65,7 +65,7 @@ type orderProof struct {
 	readings   []reading
 }
 
-// reading is what a reader got from a cursor to the end.
+// reading holds the events that a reader got from a cursor to the end.
 type reading struct {
 	business, app, after string
 	ids                  []string
@@ -278,7 +278,7 @@ func (p *orderProof) check(t *testing.T) {
 	t.Logf("%d calls of Record, %d readings", len(p.committed[p.businesses[0]]), len(p.readings))
 }
 
-// order is the committed events of a business by their numbers, which are unique
+// order returns the committed events of a business by their numbers, which are unique
 // and keep the order within each call.
 func (p *orderProof) order(t *testing.T, business string) []events.Event {
 	t.Helper()
@@ -299,7 +299,7 @@ func (p *orderProof) order(t *testing.T, business string) []events.Event {
 	return order
 }
 
-// expected is what a reader should have got, given the order.
+// expected returns the events that a reader should have got, given the order.
 func (p *orderProof) expected(order []events.Event, got reading) []string {
 	var want []string
 	from := slices.IndexFunc(order, func(e events.Event) bool { return e.ID == got.after }) + 1

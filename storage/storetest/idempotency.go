@@ -19,7 +19,7 @@ import (
 // the cases make up as well.
 const lease = 30 * time.Second
 
-// claim is a request for an action under a new owner.
+// claim returns a request for an action under a new owner.
 func claim(key, action string, at guard.KeyTime) guard.KeyClaim {
 	return guard.KeyClaim{
 		KeyOwner:    guard.KeyOwner{CallerID: "app_1", BusinessID: "biz_1", Key: key, Owner: fmt.Sprintf("owner_%d", serial.Add(1))},

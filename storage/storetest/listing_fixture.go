@@ -15,7 +15,7 @@ import (
 // maxItems is how many assets, extensions and functions an app of the cases may have.
 const maxItems = 4
 
-// errStep is what a step of the cases refuses with.
+// errStep is the error of a step that refuses.
 var errStep = errors.New("storetest: no such step")
 
 // listingFixture is an unreviewed app with an icon and a screenshot, and maybe a listing.
@@ -24,7 +24,7 @@ type listingFixture struct {
 	icon, screenshot console.Asset
 }
 
-// step is what a case does with a listing.
+// step is a step of a case with a listing.
 type step func(console.ListingStanding) (console.Revision, error)
 
 func newListing(t *testing.T, e partnerkit.Store) *listingFixture {
@@ -41,21 +41,21 @@ func newListing(t *testing.T, e partnerkit.Store) *listingFixture {
 	return f
 }
 
-// asset is one of the app, not stored yet.
+// asset returns an asset of the app that is not stored yet.
 func (f *listingFixture) asset(kind console.AssetKind, now time.Time) console.Asset {
 	return console.Asset{ID: id.New(id.Asset, now), AppID: f.app.ID, Kind: kind, ContentType: "image/png", Width: 640, Height: 360, Size: 2, CreatedAt: now}
 }
 
-// withData is an asset as it is stored.
+// withData returns an asset as it is stored.
 func withData(a console.Asset, data []byte) console.Asset {
 	a.Data = data
 	return a
 }
 
-// slug is a new one.
+// slug returns a new slug.
 func slug() string { return fmt.Sprintf("slug-%d", serial.Add(1)) }
 
-// draft is a revision of the app that shows both assets.
+// draft returns a revision of the app that shows both assets.
 func (f *listingFixture) draft(slug string) console.Revision {
 	return console.Revision{
 		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: console.RevisionDraft, CreatedAt: noon, UpdatedAt: noon,

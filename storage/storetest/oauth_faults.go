@@ -144,7 +144,7 @@ var faultCases = []testCase[*Env]{
 	}},
 }
 
-// outcome is an error for an act that ended other than expected.
+// outcome returns an error for an act that ended other than expected.
 func outcome(err error, expected bool) error {
 	if err == nil && !expected {
 		return errors.New("storetest: the act ended otherwise")

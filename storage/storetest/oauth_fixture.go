@@ -19,7 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// noon is when the cases happen.
+// noon is the time of the cases.
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 var allScopes = identity.MustScopes("invoices:read", "invoices:write", "events:read")

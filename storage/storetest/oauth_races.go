@@ -15,7 +15,7 @@ import (
 // contenders is how many race for one artifact.
 const contenders = 32
 
-// rounds is how often: 50 times, and 1,000 when proofs are asked for.
+// rounds returns how often a race is run: 50 times, and 1,000 when proofs are asked for.
 func rounds() int {
 	if os.Getenv("PARTNERKIT_PROVE") != "" {
 		return 1000

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// tokenCases are what becomes of codes and tokens, one at a time.
+// tokenCases test codes and tokens, one at a time.
 var tokenCases = []testCase[partnerkit.Store]{
 	// REF-01, REF-02: the chain, and its end.
 	{"A family's chain", func(t *testing.T, e partnerkit.Store) {

@@ -34,7 +34,7 @@ func newTrustedDocument(host string, at time.Time) operator.TrustedDocument {
 	return operator.TrustedDocument{ID: id.New(id.TrustedDocument, at), Host: host, CreatedAt: at}
 }
 
-// operatorCases are what only the operator's side needs.
+// operatorCases test the operations that only the operator's side needs.
 var operatorCases = []testCase[partnerkit.Store]{
 	{"The review queue begins with the oldest submission", func(t *testing.T, e partnerkit.Store) {
 		second := newListing(t, e).submit(t, console.RevisionInReview, noon.Add(time.Minute))

@@ -61,7 +61,7 @@ func (f *oauthFixture) replay(ctx context.Context, m oauthserver.NewTokens, next
 
 func last(tokens []oauthserver.NewTokens) oauthserver.NewTokens { return tokens[len(tokens)-1] }
 
-// refreshPurgeCases are what remains of used refresh tokens (TOK-11), so that a replay
+// refreshPurgeCases test what remains of used refresh tokens (TOK-11), so that a replay
 // revokes the family however late it comes (REF-02).
 var refreshPurgeCases = []testCase[partnerkit.Store]{
 	// REF-08: the window for a retry is not for a token of which only the digest is left.

@@ -54,7 +54,7 @@ var secretCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-// secret is one more of the app, not stored yet.
+// secret returns one more secret of the app, not stored yet.
 func (f *oauthFixture) secret() oauthserver.ClientSecret {
 	return oauthserver.ClientSecret{ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("another"), Prefix: "a", CreatedAt: noon}
 }

@@ -42,7 +42,7 @@ func SQLiteWith(t testing.TB, cfg sqlite.Config) storage.DB {
 	return db
 }
 
-// withTables is what a file of an empty store has in it, made once.
+// withTables is the file of an empty store, made once.
 var withTables = sync.OnceValues(func() (file []byte, err error) {
 	dir, err := os.MkdirTemp("", "partnerkit-storetest-")
 	if err != nil {

@@ -23,7 +23,7 @@ var storeGroups = []group[partnerkit.Store]{
 	{"operator", operatorCases},
 }
 
-// sendingCases are those of webhooks and their deliveries.
+// sendingCases are the cases of webhooks and their deliveries.
 var sendingCases = joinCases(webhookCases, deliveryCases, deliveryListCases, deliveryPurgeCases, webhookRaceCases, planCases, queueCases, shardCases)
 
 // sqlCases are the cases of sqlstore on a database: what its methods beyond

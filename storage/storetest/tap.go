@@ -11,7 +11,7 @@ import (
 // ErrInjected is the fault that a [Tap] makes.
 var ErrInjected = errors.New("storetest: injected fault")
 
-// Fault is what happens at a statement.
+// Fault is an injected failure of a statement.
 type Fault string
 
 const (

@@ -23,7 +23,7 @@ type Account struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// accountTypes are what an account can be. What a business sells is revenue, what
+// accountTypes are the types of accounts. What a business sells is revenue, what
 // else it earns is income.
 var accountTypes = []string{"asset", "liability", "equity", "revenue", "income", "expense"}
 

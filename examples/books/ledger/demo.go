@@ -39,7 +39,7 @@ type demo struct {
 	err        error
 }
 
-// next is when the next record was made.
+// next returns the time of the next record.
 func (d *demo) next() time.Time {
 	d.at = d.at.Add(7 * time.Hour)
 	return d.at
@@ -94,5 +94,5 @@ func (d *demo) entry(ctx context.Context, amount int64, debit, credit string) {
 	d.keep(func() error { return e.insert(ctx, d.tx, d.businessID) })
 }
 
-// demoCurrency is that of the demo's businesses.
+// demoCurrency is the currency of the demo's businesses.
 const demoCurrency = "EUR"

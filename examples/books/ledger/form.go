@@ -61,5 +61,5 @@ func (f form) date(name, value string) {
 	}
 }
 
-// indexed is the path of an entry of a list, in front of its members.
+// indexed returns the path of an entry of a list, in front of its members.
 func indexed(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]." }

@@ -16,7 +16,7 @@ const (
 	Paid          Status = "paid"
 )
 
-// Invoice is what a business asks a customer for.
+// Invoice is an invoice of a business to a customer.
 type Invoice struct {
 	ID         string    `json:"id"` // inv_…
 	Number     string    `json:"number"`
@@ -70,7 +70,7 @@ func (g givenInvoice) validate(f form) {
 	f.money("total", g.Total, 0)
 }
 
-// newInvoices are those of one request, in its order.
+// newInvoices returns the invoices of one request, in its order.
 func newInvoices(given []givenInvoice, now time.Time) []Invoice {
 	made := make([]Invoice, len(given))
 	for i, g := range given {

@@ -38,7 +38,7 @@ func validateLines(f form, given []givenLine) []Line {
 	return lines
 }
 
-// linesSize is the message for a wrong number of lines.
+// linesSize returns the message for a wrong number of lines.
 func linesSize() string { return fmt.Sprintf("lines must have 2 to %d entries", maxLines) }
 
 // entryLimits bound the body of an entry.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// shown is a time as the API shows it and the database keeps it: in UTC, to the
+// shown returns a time as the API shows it and the database keeps it: in UTC, to the
 // millisecond.
 func shown(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Plan is what a business may do in a calendar year, in UTC.
+// Plan limits a business in a calendar year, in UTC.
 type Plan struct {
 	Name          string // such as FREE, for the message
 	Currency      string // in which turnover is counted: other invoices are none
@@ -23,7 +23,7 @@ type Plans interface {
 	Plan(ctx context.Context, businessID string) (Plan, error)
 }
 
-// quantity is what invoices take of a plan.
+// quantity is the use of a plan by invoices.
 type quantity struct{ invoices, turnover int64 }
 
 func (p Plan) quantity(made []Invoice) quantity {

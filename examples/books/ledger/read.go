@@ -17,7 +17,7 @@ const (
 	defaultLimit = 50
 )
 
-// page is what a list answers.
+// page is the response of a list.
 type page[T any] struct {
 	Data       []T    `json:"data"`
 	HasMore    bool   `json:"hasMore"`

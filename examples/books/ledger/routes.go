@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/partnerkit/partnerkit/guard"
 
-// Routes are what apps may call, and people with a session. Those that change the chart
+// Routes returns the routes for apps and for people with a session. Those that change the chart
 // of accounts, post to the journal or delete a payment ask for a permission, of apps
 // besides the scope.
 func (l *Ledger) Routes() []guard.Route {

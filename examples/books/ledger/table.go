@@ -100,7 +100,7 @@ func (t table[T]) insert(ctx context.Context, tx storage.Tx, businessID string, 
 	return nil
 }
 
-// places is "$3, $4, $5": n placeholders.
+// places returns "$3, $4, $5": n placeholders.
 func places(first, n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -109,6 +109,6 @@ func places(first, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// roundUp is the next power of two. Statements come in these sizes alone, so that a
+// roundUp returns the next power of two. Statements come in these sizes alone, so that a
 // database prepares few of them.
 func roundUp(n int) int { return 1 << bits.Len(uint(n-1)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// outcome is what came of a write.
+// outcome is the result of a write.
 type outcome struct {
 	status   int
 	body     any
@@ -23,7 +23,7 @@ func (o *outcome) happened(name string, record any) {
 	o.events = append(o.events, events.Draft{Type: name, Data: record})
 }
 
-// created is the outcome of a write that made a record.
+// created returns the outcome of a write that made a record.
 func (t table[T]) created(record T, event string) outcome {
 	o := outcome{status: http.StatusCreated, body: record, location: t.path + "/" + t.idOf(record)}
 	o.happened(event, record)

@@ -22,7 +22,7 @@ type Config struct {
 	AppID, ClientID string
 	// Events to listen for; none means all that there are.
 	Events []string
-	// Forward is where deliveries are passed on to, such as
+	// Forward is the URL to which deliveries are forwarded, such as
 	// http://127.0.0.1:4242/hook. What is there gives the answer to the service, so
 	// that a failure is tried again later. Empty: each is answered with 204.
 	Forward string

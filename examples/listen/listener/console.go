@@ -61,7 +61,7 @@ func (c *console) deleteWebhook(ctx context.Context, appID, webhookID string) er
 	return c.asDeveloper(ctx, call{http.MethodDelete, "/developer/apps/" + url.PathEscape(appID) + "/webhooks/" + url.PathEscape(webhookID), nil, nil})
 }
 
-// now is the service's time, which may have been moved.
+// now returns the service's time, which may have been moved.
 func (c *console) now(ctx context.Context) (time.Time, error) {
 	var clock struct{ Now int64 }
 	err := c.do(ctx, call{http.MethodGet, "/dev/clock", nil, &clock}, "")
@@ -124,7 +124,7 @@ func (c *console) do(ctx context.Context, do call, cookie string) error {
 	return nil
 }
 
-// refusal is what the service says is wrong: one message or several.
+// refusal returns an error response of the service, with one message or several.
 func refusal(do call, status int, answer []byte) error {
 	var said struct{ Message any }
 	if json.Unmarshal(answer, &said) != nil || said.Message == nil {

@@ -100,15 +100,15 @@ func (l *Listener) events(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Deliveries are those that have come and are verified, each as soon as its answer is
+// Deliveries returns those that have come and are verified, each as soon as its answer is
 // known. Read them: when too many wait, the service gets no answers. Close closes the
 // channel.
 func (l *Listener) Deliveries() <-chan Delivery { return l.got }
 
-// URL is where the webhook points.
+// URL returns the URL of the webhook.
 func (l *Listener) URL() string { return l.url }
 
-// Secret is what the service signs with: what Config.Forward has to verify by.
+// Secret returns the secret of the webhook, with which Config.Forward verifies signatures.
 func (l *Listener) Secret() string { return l.hook.Secret }
 
 // Close removes the webhook and stops listening. The error says when the webhook could

@@ -11,7 +11,7 @@ import (
 // maxAnswer bounds what is read of any answer.
 const maxAnswer = 4 << 20
 
-// Metadata is what the client needs of the authorization server's (RFC 8414).
+// Metadata holds the members of the server metadata (RFC 8414) that the client needs.
 type Metadata struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`

@@ -35,7 +35,7 @@ func IsRepeatable(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.Header.Get("Idempotency-Key") != ""
 }
 
-// TokenRetry is a [Retry] for the token endpoint, where repeating never loses
+// TokenRetry returns a [Retry] for the token endpoint, where repeating never loses
 // anything; the package comment explains why.
 func TokenRetry(base http.RoundTripper) Retry {
 	return Retry{Base: base, MayRepeat: func(*http.Request) bool { return true }}
@@ -100,7 +100,7 @@ func discard(res *http.Response) {
 	}
 }
 
-// fresh is the request again, with its body from the beginning.
+// fresh returns the request again, with its body from the beginning.
 func fresh(r *http.Request) (*http.Request, error) {
 	again := r.Clone(r.Context())
 	if r.GetBody == nil {

@@ -57,7 +57,7 @@ func (s *Source) Put(t Tokens) error {
 	return nil
 }
 
-// Tokens are those in use; false when there are none.
+// Tokens returns the tokens in use; false if there are none.
 func (s *Source) Tokens() (Tokens, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

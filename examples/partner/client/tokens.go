@@ -7,7 +7,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Tokens are what one business's consent gave.
+// Tokens are the tokens of one business.
 type Tokens struct {
 	Access    string    `json:"access_token"`
 	Refresh   string    `json:"refresh_token"`

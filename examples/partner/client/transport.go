@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NewTransport is the network, with an end to waiting: a service that does not
+// NewTransport returns the network, with an end to waiting: a service that does not
 // begin to answer within half a minute did not answer, and [Retry] goes on.
 func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()

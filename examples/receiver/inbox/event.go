@@ -10,7 +10,7 @@ import (
 // maxID bounds what is kept as an id.
 const maxID = 255
 
-// Event is what happened, as the Events API shows it. It is the same whether a
+// Event is an event as the Events API shows it. It is the same whether a
 // webhook brought it or it was fetched.
 type Event struct {
 	ID         string          `json:"id"`

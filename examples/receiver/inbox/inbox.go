@@ -74,7 +74,7 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 // Close closes the file. What waits goes on waiting in it.
 func (i *Inbox) Close() error { return i.db.Close() }
 
-// Pending is how many events wait.
+// Pending returns how many events wait.
 func (i *Inbox) Pending(ctx context.Context) (n int, err error) {
 	err = i.db.QueryRowContext(ctx, "SELECT count(*) FROM event WHERE body IS NOT NULL").Scan(&n)
 	return n, err

@@ -12,7 +12,7 @@ import (
 // may send an event again for 30 days, and then try for some hours.
 const rememberFor = 35 * 24 * time.Hour
 
-// ErrUnknownCursor is what a [Feed] says when the service does not know the place
+// ErrUnknownCursor is the error of a [Feed] if the service does not know the place
 // any more: it keeps events for 30 days.
 var ErrUnknownCursor = errors.New("unknown cursor")
 
@@ -28,7 +28,7 @@ type Page struct {
 	HasMore bool    `json:"hasMore"`
 }
 
-// Report is what reconciling came to.
+// Report is the result of reconciling.
 type Report struct {
 	Read  int // events that were read
 	Fresh int // of them, those that no webhook had brought

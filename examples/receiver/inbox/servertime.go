@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ServerTime is a clock for [signature.Config]. Against the reference server in
+// ServerTime returns a clock for [signature.Config]. Against the reference server in
 // development mode, whose clock can be moved and which signs by it, it asks that
 // server each time; against any other it is time.Now, which is what a receiver
 // uses in earnest.

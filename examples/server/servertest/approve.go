@@ -41,7 +41,7 @@ func (s *Server) DecideDevice(userCode, decision string) {
 	s.open(browser, http.MethodPost, s.App+"/device", form, http.StatusOK)
 }
 
-// SignIn is a browser with a session, on both hosts.
+// SignIn returns a browser with a session, on both hosts.
 func (s *Server) SignIn() *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -62,7 +62,7 @@ func (s *Server) SignIn() *http.Client {
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// filled is the form of a page, with what the server filled in.
+// filled returns the form of a page, with what the server filled in.
 func filled(page string) url.Values {
 	form := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(page, -1) {

@@ -20,7 +20,7 @@ const (
 	DemoURL       = "http://localhost:9090"
 )
 
-// fixtures are the demo with its web app elsewhere.
+// fixtures returns the demo with its web app elsewhere.
 func fixtures(t testing.TB, partnerURL string) string {
 	t.Helper()
 	where, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", importPath).Output()

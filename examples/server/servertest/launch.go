@@ -26,7 +26,7 @@ const (
 	importPath = modulePath + "/examples/server"
 )
 
-// Program is the path of the server, built when it is first asked for.
+// Program returns the path of the server, built when it is first asked for.
 func Program() (string, error) { return program() }
 
 var program = sync.OnceValues(func() (string, error) {
@@ -118,12 +118,12 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Log is what the server has written to standard error.
+// Log returns the output of the server on standard error.
 func (p *Process) Log() string { return p.log.String() }
 
 var listening = regexp.MustCompile(`msg=listening api="?(\S+?)"? .*app="?(\S+?)"?\s`)
 
-// Listening are the addresses that the server listens at, which are others than those
+// Listening returns the addresses that the server listens at, which are others than those
 // of its public URLs when these are given as flags.
 func (p *Process) Listening() (api, app string, err error) {
 	for range 1000 { // the line is written before the ready line, and comes by another way

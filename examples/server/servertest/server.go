@@ -9,7 +9,7 @@ type Server struct {
 	user, business string
 }
 
-// At is a server that runs already, for a person who is a member of a business.
+// At returns a server that runs already, for a person who is a member of a business.
 func At(t testing.TB, api, app, user, business string) *Server {
 	return &Server{t, api, app, user, business}
 }

@@ -48,7 +48,7 @@ type Plan struct {
 	Large bool
 }
 
-// Compare is the function of that name, as far as the plan goes.
+// Compare returns the function of that name, as far as the plan goes.
 func (p Plan) Compare(turns int, sides ...Side) ([]Measured, error) {
 	if p.Short {
 		turns = 1
@@ -116,10 +116,10 @@ func (s Side) turn() (turn, float64, error) {
 	return turn{took.wall / n, took.cpu / n, took.thread / n}, float64(after.Mallocs-before.Mallocs) / float64(s.Each), err
 }
 
-// PerSecond is how often the work is done in a second.
+// PerSecond returns how often the work is done in a second.
 func (m Measured) PerSecond() float64 { return float64(time.Second) / float64(m.Wall) }
 
-// Ratio is how much longer m takes than the other: the middle of the ratios of turns
+// Ratio returns how much longer m takes than the other: the middle of the ratios of turns
 // that stood beside each other.
 func (m Measured) Ratio(to Measured) float64 {
 	return m.ratio(to, func(t turn) time.Duration { return t.wall })
@@ -172,7 +172,7 @@ func each[A, B any](all []A, of func(A) B) []B {
 	return out
 }
 
-// Median is the value in the middle.
+// Median returns the value in the middle.
 func Median[T float64 | time.Duration](values []T) T {
 	if len(values) == 0 {
 		return 0
@@ -181,7 +181,7 @@ func Median[T float64 | time.Duration](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// CPU is the time that the processors have given to this process.
+// CPU returns the time that the processors have given to this process.
 func CPU() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -190,7 +190,7 @@ func CPU() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// ThreadCPU is the time that the processors have given to this thread.
+// ThreadCPU returns the time that the processors have given to this thread.
 func ThreadCPU() time.Duration {
 	var used unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {

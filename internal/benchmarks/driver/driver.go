@@ -22,10 +22,10 @@ type Meter struct {
 	memory      runtime.MemStats // here, so that reading them allocates nothing
 }
 
-// CPU is the time of the processor that the thread spent inside the driver.
+// CPU returns the time of the processor that the thread spent inside the driver.
 func (m *Meter) CPU() time.Duration { return m.cpu }
 
-// Allocs is how many allocations were made there while CountAllocs was on.
+// Allocs returns how many allocations were made there while CountAllocs was on.
 func (m *Meter) Allocs() uint64 { return m.allocs }
 
 // CountAllocs counts allocations too, which stops the world at each call: not while

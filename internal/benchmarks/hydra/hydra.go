@@ -163,10 +163,10 @@ func (s *Server) call(method, path string, body, into any) error {
 	return json.Unmarshal(read, into)
 }
 
-// TokenURL is where tokens are asked for.
+// TokenURL returns where tokens are asked for.
 func (s *Server) TokenURL() string { return s.public + "/oauth2/token" }
 
-// Code is an authorization code, after a login and a consent.
+// Code returns an authorization code, after a login and a consent.
 func (s *Server) Code(challenge string) (string, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -96,7 +96,7 @@ func rest(p bench.Plan, r *report.Report, program program, db string) error {
 	return nil
 }
 
-// settle is how long a server is left alone first, and span for how long it is watched.
+// settle returns how long a server is left alone first, and span for how long it is watched.
 func settle(p bench.Plan) time.Duration { return pick(p, 3*time.Second, 200*time.Millisecond) }
 func span(p bench.Plan) time.Duration   { return pick(p, 20*time.Second, time.Second) }
 

@@ -76,7 +76,7 @@ func (p program) start(db string) (*server, error) {
 	return nil, fmt.Errorf("the server does not answer: %w\n%s", errors.Join(err, stopped), s.log)
 }
 
-// free is an address without a listener.
+// free returns an address without a listener.
 func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *server) over(after, span time.Duration) (used, error) {
 // ticksPerSecond is what Linux counts processor time in.
 const ticksPerSecond = 100
 
-// ticks is the processor time of the process so far.
+// ticks returns the processor time of the process so far.
 func (s *server) ticks() (int64, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.command.Process.Pid))
 	if err != nil {

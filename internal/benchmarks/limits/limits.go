@@ -93,7 +93,7 @@ func memoryPerKey(p bench.Plan, r *report.Report) error {
 	return nil
 }
 
-// heapOf is how many bytes more are alive with what was made.
+// heapOf returns how many bytes more are alive with what was made.
 func heapOf(do func() (any, error)) (int64, error) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -20,7 +20,7 @@ import (
 // redisGoroutines is how many ask at a time. There is a connection for each; ours share four.
 const redisGoroutines = 64
 
-// redisSides are the floor, ours with two counters and the others with one.
+// redisSides returns the floor, ours with two counters and the others with one.
 func redisSides(url string) (sides []bench.Side, stop func(), err error) {
 	options, err := redis.ParseURL(url)
 	if err != nil {

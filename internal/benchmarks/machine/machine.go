@@ -36,7 +36,7 @@ func Notes(postgresURL, redisURL string) []string {
 	return append(notes, fmt.Sprintf("a page of 4 KiB reaches the disk %.0f times a second", fsyncs()))
 }
 
-// processor is the name of the first one.
+// processor returns the name of the first one.
 func processor() string {
 	info, err := os.Open("/proc/cpuinfo")
 	if err != nil {
@@ -62,7 +62,7 @@ func version(module string) string {
 	return module
 }
 
-// ask is the answer of a database to a question, or why there is none.
+// ask returns the answer of a database to a question, or why there is none.
 func ask(driver, address, query string) string {
 	db, err := sql.Open(driver, address)
 	if err != nil {

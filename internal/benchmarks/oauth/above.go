@@ -134,7 +134,7 @@ func Above(p bench.Plan, r *report.Report) error {
 	return nil
 }
 
-// memoryDir is a directory in memory; empty where there is none.
+// memoryDir returns a directory in memory; empty where there is none.
 func memoryDir() string {
 	const dir = "/dev/shm"
 	if _, err := os.Stat(dir); err != nil {
@@ -143,7 +143,7 @@ func memoryDir() string {
 	return dir
 }
 
-// allocsAbove is how many allocations are made outside of the driver.
+// allocsAbove returns how many allocations are made outside of the driver.
 func allocsAbove(s bench.Side, meter *driver.Meter) (float64, error) {
 	s.Each, s.Inside = 50, nil
 	do := s.Do

@@ -164,7 +164,7 @@ func gated(store *sqlstore.Store, token string) (func(n int) error, error) {
 	}, nil
 }
 
-// columns is where a row of the answer can be scanned to.
+// columns returns where a row of the answer can be scanned to.
 func (q question) columns(db *sql.DB) (dest []any, err error) {
 	rows, err := db.Query(q.query, q.args...)
 	if err != nil {

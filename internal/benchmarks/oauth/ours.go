@@ -52,7 +52,7 @@ func newOurs(store *sqlstore.Store) (*server, error) {
 	}, nil
 }
 
-// approve is what the consent page does.
+// approve returns what the consent page does.
 func approve(store *sqlstore.Store, app oauthserver.App, business string, scopes identity.Scopes) (string, error) {
 	_, code, err := fixture.Approve(context.Background(), store, fixture.Consent{
 		App: app, BusinessID: business, UserID: user, Scopes: scopes, CodeChallenge: challenge, Now: time.Now(),

@@ -44,10 +44,10 @@ func (s *server) refresh(token string) (tokens, error) {
 	return s.post("grant_type=refresh_token&refresh_token=" + url.QueryEscape(token))
 }
 
-// address is where requests come from.
+// address returns where requests come from.
 func (s *server) address() string { return "192.0.2.1:1234" }
 
-// post is the same for all: a request, an answer, and two tokens that are in it. What is
+// post returns the same for all: a request, an answer, and two tokens that are in it. What is
 // measured is the server, so it costs little itself.
 func (s *server) post(form string) (tokens, error) {
 	r := &http.Request{
@@ -72,7 +72,7 @@ func (s *server) basic() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+s.secret))
 }
 
-// member is a string of a JSON object that has nothing to escape.
+// member returns a string of a JSON object that has nothing to escape.
 func member(object, name string) string {
 	_, rest, _ := strings.Cut(object, `"`+name+`":"`)
 	text, _, _ := strings.Cut(rest, `"`)

@@ -21,7 +21,7 @@ var peers = []Peer{
 	{Module: "github.com/riverqueue/river", Setup: "the queue under a minimal sender of webhooks, on the same PostgreSQL"},
 }
 
-// Peers are those that were linked in.
+// Peers returns those that were linked in.
 func Peers() []Peer {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -38,7 +38,7 @@ const pictureStyle = `
 }
 `
 
-// draw is an SVG picture with a panel for each operation and a line for each database.
+// draw returns an SVG picture with a panel for each operation and a line for each database.
 func draw(plots []Plot) string {
 	var names, lines []string
 	for _, one := range plots {
@@ -118,7 +118,7 @@ func (p panel) draw(out *strings.Builder) {
 	}
 }
 
-// ceiling is the next of 1, 2, 4, 5, 6, 8 and their tens, where an axis ends well.
+// ceiling returns the next of 1, 2, 4, 5, 6, 8 and their tens, where an axis ends well.
 func ceiling(value float64) float64 {
 	if value <= 0 {
 		return 1
@@ -132,7 +132,7 @@ func ceiling(value float64) float64 {
 	return 10 * unit
 }
 
-// micros is a number of microseconds in words.
+// micros returns a number of microseconds in words.
 func micros(value float64) string {
 	if value == 0 {
 		return "0"

@@ -34,7 +34,7 @@ func Round(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// Count is a number of rows in words: 10 k, 1 M.
+// Count returns a number of rows in words: 10 k, 1 M.
 func Count(n int) string {
 	switch {
 	case n >= 1_000_000 && n%1_000_000 == 0:
@@ -64,7 +64,7 @@ func (r *Report) DropBars() {
 	}
 }
 
-// Missed is how many bars were missed.
+// Missed returns how many bars were missed.
 func (r *Report) Missed() int {
 	n := 0
 	for _, row := range r.Rows {
@@ -109,7 +109,7 @@ func (r *Report) groups() []string {
 	return all
 }
 
-// lines are the cells of a group, with the names of the columns first: of those that have
+// lines returns the cells of a group, with the names of the columns first: of those that have
 // something in them.
 func (r *Report) lines(group string) [][]string {
 	all := [][]string{slices.Clone(columns)}

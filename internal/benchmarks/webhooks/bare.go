@@ -57,7 +57,7 @@ func (p *poster) post(to endpoint, deliveryID, eventID string, body []byte) erro
 	return nil
 }
 
-// bare is the floor: signed posts from as many goroutines as the service has
+// bare returns the floor: signed posts from as many goroutines as the service has
 // places, over connections that stay open.
 func bare(r *receiver, n int) bench.Side {
 	p := newPoster(perEndpoint)

@@ -70,7 +70,7 @@ func (r *receiver) close() {
 	r.serving.Wait()
 }
 
-// handler is one endpoint.
+// handler returns one endpoint.
 func (r *receiver) handler(verifier *signature.Verifier) http.Handler {
 	bodies := sync.Pool{New: func() any { return new([bodyBytes + 1]byte) }}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

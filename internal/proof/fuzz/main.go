@@ -160,7 +160,7 @@ func command(out io.Writer, dir, name string, args ...string) *exec.Cmd {
 
 var execs = regexp.MustCompile(`execs: (\d+)`)
 
-// counted is the last number of executions that go test tells.
+// counted returns the last number of executions that go test tells.
 func counted(said io.Reader) (n int) {
 	for in := bufio.NewScanner(said); in.Scan(); {
 		if match := execs.FindSubmatch(in.Bytes()); match != nil {

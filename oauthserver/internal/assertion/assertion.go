@@ -39,7 +39,7 @@ const (
 // key is never used as a shared secret.
 var algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.PS256, jose.RS256, jose.EdDSA}
 
-// Algorithms are the names of the accepted signature algorithms.
+// Algorithms returns the names of the accepted signature algorithms.
 func Algorithms() []string {
 	names := make([]string, len(algorithms))
 	for i, algorithm := range algorithms {
@@ -54,7 +54,7 @@ type Rejection string
 // Error implements error.
 func (r Rejection) Error() string { return "client assertion: " + string(r) }
 
-// Assertion is what an assertion says. It is not verified.
+// Assertion is the content of an assertion. It is not verified.
 type Assertion struct {
 	ClientID  string // iss and sub, which are equal
 	ID        string // jti

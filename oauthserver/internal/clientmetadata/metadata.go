@@ -62,7 +62,7 @@ type Notes struct {
 	SoftwareVersion string   `json:"software_version,omitempty"`
 }
 
-// Rules are what differs between registrations and documents.
+// Rules are the differences between registrations and documents.
 type Rules struct {
 	Scopes identity.ScopeCatalog
 	// AuthMethods and GrantTypes are the supported ones. The first is the default.
@@ -309,7 +309,7 @@ func (m *reader) subset(name string, supported []string) []string {
 	return kept
 }
 
-// text is one line, without characters that change how the text around it reads.
+// text returns one line, without characters that change how the text around it reads.
 func (m *reader) text(name string, limit int) string {
 	var value string
 	if m.decode(name, &value) && !isLine(value, limit) {
@@ -319,7 +319,7 @@ func (m *reader) text(name string, limit int) string {
 	return value
 }
 
-// page is the URL of a page or a picture: nothing that a browser would execute.
+// page returns the URL of a page or a picture: nothing that a browser would execute.
 func (m *reader) page(name string) string {
 	value := m.text(name, maxURI)
 	if value != "" && !uri.IsPage(value) {

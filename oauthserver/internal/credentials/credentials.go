@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 )
 
-// Credentials are what a request says about its client, before it is checked.
+// Credentials are the client credentials of a request, before they are checked.
 type Credentials struct {
 	ClientID string        // empty: none was named
 	Secret   secret.Secret // zero: none was presented

@@ -53,7 +53,7 @@ type Config struct {
 	Dial          func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Rules are what a document may say here.
+// Rules are the rules for documents of this server.
 type Rules struct {
 	Scopes            identity.ScopeCatalog
 	PrivateUseSchemes []string // of redirect URIs of public clients

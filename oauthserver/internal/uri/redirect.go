@@ -144,7 +144,7 @@ func withoutLoopbackPort(raw string) (string, bool) {
 	return "http://" + host + rest, true
 }
 
-// Response is what an authorization response says.
+// Response holds the parameters of an authorization response.
 type Response struct {
 	Parameter string // code=… or error=…, encoded
 	State     []byte // as it was sent; nil: none
