@@ -133,7 +133,8 @@ func (p *Platform) newConsole() (err error) {
 	}
 	p.consolePages, err = pages.New(pages.Config{
 		Console: p.console, SignIn: c.Host.SignIn, Service: c.Service, Prefix: consolePath, Origins: []string{c.APIURL, c.AppURL},
-		Theme: c.Theme, ThemeFor: c.ThemeFor, Reads: p.reads(), MoveClock: c.MoveClock, Clock: c.Clock, Logger: c.Logger,
+		Theme: c.Theme, ThemeFor: c.ThemeFor, Reads: p.reads(), MoveClock: c.MoveClock, RecordEvent: c.RecordEvent,
+		Clock: c.Clock, Logger: c.Logger,
 	})
 	return err
 }

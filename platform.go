@@ -123,6 +123,10 @@ type Config struct {
 	// MoveClock moves the clock forward and returns once what is then due has happened. For
 	// development only: it adds a control to the console's pages. Nil means none.
 	MoveClock func(ctx context.Context, by time.Duration) error
+	// RecordEvent records an event in a business. For development only: it adds a control to
+	// the console's pages with which developers record events in businesses that have
+	// connected their app. Nil means none.
+	RecordEvent func(ctx context.Context, event events.Draft) error
 	// Permissions is the second gate of routes that declare one; nil: none may.
 	Permissions guard.Permissions
 	// Versions of the API; zero: it has none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -44,6 +45,10 @@ type Config struct {
 	// MoveClock moves the clock of everything forward, and returns once what is then
 	// due has happened. For development only: it puts a control for it on the pages.
 	MoveClock func(ctx context.Context, by time.Duration) error
+	// RecordEvent records an event in a business. For development only: it lets developers
+	// record the sample of an event in a business that has connected their app. Every app
+	// that is connected there gets the event. Nil means that the pages have no control for it.
+	RecordEvent func(ctx context.Context, event events.Draft) error
 
 	Clock  clock.Clock  // nil: the real time
 	Logger *slog.Logger // nil: discards

@@ -66,6 +66,7 @@ var notices = map[string]string{ //nolint:gosec // texts, no credentials
 	"clock-moved":       "The clock was moved, and what was due has happened.",
 	"delivery-hastened": "The next attempt is made now. This page follows it.",
 	"delivery-queued":   "It is on its way again. This page follows it.",
+	"event-recorded":    "The event was recorded. Its deliveries appear below.",
 	"secret-ended":      "The secret was ended.",
 	"test-queued":       "The test is on its way. This page follows it.",
 	"token-revoked":     "The token was revoked. It is rejected from now on.",

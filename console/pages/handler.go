@@ -36,7 +36,7 @@ type visit struct {
 // allRoutes returns the routes of all parts.
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
-		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveriesRoutes(), deliveryRoutes(), p.clockRoutes(),
+		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveriesRoutes(), deliveryRoutes(), p.clockRoutes(), p.recordRoutes(),
 		overviewRoutes(), fieldRoutes(), listingRoutes(), assetRoutes(),
 		extensionRoutes(), functionRoutes(), installationRoutes(), analyticsRoutes(), limitRoutes(), auditRoutes(), registrationRoutes(), tokenRoutes(), requestRoutes(),
 	)

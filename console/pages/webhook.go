@@ -45,6 +45,7 @@ type webhookView struct {
 	LastError  string              // while it is failing
 	Lacking    []events.Definition // chosen events whose scopes the app lacks
 	Others     []string            // events that it has not chosen, to test it with
+	Record     recordView
 
 	Form      filled
 	Events    []eventGroup
@@ -79,6 +80,9 @@ func (v *visit) webhook() (webhookView, error) {
 		if !slices.Contains(hook.Events, name) {
 			view.Others = append(view.Others, name)
 		}
+	}
+	if view.Record, err = v.recordable(hook); err != nil {
+		return webhookView{}, err
 	}
 	if hook.Health.IsFailing() {
 		view.LastError, err = v.lastError()

@@ -150,3 +150,32 @@ func TestDevIsNotLimited(t *testing.T) {
 	}
 	get(t, http.DefaultClient, r.api+"/nothing").want(t, http.StatusUnauthorized)
 }
+
+// SBX-01: the page of a webhook records an event in a connected business, in development mode
+// alone.
+func TestRecordEventOnPage_SBX01(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	r.connect(r.session("usr_ada", "biz_bakery"), "biz_bakery", "events:read invoices:read")
+	developer := r.session("usr_dev", "biz_ledgerlink_sandbox")
+	page := r.app + "/developer/apps/app_sync/webhooks/whk_sync"
+	if a := get(t, developer, page).want(t, http.StatusOK); !strings.Contains(a.body, "Record an event") {
+		t.Errorf("the page does not offer it: %s", a.body)
+	}
+	event := url.Values{"event": {"invoice.created"}, "business": {"biz_bakery"}}
+	post(t, developer, page+"/record", event).want(t, http.StatusSeeOther)
+	r.dev("clock", `{"advanceSeconds": 0}`).want(t, http.StatusOK) // once its deliveries are attempted
+	found := get(t, developer, r.api+"/developer/apps/app_sync/webhooks/whk_sync/deliveries?event=invoice.created&businessId=biz_bakery").want(t, http.StatusOK)
+	if rows := found.json(t)["data"].([]any); len(rows) != 1 {
+		t.Errorf("the deliveries are %s", found.body)
+	}
+
+	production := start(t, "-dev=false", "-key", developmentKey, "-fixtures",
+		file(t, "fixtures.json", strings.ReplaceAll(demo, "http://localhost:9090/webhooks", "https://partner.example/webhooks")))
+	developer = production.signIn("dev@example.com", "demo-dev")
+	page = production.app + "/developer/apps/app_sync/webhooks/whk_sync"
+	if a := get(t, developer, page).want(t, http.StatusOK); strings.Contains(a.body, "Record an event") {
+		t.Error("outside development mode the page offers to record events")
+	}
+	post(t, developer, page+"/record", event).want(t, http.StatusNotFound)
+}

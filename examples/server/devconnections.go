@@ -169,3 +169,9 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 	}
 	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"id": recorded[0].ID})
 }
+
+// recordEvent is for the pages of the developer console.
+func (s *server) recordEvent(ctx context.Context, event events.Draft) error {
+	_, err := s.platform.Events().Record(ctx, s.store, event)
+	return err
+}

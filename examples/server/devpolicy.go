@@ -22,6 +22,7 @@ func (s *server) relax(cfg *partnerkit.Config) {
 	s.told = &notifications{next: cfg.Notifier}
 	cfg.Notifier = s.told
 	cfg.MoveClock = s.moveClock
+	cfg.RecordEvent = s.recordEvent
 	developmentPolicies(s.books, &cfg.OAuth)
 }
 

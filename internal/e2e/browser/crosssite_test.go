@@ -49,6 +49,7 @@ func TestForeignForms(t *testing.T) {
 			app + "/webhooks/new":   {"url": {s.partner.origin + "/webhooks/trojan"}, "events": {"invoice.created"}},
 			hook:                    {"url": {s.partner.origin + "/webhooks/trojan"}, "enabled": {"on"}},
 			hook + "/test":          {},
+			hook + "/record":        {"event": {"invoice.created"}, "business": {"biz_bakery"}},
 			hook + "/rotate-secret": {},
 			hook + "/delete":        {},
 		} {
