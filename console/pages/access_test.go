@@ -21,7 +21,10 @@ func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app 
 	t.Helper()
 	o = newHarness(t, append(changes, func(cfg *pages.Config) {
 		cfg.MoveClock = func(_ context.Context, by time.Duration) error { o.clock.Advance(by); return nil }
-		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error { _, err := o.events.Record(ctx, o.store, event); return err }
+		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error {
+			_, err := o.events.Record(ctx, o.store, event)
+			return err
+		}
 	})...)
 	app = o.newApp()
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid")

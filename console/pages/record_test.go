@@ -17,7 +17,10 @@ func TestRecordEvent_SBX01(t *testing.T) {
 	t.Parallel()
 	var o *harness
 	o = newHarness(t, func(cfg *pages.Config) {
-		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error { _, err := o.events.Record(ctx, o.store, event); return err }
+		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error {
+			_, err := o.events.Record(ctx, o.store, event)
+			return err
+		}
 	})
 	app := o.newApp()
 	ctx := t.Context()
@@ -33,7 +36,7 @@ func TestRecordEvent_SBX01(t *testing.T) {
 
 	o.run()
 	for _, event := range []string{"invoice.paid", events.AppInstalled} {
-		o.post(path+"/record", "event", event, "business", "biz_1").wantTo(path+"?done=event-recorded").shows("The event was recorded.")
+		o.post(path+"/record", "event", event, "business", "biz_1").wantTo(path + "?done=event-recorded").shows("The event was recorded.")
 		o.settle()
 		page, err := o.hooks.DeliveryPage(ctx, webhooks.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, EventType: event, Limit: 10})
 		o.must(err)
@@ -51,7 +54,7 @@ func TestRecordEvent_SBX01(t *testing.T) {
 	o.refuses(app, nil, []string{"/webhooks/" + hook.ID + "/record"})
 
 	silent := o.newWebhook(app, "https://partner.example/silent")
-	o.get("/apps/"+app.ID+"/webhooks/"+silent.ID).want(http.StatusOK).shows("Choose events for this webhook, then record them here.").lacks("/record")
+	o.get("/apps/" + app.ID + "/webhooks/" + silent.ID).want(http.StatusOK).shows("Choose events for this webhook, then record them here.").lacks("/record")
 }
 
 // Outside development nobody can record events on a page.
