@@ -5,9 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
@@ -208,6 +212,49 @@ func TestUploads_ERR02(t *testing.T) {
 	send(form, part("kind", "icon")+part("note", "x")+"--x--").wantInvalid(`"note" is not a known part`)
 	send(form, part("kind", "icon")+"--x--").wantInvalid(noImage)
 	send(form, part("file", pngOf(128, 128))+part("kind", "icon")+"--x--").want(http.StatusCreated) // the other way round
+}
+
+// ERR-02: a form with an upload has bounded fields. A file that is too large does not lose
+// the fields before it, and is read to its end so that a browser shows the response.
+func TestReadUploadForm_ERR02(t *testing.T) {
+	t.Parallel()
+	part := func(name, value string) string {
+		return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
+	}
+	fields := part("slug", "sync") + part("shots", "a") + part("shots", "b")
+	large := strings.Repeat("x", 2*console.MaxAssetBytes)
+	for name, test := range map[string]struct {
+		body, problem string
+		fields        apierror.Form
+		left          bool // the body is not read to its end
+	}{
+		"fields":        {fields + part("kind", "icon") + part("file", "data") + "--x--", "", apierror.Form{"slug": {"sync"}, "shots": {"a", "b"}}, false},
+		"large file":    {fields + part("file", large) + "--x--", "413: the body has more than 5242880 bytes", apierror.Form{"slug": {"sync"}, "shots": {"a", "b"}}, false},
+		"larger file":   {part("slug", "sync") + part("file", large+large+large) + "--x--", "413: the body has more than 5242880 bytes", apierror.Form{"slug": {"sync"}}, true},
+		"large field":   {part("slug", "sync") + part("name", strings.Repeat("x", 256<<10)) + "--x--", "413: the body has more than 262144 bytes", apierror.Form{"slug": {"sync"}}, false},
+		"large fields":  {part("a", strings.Repeat("x", 200<<10)) + part("b", strings.Repeat("x", 60<<10)) + "--x--", "413: the body has more than 262144 bytes", apierror.Form{"a": {strings.Repeat("x", 200<<10)}}, false},
+		"not text":      {part("slug", "\x00") + "--x--", "400: the form has a field that is not valid UTF-8 without NUL", apierror.Form{}, true},
+		"not a name":    {part("\xff", "") + "--x--", "400: the form has a field that is not valid UTF-8 without NUL", apierror.Form{}, true},
+		"many fields":   {strings.Repeat(part("a", ""), 1001) + "--x--", "400: the form has too many fields", apierror.Form{"a": slices.Repeat([]string{""}, 1000)}, true},
+		"repeated file": {part("file", "") + part("file", "") + "--x--", "400: file is given more than once", apierror.Form{}, true},
+	} {
+		body := strings.NewReader(test.body + strings.Repeat("\r\n", 4<<10)) // more than a reader's buffer
+		r := httptest.NewRequest(http.MethodPost, "/", body)
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		asset, form, err := console.ReadUploadForm(httptest.NewRecorder(), r)
+		if err == nil && string(asset.Data) != "data" || err != nil && err.Error() != test.problem || err == nil && test.problem != "" {
+			t.Errorf("%s: %v, want %q", name, err, test.problem)
+		}
+		if diff := cmp.Diff(test.fields, form); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+		if isLarge := strings.HasPrefix(test.problem, "413"); isLarge && test.left != (body.Len() > 0) {
+			t.Errorf("%s: %d bytes are left", name, body.Len())
+		}
+	}
+	if _, form, err := console.ReadUploadForm(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil)); err == nil || form != nil {
+		t.Errorf("without a form: %v, %v", form, err)
+	}
 }
 
 // CON-04: what the live listing or an open revision shows stays.

@@ -1,7 +1,13 @@
 package pages
 
 import (
+	"net/http"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 func assetRoutes() []route {
@@ -28,16 +34,43 @@ func assetViews(assets []console.Asset, listing *console.Listing) []assetView {
 	return all
 }
 
+// addAsset adds an image. The form has the fields of the listing too, which are kept.
 func (v *visit) addAsset() error {
-	upload, err := console.ReadUpload(v.w, v.r)
+	upload, form, err := console.ReadUploadForm(v.w, v.r)
 	if err == nil {
 		_, err = v.cfg.Console.AddAsset(v.r.Context(), v.by, v.app.ID, upload)
 	}
 	if err != nil {
-		return v.listingAgain(err, nil)
+		if form != nil {
+			form["kind"] = []string{string(upload.Kind)}
+		}
+		marked := v.mark(err, form, listingFields)
+		if site.IsStatus(err, http.StatusRequestEntityTooLarge) {
+			marked.problems = map[string]problem{"file": {ID: "file-problem", Text: "File is larger than 5 MB", IsFirst: true}}
+		}
+		return v.listingAgain(err, marked)
 	}
-	return v.to(path("apps", v.app.ID, "listing"), "asset-added")
+	return v.imagesChanged(form, "asset-added")
 }
+
+// imagesChanged leads on after a change of the images. A listing that was being edited is
+// shown as it was sent.
+func (v *visit) imagesChanged(form apierror.Form, done string) error {
+	if !hasListing(form) {
+		return v.to(path("apps", v.app.ID, "listing"), done)
+	}
+	data, err := v.listingPage(filled{Form: form})
+	if err != nil {
+		return err
+	}
+	data.IsUnsaved = true
+	page := look.Page{Frame: v.frame(listingTitle), Data: data}
+	page.Notice = notices[done] + " What you have entered is not saved yet."
+	return v.site.Show(v.w, http.StatusOK, "listing", page)
+}
+
+// hasListing reports whether a form has the fields of the listing.
+func hasListing(form apierror.Form) bool { return form.Has("slug") }
 
 // showAsset sends an image, with a policy of its own: it is nothing but an image.
 func (v *visit) showAsset() error {
@@ -50,10 +83,17 @@ func (v *visit) showAsset() error {
 }
 
 func (v *visit) deleteAsset() error {
-	if err := v.cfg.Console.DeleteAsset(v.r.Context(), v.by, v.assetRef()); err != nil {
-		return v.listingAgain(err, nil)
+	form, err := v.form()
+	if err != nil {
+		return err
 	}
-	return v.to(path("apps", v.app.ID, "listing"), "asset-deleted")
+	if err := v.cfg.Console.DeleteAsset(v.r.Context(), v.by, v.assetRef()); err != nil {
+		return v.listingAgain(err, filled{Form: form})
+	}
+	for _, field := range []string{"icon", "screenshots"} {
+		form[field] = slices.DeleteFunc(form[field], func(id string) bool { return id == v.assetRef().AssetID })
+	}
+	return v.imagesChanged(form, "asset-deleted")
 }
 
 func (v *visit) assetRef() console.Ref {

@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -36,11 +37,15 @@ func (o *harness) newAsset(app oauthserver.App, kind console.AssetKind) string {
 	return asset.ID
 }
 
-// upload sends a file, as the form does.
-func (o *harness) upload(app oauthserver.App, by, kind string, file []byte) response {
+// upload sends a file, as the form does: with the fields of the listing, names and values in
+// turn.
+func (o *harness) upload(app oauthserver.App, by, kind string, file []byte, pairs ...string) response {
 	o.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
+	for i := 0; i < len(pairs); i += 2 {
+		o.must(form.WriteField(pairs[i], pairs[i+1]))
+	}
 	o.must(form.WriteField("kind", kind))
 	part, err := form.CreateFormFile("file", `<b>"image".png`)
 	o.must(err)
@@ -134,8 +139,84 @@ func TestUploadRefused_CON04(t *testing.T) {
 	} {
 		o.upload(app, ann, test.kind, test.file).want(test.status).alerts(test.alert).shows("First draft")
 	}
+	o.upload(app, ann, "screenshot", o.png(128, 128)).marks("file", "File must have at least 640 by 360 pixels and at most 4096 by 4096; this one has 128 by 128")
 	o.post("/apps/"+app.ID+"/assets", "kind", "icon").want(http.StatusUnsupportedMediaType)
 	if all, err := o.console.Assets(t.Context(), o.actor(ann), app.ID); err != nil || len(all) != 0 {
 		t.Errorf("kept %v, %v", all, err)
 	}
+}
+
+// CON-03, CON-04: the form of the listing keeps what was entered when an image is uploaded,
+// rejected or deleted. Nothing of it is saved.
+func TestListingIsKept_CON03_CON04(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	own := "/apps/" + app.ID
+	shot, other := o.newAsset(app, console.AssetScreenshot), o.newAsset(app, console.AssetScreenshot)
+	entered := []string{
+		"first", "1", "slug", "-", "name", "Sync", "summary", "Syncs <b>.", "description", "\nOne.\r\nTwo.", "publisher", "Ledgerlink", "termsUrl", "no",
+		"screenshots", other, "screenshots", shot,
+	}
+	want := url.Values{}
+	for i := 0; i < len(entered); i += 2 {
+		want.Add(entered[i], entered[i+1])
+	}
+	for name, answer := range map[string]struct {
+		page     response
+		status   int
+		notice   string
+		problem  string
+		replaces bool
+	}{
+		"upload":   {o.upload(app, ann, "icon", o.png(128, 128), entered...), http.StatusOK, "The image was uploaded. What you have entered is not saved yet.", "", true},
+		"rejected": {o.upload(app, ann, "screenshot", o.png(128, 128), entered...), http.StatusBadRequest, "", "File must have at least 640 by 360 pixels and at most 4096 by 4096; this one has 128 by 128", false},
+		"large":    {o.upload(app, ann, "icon", make([]byte, console.MaxAssetBytes+1), entered...), http.StatusRequestEntityTooLarge, "", "File is larger than 5 MB", false},
+		"larger":   {o.upload(app, ann, "icon", make([]byte, 2*console.MaxAssetBytes), entered...), http.StatusRequestEntityTooLarge, "", "File is larger than 5 MB", false},
+	} {
+		page := answer.page.want(answer.status).shows(answer.notice, "Listing")
+		page.keeps(want)
+		if answer.problem != "" {
+			page.marks("file", answer.problem)
+			if focus := page.focused(); !slices.Equal(focus, []string{"file"}) {
+				t.Errorf("%s: the focus is on %q", name, focus)
+			}
+		}
+		if replaces := slices.Contains(page.values("data-replace"), o.prefix+own+"/listing"); replaces != answer.replaces {
+			t.Errorf("%s: reloading sends the form again", name)
+		}
+		if !strings.Contains(page.Body, `listing" aria-current="page"`) {
+			t.Errorf("%s: the page is not part of the listing", name)
+		}
+	}
+	o.upload(app, ann, "screenshot", o.png(1, 1), entered...).keeps(url.Values{"kind": {"screenshot"}})
+	want.Del("screenshots")
+	want.Add("screenshots", shot)
+	page := o.post(own+"/assets/"+other+"/delete", entered...).want(http.StatusOK).shows("The image was deleted. What you have entered is not saved yet.").lacks(other)
+	page.keeps(want)
+	o.post(own+"/assets/"+other+"/delete", entered...).want(http.StatusNotFound)
+	o.get(own + "/listing").shows("First draft").lacks("Ledgerlink")
+}
+
+// CON-04: an image that a listing shows cannot be deleted, and the page says so.
+func TestUsedImage_CON04(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	own := "/apps/" + app.ID
+	used, other := o.newAsset(app, console.AssetIcon), o.newAsset(app, console.AssetIcon)
+	o.post(own+"/listing", "first", "1", "slug", "sync", "icon", used).want(http.StatusSeeOther)
+	page := o.get(own+"/listing").shows("In use", "It can be deleted when no listing shows it.").lacks(own + "/assets/" + used + "/delete")
+	if !slices.Contains(page.values("formaction"), o.prefix+own+"/assets/"+other+"/delete") {
+		t.Error("an image that is not in use cannot be deleted")
+	}
+	o.post(own+"/listing", "slug", "sync", "icon", used, "name", "Sync", "summary", "Syncs.", "description", "It syncs.").want(http.StatusSeeOther)
+	o.post(own + "/listing/submit").want(http.StatusSeeOther)
+	if page := o.get(own + "/listing").shows("Upload image").lacks("Save draft"); strings.Count(page.Body, ` id="draft"`) != 1 {
+		t.Error("while a reviewer has the listing, images have no form")
+	}
+	for range console.MaxAssets - 2 {
+		o.newAsset(app, console.AssetIcon)
+	}
+	o.get(own + "/listing").shows("An app has at most 50 images. Delete one to upload another.").lacks("Upload image")
 }

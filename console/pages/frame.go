@@ -20,7 +20,8 @@ func (v *visit) frame(title string) look.Frame {
 	own := v.cfg.Prefix + path("apps", v.app.ID)
 	for _, part := range parts {
 		href := own + part.Href
-		current := v.r.URL.Path == href || part.Href != "" && strings.HasPrefix(v.r.URL.Path, href+"/")
+		current := v.r.URL.Path == href || part.Href != "" && strings.HasPrefix(v.r.URL.Path, href+"/") ||
+			part.Href == "/listing" && strings.HasPrefix(v.r.URL.Path, own+"/assets") // the page shows both
 		f.Side = append(f.Side, look.Link{Text: part.Text, Href: href, Current: current})
 		if current && part.Text != title && part.Href != "" {
 			f.Trail = append(f.Trail, look.Link{Text: part.Text, Href: href})

@@ -31,6 +31,8 @@ type listingView struct {
 	Icons     []assetChoice
 	Shots     []assetChoice
 	Assets    []assetView
+	MaxAssets int
+	IsUnsaved bool // the form was sent with a change of the images
 	Form      filled
 }
 
@@ -55,8 +57,8 @@ type assetChoice struct {
 	Checked bool
 }
 
-// listingPage returns how the listing stands, with what is in the form. Without a form it is
-// filled with the latest revision.
+// listingPage returns how the listing stands, with what is in the form. A form without the fields
+// of the listing is filled with the latest revision.
 func (v *visit) listingPage(form filled) (listingView, error) {
 	listing, err := v.listing()
 	if err != nil {
@@ -66,7 +68,7 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 	if err != nil {
 		return listingView{}, err
 	}
-	view := listingView{AppID: v.app.ID, ReadOnly: v.isReadOnly(), IsFirst: listing == nil, Form: form}
+	view := listingView{AppID: v.app.ID, ReadOnly: v.isReadOnly(), IsFirst: listing == nil, MaxAssets: console.MaxAssets, Form: form}
 	var state console.RevisionState
 	if listing != nil {
 		state = listing.Revision.State
@@ -74,11 +76,12 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 	}
 	view.MaySave = !view.ReadOnly && state != console.RevisionSubmitted && state != console.RevisionInReview
 	view.MaySubmit = !view.ReadOnly && state == console.RevisionDraft
-	if form.Form == nil {
+	if !hasListing(form.Form) {
 		view.Form.Form = apierror.Form{"name": {v.app.Name}}
 		if listing != nil {
 			view.Form.Form = listingForm(listing.Revision.ListingContent)
 		}
+		view.Form.Form["kind"] = form.Form["kind"]
 	}
 	view.Icons = choices(assets, console.AssetIcon, view.Form.Form["icon"])
 	view.Shots = choices(assets, console.AssetScreenshot, view.Form.Form["screenshots"])
@@ -134,8 +137,8 @@ func (v *visit) showListing() error {
 }
 
 // listingAgain shows the page with what went wrong.
-func (v *visit) listingAgain(problem error, form apierror.Form) error {
-	data, err := v.listingPage(v.mark(problem, form, listingFields))
+func (v *visit) listingAgain(problem error, form filled) error {
+	data, err := v.listingPage(form)
 	if err != nil {
 		return err
 	}
@@ -159,14 +162,15 @@ func (v *visit) saveListing() error {
 		Publisher: form.Get("publisher"), TermsURL: strings.TrimSpace(form.Get("termsUrl")), PrivacyURL: strings.TrimSpace(form.Get("privacyUrl")),
 	})
 	if err != nil {
-		return v.listingAgain(err, form)
+		return v.listingAgain(err, v.mark(err, form, listingFields))
 	}
 	return v.to(path("apps", v.app.ID, "listing"), "listing-saved")
 }
 
 func (v *visit) submitListing() error {
 	if _, err := v.cfg.Console.SubmitListing(v.r.Context(), v.by, v.app.ID); err != nil {
-		return v.listingAgain(incompleteness(err), nil)
+		err = incompleteness(err)
+		return v.listingAgain(err, v.mark(err, nil, listingFields))
 	}
 	return v.to(path("apps", v.app.ID, "listing"), "listing-submitted")
 }
