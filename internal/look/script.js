@@ -1,5 +1,5 @@
 "use strict";
-// Pages work without this. It copies, counts down, and keeps lists fresh.
+// Pages work without this. It copies, counts down, keeps lists fresh, and sends a form once.
 
 // <button data-copy="text" hidden>: shown because it works now.
 function showCopyButtons(root) {
@@ -32,6 +32,33 @@ function countDown(root) {
   }
 }
 
+// A form is sent once: its buttons rest until the page is shown again. What takes longer
+// than one second says so, to screen readers too.
+document.addEventListener("submit", (event) => {
+  const form = event.target, button = event.submitter;
+  if (form.method !== "post" || event.defaultPrevented) return;
+  if ("sent" in form.dataset) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "";
+  const state = document.createElement("span");
+  state.className = "working";
+  state.setAttribute("role", "status");
+  (button ?? form.lastElementChild ?? form).after(state);
+  setTimeout(() => { // a disabled button would not be sent along
+    for (const one of form.elements) if (one.matches("button")) one.disabled = true;
+  });
+  setTimeout(() => { state.textContent = "Working…"; }, 1000);
+});
+// A page that comes from the history of the browser can have forms that were sent.
+function wakeForms() {
+  for (const state of document.querySelectorAll(".working")) state.remove();
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const button of document.querySelectorAll("form button, button[form]")) button.disabled = false;
+}
+addEventListener("pageshow", (event) => { if (event.persisted) wakeForms(); });
+
 // A page that shows a secret is the answer to a form. Reloading it would send the
 // form again: from here on it is the page that data-replace names.
 function forgetForm() {
@@ -47,7 +74,7 @@ function keepFresh() {
   const face = (element) => element.innerHTML.replace(/<span[^>]* data-countdown=[^>]*>[^<]*/g, "");
   const isUsed = (element) => {
     const focus = document.activeElement, selection = getSelection();
-    return element.contains(focus) && focus.matches("button, input, select, textarea") || element.querySelector("details.ask[open]") ||
+    return element.contains(focus) && focus.matches("button, input, select, textarea") || element.querySelector("details.ask[open], form[data-sent]") ||
       !selection.isCollapsed && element.contains(selection.anchorNode);
   };
   function swap(old, fresh) {
@@ -94,6 +121,7 @@ function keepFresh() {
   setTimeout(refresh, 2000);
 }
 
+wakeForms();
 keepFresh();
 showCopyButtons(document);
 countDown(document);
