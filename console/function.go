@@ -49,6 +49,9 @@ type FunctionStore interface {
 	ChangeFunctions(ctx context.Context, appID string, change func([]Function) ([]Function, error)) error
 }
 
+// MaxFunctions is how many functions an app may have.
+func (c *Console) MaxFunctions() int { return c.cfg.MaxFunctions }
+
 // AddFunction stores a function of an app after Config.FunctionChecker has accepted its
 // source. It runs nothing. Its error is one of apierror: 404, that the app is deactivated,
 // that the source is rejected and why (FUNCTION_SOURCE_NO_HANDLER), or everything else

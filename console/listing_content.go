@@ -113,15 +113,20 @@ func (l ListingContent) Shows(assetID string) bool {
 	return assetID == l.IconAssetID || slices.Contains(l.ScreenshotAssetIDs, assetID)
 }
 
-// checkComplete returns LISTING_INCOMPLETE when a text is missing.
-func (l ListingContent) checkComplete() error {
+// Missing returns what a listing lacks to be submitted.
+func (l ListingContent) Missing() []apierror.ListingDetail {
 	var missing []apierror.ListingDetail
 	for _, required := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
 		if strings.TrimSpace(required.value) == "" {
 			missing = append(missing, apierror.ListingDetail{Field: required.field, Reason: "is empty"})
 		}
 	}
-	if len(missing) > 0 {
+	return missing
+}
+
+// checkComplete returns LISTING_INCOMPLETE when a text is missing.
+func (l ListingContent) checkComplete() error {
+	if missing := l.Missing(); len(missing) > 0 {
 		return apierror.IncompleteListing(missing...)
 	}
 	return nil

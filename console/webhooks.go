@@ -27,6 +27,9 @@ type WebhookChange struct {
 	Enabled apierror.Optional[bool]     `json:"enabled"`
 }
 
+// MaxWebhooks is how many webhooks an app may have.
+func (c *Console) MaxWebhooks() int { return c.cfg.Webhooks.MaxWebhooks() }
+
 // CreateWebhook adds a webhook to an app and returns it with its secret, which cannot
 // be read again. Its error is one of apierror: 404, that the app is deactivated, or
 // everything that is wrong.

@@ -73,6 +73,10 @@ type App struct {
 // IsUsable reports whether the app is neither suspended nor deactivated.
 func (a App) IsUsable() bool { return a.Status.isUsable() }
 
+// HasKeys reports whether the app authenticates with private_key_jwt. It has no client
+// secret then.
+func (a App) HasKeys() bool { return a.metadata().hasKeys() }
+
 // client returns the app as one that has no secrets.
 func (a App) client() Client {
 	return Client{

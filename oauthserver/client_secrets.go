@@ -41,7 +41,7 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, Cli
 	if app.Type != Confidential {
 		return "", ClientSecret{}, apierror.New(apierror.PublicAppHasNoSecrets)
 	}
-	if app.metadata().hasKeys() { // a secret would be a second, weaker way to authenticate
+	if app.HasKeys() { // a secret would be a second, weaker way to authenticate
 		return "", ClientSecret{}, apierror.Invalid("an app that authenticates with private_key_jwt has no client secret")
 	}
 	issued, record := newClientSecret(appID, s.cfg.Clock.Now())

@@ -33,6 +33,9 @@ func checkRetryDelays(delays []time.Duration, retention time.Duration) error {
 // MaxAttempts returns how often a delivery is tried before it has failed.
 func (s *Service) MaxAttempts() int { return len(s.cfg.RetryDelays) + 1 }
 
+// MaxWebhooks is how many webhooks an app may have.
+func (s *Service) MaxWebhooks() int { return s.cfg.MaxWebhooks }
+
 // RetryDelays returns the pauses between the attempts of a delivery. The slice is the
 // caller's.
 func (s *Service) RetryDelays() []time.Duration { return slices.Clone(s.cfg.RetryDelays) }

@@ -100,6 +100,7 @@ type deliveriesView struct {
 	Pager    look.Pager
 	Live     string // the URL that the script reloads the list from
 
+	NoSending   string         // why nothing can be sent again; empty: it can
 	Again       deliveryFilter // the form that sends failed deliveries again
 	IsAgainOpen bool
 }
@@ -134,7 +135,7 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 	own, after := v.webhookPath(hook.ID, "deliveries"), v.r.URL.Query().Get("after")
 	view := deliveriesView{
 		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Filter: filter, Events: v.eventNames(), Again: v.failedSince(hook, filter),
-		Kept: span(v.cfg.Console.DeliveriesKept()),
+		Kept: span(v.cfg.Console.DeliveriesKept()), NoSending: v.noSending(hook),
 	}
 	if filter.isRefused() {
 		return view, nil

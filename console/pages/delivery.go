@@ -32,7 +32,10 @@ type deliveryView struct {
 	Next     look.Left // when it is tried next
 	Body     []piece   // indented and coloured
 	Attempts []attemptView
-	Curl     string // a command that sends it; empty: there is none for this person
+	// NoSending is why the delivery cannot be sent again; empty: it can, as far as the page
+	// knows.
+	NoSending string
+	Curl      string // a command that sends it; empty: there is none for this person
 }
 
 // attemptView is one attempt, as it went over the wire.
@@ -61,7 +64,10 @@ func (v *visit) delivery() (deliveryView, error) {
 	}
 	own := v.cfg.Prefix + v.webhookPath(d.WebhookID)
 	v.trail = []look.Link{{Text: webhookTitle, Href: own}, {Text: deliveriesTitle, Href: own + "/deliveries"}}
-	view := deliveryView{App: v.app, Webhook: hook, Delivery: newDeliveryRow(hook, d), Body: colored(d.Body)}
+	view := deliveryView{App: v.app, Webhook: hook, NoSending: v.noSending(hook), Delivery: newDeliveryRow(hook, d), Body: colored(d.Body)}
+	if v.cfg.Clock.Now().Sub(d.CreatedAt) >= v.cfg.Console.DeliveriesKept() && view.NoSending == "" {
+		view.NoSending = "It cannot be sent again: it is older than " + span(v.cfg.Console.DeliveriesKept()) + "."
+	}
 	if next := view.Delivery.Next; !next.IsZero() {
 		view.Next = look.NewLeft(next, v.cfg.Clock.Now())
 	}

@@ -31,6 +31,7 @@ type extensionsView struct {
 	AppURL     string
 	ReadOnly   bool
 	Extensions []console.Extension
+	Bound      bound
 }
 
 func (v *visit) showExtensions() error {
@@ -38,7 +39,7 @@ func (v *visit) showExtensions() error {
 	if err != nil {
 		return err
 	}
-	return v.show("extensions", extensionsTitle, extensionsView{v.app.ID, v.app.AppURL, v.isReadOnly(), extensions})
+	return v.show("extensions", extensionsTitle, extensionsView{v.app.ID, v.app.AppURL, v.isReadOnly(), extensions, bound{len(extensions), console.MaxExtensions, "extensions"}})
 }
 
 type extensionView struct {
@@ -47,6 +48,7 @@ type extensionView struct {
 	ReadOnly      bool
 	Extension     console.Extension // the zero value: a new one
 	ResourceTypes []typeChoice
+	NoSaving      string // why an extension cannot be saved; empty: it can
 	Form          filled
 }
 
@@ -68,6 +70,12 @@ func (v *visit) extension(e console.Extension, form filled) extensionView {
 	types := v.cfg.Console.ResourceTypes()
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		view.ResourceTypes = append(view.ResourceTypes, typeChoice{name, types[name], v.app.Scopes.Has(types[name])})
+	}
+	switch {
+	case v.app.AppURL == "":
+		view.NoSaving = "An extension needs the App URL."
+	case !slices.ContainsFunc(view.ResourceTypes, func(c typeChoice) bool { return c.MayRead }):
+		view.NoSaving = "An extension needs a scope to read records."
 	}
 	return view
 }

@@ -41,6 +41,7 @@ type fieldsView struct {
 	ReadOnly   bool
 	HasAppData bool
 	Fields     []fieldRow
+	Bound      bound
 }
 
 type fieldRow struct {
@@ -55,6 +56,7 @@ func (v *visit) showFields() error {
 		if err != nil {
 			return err
 		}
+		data.Bound = bound{len(fields), appdata.MaxFields, "fields"}
 		for _, field := range fields {
 			data.Fields = append(data.Fields, fieldRow{Field: field, Rules: rulesInWords(field)})
 		}

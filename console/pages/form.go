@@ -23,6 +23,15 @@ func lines(text string) []string {
 	return all
 }
 
+// bound is how many of something an app has and may have.
+type bound struct {
+	Has, Most int
+	What      string // in the plural
+}
+
+// IsFull reports that there cannot be another one.
+func (b bound) IsFull() bool { return b.Has >= b.Most }
+
 // ifGiven returns the entry, or nil if the field is empty.
 func ifGiven(text string) *string {
 	if text = strings.TrimSpace(text); text == "" {

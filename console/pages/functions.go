@@ -26,6 +26,7 @@ type functionsView struct {
 	AppID     string
 	ReadOnly  bool
 	Functions []console.Function
+	Bound     bound
 }
 
 func (v *visit) showFunctions() error {
@@ -33,7 +34,7 @@ func (v *visit) showFunctions() error {
 	if err != nil {
 		return err
 	}
-	return v.show("functions", functionsTitle, functionsView{v.app.ID, v.isReadOnly(), functions})
+	return v.show("functions", functionsTitle, functionsView{v.app.ID, v.isReadOnly(), functions, bound{len(functions), v.cfg.Console.MaxFunctions(), "functions"}})
 }
 
 // functionFields are the fields of the form of a function.

@@ -28,6 +28,7 @@ type listingView struct {
 	IsFirst   bool           // nothing was saved yet
 	MaySave   bool
 	MaySubmit bool
+	Missing   []string // labels of what the draft lacks to be submitted
 	Icons     []assetChoice
 	Shots     []assetChoice
 	Assets    []assetView
@@ -76,6 +77,11 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 	}
 	view.MaySave = !view.ReadOnly && state != console.RevisionSubmitted && state != console.RevisionInReview
 	view.MaySubmit = !view.ReadOnly && state == console.RevisionDraft
+	if view.MaySubmit {
+		for _, detail := range listing.Revision.Missing() {
+			view.Missing = append(view.Missing, listingFields.label(detail.Field))
+		}
+	}
 	if !hasListing(form.Form) {
 		view.Form.Form = apierror.Form{"name": {v.app.Name}}
 		if listing != nil {

@@ -130,6 +130,16 @@ func (f formFields) inWords(code apierror.Code, message string, form apierror.Fo
 	return "", "", false
 }
 
+// label is what the form calls a member.
+func (f formFields) label(member string) string {
+	for _, field := range f {
+		if field.member() == member {
+			return field.Label
+		}
+	}
+	return member
+}
+
 func (f formField) member() string {
 	if f.Member == "" {
 		return f.Name

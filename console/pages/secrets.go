@@ -23,6 +23,8 @@ type secretsView struct {
 	Secrets  []console.Secret // newest first
 	Valid    int              // of them
 	MayAdd   bool
+	MayEnd   bool // one of them: the last valid one stays
+	Most     int  // that may be valid
 }
 
 func (v *visit) secrets() (secretsView, error) {
@@ -31,13 +33,14 @@ func (v *visit) secrets() (secretsView, error) {
 		return secretsView{}, err
 	}
 	slices.Reverse(all)
-	view := secretsView{App: v.app, ReadOnly: v.isReadOnly(), Secrets: all}
+	view := secretsView{App: v.app, ReadOnly: v.isReadOnly(), Secrets: all, Most: oauthserver.MaxClientSecrets}
 	for _, secret := range all {
 		if secret.EndedAt.IsZero() {
 			view.Valid++
 		}
 	}
-	view.MayAdd = !view.ReadOnly && view.Valid < oauthserver.MaxClientSecrets
+	view.MayAdd = !view.ReadOnly && view.Valid < view.Most
+	view.MayEnd = !view.ReadOnly && view.Valid > 1
 	return view, nil
 }
 

@@ -71,3 +71,15 @@ func TestSecretsOfPublicApp(t *testing.T) {
 	o.get(at).want(http.StatusOK).shows("A public app has no secret", "PKCE").lacks("<form method=\"post\"")
 	o.post(at).want(http.StatusBadRequest).alerts("a PUBLIC app has no client secret; it proves itself with PKCE")
 }
+
+// CIMD-05: an app that authenticates with a key has no secrets, and cannot get one.
+func TestAppWithKeys_CIMD05(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	_, err := o.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET origin = $1, metadata = $2", string(oauthserver.OriginRegistered), `{"jwks_uri": "https://partner.example/keys"}`)
+	o.must(err)
+	at := "/apps/" + app.ID + "/secrets"
+	o.get(at).shows("This app has no secret", "private_key_jwt").lacks("Add a secret")
+	o.post(at).want(http.StatusBadRequest)
+}

@@ -49,6 +49,7 @@ type webhookView struct {
 
 	Form      filled
 	Events    []eventGroup
+	NoSending string // why nothing can be sent; empty: it can
 	Overlap   string // how long the present secret signs after a rotation
 	IsChanged bool   // the form was sent, and has mistakes
 }
@@ -70,7 +71,7 @@ func (v *visit) webhook() (webhookView, error) {
 	}
 	view := webhookView{
 		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Form: filled{Form: form}, Events: v.eventGroups(v.app, hook.Events),
-		Overlap: span(v.cfg.Console.SecretOverlap()),
+		Overlap: span(v.cfg.Console.SecretOverlap()), NoSending: v.noSending(hook),
 	}
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
@@ -88,6 +89,20 @@ func (v *visit) webhook() (webhookView, error) {
 		view.LastError, err = v.lastError()
 	}
 	return view, err
+}
+
+// noSending says why a webhook cannot be sent anything, neither a test nor a delivery again;
+// empty if it can.
+func (v *visit) noSending(hook webhooks.Webhook) string {
+	switch {
+	case v.app.Status == oauthserver.AppDeactivated:
+		return "Nothing can be sent: the app was deactivated."
+	case !v.app.IsUsable():
+		return "Nothing can be sent while the app is suspended."
+	case !hook.Enabled:
+		return "Nothing can be sent while the webhook is off."
+	}
+	return ""
 }
 
 func (v *visit) showWebhook() error {

@@ -21,6 +21,7 @@ type webhooksView struct {
 	App      oauthserver.App
 	ReadOnly bool
 	Webhooks []webhookRow
+	Bound    bound
 }
 
 type webhookRow struct {
@@ -41,7 +42,7 @@ func (v *visit) showWebhooks() error {
 	if err != nil {
 		return err
 	}
-	view := webhooksView{App: v.app, ReadOnly: v.isReadOnly()}
+	view := webhooksView{App: v.app, ReadOnly: v.isReadOnly(), Bound: bound{len(hooks), v.cfg.Console.MaxWebhooks(), "webhooks"}}
 	for _, hook := range hooks {
 		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID}, webhooks.DeliveryQuery{})
 		if site.IsStatus(err, 404) {
