@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,18 @@ func TestDefaultCatalog(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(all) != 45 {
 		t.Errorf("%d events (-want +got)\n%s", len(all), diff)
+	}
+}
+
+// CAT-01: the times of the samples have milliseconds.
+func TestTimesOfSamples_CAT01(t *testing.T) {
+	t.Parallel()
+	for _, d := range events.DefaultCatalog().All() {
+		for _, at := range regexp.MustCompile(`"[0-9-]+T[^"]*"`).FindAllString(string(d.Sample), -1) {
+			if !regexp.MustCompile(`:[0-9]{2}\.[0-9]{3}Z"$`).MatchString(at) {
+				t.Errorf("%s: %s has no milliseconds", d.Name, at)
+			}
+		}
 	}
 }
 

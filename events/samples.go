@@ -4,7 +4,7 @@ package events
 // units. All ids are made up, and have the same last part.
 const (
 	sampleID   = "06g5plpa01o015r0g79mgnmm4c"
-	sampleTime = `"2026-09-01T12:00:00Z"`
+	sampleTime = `"2026-09-01T12:00:00.000Z"`
 
 	installation = `{"installationId":"inst_` + sampleID + `","businessId":"biz_` + sampleID + `","scopes":["invoices:read","events:read"]}`
 
