@@ -54,7 +54,7 @@ func (n *notifications) newest() []notificationView {
 	for i := len(n.kept) - 1; i >= 0; i-- {
 		told := n.kept[i]
 		views = append(views, notificationView{
-			Kind: told.Kind, Time: told.At.UTC(), AppID: told.AppID, BusinessID: told.BusinessID, UserID: told.UserID,
+			Kind: told.Kind, Time: told.At.UTC().Truncate(time.Millisecond), AppID: told.AppID, BusinessID: told.BusinessID, UserID: told.UserID,
 			WebhookID: told.WebhookID, Text: told.Text(),
 		})
 	}
