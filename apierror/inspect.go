@@ -15,6 +15,7 @@ type inspector struct {
 	pos           int
 	maxText       int // 0: any
 	ignoreUnknown bool
+	allowNUL      bool
 	problems      Validation
 	ignored       []span // names that encoding/json must not see
 }

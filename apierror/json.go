@@ -28,6 +28,9 @@ type JSONLimits struct {
 	// IgnoreUnknown skips members that dst does not have, where it would
 	// otherwise refuse them by name.
 	IgnoreUnknown bool
+	// AllowNUL passes strings with a NUL character to the caller, who checks for it.
+	// A database would otherwise refuse them.
+	AllowNUL bool
 }
 
 // A List bounds an array.
@@ -69,7 +72,7 @@ func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
 	if err := checkSyntax(body); err != nil {
 		return err
 	}
-	in := inspector{data: body, maxText: limits.MaxText, ignoreUnknown: limits.IgnoreUnknown}
+	in := inspector{data: body, maxText: limits.MaxText, ignoreUnknown: limits.IgnoreUnknown, allowNUL: limits.AllowNUL}
 	if err := in.inspect(target.Type().Elem()); err != nil {
 		return err
 	}

@@ -210,6 +210,16 @@ func TestDecodeJSONValues(t *testing.T) {
 	}
 }
 
+// CON-05: a caller that refuses control characters with a code of its own sees them.
+func TestDecodeJSONAllowsNUL_CON05(t *testing.T) {
+	t.Parallel()
+	var got order
+	err := apierror.DecodeJSON(postJSON(`{"name": "a\u0000b"}`), &got, apierror.JSONLimits{AllowNUL: true})
+	if err != nil || got.Name != "a\x00b" {
+		t.Errorf("%q, %v", got.Name, err)
+	}
+}
+
 // REG-02: unknown members can be ignored; one that differs in case only is
 // unknown and must not be taken for the real one.
 func TestDecodeJSONIgnoresUnknown_REG02(t *testing.T) {

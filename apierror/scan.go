@@ -78,7 +78,7 @@ func (in *inspector) text(at *path) []byte {
 	if in.maxText > 0 && in.pos-start > in.maxText {
 		in.problem(at, "takes more than "+strconv.Itoa(in.maxText)+" bytes")
 	}
-	if hasNUL {
+	if hasNUL && !in.allowNUL {
 		in.problem(at, "has a NUL character")
 	}
 	if hasSurrogate {

@@ -31,9 +31,15 @@ func newExtensionPayload(e Extension) extensionPayload {
 	return extensionPayload{ID: e.ID, ResourceType: e.ResourceType, Path: e.Path, Label: e.Label, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt)}
 }
 
+// readExtension reads a body whose strings checkExtension checks for control characters, NUL
+// among them: in a path it is EXTENSION_PATH_INVALID.
+func readExtension(r *http.Request, into any) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{AllowNUL: true})
+}
+
 func (c *Console) addExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewExtension
-	if err := readBody(r, &n); err != nil {
+	if err := readExtension(r, &n); err != nil {
 		return err
 	}
 	added, err := c.AddExtension(r.Context(), by, r.PathValue("appId"), n)
@@ -61,7 +67,7 @@ func (c *Console) serveExtension(w http.ResponseWriter, r *http.Request, by Acto
 
 func (c *Console) updateExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var change ExtensionChange
-	if err := readBody(r, &change); err != nil {
+	if err := readExtension(r, &change); err != nil {
 		return err
 	}
 	changed, err := c.UpdateExtension(r.Context(), by, refOf(r), change)

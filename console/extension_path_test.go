@@ -119,6 +119,7 @@ var extensionPaths = []struct {
 	{"/pa\rge", false},
 	{"/\t/evil.example", false},
 	{"/\n/evil.example", false},
+	{"/page\x00", false},
 	{"/page\x7f", false},
 	{"/page\u0085", false},
 	{"/page\u00a0", false},
