@@ -19,6 +19,9 @@ const developmentKey = "cGFydG5lcmtpdCBkZXZlbG9wbWVudCBrZXkgMDAwMDE="
 // development reports whether this is development mode, which is only for a server that
 // cannot be reached from other machines.
 func (o options) development() (bool, error) {
+	if err := o.checkAddresses(); err != nil {
+		return false, err
+	}
 	reachable := o.reachable()
 	switch {
 	case o.dev == nil:
@@ -27,6 +30,22 @@ func (o options) development() (bool, error) {
 		return false, usage(fmt.Errorf("-dev refused: %s; development mode lets anybody who reaches the server sign in as anyone, so it needs both listeners and both public URLs on loopback and no trusted proxy", reachable))
 	}
 	return *o.dev, nil
+}
+
+// checkAddresses reports an address without a port, and a public URL that is not one.
+func (o options) checkAddresses() error {
+	for _, listener := range []struct{ flag, address string }{{"-api", o.api}, {"-app", o.app}} {
+		if _, _, err := net.SplitHostPort(listener.address); err != nil {
+			return notAddress(listener.flag, listener.address)
+		}
+	}
+	for _, public := range []struct{ flag, url string }{{"-api-url", o.apiURL}, {"-app-url", o.appURL}} {
+		u, err := url.Parse(public.url)
+		if public.url != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+			return usage(fmt.Errorf("%s %q is not a URL like https://api.example.com", public.flag, public.url))
+		}
+	}
+	return nil
 }
 
 // reachable returns the reason why other machines may reach the server; empty if they

@@ -56,7 +56,7 @@ type endpoint struct {
 func listen(ctx context.Context, flag, address string) (*endpoint, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, usage(fmt.Errorf("%s %q is not an address like localhost:8080", flag, address))
+		return nil, notAddress(flag, address)
 	}
 	addresses := []string{host}
 	if strings.EqualFold(host, "localhost") {
@@ -78,6 +78,10 @@ func listen(ctx context.Context, flag, address string) (*endpoint, error) {
 		e.port = tcp.Port
 	}
 	return e, nil
+}
+
+func notAddress(flag, address string) error {
+	return usage(fmt.Errorf("%s %q is not an address like localhost:8080", flag, address))
 }
 
 func listenAll(ctx context.Context, addresses []string, port string) ([]net.Listener, error) {
