@@ -67,8 +67,14 @@ func (t *tx) recordHealth(ctx context.Context, all []*webhooks.Outcome, f webhoo
 				return err
 			}
 		}
-		if began := one.returned.After(one.arrived) && (hasArrived || !one.wasFailing); began || one.exhausted > 0 {
+		isFailing := one.returned.After(one.arrived)
+		if began := isFailing && (hasArrived || !one.wasFailing); began || one.exhausted > 0 {
 			if err := t.recordFailing(ctx, webhookID, one, f, done); err != nil {
+				return err
+			}
+		}
+		if isFailing && f.DisableAfter > 0 {
+			if err := t.disable(ctx, webhookID, one.appID, f, done); err != nil {
 				return err
 			}
 		}
@@ -90,10 +96,7 @@ func (t *tx) recordFailing(ctx context.Context, webhookID string, one *fared, f 
 	if n == 1 {
 		done.Warn = append(done.Warn, webhookID)
 	}
-	if f.DisableAfter == 0 {
-		return nil
-	}
-	return t.disable(ctx, webhookID, one.appID, f, done)
+	return nil
 }
 
 // leastFailed is how many deliveries must have failed for good before a webhook is switched

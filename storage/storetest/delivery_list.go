@@ -175,7 +175,7 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 	// switched off once.
 	{"DLV-11 disables a webhook that keeps failing", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
-		f.queued(t, 7)
+		f.queued(t, 8)
 		due := f.due(t, noon.Add(time.Hour))
 		const day = 24 * time.Hour
 		for i, step := range []struct {
@@ -188,10 +188,11 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 			{0, webhooks.Delivered, false, -1, false},
 			{day, webhooks.Retrying, false, day, false},
 			{2 * day, webhooks.Failed, true, day, false},
-			{3 * day, webhooks.Delivered, false, -1, false},
-			{4 * day, webhooks.Failed, true, 4 * day, false},
-			{10 * day, webhooks.Retrying, false, 4 * day, false}, // one delivery has failed for good
-			{11 * day, webhooks.Failed, true, 4 * day, true},
+			{6 * day, webhooks.Retrying, false, day, false}, // one delivery has failed for good
+			{7 * day, webhooks.Delivered, false, -1, false},
+			{8 * day, webhooks.Failed, true, 8 * day, false},
+			{9 * day, webhooks.Failed, true, 8 * day, false},
+			{11 * day, webhooks.Retrying, false, 8 * day, true},
 		} {
 			now := noon.Add(step.after)
 			o := f.outcome(due[i], step.status, map[bool]int{true: 200, false: 500}[step.status == webhooks.Delivered])
