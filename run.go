@@ -78,7 +78,7 @@ func runInOrder(ctx context.Context, loops []loop) error {
 			err := one.run(own)
 			if own.Err() == nil {
 				if err == nil {
-					err = errors.New("ended by itself")
+					err = errors.New("ended unexpectedly")
 				}
 				failed <- struct{}{}
 			} else if errors.Is(err, context.Canceled) {

@@ -90,14 +90,14 @@ func (c *Counter) add(ctx context.Context, batch Batch) error {
 // per dropped call, so that counting a call never waits for the logger.
 func (c *Counter) tellDropped(ctx context.Context) {
 	if unlogged := c.unlogged.Load(); unlogged != c.toldUnlogged {
-		c.cfg.Logger.WarnContext(ctx, "analytics: the request log is full in memory, calls are missing in it", "calls", unlogged-c.toldUnlogged)
+		c.cfg.Logger.WarnContext(ctx, "analytics: request log entries dropped: too many in memory", "calls", unlogged-c.toldUnlogged)
 		c.toldUnlogged = unlogged
 	}
 	dropped := c.dropped.Load()
 	if dropped == c.told {
 		return
 	}
-	c.cfg.Logger.WarnContext(ctx, "analytics: too many buckets wait in memory, calls were not counted",
+	c.cfg.Logger.WarnContext(ctx, "analytics: calls dropped: too many buckets in memory",
 		"calls", dropped-c.told, "buckets", c.waiting.Load())
 	c.told = dropped
 }

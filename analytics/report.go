@@ -88,7 +88,7 @@ func (c *Counter) Hours(ctx context.Context, appID string, from, to time.Time) (
 // app's own buckets, so that frequent reads do not make the node write all counters.
 func (c *Counter) read(ctx context.Context, appID string, from, to time.Time) ([]Bucket, error) {
 	if appID == "" {
-		return nil, errors.New("analytics: a report is about an app")
+		return nil, errors.New("analytics: a report needs an app")
 	}
 	if err := c.flush(ctx, func() taken { return c.takeOf(appID) }); err != nil {
 		return nil, err

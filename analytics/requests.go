@@ -87,7 +87,7 @@ func (c *Counter) trimWritten(ctx context.Context) {
 	<-c.flushing
 	for _, appID := range due {
 		if err := c.trim(ctx, appID); err != nil && ctx.Err() == nil {
-			c.cfg.Logger.ErrorContext(ctx, "analytics: request log not trimmed", "app", appID, "err", err)
+			c.cfg.Logger.ErrorContext(ctx, "analytics: trimming the request log failed", "app", appID, "err", err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (c *Counter) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		now := c.cfg.Clock.Now()
 		if err := c.Flush(ctx); err != nil && ctx.Err() == nil {
-			c.cfg.Logger.ErrorContext(ctx, "analytics: counts stay in memory", "buckets", c.waiting.Load(), "err", err)
+			c.cfg.Logger.ErrorContext(ctx, "analytics: flush failed, counts stay in memory", "buckets", c.waiting.Load(), "err", err)
 		}
 		c.trimWritten(ctx)
 		if !now.Before(purgeAt) {
@@ -92,7 +92,7 @@ func (c *Counter) purge(ctx context.Context, now time.Time) {
 		for ctx.Err() == nil {
 			n, err := c.cfg.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Limit: purgeBatch})
 			if err != nil && ctx.Err() == nil {
-				c.cfg.Logger.ErrorContext(ctx, "analytics: purge", "err", err)
+				c.cfg.Logger.ErrorContext(ctx, "analytics: purge failed", "err", err)
 			}
 			if err != nil || n < purgeBatch {
 				break

@@ -126,7 +126,7 @@ func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body an
 	if err := WriteJSON(w, status, body); err != nil {
 		// Bodies hold strings and numbers only, so this cannot happen; if it
 		// ever does, a bare status is better than a panic.
-		c.logger().ErrorContext(r.Context(), "encode error body", "error", err)
+		c.logger().ErrorContext(r.Context(), "encoding an error body failed", "error", err)
 		w.WriteHeader(status)
 	}
 }

@@ -83,7 +83,7 @@ func checkType(name, scope string) error {
 		return errors.New("a type is a lower-case word of at most 64 characters")
 	}
 	if scopes, err := identity.ParseScopes(scope); err != nil || len(scopes.Names()) != 1 {
-		return errors.New("it needs the one scope that reads it")
+		return errors.New("it needs exactly one scope")
 	}
 	return nil
 }

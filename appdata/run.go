@@ -32,7 +32,7 @@ func (s *Service) purge(ctx context.Context) {
 	for ctx.Err() == nil {
 		n, err := s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAppData, Limit: purgeBatch})
 		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.ErrorContext(ctx, "appdata: what has ended is not removed", "err", err)
+			s.cfg.Logger.ErrorContext(ctx, "appdata: purge failed", "err", err)
 		}
 		if err != nil || n == 0 {
 			return

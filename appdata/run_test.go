@@ -96,7 +96,7 @@ func TestRun(t *testing.T) {
 		}
 		k.store.Tap.Arm(storetest.FaultError, 2)
 		k.clock.Advance(time.Minute)
-		if n := left(); n != 426 || strings.Count(text.String(), "appdata: what has ended is not removed") != 1 {
+		if n := left(); n != 426 || strings.Count(text.String(), "appdata: purge failed") != 1 {
 			t.Errorf("%d left after a fault, log %s", n, text)
 		}
 		k.store.Tap.Reset()

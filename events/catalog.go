@@ -34,7 +34,7 @@ func NewCatalog(definitions ...Definition) (Catalog, error) {
 			return Catalog{}, fmt.Errorf("event catalog: entry %d, %q: %w", i+1, d.Name, err)
 		}
 		if _, taken := c.byName[d.Name]; taken {
-			return Catalog{}, fmt.Errorf("event catalog: %s comes twice", d.Name)
+			return Catalog{}, fmt.Errorf("event catalog: %s is listed twice", d.Name)
 		}
 		c.add(d)
 	}
@@ -102,7 +102,7 @@ func (d Definition) checkScope() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("there is no audience %q", d.Audience)
+	return fmt.Errorf("unknown audience %q", d.Audience)
 }
 
 // checkShapes tries the older shapes on the sample, in which a mistake shows now

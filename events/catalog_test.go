@@ -161,12 +161,12 @@ func TestNewCatalogRefuses(t *testing.T) {
 	}
 	const entry = `event catalog: entry 1, "parcel.sent": `
 	for want, definitions := range map[string][]events.Definition{
-		"event catalog: parcel.sent comes twice":                                                           {parcel(), parcel()},
+		"event catalog: parcel.sent is listed twice":                                                       {parcel(), parcel()},
 		"event catalog: more than 250 definitions":                                                         many,
 		entry + "it has no description":                                                                    {parcel(func(d *events.Definition) { d.Description = " " })},
 		entry + "it needs one scope that gates it":                                                         {parcel(func(d *events.Definition) { d.Scope = "" })},
 		entry + "the sample is not a JSON object":                                                          {parcel(func(d *events.Definition) { d.Sample = json.RawMessage(`[]`) })},
-		entry + `there is no audience "everybody"`:                                                         {parcel(func(d *events.Definition) { d.Audience = "everybody" })},
+		entry + `unknown audience "everybody"`:                                                             {parcel(func(d *events.Definition) { d.Audience = "everybody" })},
 		entry + "an event of an app's own has no scope":                                                    {parcel(func(d *events.Definition) { d.Audience = events.AudienceApp })},
 		entry + `the older shape before "soon": that is not a date such as 2026-09-01`:                     {parcel(shapes(events.Shape{Before: "soon", Down: same}))},
 		entry + "the older shape before 2026-01-01 has no Down":                                            {parcel(shapes(events.Shape{Before: "2026-01-01"}))},

@@ -79,7 +79,7 @@ func (l *Log) purge(ctx context.Context, now time.Time) {
 	for ctx.Err() == nil {
 		n, err := l.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeEvents, Before: now.Add(-l.cfg.Retention), Limit: purgeBatch})
 		if err != nil && ctx.Err() == nil {
-			l.cfg.Logger.ErrorContext(ctx, "events: old ones are not removed", "err", err)
+			l.cfg.Logger.ErrorContext(ctx, "events: purge failed", "err", err)
 		}
 		if err != nil || n < purgeBatch {
 			return

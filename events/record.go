@@ -70,15 +70,15 @@ func (l *Log) check(d Draft) (json.RawMessage, error) {
 	definition, ok := l.cfg.Catalog.Lookup(d.Type)
 	switch {
 	case !ok:
-		return nil, errors.New("there is no such event in the catalog")
+		return nil, errors.New("the catalog has no such event")
 	case d.BusinessID == "":
 		return nil, errors.New("BusinessID is empty")
 	case !text.IsStorable(d.BusinessID):
 		return nil, errors.New("BusinessID is not valid UTF-8 without NUL")
 	case definition.Audience == AudienceApp && d.AppID == "":
-		return nil, errors.New("it is for one app alone, and AppID is empty")
+		return nil, errors.New("the event is for a single app, but AppID is empty")
 	case definition.Audience != AudienceApp && d.AppID != "":
-		return nil, errors.New("it is not for one app alone, and AppID is set")
+		return nil, errors.New("the event is not for a single app, but AppID is set")
 	case !text.IsStorable(d.AppID):
 		return nil, errors.New("AppID is not valid UTF-8 without NUL")
 	}

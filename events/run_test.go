@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 		}
 		store.Tap.Arm(storetest.FaultError, 1)
 		now.Advance(time.Minute)
-		if n := left(); n != 900 || strings.Count(text.String(), "events: old ones are not removed") != 1 {
+		if n := left(); n != 900 || strings.Count(text.String(), "events: purge failed") != 1 {
 			t.Errorf("%d left after a fault, log %s", n, text)
 		}
 		store.Tap.Reset()

@@ -48,8 +48,8 @@ func TestChallenges(t *testing.T) {
 		})
 	}
 	for name, route := range map[string]guard.Route{
-		"AnyScope":          {Pattern: "GET /other", Scope: "invoices:read", ChallengeScopes: []string{"invoices:read"}, Handler: k.echo},
-		"no scope \"nope\"": {Pattern: "GET /other", Scope: guard.AnyScope, ChallengeScopes: []string{"nope"}, Handler: k.echo},
+		"AnyScope":               {Pattern: "GET /other", Scope: "invoices:read", ChallengeScopes: []string{"invoices:read"}, Handler: k.echo},
+		"unknown scope \"nope\"": {Pattern: "GET /other", Scope: guard.AnyScope, ChallengeScopes: []string{"nope"}, Handler: k.echo},
 	} {
 		if err := k.surface.Handle(route); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

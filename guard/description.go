@@ -64,7 +64,7 @@ func (d Description) check() error {
 	case d.Example != nil && !json.Valid(d.Example):
 		return errors.New("the Example is not JSON")
 	case d.Status != 0 && (d.Status < 200 || d.Status > 299):
-		return fmt.Errorf("the Status %d is no success; Errors lists those of errors", d.Status)
+		return fmt.Errorf("the Status %d is not a success; list error statuses in Errors", d.Status)
 	}
 	for _, status := range d.Errors {
 		if status < 400 || status > 599 {

@@ -22,7 +22,7 @@ func TestDescriptionIsChecked(t *testing.T) {
 		"Query q is not a JSON object":         {Query: []guard.QueryParameter{{Name: "q", Schema: json.RawMessage(`1`)}}},
 		"a query parameter has no name":        {Query: []guard.QueryParameter{{}}},
 		"the Example is not JSON":              {Example: json.RawMessage(`{`)},
-		"the Status 404 is no success":         {Status: http.StatusNotFound},
+		"the Status 404 is not a success":      {Status: http.StatusNotFound},
 		"200 in Errors is not an error status": {Errors: []int{200}},
 	} {
 		err := surface.Handle(guard.Route{Pattern: "GET /x", Scope: guard.AnyScope, Description: d, Handler: func(http.ResponseWriter, *http.Request) error { return nil }})

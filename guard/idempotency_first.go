@@ -66,7 +66,7 @@ func (i *Idempotency) record(ctx context.Context, owner KeyOwner, answer KeyAnsw
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := i.cfg.Store.FinishKey(ctx, nil, owner, answer); err != nil {
-		i.cfg.Logger.ErrorContext(ctx, "idempotency: the answer of a write is not recorded, a repetition may do it again",
+		i.cfg.Logger.ErrorContext(ctx, "idempotency: recording a response failed, a repeated request may write again",
 			"caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}
 }
@@ -76,7 +76,7 @@ func (i *Idempotency) release(ctx context.Context, owner KeyOwner) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := i.cfg.Store.ReleaseKey(ctx, owner); err != nil {
-		i.cfg.Logger.WarnContext(ctx, "idempotency: a key is not released, it is free when its lease ends",
+		i.cfg.Logger.WarnContext(ctx, "idempotency: releasing a key failed, it is free when its lease ends",
 			"caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}
 }

@@ -44,7 +44,7 @@ func (i *Idempotency) holdLease(ctx context.Context, owner KeyOwner, lose contex
 func (i *Idempotency) renew(ctx context.Context, owner KeyOwner) bool {
 	err := i.cfg.Store.RenewKey(ctx, owner, time.Now().Add(i.cfg.Lease))
 	if err != nil && !errors.Is(err, ErrKeyLost) && ctx.Err() == nil {
-		i.cfg.Logger.WarnContext(ctx, "idempotency: a lease is not renewed", "caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
+		i.cfg.Logger.WarnContext(ctx, "idempotency: renewing a lease failed", "caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}
 	return !errors.Is(err, ErrKeyLost)
 }

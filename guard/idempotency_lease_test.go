@@ -72,7 +72,7 @@ func TestLeaseSurvivesAFault(t *testing.T) {
 			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
 			return s.create(w, r)
 		}, keyed("k", "hello")).is(http.StatusCreated, "")
-		if !strings.Contains(log.String(), "a lease is not renewed") || strings.Contains(log.String(), "hello") {
+		if !strings.Contains(log.String(), "renewing a lease failed") || strings.Contains(log.String(), "hello") {
 			s.Errorf("logged %q", log.String())
 		}
 	}, func(cfg *guard.IdempotencyConfig) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })

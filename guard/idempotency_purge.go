@@ -23,7 +23,7 @@ func (i *Idempotency) Run(ctx context.Context) error {
 	for {
 		now := i.cfg.Clock.Now()
 		if _, err := i.Purge(ctx); err != nil && ctx.Err() == nil {
-			i.cfg.Logger.ErrorContext(ctx, "idempotency: old keys are not removed", "err", err)
+			i.cfg.Logger.ErrorContext(ctx, "idempotency: purge failed", "err", err)
 		}
 		if err := clock.Wait(ctx, i.cfg.Clock, now.Add(purgeEvery)); err != nil {
 			return err

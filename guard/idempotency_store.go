@@ -24,7 +24,7 @@ var ErrKeyLost = errors.New("the Idempotency-Key belongs to another request or h
 //
 // A key is absent, running (it has an owner and a lease), or answered. It is
 // owned by one request at a time, which the store picks with one conditional
-// write; every later act of that request is fenced by its owner token.
+// write; every later operation of that request is fenced by its owner token.
 type KeyStore interface {
 	// ClaimKey gives the key to the caller if the key is absent, older than its lifetime, or
 	// held by an expired lease of the same request. Otherwise it changes nothing and returns
@@ -34,7 +34,7 @@ type KeyStore interface {
 	// RenewKey moves the end of the lease. [ErrKeyLost] when the key is another's.
 	RenewKey(ctx context.Context, owner KeyOwner, leaseEnds time.Time) error
 
-	// FinishKey gives the key its answer, once, inside tx; a nil tx means an act
+	// FinishKey gives the key its answer, once, inside tx; a nil tx means an operation
 	// of its own. [ErrKeyLost] when the key is another's or has an answer.
 	FinishKey(ctx context.Context, tx storage.Tx, owner KeyOwner, answer KeyAnswer) error
 

@@ -61,7 +61,7 @@ func (s *Surface) counters(c *call, r *http.Request) (counters ratelimit.Counter
 	call := ratelimit.Call{AppID: who.AppID, ClientID: who.ClientID, BusinessID: who.BusinessID, UserID: who.UserID, Pattern: pattern}
 	limits, err := s.cfg.Limits.For(r.Context(), call)
 	if err != nil {
-		s.cfg.Logger.ErrorContext(r.Context(), "guard: exceptions from limits ignored", "err", err)
+		s.cfg.Logger.ErrorContext(r.Context(), "guard: invalid limit exceptions ignored", "err", err)
 	}
 	return limits.Counters(&call)
 }

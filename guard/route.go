@@ -111,7 +111,7 @@ func (s *Surface) check(r Route) error {
 	case r.Scope == "":
 		return errors.New("no Scope is declared; AnyScope opens it to every token")
 	case r.Scope != AnyScope && !known.IsEmpty() && !known.Has(r.Scope):
-		return fmt.Errorf("there is no scope %q", r.Scope)
+		return fmt.Errorf("unknown scope %q", r.Scope)
 	case len(r.ChallengeScopes) > 0 && r.Scope != AnyScope:
 		return errors.New("ChallengeScopes are for AnyScope; the challenge of this route asks for its Scope")
 	case r.Permission != "" && s.cfg.Permissions == nil:
@@ -123,14 +123,14 @@ func (s *Surface) check(r Route) error {
 	}
 	for _, scope := range r.ChallengeScopes {
 		if !known.IsEmpty() && !known.Has(scope) {
-			return fmt.Errorf("ChallengeScopes: there is no scope %q", scope)
+			return fmt.Errorf("ChallengeScopes: unknown scope %q", scope)
 		}
 	}
 	if err := r.Description.check(); err != nil {
 		return fmt.Errorf("Description: %w", err)
 	}
 	if _, ok := apierror.Lookup(r.AppsOnly); !ok && r.AppsOnly != "" {
-		return fmt.Errorf("AppsOnly: there is no code %s", r.AppsOnly)
+		return fmt.Errorf("AppsOnly: unknown code %s", r.AppsOnly)
 	}
 	return nil
 }

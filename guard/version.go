@@ -67,7 +67,7 @@ func (v Versions) index() (map[string]Version, error) {
 			return nil, fmt.Errorf("guard: version %q is not a date such as 2026-09-01", version.Name)
 		}
 		if _, twice := known[version.Name]; twice {
-			return nil, fmt.Errorf("guard: version %s comes twice", version.Name)
+			return nil, fmt.Errorf("guard: version %s is listed twice", version.Name)
 		}
 		known[version.Name] = version
 	}

@@ -34,7 +34,7 @@ func NewScopeCatalog(entries ...Scope) (ScopeCatalog, error) {
 			return ScopeCatalog{}, fmt.Errorf("scope catalog: entry %d: name %s", i+1, problem)
 		}
 		if _, taken := c.byName[entry.Name]; taken {
-			return ScopeCatalog{}, fmt.Errorf("scope catalog: %s comes twice", entry.Name)
+			return ScopeCatalog{}, fmt.Errorf("scope catalog: %s is listed twice", entry.Name)
 		}
 		if strings.TrimSpace(entry.Description) == "" {
 			return ScopeCatalog{}, fmt.Errorf("scope catalog: %s has no description", entry.Name)

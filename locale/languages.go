@@ -89,7 +89,7 @@ func (b *Book) offer(field, tag string, own map[string]Texts) error {
 	case !tagForm.MatchString(tag):
 		return fmt.Errorf("%s %q is not a language tag by BCP 47; write it like en, de or de-AT", field, tag)
 	case twice:
-		return fmt.Errorf("%s %q comes twice; leave it out once", field, tag)
+		return fmt.Errorf("%s %q is listed twice; remove one", field, tag)
 	}
 	language := Language{tag: tag}
 	for _, c := range append(broader(c), english) { // English twice does no harm

@@ -87,7 +87,7 @@ func TestNewBookRefuses(t *testing.T) {
 	}{
 		"no texts":     {locale.Languages{Offered: []string{"en", "fr"}}, `Languages.Offered[1] "fr" has no texts`},
 		"no tag":       {locale.Languages{Offered: []string{"deutsch!"}}, `Languages.Offered[0] "deutsch!" is not a language tag`},
-		"twice":        {locale.Languages{Offered: []string{"de", "DE"}}, `Languages.Offered[1] "DE" comes twice`},
+		"twice":        {locale.Languages{Offered: []string{"de", "DE"}}, `Languages.Offered[1] "DE" is listed twice`},
 		"not offered":  {locale.Languages{Texts: map[string]locale.Texts{"de": {}}}, `add "de" to Languages.Offered`},
 		"spellings":    {locale.Languages{Offered: []string{"de"}, Texts: map[string]locale.Texts{"de": {}, "DE": {}}}, "two spellings"},
 		"key":          {locale.Languages{Texts: map[string]locale.Texts{"en": {"consent.alow": "x"}}}, `Languages.Texts["en"]["consent.alow"] is not a text of any page`},

@@ -203,7 +203,7 @@ func New(cfg Config) (*Server, error) {
 	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > time.Minute:
 		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and a minute")
 	case !cfg.LoopbackPorts.isKnown():
-		return nil, fmt.Errorf("oauthserver: Config.LoopbackPorts is %q, which is none of its values", cfg.LoopbackPorts)
+		return nil, fmt.Errorf("oauthserver: Config.LoopbackPorts is %q, which is not a known value", cfg.LoopbackPorts)
 	case cfg.MaxApps < 0 || cfg.MaxRedirectURIs < 0:
 		return nil, errors.New("oauthserver: Config.MaxApps or Config.MaxRedirectURIs is negative")
 	case cfg.KeyRotation > 0 && cfg.KeyRotation < minKeyRotation:

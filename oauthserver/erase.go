@@ -47,7 +47,7 @@ func (e *Erasure) Add(part Erasure) {
 func (s *Server) EraseUser(ctx context.Context, userID string) (Erasure, error) {
 	var total Erasure
 	if userID == "" || userID == ErasedUser || !text.IsStorable(userID) {
-		return total, errors.New("erase user: not the id of a user")
+		return total, errors.New("erase user: invalid user id")
 	}
 	for part := (EraseUser{UserID: userID, Now: s.cfg.Clock.Now(), Limit: eraseBatch}); ; {
 		done, err := s.cfg.Store.EraseUser(ctx, part)

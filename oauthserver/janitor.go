@@ -66,7 +66,7 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 		for ctx.Err() == nil {
 			n, err := batch()
 			if err != nil && ctx.Err() == nil {
-				s.cfg.Logger.ErrorContext(ctx, "oauth: janitor", "work", name, "err", err)
+				s.cfg.Logger.ErrorContext(ctx, "oauth: periodic work failed", "work", name, "err", err)
 			}
 			if err != nil || n < tidyBatch {
 				break

@@ -71,7 +71,7 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 	}
 	switch details.Limits, err = o.cfg.Console.AppLimitUses(ctx, app, ""); {
 	case errors.Is(err, ratelimit.ErrUnavailable): // an app can be suspended while its limiter is down
-		o.cfg.Logger.WarnContext(ctx, "limits of the app not read", "app", appID, "error", err)
+		o.cfg.Logger.WarnContext(ctx, "reading the limits of an app failed", "app", appID, "error", err)
 	case err != nil:
 		return AppDetails{}, err
 	}

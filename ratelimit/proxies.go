@@ -36,7 +36,7 @@ func NewProxies(trusted []netip.Prefix) (Proxies, error) {
 			prefix = netip.PrefixFrom(addr.Unmap(), prefix.Bits()-96)
 		}
 		if prefix.Bits() == 0 {
-			return Proxies{}, fmt.Errorf("trusted proxies: %v would trust everybody", prefix)
+			return Proxies{}, fmt.Errorf("trusted proxies: %v would trust every client", prefix)
 		}
 		p.trusted = append(p.trusted, prefix.Masked())
 	}

@@ -27,9 +27,9 @@ var (
 	ErrFull = errors.New("the database or its disk is full")
 	// ErrNoListen: the database cannot receive announcements of other processes.
 	ErrNoListen = errors.New("no announcements on this database")
-	// ErrUndone: the act ended well, and then a statement that it had left for [Later]
+	// ErrUndone: the operation ended well, and then a statement that it had left for [Later]
 	// failed. Nothing of it happened.
-	ErrUndone = errors.New("the act was undone")
+	ErrUndone = errors.New("the operation was rolled back")
 	// ErrNoRows: [One] found nothing.
 	ErrNoRows = errors.New("no rows")
 )

@@ -10,9 +10,9 @@ type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
-// Later runs a statement of an act whose outcome the act need not know, by the time
+// Later runs a statement of an operation whose outcome the operation need not know, by the time
 // that it commits: on a database behind a network it may travel with another. When it
-// fails, the act fails.
+// fails, the operation fails.
 func Later(ctx context.Context, tx Tx, query string, args ...any) error {
 	if pipeline, ok := tx.(interface {
 		Later(ctx context.Context, query string, args ...any) error
@@ -23,7 +23,7 @@ func Later(ctx context.Context, tx Tx, query string, args ...any) error {
 	return err
 }
 
-// OneLater is [One] for a row that the act reads only after its next statement has run. The
+// OneLater is [One] for a row that the operation reads only after its next statement has run. The
 // query may be sent together with that statement. By then found reports whether there was a
 // row. There must be a next statement.
 func OneLater(ctx context.Context, tx Tx, found *bool, query string, args []any, dest ...any) error {

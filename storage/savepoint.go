@@ -16,7 +16,7 @@ func Savepoint(ctx context.Context, tx Tx, act Operation) (err error) {
 	}
 	finished := false
 	defer func() {
-		if !finished { // the act panicked: leave the transaction as it was
+		if !finished { // the operation panicked: leave the transaction as it was
 			_ = undo(ctx, tx)
 		}
 	}()
@@ -26,7 +26,7 @@ func Savepoint(ctx context.Context, tx Tx, act Operation) (err error) {
 		if _, err = tx.Exec(ctx, "RELEASE SAVEPOINT partnerkit_act"); err == nil {
 			return nil
 		}
-		// A statement that the act left for [Later] may have failed with it.
+		// A statement that the operation left for [Later] may have failed with it.
 		err = fmt.Errorf("release savepoint: %w", err)
 	}
 	if lost := undo(ctx, tx); lost != nil {

@@ -21,7 +21,7 @@ func (stuck) Exec(_ context.Context, query string, _ ...any) (int64, error) {
 	return 0, nil
 }
 
-// An act that could not be undone has not ended as it says.
+// An operation that could not be undone has not ended as it says.
 func TestSavepointThatStays(t *testing.T) {
 	t.Parallel()
 	refusal := errors.New("refused")

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// SQL adapts a host's *sql.Tx, so that acts can join it.
+// SQL adapts a host's *sql.Tx, so that operations can join it.
 func SQL(tx *sql.Tx) Tx { return sqlTx{tx} }
 
 type sqlTx struct{ tx *sql.Tx }

@@ -14,7 +14,7 @@ type Tx interface {
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
-// Rows is the part of *sql.Rows that acts use. Closing twice is fine.
+// Rows is the part of *sql.Rows that operations use. Closing twice is fine.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -41,15 +41,15 @@ type Operation func(ctx context.Context, tx Tx) error
 type DB interface {
 	// Dialect returns the differences between databases.
 	Dialect() Dialect
-	// Write runs the act in a transaction and returns after its commit.
+	// Write runs the operation in a transaction and returns after its commit.
 	Write(ctx context.Context, act Operation) error
-	// Exec runs one statement as an act of its own.
+	// Exec runs one statement as an operation of its own.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 	// Query reads, outside any transaction.
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 	// BeginTx opens a transaction that the caller ends.
 	BeginTx(ctx context.Context) (OpenTx, error)
-	// Migrate runs the act like Write, as the only migrator of this database.
+	// Migrate runs the operation like Write, as the only migrator of this database.
 	Migrate(ctx context.Context, act Operation) error
 	// Announce tells other processes on this database that a topic has news.
 	// It is a hint and may be lost. On a database of one process it does nothing.

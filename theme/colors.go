@@ -89,7 +89,7 @@ func (c Colors) check(scheme string, defaults Colors) error {
 			continue
 		}
 		if _, ok := luminance(one.value); !ok {
-			errs = append(errs, fmt.Errorf("%s.%s %q is not a colour in hexadecimal digits, which is what can be checked for contrast; write it like #0b6652 or #fff", scheme, one.field, one.value))
+			errs = append(errs, fmt.Errorf("%s.%s %q is not a colour in hexadecimal digits; write it like #0b6652 or #fff", scheme, one.field, one.value))
 			continue
 		}
 		own[one.field], values[one.field] = true, one.value
@@ -98,7 +98,7 @@ func (c Colors) check(scheme string, defaults Colors) error {
 		for _, back := range pair.backs {
 			got := contrast(values[pair.front], values[back])
 			if (own[pair.front] || own[back]) && got < pair.least {
-				errs = append(errs, fmt.Errorf("%s.%s %s on %s %s has a contrast of %.1f, and people need %.1f to read it; make one of the two darker or lighter",
+				errs = append(errs, fmt.Errorf("%s.%s %s on %s %s has a contrast of %.1f, but at least %.1f is required; make one of the two darker or lighter",
 					scheme, pair.front, values[pair.front], back, values[back], got, pair.least))
 			}
 		}

@@ -57,10 +57,10 @@ func TestCheckRefuses(t *testing.T) {
 		"five digits":       {theme.Theme{Dark: theme.Colors{Line: "#12345"}}, "Theme.Dark.Line"},
 		"no digits":         {theme.Theme{Dark: theme.Colors{Line: "#+12345"}}, "Theme.Dark.Line"},
 		"no #":              {theme.Theme{Dark: theme.Colors{Line: "0123456"}}, "Theme.Dark.Line"},
-		"pale accent":       {theme.Theme{Light: theme.Colors{Accent: "#ffcc00"}}, "Theme.Light.Accent #ffcc00 on Card #fff has a contrast of 1.5, and people need 4.5"},
+		"pale accent":       {theme.Theme{Light: theme.Colors{Accent: "#ffcc00"}}, "Theme.Light.Accent #ffcc00 on Card #fff has a contrast of 1.5, but at least 4.5 is required"},
 		"dark button text":  {theme.Theme{Light: theme.Colors{OnAccent: "#000"}}, "Theme.Light.OnAccent #000 on Accent #0b6652"},
 		"dark card":         {theme.Theme{Light: theme.Colors{Card: "#222"}}, "Theme.Light.Ink #16212a on Card #222"},
-		"faint edge":        {theme.Theme{Light: theme.Colors{Edge: "#ddd"}}, "people need 3.0"},
+		"faint edge":        {theme.Theme{Light: theme.Colors{Edge: "#ddd"}}, "at least 3.0 is required"},
 	} {
 		err := test.theme.Check()
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), ";") {

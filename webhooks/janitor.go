@@ -17,7 +17,7 @@ func (s *Service) tidy(ctx context.Context, now time.Time) {
 	for ctx.Err() == nil {
 		n, err := s.store.Purge(ctx, storage.Purge{Kind: storage.PurgeDeliveries, Before: now.Add(-s.cfg.PurgeAfter), Limit: tidyBatch})
 		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.ErrorContext(ctx, "webhooks: janitor", "err", err)
+			s.cfg.Logger.ErrorContext(ctx, "webhooks: purge failed", "err", err)
 		}
 		if err != nil || n < tidyBatch {
 			return

@@ -25,14 +25,14 @@ func (s *Service) reseal(ctx context.Context) {
 			}
 		}
 		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot seal secrets with the first key", "err", err)
+			s.cfg.Logger.ErrorContext(ctx, "webhooks: resealing secrets failed", "err", err)
 		}
 		if len(some) < tidyBatch {
 			break
 		}
 	}
 	if resealed > 0 {
-		s.cfg.Logger.InfoContext(ctx, "webhooks: sealed secrets with the first key", "webhooks", resealed)
+		s.cfg.Logger.InfoContext(ctx, "webhooks: resealed secrets", "webhooks", resealed)
 	}
 }
 

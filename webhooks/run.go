@@ -35,7 +35,7 @@ func (s *Service) Run(ctx context.Context) error {
 	select {
 	case <-done:
 	case <-time.After(stopsWithin): // the store ignores deadlines
-		s.cfg.Logger.ErrorContext(ctx, "webhooks: stopped without waiting for the store any longer")
+		s.cfg.Logger.ErrorContext(ctx, "webhooks: stopped without waiting for the store")
 	}
 	return ctx.Err()
 }

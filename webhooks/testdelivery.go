@@ -68,7 +68,7 @@ func (s *Service) testedWith(names []string) events.Definition {
 func markTest(data json.RawMessage) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, fmt.Errorf("sample is no JSON object: %w", err)
+		return nil, fmt.Errorf("sample is not a JSON object: %w", err)
 	}
 	members["test"] = json.RawMessage("true")
 	return apierror.EncodeJSON(members)

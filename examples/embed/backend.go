@@ -55,7 +55,7 @@ func (b *backend) write(ctx context.Context, tx storage.Tx, i invoice) error {
 	return err
 }
 
-// inTx runs an act in a transaction that the store opens, on either database.
+// inTx runs an operation in a transaction that the store opens, on either database.
 func (b *backend) inTx(ctx context.Context, act func(storage.Tx) error) error {
 	tx, err := b.store.BeginTx(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ func reconcile(ctx context.Context, box *inbox.Inbox, o options, log *slog.Logge
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			log.WarnContext(ctx, "cannot reconcile", "err", err)
+			log.WarnContext(ctx, "reconciling failed", "err", err)
 		case report.Fresh > 0 || report.Restarted:
 			log.InfoContext(ctx, "reconciled", "read", report.Read, "missed", report.Fresh, "restarted", report.Restarted)
 		}

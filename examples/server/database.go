@@ -38,7 +38,7 @@ func openLimiter(ctx context.Context, url string, p parts) (limiter ratelimit.Li
 	opts.MaxRetries = -1              // a command that is sent twice counts twice
 	client := redis.NewClient(opts)
 	if err := client.Ping(ctx).Err(); err != nil {
-		p.log.Warn("redis does not answer; until it does, limits are counted in memory", "address", opts.Addr)
+		p.log.Warn("redis does not respond, limits are counted in memory until it does", "address", opts.Addr)
 	}
 	limiter, err = redislimit.New(redislimit.Config{Client: client, Logger: p.log, MeterProvider: p.metrics.library})
 	return limiter, func() { _ = client.Close() }, err

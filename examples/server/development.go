@@ -86,7 +86,7 @@ func (o options) keyring(dev bool, log *slog.Logger) (*keyring.Keyring, error) {
 		return nil, usage(errors.New("-key is required outside development mode; make one with: openssl rand -base64 32"))
 	}
 	if o.key == "" {
-		log.Warn("no -key: secrets are sealed with the fixed key of development mode, which everybody knows")
+		log.Warn("no -key: secrets are encrypted with the public key of development mode")
 		return keyring.Parse(developmentKey)
 	}
 	ring, err := keyring.Parse(o.key)

@@ -71,7 +71,7 @@ func TestOptionsThatAreWrong(t *testing.T) {
 		{args: []string{"-dev=perhaps"}, want: "true or false"},
 		{env: map[string]string{"PARTNERKIT_DEV": "perhaps"}, want: "PARTNERKIT_DEV"},
 		{args: []string{"-trusted-proxies", "10.0.0.1"}, want: "not a network"},
-		{args: []string{"-trusted-proxies", "0.0.0.0/0"}, want: "everybody"},
+		{args: []string{"-trusted-proxies", "0.0.0.0/0"}, want: "every client"},
 		{args: []string{"-trusted-documents", "agent.example,*.example"}, want: "*.example"},
 		{args: []string{"-agents=perhaps"}, want: "agents"},
 	} {

@@ -58,7 +58,7 @@ func (k *timekeeper) follow(ctx context.Context) {
 		ahead, err := k.store.ClockOffset(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				k.log.Warn("the clock's offset cannot be read", "err", err)
+				k.log.Warn("reading the clock's offset failed", "err", err)
 			}
 			continue
 		}

@@ -133,7 +133,7 @@ func (l *Limiter) Peek(ctx context.Context, now time.Time, counters []ratelimit.
 }
 
 // errPaused stands for an answer from a Redis that is being left alone.
-var errPaused = errors.New("redis failed a moment ago and is not asked")
+var errPaused = errors.New("redis failed recently and is not called")
 
 // share waits for the flight that includes the check. If the caller's context ends, the
 // flight continues for the other checks.

@@ -147,7 +147,7 @@ func (s *store) check(ctx context.Context, k keys) ([]int64, error) {
 		return nil, err
 	}
 	if len(reply) != k.len() {
-		return nil, fmt.Errorf("redis answered %d numbers for %d keys", len(reply), k.len())
+		return nil, fmt.Errorf("redis returned %d numbers for %d keys", len(reply), k.len())
 	}
 	return reply, nil
 }
@@ -220,7 +220,7 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 		return ratelimit.Tally{}, err
 	}
 	if len(reply) != len(keys)+1 {
-		return ratelimit.Tally{}, fmt.Errorf("redis answered %d numbers for the failures of %d keys", len(reply), len(keys))
+		return ratelimit.Tally{}, fmt.Errorf("redis returned %d numbers for the failures of %d keys", len(reply), len(keys))
 	}
 	found := tally(&ratelimit.Request{Lockouts: failed}, nil, reply[:len(keys)])
 	found.BeganLockout = reply[len(keys)] == 1

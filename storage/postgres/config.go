@@ -27,7 +27,7 @@ type Config struct {
 	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are
 	// missing.
 	SkipMigrations bool
-	// Logger receives repeated acts and migrations; nil discards them.
+	// Logger receives repeated operations and migrations; nil discards them.
 	Logger *slog.Logger
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// An act that lost against another runs again, at most maxAttempts times in
+// An operation that lost against another runs again, at most maxAttempts times in
 // all, after a pause that grows from firstPause and is spread at random.
 const (
 	maxAttempts = 8
@@ -45,12 +45,12 @@ func (db *DB) Dialect() storage.Dialect {
 	return storage.Dialect{Name: "postgres", Schema: db.cfg.Schema, ForShare: " FOR SHARE", ForUpdate: " FOR UPDATE", SkipLocked: " SKIP LOCKED", Now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"}
 }
 
-// Write implements [storage.DB], at READ COMMITTED: acts lock what they rely on.
+// Write implements [storage.DB], at READ COMMITTED: operations lock what they rely on.
 func (db *DB) Write(ctx context.Context, act storage.Operation) error {
 	return db.repeat(ctx, func() error { return db.once(ctx, act) })
 }
 
-// once runs the act in one transaction: as a pipeline on a connection of pgx, and
+// once runs the operation in one transaction: as a pipeline on a connection of pgx, and
 // statement by statement on any other, such as that of a driver wrapped around it.
 func (db *DB) once(ctx context.Context, act storage.Operation) error {
 	isPgx, err := db.piped(ctx, act)
@@ -60,7 +60,7 @@ func (db *DB) once(ctx context.Context, act storage.Operation) error {
 	return plainly(ctx, db.sql, act)
 }
 
-// piped reports whether it had a connection of pgx to run the act on.
+// piped reports whether it had a connection of pgx to run the operation on.
 func (db *DB) piped(ctx context.Context, act storage.Operation) (isPgx bool, err error) {
 	conn, err := db.sql.Conn(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (db *DB) piped(ctx context.Context, act storage.Operation) (isPgx bool, err
 	return isPgx, err
 }
 
-// plainly runs the act statement by statement.
+// plainly runs the operation statement by statement.
 func plainly(ctx context.Context, on *sql.DB, act storage.Operation) error {
 	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
@@ -122,7 +122,7 @@ func (db *DB) repeat(ctx context.Context, attempt func() error) error {
 		if err == nil || !repeatable(err) || n == maxAttempts {
 			return explain(err)
 		}
-		db.cfg.Logger.DebugContext(ctx, "postgres: act met another, repeating", "attempt", n, "sqlstate", sqlState(err))
+		db.cfg.Logger.DebugContext(ctx, "postgres: operation conflicted with another, repeating", "attempt", n, "sqlstate", sqlState(err))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -29,7 +29,7 @@ func sqlState(err error) string {
 	return ""
 }
 
-// repeatable tells an act that lost against another: the server has undone it.
+// repeatable tells an operation that lost against another: the server has undone it.
 func repeatable(err error) bool {
 	state := sqlState(err)
 	return state == serializationFailure || state == deadlockDetected

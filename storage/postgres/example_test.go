@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/postgres"
 )
 
-// An act of the library joins a transaction that the host began with pgx.
+// An operation of the library joins a transaction that the host began with pgx.
 func Example() {
 	ctx := context.Background()
 	url := os.Getenv("DATABASE_URL")

@@ -103,7 +103,7 @@ func (db *DB) probe(ctx context.Context, conn *pgx.Conn) error {
 		note, err := conn.WaitForNotification(waiting)
 		switch {
 		case err != nil && ctx.Err() == nil && waiting.Err() != nil:
-			return fmt.Errorf("%w: nothing arrives on this connection, a pooler may stand before the server", storage.ErrNoListen)
+			return fmt.Errorf("%w: no notifications arrive on this connection; there may be a pooler in front of the server", storage.ErrNoListen)
 		case err != nil:
 			return err
 		case note.Payload == db.payload(probeTopic):

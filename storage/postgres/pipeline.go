@@ -16,9 +16,9 @@ import (
 // rollbackWithin is the time limit for ending a transaction that failed.
 const rollbackWithin = 5 * time.Second
 
-// pipeline is the transaction of an act, on a connection of pgx. What need not be
+// pipeline is the transaction of an operation, on a connection of pgx. What need not be
 // answered at once travels with the next statement that does: BEGIN with the first,
-// COMMIT with the last ones. That saves an act a third of its ways to the server and
+// COMMIT with the last ones. That saves an operation a third of its ways to the server and
 // back, or more.
 type pipeline struct {
 	conn   *pgx.Conn
@@ -28,12 +28,12 @@ type pipeline struct {
 	over   bool
 }
 
-// runPipeline runs the act in one transaction.
+// runPipeline runs the operation in one transaction.
 func runPipeline(ctx context.Context, conn *pgx.Conn, act storage.Operation) (err error) {
 	p := &pipeline{conn: conn, waits: &pgx.Batch{}}
 	p.waits.Queue("begin isolation level read committed")
 	committed := false
-	defer func() { // even if the act panics
+	defer func() { // even if the operation panics
 		p.over = true
 		if !committed {
 			p.rollback(ctx)
@@ -131,7 +131,7 @@ func take(results pgx.BatchResults, to read) error {
 	return err
 }
 
-// commit is sent with what waits. An act that sent nothing has nothing to commit.
+// commit is sent with what waits. An operation that sent nothing has nothing to commit.
 func (p *pipeline) commit(ctx context.Context) error {
 	if p.isIdle() && p.waits.Len() == 1 {
 		return nil
@@ -145,7 +145,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 	tag, err := results.Exec()
 	if err = cmp.Or(err, results.Close()); err == nil && tag.String() == "ROLLBACK" {
-		err = cmp.Or(p.failed, pgx.ErrTxCommitRollback) // the act went on after an error
+		err = cmp.Or(p.failed, pgx.ErrTxCommitRollback) // the operation went on after an error
 	}
 	return err
 }

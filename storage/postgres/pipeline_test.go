@@ -7,8 +7,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// What an act does later is part of it: in its order, seen by its own statements, and
-// its failure is that of the act.
+// What an operation does later is part of it: in its order, seen by its own statements, and
+// its failure is that of the operation.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	db := open(t)

@@ -51,7 +51,7 @@ func txError(err error) error {
 	return explain(err)
 }
 
-// Pgx adapts a host's pgx.Tx, so that acts can join it.
+// Pgx adapts a host's pgx.Tx, so that operations can join it.
 func Pgx(tx pgx.Tx) storage.Tx { return pgxTx{tx} }
 
 type pgxTx struct{ tx pgx.Tx }

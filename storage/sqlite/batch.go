@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// run executes the acts of the batch and commits them, together with acts that
+// run executes the operations of the batch and commits them, together with operations that
 // arrive while it runs. Each job has its error afterwards.
 func (w *writer) run() {
 	if w.together() {
@@ -21,10 +21,10 @@ func (w *writer) run() {
 	}
 }
 
-// together runs the acts in one transaction, so that each one still stands or
-// falls alone. It reports false when none of it happened and each act is to run
+// together runs the operations in one transaction, so that each one still stands or
+// falls alone. It reports false when none of it happened and each operation is to run
 // again, alone: SQLite drops a transaction on some errors, a full disk for one,
-// and a commit can fail because of one of its acts.
+// and a commit can fail because of one of its operations.
 func (w *writer) together() bool {
 	if err := w.begin(); err != nil {
 		fail(w.batch, err)
@@ -34,7 +34,7 @@ func (w *writer) together() bool {
 	for i := 0; i < len(w.batch); i++ {
 		j := w.batch[i]
 		if w.guarded(j, done == 0) {
-			w.log.Warn("sqlite: transaction lost, repeating the batch one by one", "acts", len(w.batch), "err", j.err)
+			w.log.Warn("sqlite: transaction lost, repeating the batch one by one", "operations", len(w.batch), "err", j.err)
 			return false
 		}
 		if j.err == nil {
@@ -50,7 +50,7 @@ func (w *writer) together() bool {
 	}
 	err := w.commit()
 	if isUndone(err) && len(w.batch) > 1 {
-		w.log.Warn("sqlite: commit refused, repeating the batch one by one", "acts", len(w.batch), "err", err)
+		w.log.Warn("sqlite: commit refused, repeating the batch one by one", "operations", len(w.batch), "err", err)
 		return false
 	}
 	for _, j := range w.batch {
@@ -83,9 +83,9 @@ func fail(batch []*job, err error) {
 	}
 }
 
-// guarded runs the act of a job so that its failure undoes its own statements
+// guarded runs the operation of a job so that its failure undoes its own statements
 // and no others. It reports whether the transaction was lost instead. The first
-// act has nothing before it to keep, and a single statement is undone by SQLite
+// operation has nothing before it to keep, and a single statement is undone by SQLite
 // itself; only the rest need a savepoint.
 func (w *writer) guarded(j *job, first bool) (lost bool) {
 	switch {
@@ -115,9 +115,9 @@ func (w *writer) guarded(j *job, first bool) (lost bool) {
 	return false
 }
 
-// act calls the act of a job under a context that is never cancelled, after a last
+// act calls the operation of a job under a context that is never cancelled, after a last
 // check of the caller's context. It reports whether the transaction was lost, which
-// is an error even if the act returned nil.
+// is an error even if the operation returned nil.
 func (w *writer) act(j *job) (lost bool, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return false, err
@@ -128,12 +128,12 @@ func (w *writer) act(j *job) (lost bool, err error) {
 	}
 	tx := &txn{conn: w.conn}
 	defer func() {
-		// A panic belongs to the goroutine that brought the act.
+		// A panic belongs to the goroutine that brought the operation.
 		if j.panicked = recover(); j.panicked != nil {
-			err = errors.New("sqlite: the act panicked")
+			err = errors.New("sqlite: the operation panicked")
 		}
 		if lost = tx.end(); lost && err == nil {
-			err = errors.New("sqlite: the transaction was lost during the act")
+			err = errors.New("sqlite: the transaction was lost during the operation")
 		}
 	}()
 	return false, j.act(uncancelled(j.ctx), tx)

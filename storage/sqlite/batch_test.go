@@ -17,8 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// batched runs the acts in one batch for certain: they queue up behind an open
-// transaction, in a bubble that knows when all of them wait. Each act inserts
+// batched runs the operations in one batch for certain: they queue up behind an open
+// transaction, in a bubble that knows when all of them wait. Each operation inserts
 // three rows under its number; it returns the error of each.
 func batched(t *testing.T, db *sqlite.DB, acts []storage.Operation) []error {
 	t.Helper()
@@ -60,7 +60,7 @@ func insertStep(ctx context.Context, tx storage.Tx, act, step int) error {
 	return err
 }
 
-// threeSteps is an act of three rows; meddle may break it before a step.
+// threeSteps is an operation of three rows; meddle may break it before a step.
 func threeSteps(act int, meddle func(ctx context.Context, tx storage.Tx, step int) error) storage.Operation {
 	return func(ctx context.Context, tx storage.Tx) error {
 		for step := range 3 {
@@ -90,7 +90,7 @@ func wantRows(t *testing.T, db *sqlite.DB, act, want int) {
 
 var errMeddled = errors.New("meddled")
 
-// meddlers break one act of a batch at one of its steps.
+// meddlers break one operation of a batch at one of its steps.
 var meddlers = map[string]func(ctx context.Context, tx storage.Tx) error{
 	"the act fails": func(context.Context, storage.Tx) error { return errMeddled },
 	"its statement fails": func(ctx context.Context, tx storage.Tx) error {
@@ -104,7 +104,7 @@ var meddlers = map[string]func(ctx context.Context, tx storage.Tx) error{
 	},
 }
 
-// A fault at any statement of any act of a batch does not affect the other acts.
+// A fault at any statement of any operation of a batch does not affect the other operations.
 func TestFaultsInABatch(t *testing.T) {
 	t.Parallel()
 	const acts = 5
@@ -137,7 +137,7 @@ func TestFaultsInABatch(t *testing.T) {
 	}
 }
 
-// A caller that gives up while its act runs gets the act's true answer, and the
+// A caller that gives up while its operation runs gets the operation's true answer, and the
 // neighbours do not notice.
 func TestCancelledInABatch(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestCancelledInABatch(t *testing.T) {
 				threeSteps(1, func(_ context.Context, tx storage.Tx, step int) error {
 					if step == at {
 						cancel()
-						// the caller's context by mistake, instead of the act's
+						// the caller's context by mistake, instead of the operation's
 						_, err := tx.Exec(ctx, "INSERT INTO rows_of (act, step) VALUES (1, 9)")
 						return err
 					}
@@ -170,7 +170,7 @@ func TestCancelledInABatch(t *testing.T) {
 	}
 }
 
-// A database that may not grow refuses the act that needs room, not the others.
+// A database that may not grow refuses the operation that needs room, not the others.
 func TestFullInABatch(t *testing.T) {
 	t.Parallel()
 	for victim := range 4 {
@@ -242,8 +242,8 @@ func (s refusingStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
-// When the outcome of a commit is unknown, every act of the batch returns the error of the
-// commit, even an act that failed with its own error: what another act wrote may have
+// When the outcome of a commit is unknown, every operation of the batch returns the error of the
+// commit, even an operation that failed with its own error: what another operation wrote may have
 // caused that error.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
@@ -373,7 +373,7 @@ func TestCloseWithWaiters(t *testing.T) {
 	})
 }
 
-// Several transactions and acts take turns in the order in which they came.
+// Several transactions and operations take turns in the order in which they came.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, db *sqlite.DB) {
@@ -409,7 +409,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// An act that ends its goroutine, as t.FailNow does, does not take the
+// An operation that ends its goroutine, as t.FailNow does, does not take the
 // connection with it.
 func TestGoexitInAnAct(t *testing.T) {
 	t.Parallel()

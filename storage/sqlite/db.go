@@ -127,8 +127,8 @@ func (db *DB) Dialect() storage.Dialect {
 	return storage.Dialect{Name: "sqlite", Keyed: " WITHOUT ROWID", Now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", IsOneProcess: true}
 }
 
-// Write implements [storage.DB]: the act shares its commit with other acts that wait
-// at the same time. The context is checked until the act begins, not after.
+// Write implements [storage.DB]: the operation shares its commit with other operations that wait
+// at the same time. The context is checked until the operation begins, not after.
 func (db *DB) Write(ctx context.Context, act storage.Operation) error {
 	return db.writer.write(&job{ctx: ctx, act: act})
 }
@@ -232,7 +232,7 @@ func (db *DB) Listen(ctx context.Context, _ func(string)) error {
 	}
 }
 
-// Close waits for the acts under way, rolls back a transaction that was left
+// Close waits for the operations under way, rolls back a transaction that was left
 // open, and releases the file. A second Close does nothing.
 func (db *DB) Close() error {
 	if db.closed.Swap(true) {

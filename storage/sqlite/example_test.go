@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// A row of the host's own and an act of the library commit together.
+// A row of the host's own and an operation of the library commit together.
 func Example() {
 	ctx := context.Background()
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory})

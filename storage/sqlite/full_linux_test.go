@@ -14,8 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// On a disk that fills up under load, every act that returned success is stored and
-// no other act is. Reads continue, and writes succeed again once there is space.
+// On a disk that fills up under load, every operation that returned success is stored and
+// no other operation is. Reads continue, and writes succeed again once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,9 +8,9 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// txn is the connection for the time of one act or of one lent transaction. When
+// txn is the connection for the time of one operation or of one lent transaction. When
 // the txn is over, its rows are closed and it runs no more statements, because the
-// connection then serves another act or transaction.
+// connection then serves another operation or transaction.
 type txn struct {
 	conn *statements
 

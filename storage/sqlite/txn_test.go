@@ -128,7 +128,7 @@ func TestLostTransactionIsOver(t *testing.T) {
 	})
 }
 
-// A commit that one act makes impossible costs the others nothing.
+// A commit that one operation makes impossible costs the others nothing.
 func TestCommitRefusedByOneAct(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, db *sqlite.DB) {

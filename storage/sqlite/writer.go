@@ -35,13 +35,13 @@ type writer struct {
 	idle   chan struct{} // closed when closed and no longer held
 }
 
-// job is one act waiting for the connection, one statement, or one BeginTx.
+// job is one operation waiting for the connection, one statement, or one BeginTx.
 type job struct {
 	ctx   context.Context
 	act   storage.Operation
-	query string // without an act: one statement, atomic by itself
+	query string // without an operation: one statement, atomic by itself
 	args  []any
-	lend  bool // wants the connection, brings no act
+	lend  bool // wants the connection, brings no operation
 
 	turn    chan struct{} // of one that waits; receives once: the job is done, or is to lead
 	leading bool          // appointed to lead; set under writer.mu
@@ -50,7 +50,7 @@ type job struct {
 	settled  bool  // its outcome is final
 	changed  int64 // rows, by the one statement
 	err      error
-	panicked any // of the act; raised again in the goroutine that brought it
+	panicked any // of the operation; raised again in the goroutine that brought it
 }
 
 func newWriter(db *sql.DB, on *sql.Conn, cfg Config) *writer {
@@ -60,7 +60,7 @@ func newWriter(db *sql.DB, on *sql.Conn, cfg Config) *writer {
 	}
 }
 
-// write runs the job's act and returns after its commit.
+// write runs the job's operation and returns after its commit.
 func (w *writer) write(j *job) error {
 	if err := w.enter(j); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (w *writer) busy() error {
 	if w.lent != nil {
 		return fmt.Errorf("%w: waited %v, a transaction is open; use WithTx to write inside it", storage.ErrBusy, w.wait)
 	}
-	return fmt.Errorf("%w: waited %v for what came before it", storage.ErrBusy, w.wait)
+	return fmt.Errorf("%w: waited %v for earlier writes", storage.ErrBusy, w.wait)
 }
 
 // withdraw takes a job out of the queue, unless it has been taken already.
@@ -152,10 +152,10 @@ func (w *writer) lead() {
 	w.batch = w.take(w.batch[:0])
 	ended := false
 	defer func() {
-		if !ended { // runtime.Goexit in an act: the goroutine ends here
+		if !ended { // runtime.Goexit in an operation: the goroutine ends here
 			w.rollback()
 			left := slices.DeleteFunc(slices.Clone(w.batch), func(j *job) bool { return j.settled })
-			fail(left, errors.New("sqlite: an act ended the goroutine of its batch"))
+			fail(left, errors.New("sqlite: an operation ended the goroutine of its batch"))
 		}
 		for _, j := range w.batch[1:] {
 			j.finish(j.err)
@@ -166,7 +166,7 @@ func (w *writer) lead() {
 	ended = true
 }
 
-// take moves jobs from the queue to the batch, as many as it may hold: acts, or
+// take moves jobs from the queue to the batch, as many as it may hold: operations, or
 // one BeginTx by itself.
 func (w *writer) take(batch []*job) []*job {
 	w.mu.Lock()

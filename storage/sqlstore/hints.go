@@ -132,10 +132,10 @@ func (s *Store) listen(ctx context.Context) {
 		case ctx.Err() != nil || errors.Is(err, storage.ErrClosed):
 			return
 		case errors.Is(err, storage.ErrNoListen):
-			s.log.InfoContext(ctx, "storage: no announcements between processes; loops look for news by themselves", "reason", err)
+			s.log.InfoContext(ctx, "storage: processes cannot notify each other, polling instead", "reason", err)
 			pause(ctx, listenLater)
 		default:
-			s.log.WarnContext(ctx, "storage: lost the line for announcements, trying again", "err", err)
+			s.log.WarnContext(ctx, "storage: lost the connection for notifications, trying again", "err", err)
 			pause(ctx, listenAgain)
 		}
 	}
@@ -159,7 +159,7 @@ func (s *Store) announceNews(ctx context.Context) {
 	defer cancel()
 	for _, topic := range s.hub.takeNews() {
 		if err := s.db.Announce(ctx, topic); err != nil && !errors.Is(err, storage.ErrClosed) {
-			s.log.WarnContext(ctx, "storage: announcement lost", "topic", topic, "err", err)
+			s.log.WarnContext(ctx, "storage: notification lost", "topic", topic, "err", err)
 		}
 	}
 }
@@ -182,7 +182,7 @@ type hintedTx struct {
 
 func (t *hintedTx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
 
-// Commit publishes what the acts that joined have hinted at.
+// Commit publishes what the operations that joined have hinted at.
 func (t *hintedTx) Commit(ctx context.Context) error {
 	if err := t.OpenTx.Commit(ctx); err != nil {
 		return err

@@ -57,7 +57,7 @@ func (s *Store) Purge(ctx context.Context, p storage.Purge) (int, error) {
 	case storage.PurgeAppData:
 		return s.purgeAppData(ctx, p.Limit)
 	}
-	return 0, fmt.Errorf("purge: there is no kind %q", p.Kind)
+	return 0, fmt.Errorf("purge: unknown kind %q", p.Kind)
 }
 
 // purgeOAuth deletes storage.PurgeOAuth. Each statement is a transaction and deletes a

@@ -40,7 +40,7 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhook
 			case err != nil:
 				return err
 			case one.delivery.Status != r.From:
-				return fmt.Errorf("the check let a delivery pass that is %s", one.delivery.Status)
+				return fmt.Errorf("the check accepted a delivery that is %s", one.delivery.Status)
 			default:
 				queued = append(queued, one.delivery)
 			}

@@ -82,7 +82,7 @@ func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhooks.Fleet
 }
 
 // renewShards renews the leases of a node and returns its shards with their epochs.
-// On PostgreSQL it also keeps others from taking them until the act has ended.
+// On PostgreSQL it also keeps others from taking them until the operation has ended.
 func (t *tx) renewShards(ctx context.Context, node string, lease time.Duration) (map[int]int64, error) {
 	if t.dialect.IsOneProcess {
 		lease = forever

@@ -91,8 +91,8 @@ func (s *Store) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 	return &hintedTx{OpenTx: tx, hub: s.hub}, nil
 }
 
-// WithTx returns a store whose acts join a transaction, each in its own savepoint: an
-// act that fails is undone alone and the transaction continues. The store sees what
+// WithTx returns a store whose operations join a transaction, each in its own savepoint: an
+// operation that fails is undone alone and the transaction continues. The store sees what
 // the transaction wrote, and is for the goroutine that holds the transaction.
 func (s *Store) WithTx(tx storage.Tx) *Store {
 	inside := *s
@@ -113,7 +113,7 @@ func (s *Store) Query(ctx context.Context, query string, args ...any) (storage.R
 	return from.Query(ctx, query, args...)
 }
 
-// write runs an act of several statements.
+// write runs an operation of several statements.
 func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx) error) error {
 	ours := tx{sql: s.sql, dialect: s.db.Dialect()}
 	run := func(ctx context.Context, on storage.Tx) error {
@@ -134,7 +134,7 @@ func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx)
 // package.
 var errStop = errors.New("stop")
 
-// exec runs one statement that is an act by itself.
+// exec runs one statement that is an operation by itself.
 func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if s.transaction(ctx) == nil {
 		return s.db.Exec(ctx, s.sql.of(query), args...)
@@ -168,7 +168,7 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return t.on.Exec(ctx, t.sql.of(query), args...)
 }
 
-// later is exec for a statement whose outcome the act need not know.
+// later is exec for a statement whose outcome the operation need not know.
 func (t *tx) later(ctx context.Context, query string, args ...any) error {
 	return storage.Later(ctx, t.on, t.sql.of(query), args...)
 }
@@ -178,7 +178,7 @@ func (t *tx) one(ctx context.Context, query string, args []any, dest ...any) err
 	return storage.One(ctx, t.on, t.sql.of(query), args, dest...)
 }
 
-// hint makes the act wake the watchers of the topics once it is committed.
+// hint makes the operation wake the watchers of the topics once it is committed.
 func (t *tx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
 
 // sqlText puts the schema into statements. They name our tables partnerkit_…;

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// dataCases are the acts on app data, one at a time.
+// dataCases are the operations on app data, one at a time.
 var dataCases = []testCase[partnerkit.Store]{
 	{"Fields come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newData(t, e)

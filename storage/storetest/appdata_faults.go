@@ -12,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// dataFaultCases: each act on app data under a fault at each of its statements and with
-// a lost answer to its commit; and what the acts cost.
+// dataFaultCases: each operation on app data under a fault at each of its statements and with
+// a lost answer to its commit; and what the operations cost.
 var dataFaultCases = []testCase[*Env]{
 	{"Declare a field under faults", func(t *testing.T, e *Env) {
 		var f *dataFixture
@@ -200,7 +200,7 @@ func (f *dataFixture) wantSeen(t *testing.T, resource string, want bool) {
 	}
 }
 
-// statementLog remembers what passes, in acts too.
+// statementLog remembers what passes, in operations too.
 type statementLog struct {
 	storage.DB
 	statements []statement

@@ -171,7 +171,7 @@ func (f *webhookFixture) test(now time.Time) (webhooks.Delivery, func(webhooks.T
 	}
 }
 
-// closers are the ways to close a gate of a delivery. Each is an act.
+// closers are the ways to close a gate of a delivery. Each is an operation.
 var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	"suspend the app": func(t *testing.T, f *webhookFixture) error {
 		return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended)

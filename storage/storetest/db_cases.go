@@ -39,7 +39,7 @@ func (s scratch) insert(ctx context.Context, tx storage.Tx, act, step int) error
 	return err
 }
 
-// write is an act of three rows.
+// write is an operation of three rows.
 func (s scratch) write(ctx context.Context, act int) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx storage.Tx) error { return s.three(ctx, tx, act) })
 }
@@ -169,7 +169,7 @@ var actCases = []testCase[storage.DB]{
 	}},
 }
 
-// faultAmongNeighbours runs ten acts at once, one of them with a fault.
+// faultAmongNeighbours runs ten operations at once, one of them with a fault.
 func faultAmongNeighbours(t *testing.T, s scratch, fault Fault, step, base int) {
 	t.Helper()
 	tap := NewTap(s.db)

@@ -123,7 +123,7 @@ var deliveryCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-// wantQueued compares a delivery with what an act returned and with what is
+// wantQueued compares a delivery with what an operation returned and with what is
 // stored, and wants it due.
 func (f *webhookFixture) wantQueued(t *testing.T, want, returned webhooks.Delivery) {
 	t.Helper()

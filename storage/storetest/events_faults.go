@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// eventFaultCases are the acts on events under faults, and what they cost.
+// eventFaultCases are the operations on events under faults, and what they cost.
 var eventFaultCases = []testCase[*Env]{
 	{"Record events under faults", func(t *testing.T, e *Env) {
 		var recorded []events.Event

@@ -9,20 +9,20 @@ import (
 // maxFaults ends a search for the last statement that never ends.
 const maxFaults = 200
 
-// Faulty is an act to be tried with a fault in each of its places.
+// Faulty is an operation to be tried with a fault in each of its places.
 type Faulty struct {
-	// Prepare makes what the act needs, before each trial. nil: nothing.
+	// Prepare makes what the operation needs, before each trial. nil: nothing.
 	Prepare func(t *testing.T)
-	// Act is the act. It is called with the fault, and when it failed once more
+	// Act is the operation. It is called with the fault, and when it failed once more
 	// without.
 	Act func(ctx context.Context) error
-	// Check looks at what is there after the act failed, and after it succeeded.
+	// Check looks at what is there after the operation failed, and after it succeeded.
 	Check func(t *testing.T, happened bool)
 }
 
-// EveryFault runs the act with a fault at its first statement, then with one at
+// EveryFault runs the operation with a fault at its first statement, then with one at
 // its second and so on; then with a lost answer to each of its commits. After any
-// fault the act has happened wholly or not at all. After a failed statement it has
+// fault the operation has happened wholly or not at all. After a failed statement it has
 // not happened, and the same call works afterwards.
 func EveryFault(t *testing.T, tap *Tap, f Faulty) {
 	t.Helper()
@@ -35,7 +35,7 @@ func EveryFault(t *testing.T, tap *Tap, f Faulty) {
 	}
 }
 
-// trial reports whether the fault struck: the act has that many places.
+// trial reports whether the fault struck: the operation has that many places.
 func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 	t.Helper()
 	tap.Reset()
@@ -64,7 +64,7 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 		}
 		f.Check(t, true)
 	case fault == FaultCancel:
-		// An act that has begun may finish, as long as its answer is true.
+		// An operation that has begun may finish, as long as its answer is true.
 		f.Check(t, err == nil)
 		if err != nil {
 			if err := f.Act(t.Context()); err != nil {

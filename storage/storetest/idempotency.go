@@ -53,7 +53,7 @@ var (
 	answered = guard.KeyClaimed{State: guard.KeyAnswered, Answer: created}
 )
 
-// keyCases are the acts on idempotency keys.
+// keyCases are the operations on idempotency keys.
 var keyCases = []testCase[partnerkit.Store]{
 	// IDEM-01.
 	{"A key runs, then repeats its answer", func(t *testing.T, e partnerkit.Store) {

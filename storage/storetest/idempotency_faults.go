@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 )
 
-// keyFaultCases are the acts on idempotency keys under faults, and their cost.
+// keyFaultCases are the operations on idempotency keys under faults, and their cost.
 var keyFaultCases = []testCase[*Env]{
 	{"Claim under faults", func(t *testing.T, e *Env) {
 		var c guard.KeyClaim
@@ -107,7 +107,7 @@ var keyFaultCases = []testCase[*Env]{
 	}},
 }
 
-// wantCost counts the statements and commits of an act.
+// wantCost counts the statements and commits of an operation.
 func wantCost(t *testing.T, tap *Tap, statements, commits int, act func()) {
 	t.Helper()
 	tap.Reset()

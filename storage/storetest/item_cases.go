@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// itemCases are the acts on assets, extensions and functions, one at a time.
+// itemCases are the operations on assets, extensions and functions, one at a time.
 var itemCases = []testCase[partnerkit.Store]{
 	{"Assets come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)

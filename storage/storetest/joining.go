@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// joiningCases are acts inside a host's transaction.
+// joiningCases are operations inside a host's transaction.
 var joiningCases = []testCase[*Env]{
 	{"A joined act commits with its host", func(t *testing.T, e *Env) {
 		news, stop := e.Watch(sqlstore.TopicClock)

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 )
 
-// listingCases are the acts on listings, one at a time. CON-03.
+// listingCases are the operations on listings, one at a time. CON-03.
 var listingCases = []testCase[partnerkit.Store]{
 	{"A listing comes back as it was", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// listingFaultCases: each act under a fault at each of its statements and with a lost
+// listingFaultCases: each operation under a fault at each of its statements and with a lost
 // answer to its commit.
 var listingFaultCases = []testCase[*Env]{
 	{"First save under faults", func(t *testing.T, e *Env) {

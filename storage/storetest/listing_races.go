@@ -74,7 +74,7 @@ var listingRaceCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-// listingLockCases: what an act relies on stays until it has committed.
+// listingLockCases: what an operation relies on stays until it has committed.
 var listingLockCases = []testCase[*Env]{
 	{"Narrowing an app waits for an extension", func(t *testing.T, e *Env) {
 		f := newListing(t, e)

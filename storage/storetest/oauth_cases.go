@@ -30,7 +30,7 @@ func (f *oauthFixture) exchange() oauthserver.Exchange {
 	}
 }
 
-// oauthCases are the acts of the OAuth server, one at a time.
+// oauthCases are the operations of the OAuth server, one at a time.
 var oauthCases = []testCase[partnerkit.Store]{
 	{"Installations of an app, page by page", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// faultCases: each act under a fault at each of its statements and with a lost
+// faultCases: each operation under a fault at each of its statements and with a lost
 // answer to its commit.
 var faultCases = []testCase[*Env]{
 	{"Approve under faults", func(t *testing.T, e *Env) {
@@ -144,7 +144,7 @@ var faultCases = []testCase[*Env]{
 	}},
 }
 
-// outcome returns an error for an act that ended other than expected.
+// outcome returns an error for an operation that ended other than expected.
 func outcome(err error, expected bool) error {
 	if err == nil && !expected {
 		return errors.New("storetest: the act ended otherwise")

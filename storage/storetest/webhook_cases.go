@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// webhookCases are the acts on webhooks, one at a time.
+// webhookCases are the operations on webhooks, one at a time.
 var webhookCases = []testCase[partnerkit.Store]{
 	{"Webhooks come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// webhookFaultCases: each act on webhooks under a fault at each of its statements
+// webhookFaultCases: each operation on webhooks under a fault at each of its statements
 // and with a lost answer to its commit.
 var webhookFaultCases = []testCase[*Env]{
 	{"Create a webhook under faults", func(t *testing.T, e *Env) {

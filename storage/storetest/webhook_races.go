@@ -104,8 +104,8 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-// webhookLockCases: nothing is queued after a gate was closed. An act that queues
-// deliveries locks the gates until it has committed, and waits for an act that closes one.
+// webhookLockCases: nothing is queued after a gate was closed. An operation that queues
+// deliveries locks the gates until it has committed, and waits for an operation that closes one.
 var webhookLockCases = []testCase[*Env]{
 	{"Closing a gate waits for a redelivery", func(t *testing.T, e *Env) {
 		for name, shut := range closers {

@@ -12,7 +12,7 @@ import (
 
 // sqlWebhookCases need what only sqlstore has.
 var sqlWebhookCases = []testCase[*Env]{
-	// CON-01, RDL-03: what is another app's, or deleted, is not found by any act.
+	// CON-01, RDL-03: what is another app's, or deleted, is not found by any operation.
 	{"Foreign and deleted webhooks are not found", func(t *testing.T, e *Env) {
 		f, other := newWebhook(t, e), newWebhook(t, e)
 		d := f.failed(t, noon)

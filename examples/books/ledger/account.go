@@ -73,7 +73,7 @@ func (l *Ledger) createAccount(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// withCode runs an act that gives an account its code. When it fails because another
+// withCode runs an operation that gives an account its code. When it fails because another
 // account has the code, the error says so.
 func withCode(ctx context.Context, tx storage.Tx, a Account, act storage.Operation) error {
 	err := storage.Savepoint(ctx, tx, act)

@@ -45,7 +45,7 @@ func (d *demo) next() time.Time {
 	return d.at
 }
 
-// keep runs an act unless an earlier one failed.
+// keep runs an operation unless an earlier one failed.
 func (d *demo) keep(act func() error) {
 	if d.err == nil {
 		d.err = act()

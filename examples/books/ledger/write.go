@@ -30,7 +30,7 @@ func (t table[T]) created(record T, event string) outcome {
 	return o
 }
 
-// write runs an act in a transaction, and adds its events and its answer: all of
+// write runs an operation in a transaction, and adds its events and its answer: all of
 // it is committed, or nothing.
 func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx context.Context, tx storage.Tx) (outcome, error)) error {
 	ctx := r.Context()

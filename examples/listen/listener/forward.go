@@ -31,7 +31,7 @@ func (l *Listener) forward(ctx context.Context, d Delivery) (status int, said []
 	}
 	res, err := l.console.client.Do(r)
 	if err != nil {
-		l.cfg.Logger.Warn("could not pass a delivery on", "id", d.ID, "err", err)
+		l.cfg.Logger.Warn("forwarding a delivery failed", "id", d.ID, "err", err)
 		return http.StatusBadGateway, []byte(err.Error())
 	}
 	defer res.Body.Close()

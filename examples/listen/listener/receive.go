@@ -15,7 +15,7 @@ func (l *Listener) receive(w http.ResponseWriter, r *http.Request) {
 		l.take(w, r)
 	})).ServeHTTP(w, r)
 	if !signed {
-		l.cfg.Logger.Warn("refused what the service did not sign", "from", r.RemoteAddr)
+		l.cfg.Logger.Warn("request without a valid signature rejected", "from", r.RemoteAddr)
 	}
 }
 

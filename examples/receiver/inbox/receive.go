@@ -32,7 +32,7 @@ func (i *Inbox) receive(w http.ResponseWriter, r *http.Request) {
 		i.cfg.Logger.WarnContext(r.Context(), "refused: the inbox is full", "event", e.ID)
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case err != nil:
-		i.cfg.Logger.ErrorContext(r.Context(), "cannot keep an event", "event", e.ID, "err", err)
+		i.cfg.Logger.ErrorContext(r.Context(), "storing an event failed", "event", e.ID, "err", err)
 		http.Error(w, "cannot keep the event", http.StatusInternalServerError)
 	default:
 		i.cfg.Logger.InfoContext(r.Context(), "received", "event", e.ID, "type", e.Type, "new", fresh == 1)

@@ -68,7 +68,7 @@ func (i *Inbox) workOnce(ctx context.Context) (pause time.Duration, err error) {
 		return 0, err
 	}
 	next := time.Now().Add(pauseAfter(failures))
-	i.cfg.Logger.WarnContext(ctx, "the work failed", "event", e.ID, "type", e.Type, "again", next, "err", worked)
+	i.cfg.Logger.WarnContext(ctx, "processing an event failed", "event", e.ID, "type", e.Type, "again", next, "err", worked)
 	_, err = i.db.ExecContext(ctx, "UPDATE event SET failures = failures + 1, due_at = $1 WHERE seq = $2", next.UnixMilli(), seq)
 	return 0, err
 }
