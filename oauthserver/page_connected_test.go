@@ -46,7 +46,7 @@ func TestConnectedApps(t *testing.T) {
 		app    oauthserver.App
 		notice string
 	}{
-		"/settings/apps/revoke-access": {first, "The app has no access any more."},
+		"/settings/apps/revoke-access": {first, "The app no longer has access."},
 		"/settings/apps/uninstall":     {second, "The app was uninstalled."},
 	} {
 		form := url.Values{"client_id": {test.app.ClientID}}

@@ -119,7 +119,7 @@ func TestTidyFault(t *testing.T) {
 	k.clock.Advance(webhooks.Retention + time.Second)
 	k.store.Tap.Arm(storetest.FaultError, 1)
 	k.service.Tidy(t.Context(), k.clock.Now())
-	if !strings.Contains(k.log.String(), "janitor") || len(k.due(w)) != 1 {
+	if !strings.Contains(k.log.String(), "purge failed") || len(k.due(w)) != 1 {
 		t.Errorf("%d are left, and it logged %q", len(k.due(w)), k.log)
 	}
 	k.store.Tap.Reset()

@@ -17,7 +17,7 @@ func TestClock_SBX01(t *testing.T) {
 	hook := fill("/apps/{appId}/webhooks/{webhookId}")
 	delivery := hook + fill("/deliveries/{deliveryId}")
 	for _, path := range []string{hook, delivery} {
-		o.get(path).want(http.StatusOK).shows("For the platform it is 1 Sep 2026, 12:00:00 UTC.", "1 min 5 min 30 min 1 h 2 h 6 h 24 h 30 days")
+		o.get(path).want(http.StatusOK).shows("The time of the platform is 1 Sep 2026, 12:00:00 UTC.", "1 min 5 min 30 min 1 h 2 h 6 h 24 h 30 days")
 	}
 	for by, want := range map[string]time.Duration{
 		"1m": time.Minute, "5m": 5 * time.Minute, "30m": 30 * time.Minute, "1h": time.Hour, "2h": 2 * time.Hour, "6h": 6 * time.Hour, "24h": 24 * time.Hour, "30d": 720 * time.Hour,

@@ -32,7 +32,7 @@ func TestDeactivatedApp(t *testing.T) {
 
 	own := "/apps/" + app.ID
 	for path, shown := range map[string]string{
-		"": "This app was deactivated", "/fields": "k", "/fields/new": "deactivated", "/fields/" + field.ID: "invoice", "/listing": "sync",
+		"": "This app is deactivated", "/fields": "k", "/fields/new": "deactivated", "/fields/" + field.ID: "invoice", "/listing": "sync",
 		"/extensions": "Page", "/extensions/new": "deactivated", "/extensions/" + extension.ID: "Page",
 		"/functions": "Function", "/functions/new": "deactivated", "/functions/" + function.ID: "export default f", "/analytics": "No calls", "/audit": "App created",
 	} {

@@ -95,7 +95,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	o.get("/apps/"+app.ID+"/webhooks").shows("Failed", "1 of 1 failed")
 
 	r.answerWith(http.StatusNoContent)
-	o.post(at + "/redeliver").wantTo(at + "?done=delivery-queued").shows("It is on its way again.")
+	o.post(at + "/redeliver").wantTo(at + "?done=delivery-queued").shows("The delivery is queued again.")
 	o.did(app, "delivery.redelivered", "app.created")
 	o.settle()
 	// DLV-09: no two attempts have the same name.
@@ -160,7 +160,7 @@ func TestSendTest_TST01(t *testing.T) {
 	deliveries, err := o.hooks.Deliveries(t.Context(), app.ID, hook.ID)
 	o.must(err)
 	at := own + "/deliveries/" + deliveries[0].ID
-	page := sent.wantTo(at+"?done=test-queued").shows("The test is on its way.", "customer.created test Delivered", `"test": true`, "200 Attempt 1").lacks("X-Webhook-Event-Id")
+	page := sent.wantTo(at+"?done=test-queued").shows("The test is queued.", "customer.created test Delivered", `"test": true`, "200 Attempt 1").lacks("X-Webhook-Event-Id")
 	if live := page.values("data-live"); !slices.Equal(live, []string{o.prefix + at}) {
 		t.Errorf("kept fresh from %q", live)
 	}

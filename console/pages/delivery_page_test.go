@@ -59,7 +59,7 @@ func TestAttemptNow_RDL05(t *testing.T) {
 	o.get(at).shows("Retrying", "Send it now", "in 00:01:00").lacks("Send it again")
 	r.answerWith(http.StatusOK)
 	o.clock.Advance(10 * time.Second)
-	o.post(at + "/attempt-now").wantTo(at + "?done=delivery-hastened").shows("The next attempt is made now.")
+	o.post(at + "/attempt-now").wantTo(at + "?done=delivery-hastened").shows("The next attempt starts now.")
 	o.did(app, "delivery.attempted_now", "app.created")
 	o.settle()
 	o.get(at).shows("Delivered", "2 of 6", "Attempt 2").lacks("Send it now")

@@ -133,7 +133,7 @@ func TestChangeField_APD06(t *testing.T) {
 	} {
 		o.later().post(all+"/new", append([]string{"resource_type", "invoice", "key", "k"}, test.declared...)...).want(http.StatusSeeOther)
 		one := all + "/" + o.fieldID(app)
-		page := o.get(one).want(http.StatusOK).shows("Its values go along, in every business")
+		page := o.get(one).want(http.StatusOK).shows("Its values in all businesses are deleted")
 		names := slices.DeleteFunc(page.values("name"), func(name string) bool {
 			return slices.Contains([]string{"viewport", "color-scheme", "robots", "label"}, name)
 		})

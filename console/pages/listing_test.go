@@ -37,7 +37,7 @@ func TestListing_CON03(t *testing.T) {
 	listing := "/apps/" + app.ID + "/listing"
 	icon := o.newAsset(app, console.AssetIcon)
 	first, second := o.newAsset(app, console.AssetScreenshot), o.newAsset(app, console.AssetScreenshot)
-	o.get(listing).want(http.StatusOK).shows("The marketplace shows nothing of this app yet", "First draft").lacks("Submit for review")
+	o.get(listing).want(http.StatusOK).shows("The marketplace does not show this app yet", "First draft").lacks("Submit for review")
 
 	o.later().post(listing, "first", "1", "slug", " sync ", "name", "Sync", "summary", hostile, "description", "One.\r\nTwo <b>.", "icon", icon, "screenshots", second, "screenshots", first).
 		wantTo(listing+"?done=listing-saved").shows("The draft was saved.", "Draft", "Submit for review", hostile, "Two <b>.").lacks("<script>alert", "<b>.")
@@ -50,7 +50,7 @@ func TestListing_CON03(t *testing.T) {
 		t.Error("the form has the screenshots in another order")
 	}
 	o.later().post(listing+"/submit").wantTo(listing+"?done=listing-submitted").
-		shows("The listing was submitted.", "Submitted", "A reviewer has the next revision").lacks("Save draft", "Submit for review")
+		shows("The listing was submitted", "Submitted", "The next revision is under review").lacks("Save draft", "Submit for review")
 	o.post(listing, "slug", "sync").want(http.StatusBadRequest).alerts("a revision that is submitted cannot become draft")
 	o.post(listing + "/submit").want(http.StatusBadRequest).alerts("a revision that is submitted cannot become submitted")
 

@@ -93,10 +93,10 @@ func (v *visit) organization(id string) string {
 // todoList lists what there is to do for an app, in the order in which to do it.
 func todoList(app oauthserver.App, hooks int, listing *console.Listing) []todo {
 	return []todo{
-		{"Say where people return to", "A redirect URI is needed before anybody can connect.", "/settings", len(app.RedirectURIs) > 0},
-		{"Choose scopes", "The app gets no more than it asks for here.", "/settings", len(app.Scopes.Names()) > 0},
-		{"Add a webhook", "It is told what happens in the businesses that connect.", "/webhooks", hooks > 0},
-		{"Describe it for the marketplace", "A name, a summary and a description, with images.", "/listing", listing != nil},
+		{"Add a redirect URI", "People return there after they have connected the app.", "/settings", len(app.RedirectURIs) > 0},
+		{"Choose scopes", "The app can request only the scopes that you choose.", "/settings", len(app.Scopes.Names()) > 0},
+		{"Add a webhook", "It receives the events of the businesses that connect.", "/webhooks", hooks > 0},
+		{"Create a listing for the marketplace", "A name, a summary and a description, with images.", "/listing", listing != nil},
 		{"Submit the listing", "Once it is approved any business can connect.", "/listing", listing != nil && (listing.Live != nil || listing.Revision.State != console.RevisionDraft)},
 	}
 }

@@ -18,11 +18,11 @@ func TestRegistrationTokens_REG05_CON07(t *testing.T) {
 	if !strings.Contains(o.get("").Body, `href="/developer/registration"`) {
 		t.Error("the apps do not lead there")
 	}
-	o.get(path).want(http.StatusOK).shows("For One", "None was issued yet").lacks("<select")
+	o.get(path).want(http.StatusOK).shows("For One", "No tokens have been issued yet").lacks("<select")
 	issue := func(by, organization string) response {
 		return o.later().send(ask{method: http.MethodPost, path: path, by: by, form: url.Values{"organization_id": {organization}}})
 	}
-	issued := issue(ben, "org_2").want(http.StatusOK).shows("It is shown this once.", "2 Sep 2026, 12:00:01 UTC")
+	issued := issue(ben, "org_2").want(http.StatusOK).shows("It is not shown again.", "2 Sep 2026, 12:00:01 UTC")
 	token := regexp.MustCompile(`data-copy="([^"]+)"`).FindStringSubmatch(issued.Body)[1]
 	register := func() int {
 		r := httptest.NewRequest(http.MethodPost, "https://api.example.com/oauth/register", strings.NewReader(`{"client_name": "Registered", "redirect_uris": ["https://partner.example/cb"]}`))
@@ -39,7 +39,7 @@ func TestRegistrationTokens_REG05_CON07(t *testing.T) {
 	const anns, bens = "Registration token created usr_ann One", "Registration token created usr_ben Two"
 	o.send(ask{method: http.MethodGet, path: path, by: ben}).shows(anns, bens).lacks(token)
 	o.get(path).shows(anns).lacks("usr_ben", "org_2", "Two", token)
-	o.send(ask{method: http.MethodGet, path: path, by: eve}).shows("None was issued yet").lacks("usr_ann", "usr_ben")
+	o.send(ask{method: http.MethodGet, path: path, by: eve}).shows("No tokens have been issued yet").lacks("usr_ann", "usr_ben")
 	o.send(ask{method: http.MethodGet, path: path, by: zoe}).shows("You are in no organization").lacks("usr_ann", "<form method=\"post\" action=\"/developer/registration\"")
 
 	const alien = "organizationId must be an organization that you are a member of"

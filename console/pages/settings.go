@@ -48,9 +48,9 @@ func (v *visit) isReadOnly() bool { return v.app.Status == oauthserver.AppDeacti
 func standing(app oauthserver.App) string {
 	switch {
 	case app.Status == oauthserver.AppDeactivated:
-		return "Deactivated for good: nobody can connect it, and its tokens are void."
+		return "Deactivated permanently: it cannot be connected, and its tokens are invalid."
 	case app.Status == oauthserver.AppSuspended:
-		return "Suspended: its tokens and webhooks rest until the service lifts that."
+		return "Suspended: its tokens and webhooks do not work until the suspension is lifted."
 	case !app.Reviewed:
 		return "Not reviewed yet: only sandbox businesses of your organization can connect it."
 	}

@@ -100,11 +100,11 @@ func TestStanding_APP01(t *testing.T) {
 	o.must(o.oauth.SetReviewed(t.Context(), app.ID, true))
 	o.get(at).shows("Reviewed: any business can connect it.", "Live")
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
-	o.get(at).shows("Suspended: its tokens and webhooks rest")
+	o.get(at).shows("Suspended: its tokens and webhooks do not work")
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
-	o.get(at).shows("Deactivated for good", "nothing be changed")
+	o.get(at).shows("Deactivated permanently", "deactivated and read-only")
 	for _, path := range []string{"/apps/{appId}/settings", "/apps/{appId}/secrets", "/apps/{appId}/webhooks", "/apps/{appId}/webhooks/{webhookId}"} {
-		if got := o.get(fill(path)).want(http.StatusOK).shows("This app was deactivated."); strings.Contains(got.Body, "<button class=\"primary\"") || strings.Contains(got.Body, "danger") {
+		if got := o.get(fill(path)).want(http.StatusOK).shows("This app is deactivated and read-only."); strings.Contains(got.Body, "<button class=\"primary\"") || strings.Contains(got.Body, "danger") {
 			t.Errorf("%s has buttons: %s", got.Request, got.Body)
 		}
 	}

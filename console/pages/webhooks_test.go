@@ -61,7 +61,7 @@ func TestChangeWebhook_WH01(t *testing.T) {
 	app := o.newApp()
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid", "invoice.created")
 	at := "/apps/" + app.ID + "/webhooks/" + hook.ID
-	page := o.get(at).want(http.StatusOK).shows("https://partner.example/hook", "invoice.paid", "Nothing was sent yet", "One signs.")
+	page := o.get(at).want(http.StatusOK).shows("https://partner.example/hook", "invoice.paid", "Nothing has been sent yet", "1 active secret")
 	if checked := page.checked(); !slices.Equal(checked, []string{"invoice.created", "invoice.paid", "on"}) || strings.Contains(page.Body, "<details class=\"ask calm\" open") {
 		t.Errorf("checked are %q", checked)
 	}
@@ -84,7 +84,7 @@ func TestChangeWebhook_WH01(t *testing.T) {
 
 	o.post(at, "url", "https://partner.example/new").wantTo(at+"?done=webhook-updated").shows("Off", "None chosen")
 	// TST-02: one that is off is not tested.
-	o.post(at + "/test").want(http.StatusBadRequest).alerts("the webhook is switched off").shows("Nothing was sent yet")
+	o.post(at + "/test").want(http.StatusBadRequest).alerts("the webhook is switched off").shows("Nothing has been sent yet")
 
 	o.post(at+"/delete").wantTo("/apps/"+app.ID+"/webhooks?done=webhook-deleted").shows("The webhook was deleted.", "No webhooks yet")
 	o.did(app, "webhook.deleted", "webhook.updated")
@@ -104,11 +104,11 @@ func TestRotateSecret_SIG02(t *testing.T) {
 	o.onlyOnce(rotated, rotated.values("data-copy")[0], at)
 	o.did(app, "webhook.secret_rotated", "app.created")
 	o.clock.Advance(90 * time.Minute)
-	page := o.get(at).shows("Two sign.", "ends in 22:30:00", "2 Sep 2026, 12:00:00 UTC")
+	page := o.get(at).shows("2 active secrets", "ends in 22:30:00", "2 Sep 2026, 12:00:00 UTC")
 	if left := page.values("data-countdown"); !slices.Equal(left, []string{"81000"}) {
 		t.Errorf("counts down from %q", left)
 	}
 	o.clock.Advance(24 * time.Hour)
-	o.get(at).shows("One signs.").lacks("data-countdown")
+	o.get(at).shows("1 active secret").lacks("data-countdown")
 	o.post("/apps/" + app.ID + "/webhooks/nope/rotate-secret").want(http.StatusNotFound)
 }

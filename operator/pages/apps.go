@@ -128,12 +128,12 @@ func actionsFor(status oauthserver.AppStatus) []statusAction {
 	case oauthserver.AppActive:
 		return []statusAction{{
 			Status: oauthserver.AppSuspended, Title: "Suspend", Reason: reasonField{Label: "Reason for the suspension"},
-			Text: "The tokens of the app are refused until it is reactivated. Businesses stay connected.",
+			Text: "The tokens of the app are rejected until it is reactivated. Businesses stay connected.",
 		}, deactivate}
 	case oauthserver.AppSuspended:
 		return []statusAction{{
 			Status: oauthserver.AppActive, Title: "Reactivate", Reason: reasonField{Label: "Reason for the reactivation"},
-			Text: "The app has the access again that it had.",
+			Text: "The app regains its previous access.",
 		}, deactivate}
 	}
 	return nil

@@ -34,13 +34,13 @@ func TestDevice(t *testing.T) {
 	device, user := start()
 	b.signIn("ada@example.com", "demo-ada")
 	b.inspect("device")
-	b.fill("Code that your device shows", "BCDF-GHJK")
+	b.fill("Code shown on your device", "BCDF-GHJK")
 	b.submit("Continue")
 	if b.status() != 400 || !strings.HasPrefix(b.alert(), "This code is not valid") {
 		t.Fatalf("a wrong code: %s", b.where())
 	}
 	b.inspect("device-wrong")
-	b.fill("Code that your device shows", strings.ToLower(strings.ReplaceAll(user, "-", " ")))
+	b.fill("Code shown on your device", strings.ToLower(strings.ReplaceAll(user, "-", " ")))
 	b.submit("Continue")
 	b.sees("Ledgerlink CLI")
 	b.sees("Moreau Bakery")
@@ -56,7 +56,7 @@ func TestDevice(t *testing.T) {
 	}
 
 	device, user = start()
-	b.fill("Code that your device shows", user)
+	b.fill("Code shown on your device", user)
 	b.submit("Continue")
 	b.submit("Deny")
 	b.sees("Ledgerlink CLI was not connected.")

@@ -91,7 +91,7 @@ func TestGermanConsent(t *testing.T) {
 	if status := b.visit(h.AppURL + "/oauth/authorize?" + query.Encode()); status != 400 || b.alert() != "Requested scopes not permitted for this client" {
 		t.Errorf("%d %s", status, b.where())
 	}
-	b.sees("Die App verlangt Zugriffsrechte, für die sie nicht angemeldet ist.")
+	b.sees("Die App fordert Zugriffsrechte an, die nicht für sie registriert sind.")
 	b.isBranded()
 	b.faults() // the status of the page itself
 	b.inspect("consent-error-german")

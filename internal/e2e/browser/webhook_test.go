@@ -124,7 +124,7 @@ func TestWebhook(t *testing.T) {
 	b.countsDown()
 	b.inspect("webhook-rotated")
 	b.submit("I have copied it")
-	b.sees("Two sign.")
+	b.sees("2 active secrets")
 	b.countsDown()
 	b.submit("Send a test")
 	b.follows("Delivered")
@@ -133,7 +133,7 @@ func TestWebhook(t *testing.T) {
 	verify(t, both, rotated)
 	b.submit("24 h", ".clock")
 	b.visit(hook)
-	b.sees("One signs.")
+	b.sees("1 active secret")
 
 	// Switched off it takes no test; deleted it is gone.
 	b.press("Change the webhook")
