@@ -91,14 +91,14 @@ func TestGermanRefusals_AZ03(t *testing.T) {
 		alert  string
 		beside string
 	}{
-		"client":     {app, withParam("client_id", "nobody"), "usr_owner", 400, "Invalid client_id", "Der Dienst kennt diese App nicht"},
-		"redirect":   {app, withParam("redirect_uri", "https://evil.example/cb"), "usr_owner", 400, "redirect_uri does not match any registered URI", "Die App wollte Sie an eine Adresse zurückschicken"},
-		"scopes":     {app, withParam("scope", "journal:read"), "usr_owner", 400, "Requested scopes not permitted for this client", "Die App verlangt Zugriffsrechte"},
+		"client":     {app, withParam("client_id", "nobody"), "usr_owner", 400, "Invalid client_id", "Diese App ist dem Dienst nicht bekannt"},
+		"redirect":   {app, withParam("redirect_uri", "https://evil.example/cb"), "usr_owner", 400, "redirect_uri does not match any registered URI", "Die App wollte Sie an eine Adresse weiterleiten"},
+		"scopes":     {app, withParam("scope", "journal:read"), "usr_owner", 400, "Requested scopes not permitted for this client", "Die App fordert Zugriffsrechte an"},
 		"PKCE":       {public, withoutParams("code_challenge", "code_challenge_method"), "usr_owner", 400, "PKCE is required for public clients", "vorgeschriebene Sicherheitsprüfung"},
 		"target":     {app, withParam("resource", "https://evil.example/"), "usr_owner", 400, "invalid_target", "die nicht zu diesem Dienst gehört"},
 		"targets":    {app, withParam("resource", pageAPI, pageAPI), "usr_owner", 400, "invalid_target: resource must be one absolute URI of at most 512 characters", "die nicht zu diesem Dienst gehört"},
 		"parameter":  {app, withoutParams("response_type"), "usr_owner", 400, "invalid_request: response_type is missing", "Der Dienst kann diese Anfrage nicht verarbeiten."},
-		"expired":    {app, func(v url.Values) { clear(v); v.Set("request_id", "x") }, "usr_owner", 400, "invalid_request: authorization request not found or expired", "Die Anfrage war zu lange offen"},
+		"expired":    {app, func(v url.Values) { clear(v); v.Set("request_id", "x") }, "usr_owner", 400, "invalid_request: authorization request not found or expired", "Die Anfrage ist abgelaufen"},
 		"review":     {unreviewed, func(url.Values) {}, "usr_owner", 403, "This app has not completed review and can only connect to its own sandbox businesses", "noch nicht geprüft"},
 		"permission": {app, func(url.Values) {}, "usr_guest", 403, "You do not have permission to connect apps to this business", "Sie dürfen mit diesem Unternehmen keine Apps verbinden."},
 	} {
