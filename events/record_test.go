@@ -54,14 +54,14 @@ func TestRecordRefuses(t *testing.T) {
 	object := struct{}{}
 	large := map[string]string{"text": strings.Repeat("x", events.MaxData-len(`{"text":""}`)+1)}
 	for want, d := range map[string]draft{
-		`draft 2, "x": the event cannot be recorded: the catalog has no such event`:                                {Type: "x", BusinessID: "b", Data: object},
-		`draft 2, "": the event cannot be recorded: the catalog has no such event`:                                 {BusinessID: "b", Data: object},
+		`draft 2, "x": the event cannot be recorded: the catalog has no such event`:                                        {Type: "x", BusinessID: "b", Data: object},
+		`draft 2, "": the event cannot be recorded: the catalog has no such event`:                                         {BusinessID: "b", Data: object},
 		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is empty`:                                       {Type: "invoice.paid", Data: object},
 		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:                 {Type: "invoice.paid", BusinessID: "b\x00", Data: object},
 		`draft 2, "invoice.sent": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:                 {Type: "invoice.sent", BusinessID: "\xff", Data: object},
-		`draft 2, "invoice.paid": the event cannot be recorded: the event is not for a single app, but AppID is set`:             {Type: "invoice.paid", BusinessID: "b", AppID: "a", Data: object},
-		`draft 2, "customer.redact": the event cannot be recorded: the event is not for a single app, but AppID is set`:          {Type: "customer.redact", BusinessID: "b", AppID: "a", Data: object},
-		`draft 2, "app.installed": the event cannot be recorded: the event is for a single app, but AppID is empty`:              {Type: "app.installed", BusinessID: "b", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: the event is not for a single app, but AppID is set`:       {Type: "invoice.paid", BusinessID: "b", AppID: "a", Data: object},
+		`draft 2, "customer.redact": the event cannot be recorded: the event is not for a single app, but AppID is set`:    {Type: "customer.redact", BusinessID: "b", AppID: "a", Data: object},
+		`draft 2, "app.installed": the event cannot be recorded: the event is for a single app, but AppID is empty`:        {Type: "app.installed", BusinessID: "b", Data: object},
 		`draft 2, "app.installed": the event cannot be recorded: AppID is not valid UTF-8 without NUL`:                     {Type: "app.installed", BusinessID: "b", AppID: "a\x00", Data: object},
 		`draft 2, "invoice.paid": the event cannot be recorded: the data is not a JSON object`:                             {Type: "invoice.paid", BusinessID: "b"},
 		`draft 2, "invoice.sent": the event cannot be recorded: the data is not a JSON object`:                             {Type: "invoice.sent", BusinessID: "b", Data: []byte("{}")},
