@@ -33,7 +33,8 @@ func needAxe(t *testing.T) {
 
 // inspect checks the shown page against the guarantees of every page: everything it
 // needs loads, no element is wider than the window at any width, the browser console stays
-// empty, and axe finds nothing serious in the light and the dark theme.
+// empty, axe finds nothing serious in the light and the dark theme, and the keyboard alone is
+// enough to use it.
 func (b *tab) inspect(name string) {
 	b.t.Helper()
 	b.loads(name)
@@ -50,6 +51,7 @@ func (b *tab) inspect(name string) {
 		}
 		b.isAccessible(name, scheme)
 	}
+	b.isWalkable(name)
 	for _, fault := range b.faults() {
 		b.t.Errorf("%s: the console says: %s", name, fault)
 	}
