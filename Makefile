@@ -72,7 +72,7 @@ mutants: ## Break the rules one at a time: the test of each must fail
 	cd internal/proofs/mutants && PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m # here it prints as it goes
 
 .PHONY: bench
-bench: ## Benchmarks with their bars, and beside others; writes docs/benchmarks.md; non-zero when a bar is missed
+bench: ## Benchmarks with their limits, compared with other libraries; writes docs/benchmarks.md; non-zero when a limit is missed
 	PARTNERKIT_BARS=1 go test -run '^$$' -bench . -benchmem $$(grep -rl --include='*_test.go' --exclude-dir=benchmarks --exclude-dir=e2e '^func Benchmark' . | xargs -n 1 dirname | sort -u) || failed=1; \
 	  (cd internal/benchmarks && go run . -docs ../../docs) && [ -z "$$failed" ]
 

@@ -27,7 +27,8 @@ func (p *Platform) loops() []loop {
 	return append(loops, loop{"webhooks", p.hooks.Run}, loop{"analytics", p.calls.Run}, loop{"notifications", p.told.Run})
 }
 
-// Run does the work that no request causes, and blocks. It returns nil after ctx has ended
+// Run does the background work and blocks: it plans and sends webhooks, purges old records,
+// writes analytics, rotates keys and calls the Notifier. It returns nil after ctx has ended
 // and every loop has stopped, one after the other in a fixed order. If a loop fails, Run
 // stops the others and returns the error.
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// ReplayedHeader marks an answer that was given before.
+// ReplayedHeader marks a response that is repeated.
 const ReplayedHeader = "Idempotency-Replayed"
 
 const (
@@ -27,19 +27,19 @@ const (
 
 // Idempotency makes writes safe to repeat: of the requests of one app, or of one person
 // with a session, in one business that carry the same Idempotency-Key, one does the work
-// and the others get its answer. Make it with [NewIdempotency]. It is safe for concurrent use.
+// and the others get its response. Make it with [NewIdempotency]. It is safe for concurrent use.
 //
 // What a request with a key gets:
 //
 //   - the key is new: its handler runs;
-//   - the same method, path, query and body were answered within [KeyLifetime]:
-//     that answer again, the same bytes, with Idempotency-Replayed: true;
+//   - the same method, path, query and body got a response within [KeyLifetime]:
+//     the same response again, byte for byte, with Idempotency-Replayed: true;
 //   - they are still under way: 409 IDEMPOTENCY_CONFLICT with Retry-After;
 //   - the key was used for something else: 422 IDEMPOTENCY_MISMATCH;
-//   - the answer was larger than MaxAnswer: 409 IDEMPOTENCY_ANSWER_NOT_KEPT. The
+//   - the response was larger than MaxAnswer: 409 IDEMPOTENCY_ANSWER_NOT_KEPT. The
 //     work was done and is not done again.
 //
-// Only an answer below 400 is kept, as it was sent, for its lifetime. After any
+// Only a response below 400 is kept, as it was sent, for its lifetime. After any
 // other the key is new again, so that a corrected request can use it.
 //
 // A handler that sets its response with [Answer] does its work exactly once. A handler that

@@ -97,9 +97,8 @@ func (s *Surface) resolveVersion(c *call, r *http.Request) error {
 	return nil
 }
 
-// Since picks, from what was introduced with which version, that which a call in
-// this version gets: of the newest that is not after it. It reports false when
-// there was nothing yet.
+// Since returns the value of the newest version that is not after the given one, from values
+// by the version that introduced them. It reports false if there is none.
 func Since[T any](version string, introduced map[string]T) (picked T, ok bool) {
 	newest := ""
 	for name, choice := range introduced {

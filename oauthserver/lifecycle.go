@@ -13,7 +13,7 @@ import (
 )
 
 // Uninstall ends the installation of an app that a business removes, and with it all of its
-// tokens. It records app.uninstalled, and business.redact is due 48 hours later. It returns
+// tokens. It records app.uninstalled; business.redact is due Lifetimes.RedactDelay later. It returns
 // [ErrNotFound] if the app is not installed. The audit log names the user; an empty userID
 // means the service itself.
 func (s *Server) Uninstall(ctx context.Context, appID, businessID, userID string) error {

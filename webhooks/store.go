@@ -40,8 +40,9 @@ type Store interface {
 	Purge(ctx context.Context, p storage.Purge) (int, error)
 }
 
-// Watcher is an optional interface of a [Store] that wakes the planner and the dispatcher
-// as soon as there is work. Without it they look for work once a second.
+// Watcher is an optional interface of a [Store] which wakes the planner and the dispatcher
+// as soon as there is work. Without it the planner polls about once a second and the
+// dispatcher every two seconds.
 type Watcher interface {
 	// Watch returns a channel that receives a hint after something was committed
 	// on a topic, [TopicQueued], [TopicShards] or [events.TopicRecorded], and a function

@@ -1,5 +1,5 @@
-// Command benchmarks measures the library beside others and beside what the machine
-// allows, and prints one table. It ends with 1 when a bar is missed. PostgreSQL is found
+// Command benchmarks compares the library with other libraries and with the limits of the
+// machine, and prints one table. It exits with 1 if a limit is missed. PostgreSQL is found
 // by PARTNERKIT_TEST_POSTGRES and Redis by PARTNERKIT_TEST_REDIS; what needs one that is
 // not there is left out, except with CI=true. Ory Hydra is left out unless
 // PARTNERKIT_BENCH_HYDRA names the program, which is built in hydra/server.

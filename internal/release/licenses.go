@@ -30,8 +30,7 @@ var compatible = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "
 var testOnly = []string{"MPL-2.0", "Unlicense"}
 
 // allModules returns the modules that the packages and tests in each directory import,
-// sorted by path. Test dependencies of other people's packages are not built and not
-// listed.
+// sorted by path. Test dependencies of third-party packages are not built and not listed.
 func allModules(dirs ...string) ([]*module, error) {
 	byName := map[string]*module{}
 	for _, dir := range dirs {

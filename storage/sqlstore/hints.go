@@ -114,9 +114,10 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Run carries hints between the processes that share the database, until ctx
-// ends, and then those that are left. Without it, and where the database has no way to tell, hints stay
-// within the process, and loops elsewhere notice news at their next look.
+// Run carries hints about new work between the processes that share the database, until ctx
+// ends, and sends the remaining hints then. It returns the error of ctx. Without Run, or if
+// the database cannot notify other processes, hints stay within the process, and workers of
+// other processes find new work at their next poll. On SQLite Run does nothing useful.
 func (s *Store) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.listen(ctx) })

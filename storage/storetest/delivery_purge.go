@@ -12,7 +12,7 @@ import (
 
 // purgeCases: what is old goes, in batches, and nothing else. DLV-08.
 var purgeCases = []testCase[*Env]{
-	{"Old deliveries go with all that hangs on them", func(t *testing.T, e *Env) {
+	{"Old deliveries are deleted with everything that depends on them", func(t *testing.T, e *Env) {
 		f := newWebhook(t, e)
 		for i := range 3 {
 			at := noon.Add(time.Duration(i) * time.Second)
