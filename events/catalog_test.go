@@ -66,7 +66,7 @@ func TestSamples(t *testing.T) {
 	t.Parallel()
 	for prefix, want := range map[string]string{
 		"app.":             "businessId installationId scopes",
-		"business.redact":  "businessId installationId scopes",
+		"business.redact":  "id",
 		"app_data.updated": "values",
 		"customer.redact":  "id",
 		"supplier.redact":  "id",

@@ -33,7 +33,7 @@ func lifecycle() []Definition {
 		entry{AppInstalled, "A business connected the app", installation},
 		entry{AppUninstalled, "A business removed the app or withdrew its access", installation},
 		entry{AppScopesUpdated, "A business changed what the app may do", installation},
-		entry{BusinessRedact, "The app was removed some time ago: delete what you keep of the business", installation},
+		entry{BusinessRedact, "The app was removed some time ago: delete what you keep of the business", redacted("biz_")},
 		entry{AppDataUpdated, "Values of the app's own fields changed", appDataValues},
 	)
 }

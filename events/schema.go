@@ -26,10 +26,7 @@ var schemas = sync.OnceValue(func() map[string]json.RawMessage {
 // defaultSchema returns the schema of an event of the default catalog.
 func defaultSchema(name string) json.RawMessage {
 	record, change, _ := strings.Cut(name, ".")
-	switch {
-	case record == "business": // business.redact is about an installation
-		record = "app"
-	case change == "redact":
+	if change == "redact" {
 		record = "redact"
 	}
 	return schemas()[record]

@@ -43,7 +43,7 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 	redacted := map[string]events.Notification{} // the operation may run more than once
 	redact := func(i Installation) []events.Event {
 		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
-		return installationEvent(events.BusinessRedact, i, now)
+		return appEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
 	}
 	work := map[string]func() (int, error){
 		"purge": func() (int, error) {

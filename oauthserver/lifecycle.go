@@ -125,9 +125,12 @@ func approvalEvents(now time.Time) func(Approved) []events.Event {
 
 // installationEvent returns an event about an installation, for its app.
 func installationEvent(name string, i Installation, now time.Time) []events.Event {
-	data, err := json.Marshal(map[string]any{
-		"installationId": i.ID, "businessId": i.BusinessID, "scopes": i.Scopes.Names(),
-	})
+	return appEvent(name, i, map[string]any{"installationId": i.ID, "businessId": i.BusinessID, "scopes": i.Scopes.Names()}, now)
+}
+
+// appEvent returns an event for the app of an installation.
+func appEvent(name string, i Installation, members map[string]any, now time.Time) []events.Event {
+	data, err := json.Marshal(members)
 	if err != nil {
 		panic(err) // strings always encode
 	}

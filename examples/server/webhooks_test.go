@@ -132,6 +132,9 @@ func TestWebhooksFromOutside(t *testing.T) {
 	var names []string
 	for _, got := range hook.take() {
 		names = append(names, got.header.Get("X-Webhook-Event"))
+		if names[len(names)-1] == "business.redact" && !strings.Contains(string(got.body), `"data":{"id":"biz_bakery"}`) {
+			t.Errorf("INST-05 business.redact: %s", got.body)
+		}
 	}
 	if strings.Join(names, " ") != "app.uninstalled business.redact" {
 		t.Errorf("after the uninstall: %v", names)
