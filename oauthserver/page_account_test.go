@@ -114,7 +114,7 @@ func TestRefusalsNameTheApp_AZ03(t *testing.T) {
 		"scope":    {b.ask(app, withParam("scope", "journal:read")), 400, "Requested scopes not permitted for this client", []string{notConnected}},
 		"unknown":  {b.ask(app, withParam("client_id", "nobody")), 400, "Invalid client_id", []string{"<h1>This cannot be done</h1>"}},
 		"used": {b.submit(open, "allow"), 400, "invalid_request: authorization request not found or expired",
-			[]string{"<h1>The request of Ledger Sync is closed</h1>"}},
+			[]string{"<h1>The request from Ledger Sync is no longer valid</h1>"}},
 		"used elsewhere": {guest.submit(open, "allow"), 400, "invalid_request: authorization request not found or expired", []string{"<h1>This cannot be done</h1>"}},
 		"permission":     {guest.ask(app), 403, notPermitted, []string{notConnected, "<strong>Guest House</strong>: your role"}},
 		"other session": {b.submit(again, "allow", withParam("csrf_token", "x")), 400,
