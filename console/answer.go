@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 )
@@ -42,16 +41,4 @@ func orNull[T comparable](value T) *T {
 		return nil
 	}
 	return &value
-}
-
-// stamp returns a time as precisely as the store keeps it: ISO 8601 in UTC.
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
-
-// stampOrNull returns null for no time.
-func stampOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = stamp(t)
-	return &t
 }

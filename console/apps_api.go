@@ -2,10 +2,10 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -32,14 +32,14 @@ type appPayload struct {
 	Scopes         identity.Scopes        `json:"scopes"`
 	AppURL         *string                `json:"appUrl"`
 	PinnedVersion  *string                `json:"pinnedVersion"`
-	CreatedAt      time.Time              `json:"createdAt"`
+	CreatedAt      stamp.Time             `json:"createdAt"`
 	ClientSecret   string                 `json:"clientSecret,omitempty"` // once
 }
 
 func newAppPayload(a oauthserver.App) appPayload {
 	return appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
-		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp(a.CreatedAt),
+		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt),
 	}
 }
 

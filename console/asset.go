@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -87,7 +88,7 @@ func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAss
 	if err != nil {
 		return Asset{}, err
 	}
-	now := stamp(c.cfg.Clock.Now())
+	now := stamp.Of(c.cfg.Clock.Now()).Time
 	asset := Asset{
 		ID: id.New(id.Asset, now), AppID: appID, Kind: n.Kind, ContentType: shape.contentType,
 		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now, Data: n.Data,

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 func (c *Console) assetRoutes() []route {
@@ -20,18 +20,18 @@ func (c *Console) assetRoutes() []route {
 }
 
 type assetPayload struct {
-	ID          string    `json:"id"`
-	Kind        AssetKind `json:"kind"`
-	ContentType string    `json:"contentType"`
-	Width       int       `json:"width"`
-	Height      int       `json:"height"`
-	Size        int       `json:"size"`
-	CreatedAt   time.Time `json:"createdAt"`
+	ID          string     `json:"id"`
+	Kind        AssetKind  `json:"kind"`
+	ContentType string     `json:"contentType"`
+	Width       int        `json:"width"`
+	Height      int        `json:"height"`
+	Size        int        `json:"size"`
+	CreatedAt   stamp.Time `json:"createdAt"`
 }
 
 func newAssetPayload(a Asset) assetPayload {
 	return assetPayload{
-		ID: a.ID, Kind: a.Kind, ContentType: a.ContentType, Width: a.Width, Height: a.Height, Size: a.Size, CreatedAt: stamp(a.CreatedAt),
+		ID: a.ID, Kind: a.Kind, ContentType: a.ContentType, Width: a.Width, Height: a.Height, Size: a.Size, CreatedAt: stamp.Of(a.CreatedAt),
 	}
 }
 

@@ -3,11 +3,11 @@ package console
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // Audit lists the audit entries of an app, newest first. Entries that were not made by a
@@ -55,11 +55,11 @@ type auditPayload struct {
 	Target    *string      `json:"target"`
 	Detail    string       `json:"detail,omitempty"`
 	Token     string       `json:"token,omitempty"` // the name of the console token
-	CreatedAt time.Time    `json:"createdAt"`
+	CreatedAt stamp.Time   `json:"createdAt"`
 }
 
 func newAuditPayload(e audit.Entry) auditPayload {
-	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), Detail: e.Detail, Token: e.Token, CreatedAt: stamp(e.At)}
+	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), Detail: e.Detail, Token: e.Token, CreatedAt: stamp.Of(e.At)}
 }
 
 func (c *Console) listAudit(w http.ResponseWriter, r *http.Request, by Actor) error {

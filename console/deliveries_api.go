@@ -3,10 +3,10 @@ package console
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -32,25 +32,25 @@ type deliveryPayload struct {
 	Attempts      int             `json:"attempts"` // since it was queued
 	ResponseCode  *int            `json:"responseCode"`
 	LastError     *string         `json:"lastError"`
-	NextAttemptAt *time.Time      `json:"nextAttemptAt"`
-	CreatedAt     time.Time       `json:"createdAt"`
+	NextAttemptAt *stamp.Time     `json:"nextAttemptAt"`
+	CreatedAt     stamp.Time      `json:"createdAt"`
 }
 
 func newDeliveryPayload(d webhooks.Delivery) deliveryPayload {
 	return deliveryPayload{
 		ID: d.ID, Event: d.EventType, EventID: orNull(d.EventID), BusinessID: d.BusinessID, Sequence: orNull(d.Sequence), Status: d.Status, Attempts: d.Attempts, ResponseCode: orNull(d.ResponseCode),
-		LastError: orNull(d.LastError), NextAttemptAt: stampOrNull(d.NextAttemptAt), CreatedAt: stamp(d.CreatedAt),
+		LastError: orNull(d.LastError), NextAttemptAt: stamp.OrNull(d.NextAttemptAt), CreatedAt: stamp.Of(d.CreatedAt),
 	}
 }
 
 // attemptPayload is one attempt, those before a redelivery included.
 type attemptPayload struct {
-	Round        int       `json:"round"` // 1 until it is sent again
-	Number       int       `json:"number"`
-	At           time.Time `json:"at"`
-	DurationMS   int64     `json:"durationMs"`
-	ResponseCode *int      `json:"responseCode"`
-	Error        *string   `json:"error"`
+	Round        int        `json:"round"` // 1 until it is sent again
+	Number       int        `json:"number"`
+	At           stamp.Time `json:"at"`
+	DurationMS   int64      `json:"durationMs"`
+	ResponseCode *int       `json:"responseCode"`
+	Error        *string    `json:"error"`
 	// ResponseHeaders are the beginning; several values of one name are joined by commas.
 	ResponseHeaders map[string]string `json:"responseHeaders"`
 	Answer          *string           `json:"answer"` // the beginning, as text
@@ -59,7 +59,7 @@ type attemptPayload struct {
 
 func newAttemptPayload(a webhooks.Attempt) attemptPayload {
 	payload := attemptPayload{
-		Round: a.Round + 1, Number: a.Number, At: stamp(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: orNull(a.ResponseCode),
+		Round: a.Round + 1, Number: a.Number, At: stamp.Of(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: orNull(a.ResponseCode),
 		Error: orNull(a.Error), Signature: a.Signature,
 	}
 	if a.ResponseCode != 0 {

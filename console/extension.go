@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -73,7 +74,7 @@ func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n Ne
 	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return Extension{}, err
 	}
-	now := stamp(c.cfg.Clock.Now())
+	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := Extension{
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
@@ -133,7 +134,7 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 	if err := v.Err(); err != nil {
 		return Extension{}, err
 	}
-	now := stamp(c.cfg.Clock.Now())
+	now := stamp.Of(c.cfg.Clock.Now()).Time
 	var changed Extension
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app oauthserver.App, all []Extension) ([]Extension, error) {

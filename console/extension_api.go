@@ -2,9 +2,9 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 func (c *Console) extensionRoutes() []route {
@@ -19,16 +19,16 @@ func (c *Console) extensionRoutes() []route {
 }
 
 type extensionPayload struct {
-	ID           string    `json:"id"`
-	ResourceType string    `json:"resourceType"`
-	Path         string    `json:"path"`
-	Label        string    `json:"label"`
-	CreatedAt    time.Time `json:"createdAt"`
-	UpdatedAt    time.Time `json:"updatedAt"`
+	ID           string     `json:"id"`
+	ResourceType string     `json:"resourceType"`
+	Path         string     `json:"path"`
+	Label        string     `json:"label"`
+	CreatedAt    stamp.Time `json:"createdAt"`
+	UpdatedAt    stamp.Time `json:"updatedAt"`
 }
 
 func newExtensionPayload(e Extension) extensionPayload {
-	return extensionPayload{ID: e.ID, ResourceType: e.ResourceType, Path: e.Path, Label: e.Label, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt)}
+	return extensionPayload{ID: e.ID, ResourceType: e.ResourceType, Path: e.Path, Label: e.Label, CreatedAt: stamp.Of(e.CreatedAt), UpdatedAt: stamp.Of(e.UpdatedAt)}
 }
 
 // readExtension reads a body whose strings checkExtension checks for control characters, NUL

@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -77,7 +78,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	if err := c.checkSource(ctx, n.Source); err != nil {
 		return Function{}, err
 	}
-	now := stamp(c.cfg.Clock.Now())
+	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []Function) ([]Function, error) {

@@ -2,9 +2,9 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 func (c *Console) functionRoutes() []route {
@@ -18,14 +18,14 @@ func (c *Console) functionRoutes() []route {
 }
 
 type functionPayload struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Source    string    `json:"source"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Source    string     `json:"source"`
+	CreatedAt stamp.Time `json:"createdAt"`
 }
 
 func newFunctionPayload(f Function) functionPayload {
-	return functionPayload{ID: f.ID, Name: f.Name, Source: f.Source, CreatedAt: stamp(f.CreatedAt)}
+	return functionPayload{ID: f.ID, Name: f.Name, Source: f.Source, CreatedAt: stamp.Of(f.CreatedAt)}
 }
 
 func (c *Console) addFunction(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -49,17 +50,17 @@ func (c *Console) connectionRoutes() []route {
 }
 
 type installationPayload struct {
-	BusinessID  string     `json:"businessId"`
-	Status      string     `json:"status"`
-	Scopes      []string   `json:"scopes"`
-	InstalledAt time.Time  `json:"installedAt"`
-	LastUsedAt  *time.Time `json:"lastUsedAt,omitempty"`
+	BusinessID  string      `json:"businessId"`
+	Status      string      `json:"status"`
+	Scopes      []string    `json:"scopes"`
+	InstalledAt stamp.Time  `json:"installedAt"`
+	LastUsedAt  *stamp.Time `json:"lastUsedAt,omitempty"`
 }
 
 func newInstallationPayload(i Installation) installationPayload {
 	return installationPayload{
 		BusinessID: i.BusinessID, Status: string(i.Status), Scopes: i.Scopes.Names(),
-		InstalledAt: stamp(i.CreatedAt), LastUsedAt: stampOrNull(i.LastUsedAt),
+		InstalledAt: stamp.Of(i.CreatedAt), LastUsedAt: stamp.OrNull(i.LastUsedAt),
 	}
 }
 

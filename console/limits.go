@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -95,16 +96,16 @@ func (c *Console) limitCounters(ctx context.Context, app oauthserver.App, busine
 }
 
 type limitPayload struct {
-	Name       LimitName `json:"name"`
-	BusinessID string    `json:"businessId,omitempty"`
-	Route      string    `json:"route,omitempty"`
-	Limit      int       `json:"limit"`
-	Used       int       `json:"used"`
-	ResetsAt   time.Time `json:"resetsAt"`
+	Name       LimitName  `json:"name"`
+	BusinessID string     `json:"businessId,omitempty"`
+	Route      string     `json:"route,omitempty"`
+	Limit      int        `json:"limit"`
+	Used       int        `json:"used"`
+	ResetsAt   stamp.Time `json:"resetsAt"`
 }
 
 func newLimitPayload(u LimitUse) limitPayload {
-	return limitPayload{Name: u.Name, BusinessID: u.BusinessID, Route: u.Route, Limit: u.Limit, Used: u.Used, ResetsAt: stamp(u.ResetsAt)}
+	return limitPayload{Name: u.Name, BusinessID: u.BusinessID, Route: u.Route, Limit: u.Limit, Used: u.Used, ResetsAt: stamp.Of(u.ResetsAt)}
 }
 
 func (c *Console) listLimits(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // maxNote is how much a reviewer may say, in characters.
@@ -67,7 +68,7 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 	if err := content.check(); err != nil {
 		return Listing{}, err
 	}
-	now := stamp(c.cfg.Clock.Now())
+	now := stamp.Of(c.cfg.Clock.Now()).Time
 	draft := Revision{ID: id.New(id.Revision, now), AppID: appID, State: RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
 	saved, err := c.changeListing(ctx, by.did(audit.ListingSaved, appID, ""), func(standing ListingStanding) (Revision, error) {
 		next, err := place(standing.Listing, draft)
@@ -171,7 +172,7 @@ func (c *Console) tell(ctx context.Context, n events.Notification) {
 
 // stepListing moves the latest revision on.
 func (c *Console) stepListing(ctx context.Context, entry audit.Entry, step func(r *Revision, now time.Time) error) (Listing, error) {
-	now := stamp(c.cfg.Clock.Now())
+	now := stamp.Of(c.cfg.Clock.Now()).Time
 	return c.changeListing(ctx, entry, func(standing ListingStanding) (Revision, error) {
 		if standing.Listing == nil {
 			return Revision{}, apierror.NotFound("listing")

@@ -2,9 +2,9 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 func (c *Console) listingRoutes() []route {
@@ -50,14 +50,14 @@ type revisionPayload struct {
 	ID    string        `json:"id"`
 	State RevisionState `json:"state"`
 	listingBody
-	Note      string    `json:"note"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	Note      string     `json:"note"`
+	CreatedAt stamp.Time `json:"createdAt"`
+	UpdatedAt stamp.Time `json:"updatedAt"`
 }
 
 func newRevisionPayload(r Revision) revisionPayload {
 	return revisionPayload{
-		ID: r.ID, State: r.State, Note: r.Note, CreatedAt: stamp(r.CreatedAt), UpdatedAt: stamp(r.UpdatedAt),
+		ID: r.ID, State: r.State, Note: r.Note, CreatedAt: stamp.Of(r.CreatedAt), UpdatedAt: stamp.Of(r.UpdatedAt),
 		listingBody: listingBody{
 			Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
 			IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // IssueRegistrationToken makes a token that lets its bearer register one app for an
@@ -45,7 +46,7 @@ func (c *Console) issueRegistrationToken(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	return apierror.WriteJSON(w, http.StatusCreated, struct {
-		Token     string    `json:"token"`
-		ExpiresAt time.Time `json:"expiresAt"`
-	}{token, stamp(expiresAt)})
+		Token     string     `json:"token"`
+		ExpiresAt stamp.Time `json:"expiresAt"`
+	}{token, stamp.Of(expiresAt)})
 }

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -60,21 +60,21 @@ func statusRange(status string) (least, most int, ok bool) {
 }
 
 type requestPayload struct {
-	ID         string    `json:"id"`
-	Time       time.Time `json:"time"`
-	Method     string    `json:"method"`
-	Route      string    `json:"route"` // empty: no route serves it
-	Status     int       `json:"status"`
-	Code       string    `json:"code,omitempty"`
-	RequestID  string    `json:"requestId"`
-	BusinessID string    `json:"businessId"`
-	DurationMS float64   `json:"durationMs"`
-	Error      string    `json:"error,omitempty"`
+	ID         string     `json:"id"`
+	Time       stamp.Time `json:"time"`
+	Method     string     `json:"method"`
+	Route      string     `json:"route"` // empty: no route serves it
+	Status     int        `json:"status"`
+	Code       string     `json:"code,omitempty"`
+	RequestID  string     `json:"requestId"`
+	BusinessID string     `json:"businessId"`
+	DurationMS float64    `json:"durationMs"`
+	Error      string     `json:"error,omitempty"`
 }
 
 func newRequestPayload(r analytics.Request) requestPayload {
 	return requestPayload{
-		ID: r.ID, Time: stamp(r.At), Method: r.Method, Route: r.Route, Status: r.Status, Code: r.Code, RequestID: r.RequestID,
+		ID: r.ID, Time: stamp.Of(r.At), Method: r.Method, Route: r.Route, Status: r.Status, Code: r.Code, RequestID: r.RequestID,
 		BusinessID: r.BusinessID, DurationMS: float64(r.Took.Microseconds()) / 1000, Error: r.Error,
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -74,16 +75,16 @@ func (c *Console) secretRoutes() []route {
 }
 
 type secretPayload struct {
-	ID         string     `json:"id"`
-	Secret     string     `json:"secret,omitempty"` // once
-	Prefix     string     `json:"prefix"`
-	CreatedAt  time.Time  `json:"createdAt"`
-	EndedAt    *time.Time `json:"endedAt,omitempty"`
-	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+	ID         string      `json:"id"`
+	Secret     string      `json:"secret,omitempty"` // once
+	Prefix     string      `json:"prefix"`
+	CreatedAt  stamp.Time  `json:"createdAt"`
+	EndedAt    *stamp.Time `json:"endedAt,omitempty"`
+	LastUsedAt *stamp.Time `json:"lastUsedAt,omitempty"`
 }
 
 func newSecretPayload(s Secret) secretPayload {
-	return secretPayload{ID: s.ID, Prefix: s.Prefix, CreatedAt: stamp(s.CreatedAt), EndedAt: stampOrNull(s.EndedAt), LastUsedAt: stampOrNull(s.LastUsedAt)}
+	return secretPayload{ID: s.ID, Prefix: s.Prefix, CreatedAt: stamp.Of(s.CreatedAt), EndedAt: stamp.OrNull(s.EndedAt), LastUsedAt: stamp.OrNull(s.LastUsedAt)}
 }
 
 func (c *Console) addSecret(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -2,9 +2,9 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 func (c *Console) tokenRoutes() []route {
@@ -16,26 +16,26 @@ func (c *Console) tokenRoutes() []route {
 }
 
 type createdTokenPayload struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Token     string    `json:"token"` // once
-	ExpiresAt time.Time `json:"expiresAt"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Token     string     `json:"token"` // once
+	ExpiresAt stamp.Time `json:"expiresAt"`
 }
 
 type tokenPayload struct {
-	ID             string     `json:"id"`
-	Name           string     `json:"name"`
-	OrganizationID string     `json:"organizationId"`
-	UserID         string     `json:"userId"`
-	CreatedAt      time.Time  `json:"createdAt"`
-	ExpiresAt      time.Time  `json:"expiresAt"`
-	LastUsedAt     *time.Time `json:"lastUsedAt"`
+	ID             string      `json:"id"`
+	Name           string      `json:"name"`
+	OrganizationID string      `json:"organizationId"`
+	UserID         string      `json:"userId"`
+	CreatedAt      stamp.Time  `json:"createdAt"`
+	ExpiresAt      stamp.Time  `json:"expiresAt"`
+	LastUsedAt     *stamp.Time `json:"lastUsedAt"`
 }
 
 func newTokenPayload(t Token) tokenPayload {
 	return tokenPayload{
 		ID: t.ID, Name: t.Name, OrganizationID: t.OrganizationID, UserID: t.UserID,
-		CreatedAt: stamp(t.CreatedAt), ExpiresAt: stamp(t.ExpiresAt), LastUsedAt: stampOrNull(t.LastUsedAt),
+		CreatedAt: stamp.Of(t.CreatedAt), ExpiresAt: stamp.Of(t.ExpiresAt), LastUsedAt: stamp.OrNull(t.LastUsedAt),
 	}
 }
 
@@ -48,7 +48,7 @@ func (c *Console) createToken(w http.ResponseWriter, r *http.Request, by Actor) 
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusCreated, createdTokenPayload{ID: token.ID, Name: token.Name, Token: text, ExpiresAt: stamp(token.ExpiresAt)})
+	return apierror.WriteJSON(w, http.StatusCreated, createdTokenPayload{ID: token.ID, Name: token.Name, Token: text, ExpiresAt: stamp.Of(token.ExpiresAt)})
 }
 
 func (c *Console) listTokens(w http.ResponseWriter, r *http.Request, by Actor) error {

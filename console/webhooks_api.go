@@ -2,9 +2,9 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -33,8 +33,8 @@ type webhookPayload struct {
 	URL       string        `json:"url"`
 	Events    []string      `json:"events"`
 	Enabled   bool          `json:"enabled"`
-	CreatedAt time.Time     `json:"createdAt"`
-	UpdatedAt time.Time     `json:"updatedAt"`
+	CreatedAt stamp.Time    `json:"createdAt"`
+	UpdatedAt stamp.Time    `json:"updatedAt"`
 	Health    healthPayload `json:"health"`
 	Secret    string        `json:"secret,omitempty"` // once
 }
@@ -42,23 +42,23 @@ type webhookPayload struct {
 func newWebhookPayload(w webhooks.Webhook) webhookPayload {
 	return webhookPayload{
 		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
-		CreatedAt: stamp(w.CreatedAt), UpdatedAt: stamp(w.UpdatedAt), Health: newHealthPayload(w.Health),
+		CreatedAt: stamp.Of(w.CreatedAt), UpdatedAt: stamp.Of(w.UpdatedAt), Health: newHealthPayload(w.Health),
 	}
 }
 
 // healthPayload is how the deliveries of a webhook have fared.
 type healthPayload struct {
-	Failing        bool       `json:"failing"`
-	FailingSince   *time.Time `json:"failingSince,omitempty"`
-	FailureRate    float64    `json:"failureRate"` // of the last 24 hours, 0 to 1
-	DisabledAt     *time.Time `json:"disabledAt,omitempty"`
-	DisabledReason string     `json:"disabledReason,omitempty"`
+	Failing        bool        `json:"failing"`
+	FailingSince   *stamp.Time `json:"failingSince,omitempty"`
+	FailureRate    float64     `json:"failureRate"` // of the last 24 hours, 0 to 1
+	DisabledAt     *stamp.Time `json:"disabledAt,omitempty"`
+	DisabledReason string      `json:"disabledReason,omitempty"`
 }
 
 func newHealthPayload(h webhooks.Health) healthPayload {
 	return healthPayload{
-		Failing: h.IsFailing(), FailingSince: stampOrNull(h.FailingSince), FailureRate: h.FailureRate,
-		DisabledAt: stampOrNull(h.DisabledAt), DisabledReason: h.DisabledReason,
+		Failing: h.IsFailing(), FailingSince: stamp.OrNull(h.FailingSince), FailureRate: h.FailureRate,
+		DisabledAt: stamp.OrNull(h.DisabledAt), DisabledReason: h.DisabledReason,
 	}
 }
 
@@ -120,7 +120,7 @@ func (c *Console) rotateSecret(w http.ResponseWriter, r *http.Request, by Actor)
 		return err
 	}
 	return apierror.WriteJSON(w, http.StatusOK, struct {
-		Secret                  string    `json:"secret"`
-		PreviousSecretExpiresAt time.Time `json:"previousSecretExpiresAt"`
-	}{secret, stamp(previousExpiresAt)})
+		Secret                  string     `json:"secret"`
+		PreviousSecretExpiresAt stamp.Time `json:"previousSecretExpiresAt"`
+	}{secret, stamp.Of(previousExpiresAt)})
 }

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
@@ -225,17 +224,6 @@ func (o *Operator) serveFigures(w http.ResponseWriter, r *http.Request, by Actor
 		return err
 	}
 	return apierror.WriteJSON(w, http.StatusOK, newFiguresPayload(figures))
-}
-
-// stamp returns a time as precisely as the store keeps it: ISO 8601 in UTC.
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
-
-func stampOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = stamp(t)
-	return &t
 }
 
 // orNull returns null for a value that says nothing.

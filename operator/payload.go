@@ -1,11 +1,10 @@
 package operator
 
 import (
-	"time"
-
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -19,13 +18,13 @@ type appPayload struct {
 	StatusReason   *string                `json:"statusReason"`
 	Reviewed       bool                   `json:"reviewed"`
 	Origin         oauthserver.AppOrigin  `json:"origin"`
-	CreatedAt      time.Time              `json:"createdAt"`
+	CreatedAt      stamp.Time             `json:"createdAt"`
 }
 
 func newAppPayload(a oauthserver.App) appPayload {
 	return appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, OrganizationID: orNull(a.OrganizationID), Type: a.Type, Status: a.Status,
-		StatusReason: orNull(a.StatusReason), Reviewed: a.Reviewed, Origin: a.Origin, CreatedAt: stamp(a.CreatedAt),
+		StatusReason: orNull(a.StatusReason), Reviewed: a.Reviewed, Origin: a.Origin, CreatedAt: stamp.Of(a.CreatedAt),
 	}
 }
 
@@ -46,7 +45,7 @@ type installationPayload struct {
 	BusinessID  string                         `json:"businessId"`
 	Status      oauthserver.InstallationStatus `json:"status"`
 	Scopes      identity.Scopes                `json:"scopes"`
-	InstalledAt time.Time                      `json:"installedAt"`
+	InstalledAt stamp.Time                     `json:"installedAt"`
 }
 
 // callsPayload is of the last 30 days in an app, and of the last 24 hours in figures.
@@ -61,7 +60,7 @@ func newDetailsPayload(d AppDetails) detailsPayload {
 	p := detailsPayload{
 		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: orNull(d.AppURL),
 		Installations: convert(d.Installations, func(i oauthserver.Installation) installationPayload {
-			return installationPayload{i.BusinessID, i.Status, i.Scopes, stamp(i.CreatedAt)}
+			return installationPayload{i.BusinessID, i.Status, i.Scopes, stamp.Of(i.CreatedAt)}
 		}),
 		Webhooks: convert(d.Webhooks, newHealthPayload),
 		Calls:    callsPayload{total.Calls, total.Errors, total.RateLimited},
@@ -80,24 +79,24 @@ type limitPayload struct {
 	BusinessID string            `json:"businessId,omitempty"`
 	Limit      int               `json:"limit"`
 	Used       int               `json:"used"`
-	ResetsAt   time.Time         `json:"resetsAt"`
+	ResetsAt   stamp.Time        `json:"resetsAt"`
 }
 
 func newLimitPayload(u console.LimitUse) limitPayload {
-	return limitPayload{u.Name, u.BusinessID, u.Limit, u.Used, stamp(u.ResetsAt)}
+	return limitPayload{u.Name, u.BusinessID, u.Limit, u.Used, stamp.Of(u.ResetsAt)}
 }
 
 type healthPayload struct {
-	ID           string     `json:"id"`
-	AppID        string     `json:"appId"`
-	URL          string     `json:"url"`
-	Enabled      bool       `json:"enabled"`
-	Failing      bool       `json:"failing"`
-	FailingSince *time.Time `json:"failingSince"`
+	ID           string      `json:"id"`
+	AppID        string      `json:"appId"`
+	URL          string      `json:"url"`
+	Enabled      bool        `json:"enabled"`
+	Failing      bool        `json:"failing"`
+	FailingSince *stamp.Time `json:"failingSince"`
 }
 
 func newHealthPayload(h WebhookHealth) healthPayload {
-	return healthPayload{h.ID, h.AppID, h.URL, h.Enabled, !h.FailingSince.IsZero(), stampOrNull(h.FailingSince)}
+	return healthPayload{h.ID, h.AppID, h.URL, h.Enabled, !h.FailingSince.IsZero(), stamp.OrNull(h.FailingSince)}
 }
 
 type reviewPayload struct {
@@ -108,11 +107,11 @@ type reviewPayload struct {
 	Name           string                `json:"name"`
 	State          console.RevisionState `json:"state"`
 	ReviewerID     *string               `json:"reviewerId"`
-	SubmittedAt    time.Time             `json:"submittedAt"`
+	SubmittedAt    stamp.Time            `json:"submittedAt"`
 }
 
 func newReviewPayload(r Review) reviewPayload {
-	return reviewPayload{r.AppID, r.AppName, r.OrganizationID, r.RevisionID, r.ListingName, r.State, orNull(r.ReviewerID), stamp(r.SubmittedAt)}
+	return reviewPayload{r.AppID, r.AppName, r.OrganizationID, r.RevisionID, r.ListingName, r.State, orNull(r.ReviewerID), stamp.Of(r.SubmittedAt)}
 }
 
 type listingPayload struct {
@@ -134,9 +133,9 @@ type revisionPayload struct {
 	PrivacyURL         string                `json:"privacyUrl"`
 	Note               string                `json:"note"`
 	ReviewerID         *string               `json:"reviewerId"`
-	SubmittedAt        *time.Time            `json:"submittedAt"`
-	CreatedAt          time.Time             `json:"createdAt"`
-	UpdatedAt          time.Time             `json:"updatedAt"`
+	SubmittedAt        *stamp.Time           `json:"submittedAt"`
+	CreatedAt          stamp.Time            `json:"createdAt"`
+	UpdatedAt          stamp.Time            `json:"updatedAt"`
 }
 
 func newListingPayload(l console.Listing) listingPayload {
@@ -153,7 +152,7 @@ func newRevisionPayload(r console.Revision) revisionPayload {
 		ID: r.ID, State: r.State, Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
 		IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
 		Publisher: r.Publisher, TermsURL: r.TermsURL, PrivacyURL: r.PrivacyURL, Note: r.Note, ReviewerID: orNull(r.ReviewerID),
-		SubmittedAt: stampOrNull(r.SubmittedAt), CreatedAt: stamp(r.CreatedAt), UpdatedAt: stamp(r.UpdatedAt),
+		SubmittedAt: stamp.OrNull(r.SubmittedAt), CreatedAt: stamp.Of(r.CreatedAt), UpdatedAt: stamp.Of(r.UpdatedAt),
 	}
 }
 
@@ -170,13 +169,13 @@ func newUserPayload(u UserDetails) userPayload {
 }
 
 type documentPayload struct {
-	ID        string    `json:"id"`
-	Host      string    `json:"host"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"`
+	Host      string     `json:"host"`
+	CreatedAt stamp.Time `json:"createdAt"`
 }
 
 func newDocumentPayload(d TrustedDocument) documentPayload {
-	return documentPayload{d.ID, d.Host, stamp(d.CreatedAt)}
+	return documentPayload{d.ID, d.Host, stamp.Of(d.CreatedAt)}
 }
 
 type auditPayload struct {
@@ -186,15 +185,15 @@ type auditPayload struct {
 	Action    audit.Action `json:"action"`
 	Target    *string      `json:"target"`
 	Reason    *string      `json:"reason"`
-	CreatedAt time.Time    `json:"createdAt"`
+	CreatedAt stamp.Time   `json:"createdAt"`
 }
 
 func newAuditPayload(e audit.Entry) auditPayload {
-	return auditPayload{e.ID, orNull(e.AppID), orNull(e.UserID), e.Action, orNull(e.Target), orNull(e.Reason), stamp(e.At)}
+	return auditPayload{e.ID, orNull(e.AppID), orNull(e.UserID), e.Action, orNull(e.Target), orNull(e.Reason), stamp.Of(e.At)}
 }
 
 type figuresPayload struct {
-	Since time.Time `json:"since"`
+	Since stamp.Time `json:"since"`
 	callsPayload
 	Apps struct {
 		Active      int `json:"active"`
@@ -214,7 +213,7 @@ type figuresPayload struct {
 
 func newFiguresPayload(f PlatformFigures) figuresPayload {
 	p := figuresPayload{
-		Since: stamp(f.Since), callsPayload: callsPayload{f.Calls, f.Errors, f.RateLimited}, Installations: f.Installations,
+		Since: stamp.Of(f.Since), callsPayload: callsPayload{f.Calls, f.Errors, f.RateLimited}, Installations: f.Installations,
 		Reviews: f.Reviews, FailingWebhooks: f.FailingWebhooks, Failing: convert(f.Failing, newHealthPayload),
 	}
 	p.Apps.Active, p.Apps.Suspended, p.Apps.Deactivated = f.Apps[oauthserver.AppActive], f.Apps[oauthserver.AppSuspended], f.Apps[oauthserver.AppDeactivated]
