@@ -2,9 +2,12 @@ package analytics
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // MaxDays is how far back a report goes, today included: as long as all of its
@@ -32,6 +35,15 @@ type Hour struct {
 	Start time.Time `json:"start"`
 	Counts
 	Latency Latency `json:"latency"` // see LatencyBounds
+}
+
+// MarshalJSON implements json.Marshaler. Start has milliseconds.
+func (h Hour) MarshalJSON() ([]byte, error) {
+	type members Hour
+	return json.Marshal(struct {
+		Start stamp.Time `json:"start"`
+		members
+	}{stamp.Of(h.Start), members(h)})
 }
 
 // Report returns the calls of an app on the last days, today included; days

@@ -152,7 +152,7 @@ func TestAN02Hours(t *testing.T) {
 		}
 	}
 	if got, err := json.Marshal(want[0]); err != nil ||
-		string(got) != `{"start":"2026-06-01T12:00:00Z","calls":1,"errors":1,"rateLimited":0,"latency":[0,0,0,1,0,0,0,0,0,0,0,0]}` {
+		string(got) != `{"start":"2026-06-01T12:00:00.000Z","calls":1,"errors":1,"rateLimited":0,"latency":[0,0,0,1,0,0,0,0,0,0,0,0]}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }

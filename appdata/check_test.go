@@ -64,7 +64,7 @@ func TestValues(t *testing.T) {
 		`"type":"DATE"`: {
 			`"2026-09-01"`: "", `"2024-02-29"`: "", `"0001-01-01"`: "", `"9999-12-31"`: "", `"2000-02-29"`: "",
 			`"2026-02-29"`: notDate, `"1900-02-29"`: notDate, `"2026-13-01"`: notDate, `"2026-00-10"`: notDate, `"2026-04-31"`: notDate, `"2026-01-00"`: notDate, `"0000-01-01"`: notDate,
-			`"2026-9-1"`: notDate, `"26-09-01"`: notDate, `"12026-09-01"`: notDate, `"-2026-09-01"`: notDate, `"2026-09-01T00:00:00Z"`: notDate, `" 2026-09-01"`: notDate, `"2026-09-01\n"`: notDate,
+			`"2026-9-1"`: notDate, `"26-09-01"`: notDate, `"12026-09-01"`: notDate, `"-2026-09-01"`: notDate, `"2026-09-01T00:00:00.000Z"`: notDate, `" 2026-09-01"`: notDate, `"2026-09-01\n"`: notDate,
 			`"2026/09/01"`: notDate, `"20260901"`: notDate, `"٢٠٢٦-٠٩-٠١"`: notDate, `""`: notDate, `"today"`: notDate, `20260901`: notText, `true`: notText,
 		},
 		`"type":"DATE","from":"2026-01-01","to":"2026-12-31"`: {

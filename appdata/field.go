@@ -3,6 +3,8 @@ package appdata
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // Type is the type of a field's values.
@@ -30,6 +32,16 @@ type Field struct {
 	Rules
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// MarshalJSON implements json.Marshaler. Times have milliseconds.
+func (f Field) MarshalJSON() ([]byte, error) {
+	type members Field
+	return marshal(struct {
+		members
+		CreatedAt stamp.Time `json:"createdAt"`
+		UpdatedAt stamp.Time `json:"updatedAt"`
+	}{members(f), stamp.Of(f.CreatedAt), stamp.Of(f.UpdatedAt)})
 }
 
 // Rules constrain the values of a field; nil means that there is no such

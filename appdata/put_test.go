@@ -26,8 +26,8 @@ func TestPutShape(t *testing.T) {
 	}
 	first := p.put(on("inv_1", "note", `"Mill & Sons <ü>"`), `{"resourceType":"customer","resourceId":"cus_1","key":"rate","value": 1.50 }`)
 	values := first.values()
-	want := fmt.Sprintf(`{"id":%q,"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"Mill & Sons <ü>","createdAt":"2026-09-01T12:00:00Z","updatedAt":"2026-09-01T12:00:00Z"},`+
-		`{"id":%q,"resourceType":"customer","resourceId":"cus_1","key":"rate","value":1.50,"createdAt":"2026-09-01T12:00:00Z","updatedAt":"2026-09-01T12:00:00Z"}`, values[0].ID, values[1].ID)
+	want := fmt.Sprintf(`{"id":%q,"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"Mill & Sons <ü>","createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:00.000Z"},`+
+		`{"id":%q,"resourceType":"customer","resourceId":"cus_1","key":"rate","value":1.50,"createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:00.000Z"}`, values[0].ID, values[1].ID)
 	if first.Body != `{"values":[`+want+`]}` {
 		t.Errorf("PUT: %s\nwant %s", first.Body, want)
 	}
@@ -68,7 +68,7 @@ func TestPutTellsWhatChanged(t *testing.T) {
 	}
 	want := []string{
 		first.Body,
-		fmt.Sprintf(`{"values":[{"id":%q,"resourceType":"invoice","resourceId":"inv_2","key":"note","value":"c","createdAt":"2026-09-01T12:00:00Z","updatedAt":"2026-09-01T12:00:01Z"}]}`, second[1].ID),
+		fmt.Sprintf(`{"values":[{"id":%q,"resourceType":"invoice","resourceId":"inv_2","key":"note","value":"c","createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:01.000Z"}]}`, second[1].ID),
 		fmt.Sprintf(`{"deleted":[{"id":%q,"resourceType":"invoice","resourceId":"inv_2","key":"note"}]}`, second[1].ID),
 	}
 	if diff := cmp.Diff(want, p.told()); diff != "" {

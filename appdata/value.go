@@ -1,8 +1,11 @@
 package appdata
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // What a request may hold.
@@ -27,4 +30,24 @@ type Value struct {
 	Value        json.RawMessage `json:"value"`
 	CreatedAt    time.Time       `json:"createdAt"`
 	UpdatedAt    time.Time       `json:"updatedAt"`
+}
+
+// MarshalJSON implements json.Marshaler. Times have milliseconds.
+func (v Value) MarshalJSON() ([]byte, error) {
+	type members Value
+	return marshal(struct {
+		members
+		CreatedAt stamp.Time `json:"createdAt"`
+		UpdatedAt stamp.Time `json:"updatedAt"`
+	}{members(v), stamp.Of(v.CreatedAt), stamp.Of(v.UpdatedAt)})
+}
+
+// marshal leaves the characters of HTML as they are; the encoder around it escapes them where
+// it has to.
+func marshal(v any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'}), err
 }

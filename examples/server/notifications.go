@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 const (
@@ -38,7 +39,7 @@ func (n *notifications) Notify(ctx context.Context, told events.Notification) er
 // notificationView is a notification as JSON.
 type notificationView struct {
 	Kind       events.NotificationKind `json:"kind"`
-	Time       time.Time               `json:"time"`
+	Time       stamp.Time              `json:"time"`
 	AppID      string                  `json:"appId,omitempty"`
 	BusinessID string                  `json:"businessId,omitempty"`
 	UserID     string                  `json:"userId,omitempty"`
@@ -54,7 +55,7 @@ func (n *notifications) newest() []notificationView {
 	for i := len(n.kept) - 1; i >= 0; i-- {
 		told := n.kept[i]
 		views = append(views, notificationView{
-			Kind: told.Kind, Time: told.At.UTC().Truncate(time.Millisecond), AppID: told.AppID, BusinessID: told.BusinessID, UserID: told.UserID,
+			Kind: told.Kind, Time: stamp.Of(told.At), AppID: told.AppID, BusinessID: told.BusinessID, UserID: told.UserID,
 			WebhookID: told.WebhookID, Text: told.Text(),
 		})
 	}

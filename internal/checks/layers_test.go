@@ -22,7 +22,7 @@ const module = "github.com/partnerkit/partnerkit"
 // being named; the package and its internal packages may import each other.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/text", "internal/openapi", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/text", "internal/openapi", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
 	1: {"events", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},

@@ -6,21 +6,21 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Account is an entry of a business's chart of accounts.
 type Account struct {
-	ID        string    `json:"id"`   // acc_…
-	Code      string    `json:"code"` // no other account of the business has it
-	Name      string    `json:"name"`
-	Type      string    `json:"type"`
-	Archived  bool      `json:"archived,omitempty"` // nothing is posted to it any more
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"`   // acc_…
+	Code      string     `json:"code"` // no other account of the business has it
+	Name      string     `json:"name"`
+	Type      string     `json:"type"`
+	Archived  bool       `json:"archived,omitempty"` // nothing is posted to it any more
+	CreatedAt stamp.Time `json:"createdAt"`
 }
 
 // accountTypes are the types of accounts. What a business sells is revenue, what
@@ -31,7 +31,7 @@ var accounts = table[Account]{
 	name: "books_account", path: "/accounts", resource: "account", kind: id.Account,
 	columns: "id, code, name, type, archived, created_at",
 	read: func(scan func(...any) error) (a Account, err error) {
-		err = scan(&a.ID, &a.Code, &a.Name, &a.Type, &a.Archived, (*millis)(&a.CreatedAt))
+		err = scan(&a.ID, &a.Code, &a.Name, &a.Type, &a.Archived, (*millis)(&a.CreatedAt.Time))
 		return a, err
 	},
 	idOf: func(a Account) string { return a.ID },
@@ -62,7 +62,7 @@ func (l *Ledger) createAccount(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := l.cfg.Clock.Now()
-	made := Account{ID: id.New(id.Account, now), Code: body.Code, Name: body.Name, Type: body.Type, CreatedAt: shown(now)}
+	made := Account{ID: id.New(id.Account, now), Code: body.Code, Name: body.Name, Type: body.Type, CreatedAt: stamp.Of(now)}
 	if err := made.validate(); err != nil {
 		return err
 	}

@@ -3,19 +3,19 @@ package ledger
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Contact is a customer or a supplier.
 type Contact struct {
-	ID        string    `json:"id"` // cus_… or sup_…
-	Name      string    `json:"name"`
-	Email     *string   `json:"email,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"` // cus_… or sup_…
+	Name      string     `json:"name"`
+	Email     *string    `json:"email,omitempty"`
+	CreatedAt stamp.Time `json:"createdAt"`
 }
 
 var (
@@ -28,7 +28,7 @@ func contacts(name, path, resource string, kind id.Kind) table[Contact] {
 		name: name, path: path, resource: resource, kind: kind,
 		columns: "id, name, email, created_at",
 		read: func(scan func(...any) error) (c Contact, err error) {
-			err = scan(&c.ID, &c.Name, &c.Email, (*millis)(&c.CreatedAt))
+			err = scan(&c.ID, &c.Name, &c.Email, (*millis)(&c.CreatedAt.Time))
 			return c, err
 		},
 		idOf: func(c Contact) string { return c.ID },
@@ -56,7 +56,7 @@ func (l *Ledger) createContact(t table[Contact]) apierror.Handler {
 			return err
 		}
 		now := l.cfg.Clock.Now()
-		made := Contact{ID: id.New(t.kind, now), Name: body.Name, Email: body.Email, CreatedAt: shown(now)}
+		made := Contact{ID: id.New(t.kind, now), Name: body.Name, Email: body.Email, CreatedAt: stamp.Of(now)}
 		return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
 			return t.created(made, t.resource+".created"), t.insert(ctx, tx, businessOf(ctx), made.row())
 		})

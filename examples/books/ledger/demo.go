@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -54,7 +55,7 @@ func (d *demo) keep(act func() error) {
 
 func (d *demo) contact(ctx context.Context, t table[Contact], name, email string) (contactID string) {
 	at := d.next()
-	c := Contact{ID: id.New(t.kind, at), Name: name, CreatedAt: at}
+	c := Contact{ID: id.New(t.kind, at), Name: name, CreatedAt: stamp.Of(at)}
 	if email != "" {
 		c.Email = &email
 	}
@@ -64,14 +65,14 @@ func (d *demo) contact(ctx context.Context, t table[Contact], name, email string
 
 func (d *demo) account(ctx context.Context, code, name, kind string) (accountID string) {
 	at := d.next()
-	a := Account{ID: id.New(id.Account, at), Code: code, Name: name, Type: kind, CreatedAt: at}
+	a := Account{ID: id.New(id.Account, at), Code: code, Name: name, Type: kind, CreatedAt: stamp.Of(at)}
 	d.keep(func() error { return accounts.insert(ctx, d.tx, d.businessID, a.row()) })
 	return a.ID
 }
 
 func (d *demo) invoice(ctx context.Context, number, customerID string, total, paid int64) {
 	at := d.next()
-	i := Invoice{ID: id.New(id.Invoice, at), Number: number, CustomerID: &customerID, Currency: demoCurrency, Total: total, paid: paid, CreatedAt: at}
+	i := Invoice{ID: id.New(id.Invoice, at), Number: number, CustomerID: &customerID, Currency: demoCurrency, Total: total, paid: paid, CreatedAt: stamp.Of(at)}
 	d.keep(func() error {
 		plan := Plan{Currency: demoCurrency}
 		return plan.take(ctx, d.tx, d.businessID, at.UTC().Year(), []Invoice{i})
@@ -81,14 +82,14 @@ func (d *demo) invoice(ctx context.Context, number, customerID string, total, pa
 		return
 	}
 	at = d.next()
-	p := Payment{ID: id.New(id.Payment, at), InvoiceID: i.ID, Amount: paid, Currency: demoCurrency, CreatedAt: at}
+	p := Payment{ID: id.New(id.Payment, at), InvoiceID: i.ID, Amount: paid, Currency: demoCurrency, CreatedAt: stamp.Of(at)}
 	d.keep(func() error { return payments.insert(ctx, d.tx, d.businessID, p.row()) })
 }
 
 func (d *demo) entry(ctx context.Context, amount int64, debit, credit string) {
 	at := d.next()
 	e := Entry{
-		ID: id.New(id.JournalEntry, at), Date: at.UTC().Format(time.DateOnly), Currency: demoCurrency, CreatedAt: at,
+		ID: id.New(id.JournalEntry, at), Date: at.UTC().Format(time.DateOnly), Currency: demoCurrency, CreatedAt: stamp.Of(at),
 		Lines: []Line{{AccountID: debit, Debit: amount}, {AccountID: credit, Credit: amount}},
 	}
 	d.keep(func() error { return e.insert(ctx, d.tx, d.businessID) })

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
 // Status is how far an invoice has come.
@@ -18,13 +19,13 @@ const (
 
 // Invoice is an invoice of a business to a customer.
 type Invoice struct {
-	ID         string    `json:"id"` // inv_…
-	Number     string    `json:"number"`
-	CustomerID *string   `json:"customerId,omitempty"`
-	Currency   string    `json:"currency"`
-	Total      int64     `json:"total"` // minor units
-	Status     Status    `json:"status"`
-	CreatedAt  time.Time `json:"createdAt"`
+	ID         string     `json:"id"` // inv_…
+	Number     string     `json:"number"`
+	CustomerID *string    `json:"customerId,omitempty"`
+	Currency   string     `json:"currency"`
+	Total      int64      `json:"total"` // minor units
+	Status     Status     `json:"status"`
+	CreatedAt  stamp.Time `json:"createdAt"`
 
 	paid int64 // the sum of its payments
 }
@@ -33,7 +34,7 @@ var invoices = table[Invoice]{
 	name: "books_invoice", path: "/invoices", resource: "invoice", kind: id.Invoice,
 	columns: "id, number, customer_id, currency, total, paid, created_at",
 	read: func(scan func(...any) error) (i Invoice, err error) {
-		err = scan(&i.ID, &i.Number, &i.CustomerID, &i.Currency, &i.Total, &i.paid, (*millis)(&i.CreatedAt))
+		err = scan(&i.ID, &i.Number, &i.CustomerID, &i.Currency, &i.Total, &i.paid, (*millis)(&i.CreatedAt.Time))
 		i.Status = i.status()
 		return i, err
 	},
@@ -77,7 +78,7 @@ func newInvoices(given []givenInvoice, now time.Time) []Invoice {
 		at := now.Add(time.Duration(i) * id.Resolution)
 		made[i] = Invoice{
 			ID: id.New(id.Invoice, at), Number: g.Number, CustomerID: g.CustomerID, Currency: g.Currency, Total: *g.Total,
-			Status: Draft, CreatedAt: shown(at),
+			Status: Draft, CreatedAt: stamp.Of(at),
 		}
 	}
 	return made

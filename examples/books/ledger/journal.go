@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -17,11 +17,11 @@ const maxLines = 200
 
 // Entry is a journal entry. What its lines debit is what they credit.
 type Entry struct {
-	ID        string    `json:"id"`   // jrn_…
-	Date      string    `json:"date"` // YYYY-MM-DD
-	Currency  string    `json:"currency"`
-	Lines     []Line    `json:"lines"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"`   // jrn_…
+	Date      string     `json:"date"` // YYYY-MM-DD
+	Currency  string     `json:"currency"`
+	Lines     []Line     `json:"lines"`
+	CreatedAt stamp.Time `json:"createdAt"`
 }
 
 // Line is one side of an entry: either Debit or Credit is 0.
@@ -36,7 +36,7 @@ var entries = table[Entry]{
 	columns: "id, date, currency, lines, created_at",
 	read: func(scan func(...any) error) (e Entry, err error) {
 		var lines string
-		if err := scan(&e.ID, &e.Date, &e.Currency, &lines, (*millis)(&e.CreatedAt)); err != nil {
+		if err := scan(&e.ID, &e.Date, &e.Currency, &lines, (*millis)(&e.CreatedAt.Time)); err != nil {
 			return e, err
 		}
 		return e, json.Unmarshal([]byte(lines), &e.Lines)
@@ -70,7 +70,7 @@ func (l *Ledger) postEntry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := l.cfg.Clock.Now()
-	made := Entry{ID: id.New(id.JournalEntry, now), Date: body.Date, Currency: body.Currency, Lines: lines, CreatedAt: shown(now)}
+	made := Entry{ID: id.New(id.JournalEntry, now), Date: body.Date, Currency: body.Currency, Lines: lines, CreatedAt: stamp.Of(now)}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
 		if err := l.checkAccounts(ctx, tx, lines); err != nil {
 			return outcome{}, err

@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// shown returns a time as the API shows it and the database keeps it: in UTC, to the
-// millisecond.
-func shown(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
-
 // millis reads a time from a column of Unix milliseconds.
 type millis time.Time
 

@@ -3,27 +3,27 @@ package ledger
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Payment is money that came in for an invoice.
 type Payment struct {
-	ID        string    `json:"id"` // pay_…
-	InvoiceID string    `json:"invoiceId"`
-	Amount    int64     `json:"amount"` // minor units
-	Currency  string    `json:"currency"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"` // pay_…
+	InvoiceID string     `json:"invoiceId"`
+	Amount    int64      `json:"amount"` // minor units
+	Currency  string     `json:"currency"`
+	CreatedAt stamp.Time `json:"createdAt"`
 }
 
 var payments = table[Payment]{
 	name: "books_payment", path: "/payments", resource: "payment", kind: id.Payment,
 	columns: "id, invoice_id, amount, currency, created_at",
 	read: func(scan func(...any) error) (p Payment, err error) {
-		err = scan(&p.ID, &p.InvoiceID, &p.Amount, &p.Currency, (*millis)(&p.CreatedAt))
+		err = scan(&p.ID, &p.InvoiceID, &p.Amount, &p.Currency, (*millis)(&p.CreatedAt.Time))
 		return p, err
 	},
 	idOf: func(p Payment) string { return p.ID },
@@ -51,7 +51,7 @@ func (l *Ledger) createPayment(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := l.cfg.Clock.Now()
-	made := Payment{ID: id.New(id.Payment, now), InvoiceID: body.InvoiceID, Amount: amount, Currency: body.Currency, CreatedAt: shown(now)}
+	made := Payment{ID: id.New(id.Payment, now), InvoiceID: body.InvoiceID, Amount: amount, Currency: body.Currency, CreatedAt: stamp.Of(now)}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
 		invoice, err := pay(ctx, tx, businessOf(ctx), made)
 		if err != nil {
