@@ -179,3 +179,31 @@ func TestRecordEventOnPage_SBX01(t *testing.T) {
 	}
 	post(t, developer, page+"/record", event).want(t, http.StatusNotFound)
 }
+
+// CON-12, REG-05: an organization has at most 100 apps in development mode too, and anonymous
+// registrations leave room for those of its developers.
+func TestAppsOfTheFirstOrganization_CON12_REG05(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	developer := r.session("usr_dev", "biz_ledgerlink_sandbox")
+	list := func() int {
+		return len(r.console(developer, http.MethodGet, "apps?limit=100", "").want(t, http.StatusOK).json(t)["data"].([]any))
+	}
+	demo := list()
+	for i := range registeredApps {
+		if i%25 == 0 {
+			r.move(60) // the limit of registrations
+		}
+		r.register(t, `{"client_name": "Registered", "redirect_uris": ["http://localhost:9000/cb"]}`)
+	}
+	if got := list(); got != registeredApps {
+		t.Errorf("%d apps after %d registrations beside %d, want %d", got, registeredApps, demo, registeredApps)
+	}
+	const app = `{"name": "Made", "type": "PUBLIC", "organizationId": "org_ledgerlink", "redirectUris": ["http://localhost:9000/cb"], "scopes": ["invoices:read"]}`
+	for range 100 - registeredApps {
+		r.console(developer, http.MethodPost, "apps", app).want(t, http.StatusCreated)
+	}
+	if a := r.console(developer, http.MethodPost, "apps", app).want(t, http.StatusBadRequest); !strings.Contains(a.body, "at most 100 apps") {
+		t.Errorf("%s", a.body)
+	}
+}

@@ -23,18 +23,30 @@ func (s *server) relax(cfg *partnerkit.Config) {
 	cfg.Notifier = s.told
 	cfg.MoveClock = s.moveClock
 	cfg.RecordEvent = s.recordEvent
-	developmentPolicies(s.books, &cfg.OAuth)
+	developmentPolicies(s.books, cfg.Store, &cfg.OAuth)
 }
 
-// developmentPolicies opens registration, which needs a token outside development mode,
-// and gives an app without an organization to that of the first user who connects it.
-func developmentPolicies(b *books.Books, cfg *oauthserver.Options) {
+// registeredApps is how many apps the first organization may have when an anonymous
+// registration adds one. It leaves room for the apps of its developers.
+const registeredApps = 50
+
+// developmentPolicies opens registration, which needs a token outside development mode.
+// Anonymous registrations are apps of the first organization, and of none once that has many.
+// An app without an organization goes to that of the first user who connects it.
+func developmentPolicies(b *books.Books, store oauthserver.AppStore, cfg *oauthserver.Options) {
 	cfg.Registration = func(r *http.Request) (string, error) {
 		organization, err := b.FirstOrganization(r.Context())
 		if errors.Is(err, books.ErrAbsent) {
 			return "", nil
 		}
-		return organization, err
+		if err != nil {
+			return "", err
+		}
+		has, err := store.Apps(r.Context(), oauthserver.AppQuery{OrganizationIDs: []string{organization}, Limit: registeredApps})
+		if err != nil || len(has) == registeredApps {
+			return "", err
+		}
+		return organization, nil
 	}
 	cfg.Unowned = func(ctx context.Context, _ oauthserver.App, userID string) (string, error) {
 		organization, err := b.OrganizationOf(ctx, userID)
@@ -43,6 +55,5 @@ func developmentPolicies(b *books.Books, cfg *oauthserver.Options) {
 		}
 		return organization, err
 	}
-	cfg.MaxApps = 10_000 // every anonymous registration is an app of the first organization
 	cfg.Documents.AllowLoopback = true
 }

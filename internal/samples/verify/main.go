@@ -1,3 +1,4 @@
+// Command verify checks the signature of a webhook, as a receiver does.
 package main
 
 import (
