@@ -18,8 +18,8 @@ test: ## All tests, with the race detector; services by PARTNERKIT_TEST_POSTGRES
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in modules of their own; needs what .ci/run installs
-	cd internal/e2e && go test -count=1 ./... # what they start is not in the cache
-	cd examples/mcp && go test -count=1 ./...
+	cd internal/e2e && go test -count=1 -timeout 25m ./... # what they start is not in the cache
+	cd examples/mcp && go test -count=1 -timeout 25m ./...
 
 .PHONY: openapi
 openapi: ## Lint the API description; needs npx

@@ -35,7 +35,8 @@ const watchFocus = `(() => {
 	};
 	const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")].filter(
 		(e) => e.checkVisibility() && !e.matches(":disabled") && e.type !== "hidden" && e.closest("details:not([open])") === (e.matches("summary") ? e.closest("details:not([open])") : null) && e.tabIndex >= 0);
-	window.walk = {left: new Set(controls.map(group)), unseen: [], first: null};
+	window.walk = {left: new Set(controls.map(group)), unseen: [], first: null, live: [...document.querySelectorAll("[data-live]")].map((e) => [e, e.dataset.live])};
+	for (const [e] of walk.live) e.removeAttribute("data-live"); // it stays as it is during the walk
 	walk.listen = (event) => {
 		const e = event.target;
 		if (walk.left.size === 0) return; // after the last control Tab begins again
@@ -75,7 +76,7 @@ func (b *tab) isWalkable(name string) {
 		b.t.Errorf("%s: the focus cannot be seen on %s", name, control)
 	}
 	skip := get[string](b, `walk.first?.className ?? ""`)
-	get[any](b, `document.removeEventListener("focusin", walk.listen)`)
+	get[any](b, `document.removeEventListener("focusin", walk.listen); for (const [e, from] of walk.live) e.dataset.live = from`)
 	if !get[bool](b, `!!document.querySelector(".skip")`) {
 		return
 	}

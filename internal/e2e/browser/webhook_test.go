@@ -140,10 +140,7 @@ func TestWebhook(t *testing.T) {
 	b.choose("On: deliveries are sent.")
 	b.inspect("webhook-change")
 	b.submit("Save")
-	b.submit("Send a test")
-	if b.status() != http.StatusBadRequest || b.alert() == "" {
-		t.Errorf("a test of a webhook that is off: %s", b.where())
-	}
+	b.sees("Nothing can be sent while the webhook is off.")
 	b.inspect("webhook-off")
 	b.press("Delete the webhook")
 	b.submit("Delete it")
