@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// CON-02: whatever cannot be undone is asked first, and the question can be cancelled
+// CON-02: actions that cannot be undone ask first, and the question can be cancelled
 // without script.
 func TestQuestionsCanBeCancelled_CON02(t *testing.T) {
 	t.Parallel()

@@ -91,7 +91,7 @@ func (v *visit) webhook() (webhookView, error) {
 	return view, err
 }
 
-// noSending says why a webhook cannot be sent anything, neither a test nor a delivery again;
+// noSending returns why neither a test nor an old delivery can be sent to a webhook;
 // empty if it can.
 func (v *visit) noSending(hook webhooks.Webhook) string {
 	switch {
