@@ -117,7 +117,7 @@ func realPath(file string) string {
 func dsn(file string, more ...string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
 		"_dqs":    {"0"}, // "text" is a name and never a string
-		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)"}, more...),
+		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", "temp_store(MEMORY)"}, more...),
 	}.Encode()}
 	return name.String()
 }

@@ -176,6 +176,11 @@ func (from source) newest(t *statement, q webhooks.DeliveryQuery, columns string
 	if from.column != "event_id" {
 		text += " ORDER BY " + key + " || '' DESC"
 	}
+	if from.isExact {
+		// PostgreSQL plans such a page once. With a placeholder it would expect a tenth of all
+		// rows, and plan each call.
+		return text + " LIMIT " + strconv.Itoa(limit)
+	}
 	return text + " LIMIT " + t.arg(limit)
 }
 
@@ -207,19 +212,22 @@ const headColumns = "id, webhook_id, app_id, event_id, event_type, business_id, 
 
 func (s *Store) readDeliveries(ctx context.Context, q webhooks.DeliveryQuery, from source) (found, error) {
 	limit := q.Limit + 1 // one more shows whether there is another page
-	if !from.isExact {
+	index := q
+	if from.isExact {
+		index.Since = time.Time{} // cut off below: with two bounds PostgreSQL plans each call
+	} else {
 		limit = max(webhooks.ScannedDeliveries, limit)
 	}
 	var t statement
 	query := "SELECT " + deliveryHead
 	if from.status == webhooks.Delivered {
-		query += " FROM (" + from.newest(&t, q, "delivery_id", limit) + ") AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id" + deliveryArrived
+		query += " FROM (" + from.newest(&t, index, "delivery_id", limit) + ") AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id" + deliveryArrived
 	} else {
-		query += " FROM (" + from.newest(&t, q, headColumns, limit) + ") AS d" + deliveryArrived
+		query += " FROM (" + from.newest(&t, index, headColumns, limit) + ") AS d" + deliveryArrived
 	}
 	all, err := s.readHeads(ctx, query, t.args)
 	var f found
-	if err == nil && len(all) >= limit {
+	if err == nil && len(all) >= limit && (q.Since.IsZero() || all[len(all)-1].ID >= floor(q.Since)) {
 		f.last = all[len(all)-1].ID
 	}
 	f.deliveries = slices.DeleteFunc(all, func(d webhooks.Delivery) bool { return !matches(q, d) })

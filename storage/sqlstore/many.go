@@ -15,9 +15,12 @@ import (
 const maxMany = 64
 
 // chunks calls do with parts of the values, each of one of the sizes.
-func chunks[T any](values []T, do func([]T) error) error {
+func chunks[T any](values []T, do func([]T) error) error { return chunksOf(maxMany, values, do) }
+
+// chunksOf is chunks with a maximum of its own, which is one of the sizes.
+func chunksOf[T any](most int, values []T, do func([]T) error) error {
 	for len(values) > 0 {
-		size := sizeOf(min(len(values), maxMany))
+		size := sizeOf(min(len(values), most))
 		if err := do(values[:size]); err != nil {
 			return err
 		}

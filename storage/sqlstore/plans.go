@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -65,24 +66,24 @@ func (s *Store) Unplanned(ctx context.Context, after string) (webhooks.Unplanned
 	return u, wrap("subscribers of apps", err)
 }
 
-// SQLite reads the tables of a CROSS JOIN in this order. For an inner join with more than
-// two values it reads the whole table and looks each row up among the values.
+// backlogsAtOnce is of how many businesses one statement reads the events.
+const backlogsAtOnce = 16
 
 // readBacklogEvents reads the next events of each business, and lowers Last to the last
 // number that was looked at. Numbers have gaps only where events were purged.
 func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) error {
 	eventsOfEach := int64(min(maxBusinessEvents, maxEvents/len(all)))
-	ranges, index := make([][]any, len(all)), make(map[string]*webhooks.Backlog, len(all))
+	index := make(map[string]*webhooks.Backlog, len(all))
 	for i := range all {
 		b := &all[i]
-		b.Last = min(b.Last, b.From.Number+eventsOfEach)
-		ranges[i], index[b.BusinessID] = []any{b.BusinessID, b.From.Number, b.Last}, b
+		b.Last, index[b.BusinessID] = min(b.Last, b.From.Number+eventsOfEach), b
 	}
-	err := chunks(ranges, func(part [][]any) error {
-		query := s.sql.many("SELECT "+eventColumns+" FROM (",
-			") AS v CROSS JOIN partnerkit_event WHERE business_id = v.column1 AND number > v.column2 AND number <= v.column3",
-			len(part), table("TEXT", "BIGINT", "BIGINT"))
-		return storage.Each(ctx, s, query, flat(part), func(scan func(...any) error) error {
+	err := chunksOf(backlogsAtOnce, all, func(part []webhooks.Backlog) error {
+		args := make([]any, 0, 3*len(part))
+		for _, b := range part {
+			args = append(args, b.BusinessID, b.From.Number, b.Last)
+		}
+		return storage.Each(ctx, s, s.sql.many("", "", len(part), backlogText), args, func(scan func(...any) error) error {
 			var row eventRow
 			err := scan(row.dest()...)
 			e := row.value()
@@ -97,6 +98,23 @@ func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) e
 	}
 	return err
 }
+
+// backlogText selects each business by itself: PostgreSQL expects many rows of a join with
+// ranges, and reads the whole table for it.
+func backlogText(businesses int) string {
+	var text strings.Builder
+	for i := range businesses {
+		if i > 0 {
+			text.WriteString(" UNION ALL ")
+		}
+		fmt.Fprintf(&text, "SELECT "+eventColumns+" FROM (SELECT "+eventColumns+` FROM partnerkit_event
+			WHERE business_id = $%d AND number > $%d AND number <= $%d ORDER BY number LIMIT %d) AS b%d`, 3*i+1, 3*i+2, 3*i+3, maxBusinessEvents, i)
+	}
+	return text.String()
+}
+
+// SQLite reads the tables of a CROSS JOIN in this order. For an inner join with more than
+// two values it reads the whole table and looks each row up among the values.
 
 // readBacklogSubscribers reads webhooks of apps that are installed in the businesses, in
 // the order of their ids, until it has as many as one Unplanned may have. It returns the

@@ -93,25 +93,20 @@ const (
 // claimed returns what a claim asks for, of each webhook in the order of the queue.
 func (s *Store) claimed(ctx context.Context, c webhooks.Claim) ([]claim, error) {
 	var all []claim
-	for some := range slices.Chunk(c.Webhooks, claimsAtOnce) {
-		err := chunks(some, func(part []webhooks.WebhookClaim) error {
-			found, err := s.waiting(ctx, part, c.Now)
-			for i, w := range part {
-				left := w.Limit
-				for _, one := range found[i] {
-					if left > 0 && !c.IsTaken(one.deliveryID) {
-						left--
-						all = append(all, one)
-					}
+	err := chunksOf(claimsAtOnce, c.Webhooks, func(part []webhooks.WebhookClaim) error {
+		found, err := s.waiting(ctx, part, c.Now)
+		for i, w := range part {
+			left := w.Limit
+			for _, one := range found[i] {
+				if left > 0 && !c.IsTaken(one.deliveryID) {
+					left--
+					all = append(all, one)
 				}
 			}
-			return err
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
-	return all, nil
+		return err
+	})
+	return all, err
 }
 
 // waiting reads the queues of some webhooks, as far as may be needed.

@@ -12,8 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -168,7 +166,7 @@ func TestDeliveries(t *testing.T) {
 	if !testenv.Proving() || raceEnabled {
 		t.Skip("this measures time: make prove runs it, without the race detector")
 	}
-	for name, open := range map[string]storetest.Opener{"SQLite": storetest.SQLite, "PostgreSQL": openPostgres} {
+	for name, open := range map[string]storetest.Opener{"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			many := newHook(t, open, 100_000)
 			few, some := newHook(t, open, small), newHook(t, open, middle)
@@ -209,22 +207,4 @@ func compare(t *testing.T, few, many *hook, q, large query) float64 {
 			return ratio
 		}
 	}
-}
-
-// openPostgres opens a database whose statements are planned once. Left to itself PostgreSQL
-// plans some of them for each call at the large size only, which takes up to 0.2 ms and does
-// not depend on the number of deliveries either.
-func openPostgres(t testing.TB) storage.DB {
-	t.Helper()
-	url, schema := testenv.Postgres(t)
-	db, err := postgres.OpenDB(t.Context(), url+"&plan_cache_mode=force_generic_plan", postgres.Config{Schema: schema, MaxConns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
 }
