@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
-// AN-01, IDEM-01: the assembly counts calls and repeats answers.
+// AN-01, IDEM-01: the assembly counts calls and repeats responses.
 func TestCallsAreCountedAndRepeated(t *testing.T) {
 	t.Parallel()
 	var worked atomic.Int64
@@ -28,7 +28,7 @@ func TestCallsAreCountedAndRepeated(t *testing.T) {
 	var bodies []string
 	for i := range 3 {
 		headers := []string{"Idempotency-Key", "once"}
-		if i == 2 { // a repeated answer stays in the version of the first
+		if i == 2 { // a repeated response stays in the version of the first
 			headers = append(headers, "Service-Version", "2026-01-15")
 		}
 		got := app.Do(http.MethodPost, "/invoices", struct{}{}, headers...).Want(http.StatusCreated)

@@ -71,9 +71,9 @@ func Example() {
 	}
 	// Serve platform.API() and platform.App(), and let platform.Run(ctx) work.
 	for _, path := range []string{"/.well-known/oauth-authorization-server", "/invoices"} {
-		answer := httptest.NewRecorder()
-		platform.API().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
-		fmt.Println(path, answer.Code)
+		response := httptest.NewRecorder()
+		platform.API().ServeHTTP(response, httptest.NewRequest(http.MethodGet, path, nil))
+		fmt.Println(path, response.Code)
 	}
 	// Output:
 	// /.well-known/oauth-authorization-server 200

@@ -74,7 +74,7 @@ func (p *Platform) newAppData() (err error) {
 	if c.Records == nil {
 		return nil
 	}
-	p.data, err = appdata.New(appdata.Config{Store: c.Store, Records: c.Records, Answer: guard.Answer, Clock: c.Clock, Logger: c.Logger})
+	p.data, err = appdata.New(appdata.Config{Store: c.Store, Records: c.Records, Respond: guard.Respond, Clock: c.Clock, Logger: c.Logger})
 	return err
 }
 

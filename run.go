@@ -41,8 +41,8 @@ func (p *Platform) Run(ctx context.Context) error {
 
 // How long Settle waits for receivers and for the Notifier.
 const (
-	answersWithin  = time.Second
-	notifiedWithin = time.Second
+	responsesWithin = time.Second
+	notifiedWithin  = time.Second
 )
 
 // Settle waits until what is due now has happened: events are planned, and every
@@ -54,7 +54,7 @@ func (p *Platform) Settle(ctx context.Context) error {
 	if err := p.hooks.Settle(ctx); err != nil {
 		return err
 	}
-	if err := p.hooks.AwaitAnswers(ctx, answersWithin); err != nil {
+	if err := p.hooks.AwaitResponses(ctx, responsesWithin); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifiedWithin)

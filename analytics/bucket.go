@@ -6,7 +6,7 @@ import "time"
 // three.
 type Counts struct {
 	Calls       int64 `json:"calls"`
-	Errors      int64 `json:"errors"` // answered with status 400 or above
+	Errors      int64 `json:"errors"` // responded with status 400 or above
 	RateLimited int64 `json:"rateLimited"`
 }
 

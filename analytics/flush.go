@@ -60,7 +60,7 @@ func cut[T any](all *[]T) []T {
 }
 
 // send writes the unsent batches, up to the first that fails. That one stays as
-// it is: perhaps it was written and only the answer was lost.
+// it is: perhaps it was written and only the response was lost.
 func (c *Counter) send(ctx context.Context) error {
 	for len(c.unsent) > 0 {
 		if err := c.add(ctx, c.unsent[0]); err != nil {

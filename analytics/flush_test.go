@@ -39,8 +39,8 @@ func TestFailedFlushKeepsCounts(t *testing.T) {
 	}
 }
 
-// A commit whose answer was lost is not repeated: what the store has counts once.
-func TestLostAnswerCountsOnce(t *testing.T) {
+// A commit whose response was lost is not repeated: what the store has counts once.
+func TestLostResponseCountsOnce(t *testing.T) {
 	t.Parallel()
 	r := newHarness(t, analytics.Config{})
 	r.call("app_1")

@@ -10,12 +10,12 @@ import (
 	"github.com/partnerkit/partnerkit/internal/header"
 )
 
-// Sizes of bodies, in bytes, where limits do not say otherwise.
+// Default size limits of bodies, in bytes.
 const (
-	// DefaultBodyLimit holds for JSON bodies of the API and the console.
+	// DefaultBodyLimit is the limit of JSON bodies of the API and the console.
 	DefaultBodyLimit = 1 << 20
-	// OAuthBodyLimit holds for forms, and is the limit to give for JSON bodies
-	// of OAuth endpoints.
+	// OAuthBodyLimit is the limit of forms. Use it for JSON bodies of OAuth endpoints
+	// too.
 	OAuthBodyLimit = 64 << 10
 )
 

@@ -13,7 +13,7 @@ const (
 	PermissionRequired    Code = "PERMISSION_REQUIRED"
 	IdempotencyConflict   Code = "IDEMPOTENCY_CONFLICT"
 	IdempotencyMismatch   Code = "IDEMPOTENCY_MISMATCH"
-	AnswerNotKept         Code = "IDEMPOTENCY_ANSWER_NOT_KEPT"
+	ResponseNotKept       Code = "IDEMPOTENCY_ANSWER_NOT_KEPT"
 	InvoiceLimitReached   Code = "INVOICE_LIMIT_REACHED"
 )
 

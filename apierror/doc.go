@@ -1,5 +1,5 @@
-// Package apierror writes error responses in one of two shapes, and reads request bodies so
-// strictly that a response can name every mistake in them.
+// Package apierror writes error responses in one of two shapes, and decodes request
+// bodies strictly, so that a response can name every mistake in a body.
 //
 // # Two shapes
 //
@@ -16,31 +16,28 @@
 //
 // # Handlers that return errors
 //
-// A [Handler] returns its failure and writes nothing. A [Writer] turns it into
-// an http.Handler and picks the shape: [Writer.Standard] or [Writer.OAuth], or
-// [Writer.Page] for what people see.
-// Everything that must be the same on every failure is decided there: headers,
-// challenges, request ids, logging, recovery from panics. A handler can
-// therefore neither forget the no-store headers of an OAuth error nor show the
-// text of a database error.
+// A [Handler] that fails returns an error and writes nothing. A [Writer] turns the
+// handler into an http.Handler and selects the shape of its errors: [Writer.Standard],
+// [Writer.OAuth], or [Writer.Page] for pages. The Writer sets the headers, challenges and
+// request ids of every error response, logs internal errors and recovers from panics. A
+// handler can therefore neither forget the no-store headers of an OAuth error nor show
+// the text of a database error.
 //
-// An [Error] returned by an OAuth handler is translated, and so is an
-// [OAuthError] returned by a standard one; the readers of bodies need to know
-// nothing about the shape that their caller uses. Any other error is an internal
-// error: the client gets a 5xx with a request id, the log gets the same id and
-// the cause.
+// The Writer translates an [Error] returned by an OAuth handler, and an [OAuthError]
+// returned by a standard one, so code that both kinds of handler share can return either.
+// Any other error is an internal error: the client gets a 5xx with a request id, and the
+// log gets the same id and the cause.
 //
 // # One table
 //
-// Every code, its status and its English text stand in one table ([Entries]).
-// [New] makes an error from it. Texts may be reworded, codes never change. A
-// host with codes of its own declares an [Entry] and calls [Entry.New].
+// [Entries] returns the table of all codes, each with its status and its English text.
+// [New] creates the error of a code. Texts may be reworded; codes never change. A host
+// with codes of its own declares an [Entry] and calls [Entry.New].
 //
 // # Bodies
 //
-// [DecodeJSON] and [DecodeForm] refuse what two parsers could read in two ways:
-// members that are given twice, names that differ in case only, trailing data,
-// strings that are not UTF-8 or hold a NUL. What is wrong with a body is
-// collected and answered at once, not one problem at a time; [Validation] does
-// the same for the caller's own rules.
+// [DecodeJSON] and [DecodeForm] reject input that two parsers could read differently:
+// duplicate members, names that differ only in case, trailing data, and strings that are
+// not UTF-8 or contain a NUL. The response lists all problems of a body, not only the
+// first. [Validation] collects the problems of the caller's own rules in the same way.
 package apierror

@@ -12,7 +12,7 @@ import (
 
 // An Error is a failure in the standard shape. It is immutable: the With
 // methods return a changed copy. Make one with [New] or a constructor of this
-// package; the zero value is answered as a 500.
+// package; the zero value is written as a 500.
 type Error struct {
 	status     int
 	code       Code

@@ -10,7 +10,7 @@ import (
 )
 
 // A handler reads its body, collects what is wrong with it and returns errors;
-// the writer around it answers them.
+// the writer around it responds to them.
 func Example() {
 	type note struct {
 		Title string   `json:"title"`

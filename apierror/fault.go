@@ -14,7 +14,7 @@ import (
 const requestIDPrefix = "req_"
 
 // requestID returns the id of this request and puts it into the header of the
-// answer. An id that an outer handler of ours has put there already is kept.
+// response. An id that an outer handler of ours has put there already is kept.
 // An id that the client sent is never used: it could belong to another request, or
 // anything at all.
 func requestID(w http.ResponseWriter) string {
@@ -58,7 +58,7 @@ func (c Writer) logFault(r *http.Request, id string, err error) {
 }
 
 // logMisuse tells about an error that was made in the wrong way, which the
-// client's answer hides.
+// client's response hides.
 func (c Writer) logMisuse(r *http.Request, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e == nil || e.misuse == "" {

@@ -44,24 +44,24 @@ func wantGolden(t *testing.T, name, got string) {
 
 var requestIDs = regexp.MustCompile(`req_[a-z2-7]{26}\b`)
 
-// dump writes an answer for a golden file: all of its headers, since one too
+// dump writes a response for a golden file: all of its headers, since one too
 // many is a mistake as well. Request ids are replaced.
-func dump(t *testing.T, answer *http.Response) string {
+func dump(t *testing.T, response *http.Response) string {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", answer.Status)
+	fmt.Fprintf(&b, "%s\n", response.Status)
 	names := []string{}
-	for name := range answer.Header {
+	for name := range response.Header {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		for _, value := range answer.Header[name] {
+		for _, value := range response.Header[name] {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
 	}
 	var body bytes.Buffer
-	if _, err := body.ReadFrom(answer.Body); err != nil {
+	if _, err := body.ReadFrom(response.Body); err != nil {
 		t.Fatal(err)
 	}
 	if !json.Valid(body.Bytes()) {
@@ -71,7 +71,7 @@ func dump(t *testing.T, answer *http.Response) string {
 	return requestIDs.ReplaceAllString(b.String(), "req_ID")
 }
 
-// standard returns the answer of a standard handler that fails with err.
+// standard returns the response of a standard handler that fails with err.
 func standard(c apierror.Writer, r *http.Request, err error) *http.Response {
 	return serve(c.Standard(func(http.ResponseWriter, *http.Request) error { return err }), r)
 }

@@ -9,12 +9,12 @@ import (
 // nothing. Wrapped errors keep their meaning.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Standard makes an http.Handler that answers failures of h in the standard
+// Standard makes an http.Handler that writes failures of h in the standard
 // shape, panics included.
 //
-// When h fails after it has begun its answer, nothing is added to it: the
+// When h fails after it has begun its response, nothing is added to it: the
 // failure is logged and the connection is cut, so that the client does not take
-// half an answer for a whole one.
+// half a response for a whole one.
 func (c Writer) Standard(h Handler) http.Handler { return c.adapt(h, c.WriteStandard) }
 
 // OAuth is Standard for the OAuth shape.
@@ -27,7 +27,7 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 		tracked := &trackedWriter{ResponseWriter: w}
 		defer func() {
 			if value := recover(); value != nil {
-				c.answerPanic(tracked, r, value, write)
+				c.responsePanic(tracked, r, value, write)
 			}
 		}()
 		err := h(tracked, r)
@@ -42,7 +42,7 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 	})
 }
 
-func (c Writer) answerPanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
+func (c Writer) responsePanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
 	if value == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 		panic(value) // the handler wants the connection closed; net/http knows this value
 	}

@@ -80,15 +80,15 @@ func TestPanic_ERR02_TOK09(t *testing.T) {
 			})
 			r := httptest.NewRequest(http.MethodPost, "/hush?code=hush", strings.NewReader("hush"))
 			r.Header.Set("Authorization", "Bearer hush")
-			answer := serve(h, r)
-			body, _ := io.ReadAll(answer.Body)
-			if answer.StatusCode != 500 || !strings.Contains(string(body), answer.Header.Get("X-Request-Id")) || strings.Contains(string(body), "hush") {
-				t.Errorf("%d %s", answer.StatusCode, body)
+			response := serve(h, r)
+			body, _ := io.ReadAll(response.Body)
+			if response.StatusCode != 500 || !strings.Contains(string(body), response.Header.Get("X-Request-Id")) || strings.Contains(string(body), "hush") {
+				t.Errorf("%d %s", response.StatusCode, body)
 			}
 			if strings.Contains(log.String(), "hush") {
 				t.Errorf("the log holds a secret: %s", log)
 			}
-			for _, want := range []string{"*errors.errorString", "handler_test.go", answer.Header.Get("X-Request-Id")} {
+			for _, want := range []string{"*errors.errorString", "handler_test.go", response.Header.Get("X-Request-Id")} {
 				if !strings.Contains(log.String(), want) {
 					t.Errorf("the log lacks %q: %s", want, log)
 				}
@@ -125,8 +125,8 @@ func TestAbortHandlerPasses(t *testing.T) {
 	serve(logTo(log).Standard(func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }), get())
 }
 
-// A begun answer gets no second body, however it began.
-func TestBegunAnswer(t *testing.T) {
+// A begun response gets no second body, however it began.
+func TestBegunResponse(t *testing.T) {
 	t.Parallel()
 	begin := map[string]func(http.ResponseWriter){
 		"header":  func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
@@ -155,14 +155,14 @@ func TestBegunAnswer(t *testing.T) {
 			}))
 
 			for _, path := range []string{"/error", "/panic"} {
-				answer, err := server.Client().Get(server.URL + path)
+				response, err := server.Client().Get(server.URL + path)
 				if err != nil {
 					continue // cut before the header
 				}
-				body, err := io.ReadAll(answer.Body)
-				answer.Body.Close()
+				body, err := io.ReadAll(response.Body)
+				response.Body.Close()
 				if err == nil || strings.Contains(string(body), "statusCode") {
-					t.Errorf("%s: the client cannot see that the answer is cut: %d %q", path, answer.StatusCode, body)
+					t.Errorf("%s: the client cannot see that the answer is cut: %d %q", path, response.StatusCode, body)
 				}
 			}
 			if !strings.Contains(log.String(), "late failure") || !strings.Contains(log.String(), "GET /error") {
@@ -175,7 +175,7 @@ func TestBegunAnswer(t *testing.T) {
 	}
 }
 
-// An informational answer does not count as begun, and a hijacked one does.
+// An informational response does not count as begun, and a hijacked one does.
 func TestInformationalAndHijacked(t *testing.T) {
 	t.Parallel()
 	log := &syncBuffer{}
@@ -194,16 +194,16 @@ func TestInformationalAndHijacked(t *testing.T) {
 	}))
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	answer, err := server.Client().Get(server.URL + "/hints")
+	response, err := server.Client().Get(server.URL + "/hints")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != 404 {
-		t.Errorf("status %d", answer.StatusCode)
+	defer response.Body.Close()
+	if response.StatusCode != 404 {
+		t.Errorf("status %d", response.StatusCode)
 	}
-	if answer, err := server.Client().Get(server.URL + "/hijack"); err == nil {
-		answer.Body.Close()
+	if response, err := server.Client().Get(server.URL + "/hijack"); err == nil {
+		response.Body.Close()
 		t.Error("a hijacked connection was answered")
 	}
 	for begun := time.Now(); !strings.Contains(log.String(), "after the hijack"); time.Sleep(time.Millisecond) { // the connection ends first
@@ -220,13 +220,13 @@ func TestControllerReachesTheConnection(t *testing.T) {
 		return http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
 	}))
 	defer server.Close()
-	answer, err := server.Client().Get(server.URL)
+	response, err := server.Client().Get(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != 200 {
-		t.Errorf("status %d", answer.StatusCode)
+	defer response.Body.Close()
+	if response.StatusCode != 200 {
+		t.Errorf("status %d", response.StatusCode)
 	}
 }
 
@@ -279,12 +279,12 @@ func TestGoneClientIsNoError(t *testing.T) {
 	}
 }
 
-// Failures of the client are not logged, and headers meant for the answer that
+// Failures of the client are not logged, and headers meant for the response that
 // was not given are gone.
 func TestClientErrorIsQuietAndClean(t *testing.T) {
 	t.Parallel()
 	log := &syncBuffer{}
-	answer := serve(logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
+	response := serve(logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
 		h := w.Header()
 		h.Set("Content-Length", "1000")
 		h.Set("Content-Encoding", "gzip")
@@ -299,7 +299,7 @@ func TestClientErrorIsQuietAndClean(t *testing.T) {
 		"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}, "Content-Type": {"application/json"},
 		"X-Content-Type-Options": {"nosniff"}, "Ratelimit-Limit": {"300"},
 	}
-	if diff := cmp.Diff(want, answer.Header); diff != "" {
+	if diff := cmp.Diff(want, response.Header); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
 	if log.String() != "" {
@@ -315,13 +315,13 @@ func TestWriteJSON(t *testing.T) {
 		}
 		return apierror.WriteJSON(w, http.StatusCreated, map[string]string{"url": "https://a/?b&c=<d>"})
 	})
-	answer := serve(h, get())
-	body, _ := io.ReadAll(answer.Body)
-	if got, want := string(body), `{"url":"https://a/?b&c=<d>"}`; got != want || answer.StatusCode != 201 || answer.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("%d %v %s", answer.StatusCode, answer.Header, got)
+	response := serve(h, get())
+	body, _ := io.ReadAll(response.Body)
+	if got, want := string(body), `{"url":"https://a/?b&c=<d>"}`; got != want || response.StatusCode != 201 || response.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%d %v %s", response.StatusCode, response.Header, got)
 	}
-	if answer := serve(h, httptest.NewRequest(http.MethodGet, "/bad", nil)); answer.StatusCode != 500 {
-		t.Errorf("what cannot be encoded: %d", answer.StatusCode)
+	if response := serve(h, httptest.NewRequest(http.MethodGet, "/bad", nil)); response.StatusCode != 500 {
+		t.Errorf("what cannot be encoded: %d", response.StatusCode)
 	}
 }
 
@@ -344,7 +344,7 @@ func TestMux_ERR02_OERR02(t *testing.T) {
 		}
 	}
 	wantGolden(t, "mux", all.String())
-	if answer := serve(apierror.Writer{}.StandardMux(mux), httptest.NewRequest(http.MethodGet, "/a/../invoices/7", nil)); answer.StatusCode/100 != 3 {
-		t.Errorf("a path that is not clean: %d", answer.StatusCode)
+	if response := serve(apierror.Writer{}.StandardMux(mux), httptest.NewRequest(http.MethodGet, "/a/../invoices/7", nil)); response.StatusCode/100 != 3 {
+		t.Errorf("a path that is not clean: %d", response.StatusCode)
 	}
 }

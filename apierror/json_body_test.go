@@ -73,13 +73,13 @@ func TestBodyRefusals_ERR02_OERR03_REG03(t *testing.T) {
 			if err == nil {
 				return
 			}
-			answer := oauth(apierror.Writer{}, get(), err)
+			response := oauth(apierror.Writer{}, get(), err)
 			var body map[string]string
-			if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+			if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 				t.Fatal(err)
 			}
-			if answer.StatusCode != 400 || body["error"] != "invalid_request" {
-				t.Errorf("OAuth: %d %v", answer.StatusCode, body)
+			if response.StatusCode != 400 || body["error"] != "invalid_request" {
+				t.Errorf("OAuth: %d %v", response.StatusCode, body)
 			}
 		})
 	}
@@ -137,11 +137,11 @@ func TestProblemsAreBounded_ERR04(t *testing.T) {
 		if len(told) != 51 || told[50] != "and 850 more" {
 			t.Errorf("%s: %d problems, the last %q", name, len(told), told[len(told)-1])
 		}
-		answer := httptest.NewRecorder()
-		apierror.Writer{}.WriteStandard(answer, postJSON(""), err)
+		response := httptest.NewRecorder()
+		apierror.Writer{}.WriteStandard(response, postJSON(""), err)
 		var shown struct{ Message []string }
-		if err := json.Unmarshal(answer.Body.Bytes(), &shown); err != nil || answer.Body.Len() > 30_000 || !slices.Equal(shown.Message, told) {
-			t.Errorf("%s: %v, %d bytes, %d messages", name, err, answer.Body.Len(), len(shown.Message))
+		if err := json.Unmarshal(response.Body.Bytes(), &shown); err != nil || response.Body.Len() > 30_000 || !slices.Equal(shown.Message, told) {
+			t.Errorf("%s: %v, %d bytes, %d messages", name, err, response.Body.Len(), len(shown.Message))
 		}
 	}
 	if e := apierror.Invalid(problems[:50]...); len(e.Messages()) != 50 {

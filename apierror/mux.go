@@ -2,8 +2,8 @@ package apierror
 
 import "net/http"
 
-// StandardMux serves mux and answers the paths and methods that it does not know
-// in the standard shape; by itself http.ServeMux answers them in plain text.
+// StandardMux serves mux and responds to the paths and methods that it does not know
+// in the standard shape; by itself http.ServeMux responds to them in plain text.
 func (c Writer) StandardMux(mux *http.ServeMux) http.Handler { return shapedMux(mux, c.WriteStandard) }
 
 // OAuthMux is StandardMux for the OAuth shape.
@@ -31,7 +31,7 @@ func shapedMux(mux *http.ServeMux, write errorWriter) http.Handler {
 	})
 }
 
-// statusOnly takes an answer and keeps its head.
+// statusOnly takes a response and keeps its head.
 type statusOnly struct {
 	header http.Header
 	status int

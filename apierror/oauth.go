@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An OAuthCode is the error member of an OAuth answer. Its wording never
+// An OAuthCode is the error member of an OAuth response. Its wording never
 // changes.
 type OAuthCode string
 
@@ -33,7 +33,7 @@ const (
 type GrantReason string
 
 // The reasons why a grant cannot be redeemed. GrantUnexplained means that the
-// answer has no description.
+// response has no description.
 const (
 	GrantUnexplained      GrantReason = ""
 	GrantCodeUsed         GrantReason = "code already used"
@@ -100,7 +100,7 @@ func (e *OAuthError) Status() int { return e.status }
 // Code returns the error member.
 func (e *OAuthError) Code() OAuthCode { return e.code }
 
-// Description returns error_description, empty when the answer has none.
+// Description returns error_description, empty when the response has none.
 func (e *OAuthError) Description() string { return e.description }
 
 // Error implements error. The text is for logs and tests, not for clients.

@@ -77,15 +77,15 @@ func TestOAuthStatusAndHeaders_OERR02(t *testing.T) {
 	for code, status := range oauthCodes {
 		t.Run(string(code), func(t *testing.T) {
 			t.Parallel()
-			answer := oauth(apierror.Writer{}, get(), apierror.NewOAuth(code, ""))
-			if answer.StatusCode != status {
-				t.Errorf("status %d, want %d", answer.StatusCode, status)
+			response := oauth(apierror.Writer{}, get(), apierror.NewOAuth(code, ""))
+			if response.StatusCode != status {
+				t.Errorf("status %d, want %d", response.StatusCode, status)
 			}
-			if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("Pragma") != "no-cache" {
-				t.Errorf("the answer may be stored: %v", answer.Header)
+			if response.Header.Get("Cache-Control") != "no-store" || response.Header.Get("Pragma") != "no-cache" {
+				t.Errorf("the answer may be stored: %v", response.Header)
 			}
 			var body map[string]string
-			if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+			if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 				t.Fatal(err)
 			}
 			want := body["error_description"]
@@ -95,7 +95,7 @@ func TestOAuthStatusAndHeaders_OERR02(t *testing.T) {
 			if body["error"] != string(code) || body["message"] != want {
 				t.Errorf("body %v", body)
 			}
-			if hasRetry := answer.Header.Get("Retry-After") != ""; hasRetry != (status == 429) {
+			if hasRetry := response.Header.Get("Retry-After") != ""; hasRetry != (status == 429) {
 				t.Errorf("Retry-After present: %t", hasRetry)
 			}
 		})
@@ -134,14 +134,14 @@ func TestOAuthRateLimit_OLIM04(t *testing.T) {
 			apierror.TooManyRequests(test.wait),
 			apierror.New(apierror.AppRateLimited).WithRetryAfter(test.wait),
 		} {
-			answer := oauth(apierror.Writer{}, get(), err)
+			response := oauth(apierror.Writer{}, get(), err)
 			var body map[string]string
-			if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+			if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 				t.Fatal(err)
 			}
 			want := "too many requests, retry after " + test.want + " seconds"
-			if answer.StatusCode != 429 || body["error"] != "temporarily_unavailable" || body["error_description"] != want || answer.Header.Get("Retry-After") != test.want {
-				t.Errorf("%v, %T: %d %v %v", test.wait, err, answer.StatusCode, body, answer.Header)
+			if response.StatusCode != 429 || body["error"] != "temporarily_unavailable" || body["error_description"] != want || response.Header.Get("Retry-After") != test.want {
+				t.Errorf("%v, %T: %d %v %v", test.wait, err, response.StatusCode, body, response.Header)
 			}
 		}
 	}
@@ -186,13 +186,13 @@ func TestTranslation_OERR03(t *testing.T) {
 func TestFaultsAreServerErrors_OERR04(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{errors.New("invalid_grant"), fmt.Errorf("%w", http.ErrHandlerTimeout), (*apierror.OAuthError)(nil), &apierror.OAuthError{}} {
-		answer := oauth(apierror.Writer{}, get(), err)
+		response := oauth(apierror.Writer{}, get(), err)
 		var body map[string]string
-		if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+		if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff("server_error", body["error"]); diff != "" || answer.StatusCode != 500 {
-			t.Errorf("%v: %d %s", err, answer.StatusCode, diff)
+		if diff := cmp.Diff("server_error", body["error"]); diff != "" || response.StatusCode != 500 {
+			t.Errorf("%v: %d %s", err, response.StatusCode, diff)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Failure struct {
 }
 
 // A ShowFailure writes the body of a page about a failure. Header and status have
-// been written. Its error goes to the log: there is nothing left to answer with.
+// been written. Its error goes to the log: there is nothing left to respond with.
 type ShowFailure func(w http.ResponseWriter, r *http.Request, f Failure) error
 
 // Page is Standard for what people see: failures of h become pages.
@@ -27,11 +27,11 @@ func (c Writer) PageMux(show ShowFailure, mux *http.ServeMux) http.Handler {
 	return shapedMux(mux, c.pageWriter(show))
 }
 
-// pageWriter answers like WriteStandard, without challenges: a person who is not
+// pageWriter writes like WriteStandard, without challenges: a person who is not
 // signed in gets a sign-in page, which is not a failure.
 func (c Writer) pageWriter(show ShowFailure) errorWriter {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
-		err = c.answered(w, r, err)
+		err = c.responded(w, r, err)
 		e := standardFrom(err)
 		f := Failure{Status: e.status, Message: strings.Join(e.Messages(), "; "), Err: err}
 		if e.status >= 500 {

@@ -39,20 +39,20 @@ func TestPage_ERR02(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log syncBuffer
-			answer := serve(logTo(&log).Page(showText, func(w http.ResponseWriter, _ *http.Request) error {
+			response := serve(logTo(&log).Page(showText, func(w http.ResponseWriter, _ *http.Request) error {
 				w.Header().Set("Location", "/elsewhere")
 				return test.err
 			}), get())
-			body, _ := io.ReadAll(answer.Body)
-			id := answer.Header.Get("X-Request-Id")
-			if got := strings.ReplaceAll(string(body), id, "REQ"); answer.StatusCode != test.status || id != "" && got != test.body || id == "" && string(body) != test.body {
-				t.Errorf("%d %q, want %d %q", answer.StatusCode, body, test.status, test.body)
+			body, _ := io.ReadAll(response.Body)
+			id := response.Header.Get("X-Request-Id")
+			if got := strings.ReplaceAll(string(body), id, "REQ"); response.StatusCode != test.status || id != "" && got != test.body || id == "" && string(body) != test.body {
+				t.Errorf("%d %q, want %d %q", response.StatusCode, body, test.status, test.body)
 			}
-			if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("Location") != "" || answer.Header.Get("WWW-Authenticate") != "" {
-				t.Errorf("header %v", answer.Header)
+			if response.Header.Get("Cache-Control") != "no-store" || response.Header.Get("Location") != "" || response.Header.Get("WWW-Authenticate") != "" {
+				t.Errorf("header %v", response.Header)
 			}
 			for key, want := range test.header {
-				if got := answer.Header.Get(key); got != want {
+				if got := response.Header.Get(key); got != want {
 					t.Errorf("%s %q, want %q", key, got, want)
 				}
 			}
@@ -68,18 +68,18 @@ func TestPageShows(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
 	var log syncBuffer
-	answer := serve(logTo(&log).Page(func(_ http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
+	response := serve(logTo(&log).Page(func(_ http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
 		if !errors.Is(f.Err, cause) {
 			t.Errorf("got %v", f.Err)
 		}
 		return errors.New("no ink")
 	}, func(http.ResponseWriter, *http.Request) error { return apierror.Invalid("x").WithCause(cause) }), get())
-	if answer.StatusCode != 400 || !strings.Contains(log.String(), "no ink") {
-		t.Errorf("%d, log %q", answer.StatusCode, log.String())
+	if response.StatusCode != 400 || !strings.Contains(log.String(), "no ink") {
+		t.Errorf("%d, log %q", response.StatusCode, log.String())
 	}
-	answer = serve(logTo(&log).Page(showText, func(http.ResponseWriter, *http.Request) error { panic("x") }), get())
-	if answer.StatusCode != 500 {
-		t.Errorf("panic: %d", answer.StatusCode)
+	response = serve(logTo(&log).Page(showText, func(http.ResponseWriter, *http.Request) error { panic("x") }), get())
+	if response.StatusCode != 500 {
+		t.Errorf("panic: %d", response.StatusCode)
 	}
 }
 

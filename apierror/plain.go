@@ -62,7 +62,7 @@ func UnsupportedMediaType(accepted string) *Error {
 }
 
 // TooManyRequests returns a 429 without code. An OAuth handler returns it too: the
-// answer is then temporarily_unavailable.
+// response is then temporarily_unavailable.
 func TooManyRequests(wait time.Duration) *Error {
 	e := plain(http.StatusTooManyRequests, tooManyRequests, wholeSeconds(wait))
 	return e.WithRetryAfter(wait)

@@ -33,14 +33,14 @@ const referenceOAuth = `
 ## The OAuth endpoints
 
 ` + "`/oauth/token`, `/oauth/revoke`, `/oauth/introspect`, `/oauth/device/authorize`" + ` and
-` + "`/oauth/register`" + ` answer in the shape of RFC 6749. Bodies that cannot be read get it too:
+` + "`/oauth/register`" + ` respond in the shape of RFC 6749. Bodies that cannot be read get it too:
 
 ` + "```json" + `
 {"error": "invalid_grant", "error_description": "expired", "message": "expired"}
 ` + "```" + `
 
 ` + "`error_description`" + ` may be absent. ` + "`message`" + ` is deprecated: do not read it. A wrong
-method is a 405 with ` + "`Allow`" + `; every answer has ` + "`Cache-Control: no-store` and `Pragma: no-cache`" + `.
+method is a 405 with ` + "`Allow`" + `; every response has ` + "`Cache-Control: no-store` and `Pragma: no-cache`" + `.
 
 | error | status | when |
 |---|---|---|
@@ -66,9 +66,9 @@ var areas = []struct {
 		{apierror.InsufficientScope, "the token lacks the scope of the route: ask for a new authorization with it. `WWW-Authenticate` names the scope"},
 		{apierror.EndpointNotExposed, "the route is not open to apps, whether it exists or not"},
 		{apierror.PermissionRequired, "the person in whose name the token acts lacks a permission in the business"},
-		{apierror.IdempotencyConflict, "the first request with this key has not been answered yet; try again after `Retry-After`"},
+		{apierror.IdempotencyConflict, "the first request with this key has not finished yet; try again after `Retry-After`"},
 		{apierror.IdempotencyMismatch, "the key was used for another method, path or body in the last 24 hours"},
-		{apierror.AnswerNotKept, "the work of this key was done, but its answer was too large to be repeated: read the result instead"},
+		{apierror.ResponseNotKept, "the work of this key was done, but its answer was too large to be repeated: read the result instead"},
 		{apierror.InvoiceLimitReached, "the plan of the business allows no further invoice this year; nothing else is blocked"},
 	}},
 	{"App data", []cause{

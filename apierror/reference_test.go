@@ -83,12 +83,12 @@ func writePlain(t *testing.T, b *strings.Builder) {
 		{apierror.Internal(errors.New("hidden")), "a fault of the service. The request id, also in `X-Request-Id`, is what its log has too"},
 		{apierror.Unavailable(errors.New("hidden")), "a fault that should pass; try again with the same `Idempotency-Key`"},
 	} {
-		answer := standard(apierror.Writer{}, get(), e.err)
+		response := standard(apierror.Writer{}, get(), e.err)
 		var body struct{ Message json.RawMessage }
-		if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+		if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(b, "| %s | `%s` | %s |\n", answer.Status, cell(requestIDs.ReplaceAllString(string(body.Message), "req_…")), e.when)
+		fmt.Fprintf(b, "| %s | `%s` | %s |\n", response.Status, cell(requestIDs.ReplaceAllString(string(body.Message), "req_…")), e.when)
 	}
 }
 

@@ -234,13 +234,13 @@ func TestWrongUseOfTheTable(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			log := &syncBuffer{}
-			answer := standard(logTo(log), get(), test.err)
+			response := standard(logTo(log), get(), test.err)
 			var body struct{ Params map[string]string }
-			if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+			if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 				t.Fatal(err)
 			}
-			if answer.StatusCode != test.status {
-				t.Errorf("status %d, want %d", answer.StatusCode, test.status)
+			if response.StatusCode != test.status {
+				t.Errorf("status %d, want %d", response.StatusCode, test.status)
 			}
 			if diff := cmp.Diff(test.params, body.Params); diff != "" && test.status < 500 {
 				t.Errorf("params (-want +got):\n%s", diff)

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// An Entry says everything that is fixed about a code.
+// An Entry describes a code: its status, its text and its parameters.
 type Entry struct {
 	// Code identifies an error. Clients branch on it.
 	Code Code
 	// Status is the HTTP status, 400 to 599.
 	Status int
 	// Message is English text. {p0}, {p1} … stand for the values that New is
-	// given and that the answer repeats in params.
+	// given and that the response repeats in params.
 	Message string
 	// Params is the number of those values.
 	Params int
@@ -43,7 +43,7 @@ var table = []Entry{
 	{Code: PermissionRequired, Status: http.StatusForbidden, Params: 1, Message: "the user needs the permission {p0} in this business"},
 	{Code: IdempotencyConflict, Status: http.StatusConflict, Message: "a request with this Idempotency-Key is still running"},
 	{Code: IdempotencyMismatch, Status: http.StatusUnprocessableEntity, Message: "this Idempotency-Key was already used for a different request"},
-	{Code: AnswerNotKept, Status: http.StatusConflict, Message: "a request with this Idempotency-Key was done; its answer was too large to be kept and is not repeated"},
+	{Code: ResponseNotKept, Status: http.StatusConflict, Message: "a request with this Idempotency-Key was done; its answer was too large to be kept and is not repeated"},
 	{Code: InvoiceLimitReached, Status: http.StatusForbidden, Params: 2, Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read"},
 
 	{Code: UnknownAppDataField, Status: http.StatusBadRequest, Params: 2, Message: "the app declares no field {p0} for {p1}"},

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown bounds, in bytes, a value of the client that an answer repeats, so
+// maxShown bounds, in bytes, a value of the client that a response repeats, so
 // that a request cannot choose the size of its own error.
 const maxShown = 200
 

@@ -17,7 +17,7 @@ type trackedWriter struct {
 func (w *trackedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *trackedWriter) WriteHeader(status int) {
-	// 1xx answers precede the real one; 101 is the real one.
+	// 1xx responses precede the real one; 101 is the real one.
 	if status >= 200 || status == http.StatusSwitchingProtocols {
 		w.begun = true
 	}

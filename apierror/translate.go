@@ -80,7 +80,7 @@ func isGoneClient(r *http.Request, err error) bool {
 // answered returns the error that is sent to the client. A disconnected client is not an
 // internal error: the response is a 400, in case the client only closed its side of the
 // connection, and the log line is for debugging.
-func (c Writer) answered(w http.ResponseWriter, r *http.Request, err error) error {
+func (c Writer) responded(w http.ResponseWriter, r *http.Request, err error) error {
 	if !isGoneClient(r, err) || standardFrom(err).status < http.StatusInternalServerError {
 		return err
 	}

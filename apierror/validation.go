@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The bounds of a list of problems in an answer.
+// The bounds of a list of problems in a response.
 const (
 	maxProblems = 50
 	maxProblem  = 500 // bytes of one

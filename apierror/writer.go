@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/header"
 )
 
-// A Writer answers failures. The zero value works: it logs nothing and calls
+// A Writer writes the responses to failures. The zero value works: it logs nothing and calls
 // the service "partnerkit". It is safe for concurrent use as long as its fields
 // stay as they are.
 //
@@ -46,7 +46,7 @@ type standardBody struct {
 	Details    any               `json:"details,omitempty"`
 }
 
-// WriteStandard answers err in the standard shape. It is for middleware that
+// WriteStandard writes err in the standard shape. It is for middleware that
 // has no [Handler] to return from; nothing may have been written to w.
 //
 // A 401 carries a Bearer challenge (RFC 6750 section 3), with
@@ -54,7 +54,7 @@ type standardBody struct {
 // [InsufficientScope] carries one with error="insufficient_scope" and the scope to ask for.
 // A 429 always carries Retry-After.
 func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error) {
-	err = c.answered(w, r, err)
+	err = c.responded(w, r, err)
 	e := standardFrom(err)
 	var id string
 	if e.status >= 500 {
@@ -86,13 +86,13 @@ type oauthBody struct {
 	Message     string    `json:"message,omitempty"`
 }
 
-// WriteOAuth answers err in the OAuth shape. It is for middleware that has no
+// WriteOAuth writes err in the OAuth shape. It is for middleware that has no
 // [Handler] to return from; nothing may have been written to w.
 //
 // An invalid_client carries a Basic challenge when, and only when, the request
-// used HTTP Basic (RFC 6749 section 5.2). Every answer is marked no-store.
+// used HTTP Basic (RFC 6749 section 5.2). Every response is marked no-store.
 func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
-	err = c.answered(w, r, err)
+	err = c.responded(w, r, err)
 	e := oauthFrom(err)
 	description := e.description
 	if e.status >= 500 {
@@ -131,7 +131,7 @@ func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body an
 	}
 }
 
-// prepareHeader drops what the handler set for the answer that it did not give.
+// prepareHeader drops what the handler set for the response that it did not give.
 // Errors are never to be cached, in either shape.
 func prepareHeader(h http.Header, allow []string) {
 	for _, name := range []string{

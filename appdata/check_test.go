@@ -24,7 +24,7 @@ const (
 	notChoice = "must be one of the choices"
 )
 
-// APD-06, APD-03: nasty values, each with its answer: the reason why it is refused, or
+// APD-06, APD-03: nasty values, each with its response: the reason why it is refused, or
 // nothing when it is kept as it was sent.
 func TestValues(t *testing.T) {
 	t.Parallel()
@@ -96,9 +96,9 @@ func TestValues(t *testing.T) {
 				n++
 				p.clock.Advance(time.Second)
 				resource := fmt.Sprintf("inv_%d", n)
-				answer := p.put(on(resource, "k", value))
+				response := p.put(on(resource, "k", value))
 				if reason == "" {
-					answer.values()
+					response.values()
 					kept := p.list("resourceId=" + resource).values()
 					if len(kept) != 1 || plain(t, string(kept[0].Value)) != plain(t, value) {
 						t.Errorf("%s is kept as %v", value, kept)
@@ -106,7 +106,7 @@ func TestValues(t *testing.T) {
 					continue
 				}
 				want := []apierror.ValueDetail{{ResourceType: "invoice", ResourceID: resource, Key: "k", Reason: reason}}
-				if diff := cmp.Diff(want, answer.refused(http.StatusBadRequest, apierror.InvalidAppDataValue).Details); diff != "" {
+				if diff := cmp.Diff(want, response.refused(http.StatusBadRequest, apierror.InvalidAppDataValue).Details); diff != "" {
 					t.Errorf("%s (-want +got)\n%s", value, diff)
 				}
 			}

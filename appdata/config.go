@@ -24,10 +24,10 @@ type Config struct {
 	// Types are the types of records that take values, each with the scope that
 	// an app needs to read such a record; nil means [DefaultTypes].
 	Types map[string]string
-	// Answer decides the answer of a write in its transaction: guard.Answer, where
-	// a guard with idempotency serves the handlers. It then sends the answer, too.
-	// nil: the handlers answer after the commit.
-	Answer func(ctx context.Context, tx storage.Tx, status int, body any) error
+	// Respond decides the response of a write in its transaction: guard.Respond, where
+	// a guard with idempotency serves the handlers. It then sends the response, too.
+	// nil: the handlers respond after the commit.
+	Respond func(ctx context.Context, tx storage.Tx, status int, body any) error
 
 	Clock  clock.Clock  // nil: the real time
 	Logger *slog.Logger // nil: discards

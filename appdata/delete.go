@@ -30,14 +30,14 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 			gone := []deletedValue{{v.ID, v.ResourceType, v.ResourceID, v.Key}}
 			return updated(p, eventID, now, map[string][]deletedValue{"deleted": gone})
 		},
-		Answer: func(ctx context.Context, tx storage.Tx) error { return s.answer(ctx, tx, http.StatusNoContent, nil) },
+		Respond: func(ctx context.Context, tx storage.Tx) error { return s.response(ctx, tx, http.StatusNoContent, nil) },
 	})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return apierror.New(apierror.AppDataValueNotFound, valueID)
 	case err != nil:
 		return apierror.Wrap("appdata", err)
-	case s.cfg.Answer == nil:
+	case s.cfg.Respond == nil:
 		w.WriteHeader(http.StatusNoContent)
 	}
 	return nil

@@ -124,7 +124,7 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 }
 
-// APD-07, CON-06: lists of choices, each with its answer.
+// APD-07, CON-06: lists of choices, each with its response.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	k := newHarness(t)

@@ -90,7 +90,7 @@ func FuzzPut(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	k := newHarness(f, func(c *appdata.Config) { c.Answer = nil })
+	k := newHarness(f, func(c *appdata.Config) { c.Respond = nil })
 	app := k.app(allScopes)
 	k.declare(app, `{"resourceType":"invoice","key":"t","type":"TEXT"}`)
 	k.declare(app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)

@@ -56,7 +56,7 @@ func newHarnessOn(t testing.TB, open storetest.Opener, changes ...func(*appdata.
 		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
 	})
 	k.must(err)
-	cfg := appdata.Config{Store: k.store, Records: k.books, Answer: guard.Answer, Clock: k.clock}
+	cfg := appdata.Config{Store: k.store, Records: k.books, Respond: guard.Respond, Clock: k.clock}
 	for _, change := range changes {
 		change(&cfg)
 	}

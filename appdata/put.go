@@ -18,7 +18,7 @@ type valuesBody struct {
 }
 
 // PutValues serves PUT /app-data behind a guard: it writes values, all or none, and
-// answers with them as they are then, in the order of the request.
+// responds with them as they are then, in the order of the request.
 func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 	p, err := caller(r)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 	written, err := s.cfg.Store.WriteValues(r.Context(), Write{
 		AppID: p.AppID, BusinessID: p.BusinessID, SpaceID: id.New(id.AppDataSpace, now), Drafts: drafts,
 		Record: func(changed []Value) []events.Event { return updated(p, eventID, now, valuesBody{changed}) },
-		Answer: func(ctx context.Context, tx storage.Tx, all []Value) error {
-			return s.answer(ctx, tx, http.StatusOK, valuesBody{all})
+		Respond: func(ctx context.Context, tx storage.Tx, all []Value) error {
+			return s.response(ctx, tx, http.StatusOK, valuesBody{all})
 		},
 	})
 	switch {
@@ -54,18 +54,18 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 		return s.fieldGone(r.Context(), p, given, err)
 	case err != nil:
 		return apierror.Wrap("appdata", err)
-	case s.cfg.Answer != nil:
+	case s.cfg.Respond != nil:
 		return nil
 	}
 	return apierror.WriteJSON(w, http.StatusOK, valuesBody{written})
 }
 
-// answer lets the host decide the answer of a write in its transaction.
-func (s *Service) answer(ctx context.Context, tx storage.Tx, status int, body any) error {
-	if s.cfg.Answer == nil {
+// respond lets the host decide the response of a write in its transaction.
+func (s *Service) response(ctx context.Context, tx storage.Tx, status int, body any) error {
+	if s.cfg.Respond == nil {
 		return nil
 	}
-	return s.cfg.Answer(ctx, tx, status, body)
+	return s.cfg.Respond(ctx, tx, status, body)
 }
 
 // place identifies a field: an app has at most one field for each place.
@@ -106,7 +106,7 @@ func (s *Service) check(ctx context.Context, p identity.Principal, given []given
 	return drafts, nil
 }
 
-// fieldGone answers a write that lost its field on the way: as if it had come later.
+// fieldGone responds to a write that lost its field on the way: as if it had come later.
 func (s *Service) fieldGone(ctx context.Context, p identity.Principal, given []givenValue, cause error) error {
 	if _, err := s.check(ctx, p, given); err != nil {
 		return err

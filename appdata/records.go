@@ -13,7 +13,7 @@ type Record struct {
 	ResourceID   string // as the app sent it: anything of up to MaxResourceID characters
 }
 
-// Records is the host's answer to which records there are. It is safe for concurrent
+// Records tells which records the host has. It is safe for concurrent
 // use.
 type Records interface {
 	// ExistingRecords returns those of the asked ones that exist in the business,

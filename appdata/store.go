@@ -69,9 +69,9 @@ type Write struct {
 	// Record returns the events that tell about the values that were added or
 	// changed; it is not called when there are none. It must be pure.
 	Record func(changed []Value) []events.Event
-	// Answer is called before the commit with all values, in the order of the
+	// Respond is called before the commit with all values, in the order of the
 	// drafts; its error undoes everything. It may be called more than once.
-	Answer func(ctx context.Context, tx storage.Tx, all []Value) error
+	Respond func(ctx context.Context, tx storage.Tx, all []Value) error
 }
 
 // Draft is a value to be written. Its id and CreatedAt are for a new one; one that is
@@ -82,10 +82,10 @@ type Draft struct {
 }
 
 // Removal is a value to be deleted. Check validates it under the lock; its error is
-// returned and nothing is deleted. Record and Answer are as in [Write].
+// returned and nothing is deleted. Record and Respond are as in [Write].
 type Removal struct {
 	AppID, BusinessID, ValueID string
 	Check                      func(Value) error
 	Record                     func(deleted Value) []events.Event
-	Answer                     func(ctx context.Context, tx storage.Tx) error
+	Respond                    func(ctx context.Context, tx storage.Tx) error
 }

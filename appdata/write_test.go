@@ -46,10 +46,10 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// Without the hook of a guard the handlers answer themselves.
-func TestWithoutAnswer(t *testing.T) {
+// Without the hook of a guard the handlers respond themselves.
+func TestWithoutResponse(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t, func(c *appdata.Config) { c.Answer = nil }).partner()
+	p := newHarness(t, func(c *appdata.Config) { c.Respond = nil }).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	written := p.put(on("inv_1", "note", `"a"`))
 	if diff := cmp.Diff(p.list("resourceId=inv_1").values(), written.values()); diff != "" {
@@ -60,17 +60,17 @@ func TestWithoutAnswer(t *testing.T) {
 	}
 }
 
-// When the answer cannot be recorded, nothing is written.
-func TestAnswerFails(t *testing.T) {
+// When the response cannot be recorded, nothing is written.
+func TestResponseFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no answer")
 	failing := false
 	p := newHarness(t, func(c *appdata.Config) {
-		c.Answer = func(ctx context.Context, tx storage.Tx, status int, body any) error {
+		c.Respond = func(ctx context.Context, tx storage.Tx, status int, body any) error {
 			if failing {
 				return broken
 			}
-			return guard.Answer(ctx, tx, status, body)
+			return guard.Respond(ctx, tx, status, body)
 		}
 	}).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)

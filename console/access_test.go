@@ -231,7 +231,7 @@ func (d *harness) audited() int {
 	return n
 }
 
-// CON-01: the host is asked once a request, and its answer holds for that request
+// CON-01: the host is asked once a request, and its response holds for that request
 // alone.
 func TestMembership_CON01(t *testing.T) {
 	t.Parallel()

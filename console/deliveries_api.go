@@ -53,7 +53,7 @@ type attemptPayload struct {
 	Error        *string    `json:"error"`
 	// ResponseHeaders are the beginning; several values of one name are joined by commas.
 	ResponseHeaders map[string]string `json:"responseHeaders"`
-	Answer          *string           `json:"answer"` // the beginning, as text
+	ResponseBody    *string           `json:"answer"` // the beginning, as text
 	Signature       string            `json:"signature"`
 }
 
@@ -63,8 +63,8 @@ func newAttemptPayload(a webhooks.Attempt) attemptPayload {
 		Error: orNull(a.Error), Signature: a.Signature,
 	}
 	if a.ResponseCode != 0 {
-		answer := strings.ToValidUTF8(string(a.Answer), "\uFFFD")
-		payload.Answer, payload.ResponseHeaders = &answer, map[string]string{}
+		response := strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD")
+		payload.ResponseBody, payload.ResponseHeaders = &response, map[string]string{}
 		for name, values := range a.ResponseHeader {
 			payload.ResponseHeaders[name] = strings.Join(values, ", ")
 		}

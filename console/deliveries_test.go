@@ -22,26 +22,26 @@ import (
 // receiver is a partner's endpoint.
 type receiver struct {
 	*httptest.Server
-	mu     sync.Mutex
-	answer http.HandlerFunc
+	mu       sync.Mutex
+	response http.HandlerFunc
 }
 
-func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
-	r := &receiver{answer: answer}
+func newReceiver(t testing.TB, response http.HandlerFunc) *receiver {
+	r := &receiver{response: response}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, got *http.Request) {
 		r.mu.Lock()
-		answer := r.answer
+		response := r.response
 		r.mu.Unlock()
-		answer(w, got)
+		response(w, got)
 	}))
 	t.Cleanup(r.Close)
 	return r
 }
 
-func (r *receiver) answers(answer http.HandlerFunc) {
+func (r *receiver) responses(response http.HandlerFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer = answer
+	r.response = response
 }
 
 func refuse(w http.ResponseWriter, _ *http.Request) {
@@ -145,7 +145,7 @@ func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 		t.Errorf("%d attempts (-want +got)\n%s", len(attempts), diff)
 	}
 
-	endpoint.answers(accept)
+	endpoint.responses(accept)
 	again := d.ann("POST " + one + "/redeliver").want(http.StatusAccepted)
 	head["nextAttemptAt"] = again.text("nextAttemptAt")
 	again.wantBody(head)

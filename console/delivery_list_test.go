@@ -22,7 +22,7 @@ import (
 func (d *harness) settle() {
 	d.Helper()
 	d.must(d.hooks.Settle(d.Context()))
-	d.must(d.hooks.AwaitAnswers(d.Context(), time.Minute))
+	d.must(d.hooks.AwaitResponses(d.Context(), time.Minute))
 }
 
 // exhaust has all attempts fail of deliveries that have been attempted once.
@@ -201,7 +201,7 @@ func TestRedeliverMany_RDL04(t *testing.T) {
 	d.exhaust()
 	d.must(d.oauth.Uninstall(t.Context(), appID, "biz_2", "usr_owner"))
 	d.settle()
-	endpoint.answers(accept)
+	endpoint.responses(accept)
 	body := func(since time.Time, more string) string {
 		return fmt.Sprintf(`{"since": %q%s}`, since.Format(time.RFC3339Nano), more)
 	}
@@ -277,7 +277,7 @@ func TestAttemptNow_RDL05(t *testing.T) {
 	}
 	d.ann("POST "+one+"/redeliver").wantCode(http.StatusBadRequest, "DELIVERY_NOT_FAILED") // RDL-02
 
-	endpoint.answers(accept)
+	endpoint.responses(accept)
 	d.ann("POST " + one + "/attempt-now").want(http.StatusAccepted)
 	d.settle()
 	if got := d.ann("GET " + one).want(http.StatusOK); got.body["status"] != "delivered" || got.body["attempts"] != 3.0 {
@@ -357,7 +357,7 @@ func TestDisabledWebhook_DLV11(t *testing.T) {
 	if got := health(); got["disabledAt"] != nil || got["disabledReason"] != nil || got["failing"] != false {
 		t.Errorf("switched on again it is %v", got)
 	}
-	endpoint.answers(accept)
+	endpoint.responses(accept)
 	d.deliver("invoice.paid", "biz_1")
 	if counts := d.ann("GET " + hook + "/deliveries").body["counts"].(map[string]any); counts["delivered"] != 1.0 {
 		t.Errorf("switched on again it delivers %v", counts)

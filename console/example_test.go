@@ -78,9 +78,9 @@ func Example() {
 	} {
 		request := httptest.NewRequest(http.MethodPost, "/developer/apps", strings.NewReader(body))
 		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		mux.ServeHTTP(answer, request)
-		fmt.Println(answer.Code)
+		response := httptest.NewRecorder()
+		mux.ServeHTTP(response, request)
+		fmt.Println(response.Code)
 	}
 	// The same, for a page.
 	by, err := developers.Actor(httptest.NewRequest(http.MethodGet, "/", nil))

@@ -235,7 +235,7 @@ func (r response) text(name string) string {
 	return r.Text(name)
 }
 
-// data is a list in the answer.
+// data is a list in the response.
 func (r response) data() []map[string]any {
 	r.harness.Helper()
 	var got struct{ Data []map[string]any }

@@ -10,16 +10,16 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// race sends calls at once and counts the answers by status and code.
+// race sends calls at once and counts the responses by status and code.
 func (d *harness) race(calls ...call) map[string]int {
 	d.Helper()
 	replies := make([]response, len(calls))
 	storetest.Race(len(calls), func(i int) { replies[i] = d.send(calls[i]) })
-	answers := map[string]int{}
+	responses := map[string]int{}
 	for _, got := range replies {
-		answers[strings.TrimSuffix(fmt.Sprint(got.Status, " ", got.body["code"]), " <nil>")]++
+		responses[strings.TrimSuffix(fmt.Sprint(got.Status, " ", got.body["code"]), " <nil>")]++
 	}
-	return answers
+	return responses
 }
 
 // CON-03: of 32 first saves one is the first.

@@ -94,7 +94,7 @@ func TestWebhookValidation_CON02(t *testing.T) {
 	d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/"}`).wantInvalid("an app has at most 20 webhooks")
 }
 
-// CON-01, SIG-02: rotation answers with the new secret and the end of the old one.
+// CON-01, SIG-02: rotation responds with the new secret and the end of the old one.
 func TestRotateSecret_CON01_SIG02(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)

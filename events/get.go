@@ -12,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
-// answer is an event as the API shows it.
-type answer struct {
+// response is an event as the API shows it.
+type response struct {
 	ID         string          `json:"id"`
 	Type       string          `json:"type"`
 	APIVersion string          `json:"apiVersion"`
@@ -37,7 +37,7 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 	if !ok || definition.Check(e.AppID, viewer(p)) != Visible {
 		return apierror.New(apierror.EventNotFound, eventID)
 	}
-	shown, err := answerOf(e, definition, p.Version)
+	shown, err := responseOf(e, definition, p.Version)
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func viewer(p identity.Principal) Viewer {
 	return Viewer{AppID: p.AppID, AppScopes: p.Scopes, IsInstalled: true, InstallationScopes: p.Scopes}
 }
 
-func answerOf(e Event, d Definition, version string) (answer, error) {
+func responseOf(e Event, d Definition, version string) (response, error) {
 	data, err := d.DataIn(version, e.Data)
 	if err != nil {
-		return answer{}, fmt.Errorf("events: %s: %w", e.ID, err)
+		return response{}, fmt.Errorf("events: %s: %w", e.ID, err)
 	}
-	return answer{ID: e.ID, Type: e.Type, APIVersion: version, BusinessID: e.BusinessID, Created: e.CreatedAt.Unix(), Data: data}, nil
+	return response{ID: e.ID, Type: e.Type, APIVersion: version, BusinessID: e.BusinessID, Created: e.CreatedAt.Unix(), Data: data}, nil
 }
 
 // caller returns the app of the request. It returns an error for people with a session.

@@ -11,8 +11,8 @@ import (
 )
 
 type page struct {
-	Events  []answer `json:"events"`
-	HasMore bool     `json:"hasMore"`
+	Events  []response `json:"events"`
+	HasMore bool       `json:"hasMore"`
 }
 
 // List serves GET /events behind a guard with the scope events:read: what the app
@@ -42,10 +42,10 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 	fit := fitting(found, asked.limit)
 	hasMore := len(found) > fit
 	found = found[:fit]
-	shown := page{Events: make([]answer, len(found)), HasMore: hasMore}
+	shown := page{Events: make([]response, len(found)), HasMore: hasMore}
 	for i, e := range found {
 		definition, _ := l.cfg.Catalog.Lookup(e.Type)
-		if shown.Events[i], err = answerOf(e, definition, p.Version); err != nil {
+		if shown.Events[i], err = responseOf(e, definition, p.Version); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ type Config struct {
 	Scopes identity.ScopeCatalog
 	// Fallback gets what people with a session ask for and no route serves:
 	// the host's own handlers. Nil means that there are none. An
-	// *http.ServeMux answers unknown paths and methods in the standard shape.
+	// *http.ServeMux responds to unknown paths and methods in the standard shape.
 	Fallback http.Handler
 	// Origins are the origins whose pages may send writes with a session cookie, such
 	// as https://app.example.com. Others are refused, besides the API's own.
@@ -92,7 +92,7 @@ type Config struct {
 	// without a default port. It is usually one of Origins. Empty: pages of no origin.
 	SessionOrigin string
 	// Idempotency wraps the handlers of routes that write; it runs after all
-	// gates. Nil means none; [Answer] needs one.
+	// gates. Nil means none; [Respond] needs one.
 	Idempotency Middleware
 	Analytics   Analytics // nil: calls are not counted
 

@@ -120,7 +120,7 @@ func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 }
 
 // API-04: with a token, a route that is not declared is not exposed, even if it exists.
-// Without credentials the response is 401; with a session the host answers.
+// Without credentials the response is 401; with a session the host responds.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
 	k := newHarness(t)

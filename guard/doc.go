@@ -6,7 +6,7 @@
 //
 // A handler of the surface finds an [identity.Principal] in its context: the app,
 // the business, the user, the scopes that hold at this call and the API version to
-// answer in. By then the caller has been identified, counted and found to have the
+// response in. By then the caller has been identified, counted and found to have the
 // scope and the permission that the route declares.
 //
 // # Who calls
@@ -32,6 +32,6 @@
 //
 // # Repeating
 //
-// [Idempotency] makes writes safe to repeat: a handler that calls [Answer] in the
+// [Idempotency] makes writes safe to repeat: a handler that calls [Respond] in the
 // transaction of its write does the work once, even after a crash or a lost response.
 package guard

@@ -21,7 +21,7 @@ const (
 	scopeChallenge   = `Bearer error="insufficient_scope", resource_metadata="` + metadataURL + `"`
 )
 
-// outcome is what an answer must be.
+// outcome is what a response must be.
 type outcome struct {
 	status    int
 	code      apierror.Code
@@ -30,7 +30,7 @@ type outcome struct {
 	version   string
 }
 
-// passed is the answer of a route whose gates are all open.
+// passed is the response of a route whose gates are all open.
 func passed(r guard.Route) outcome {
 	want := outcome{status: http.StatusOK, quota: true, version: "2026-09-01"}
 	if strings.HasSuffix(r.Pattern, "/panic") || strings.HasSuffix(r.Pattern, "/broken") {
@@ -44,7 +44,7 @@ func (w outcome) refused(status int, code apierror.Code) outcome {
 	return w
 }
 
-// gate is a situation of a caller, and what a route then answers.
+// gate is a situation of a caller, and what a route then responds.
 type gate struct {
 	arrange func(k *harness) []with
 	want    func(r guard.Route) outcome

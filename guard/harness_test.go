@@ -246,7 +246,7 @@ func (a response) refused(status int, code apierror.Code) response {
 	return a
 }
 
-// limited reports whether the answer has the three headers of LIM-04; it must have
+// limited reports whether the response has the three headers of LIM-04; it must have
 // all or none, each once.
 func (a response) limited() bool {
 	a.Helper()

@@ -36,19 +36,19 @@ const (
 //     the same response again, byte for byte, with Idempotency-Replayed: true;
 //   - they are still under way: 409 IDEMPOTENCY_CONFLICT with Retry-After;
 //   - the key was used for something else: 422 IDEMPOTENCY_MISMATCH;
-//   - the response was larger than MaxAnswer: 409 IDEMPOTENCY_ANSWER_NOT_KEPT. The
+//   - the response was larger than MaxResponse: 409 IDEMPOTENCY_ANSWER_NOT_KEPT. The
 //     work was done and is not done again.
 //
 // Only a response below 400 is kept, as it was sent, for its lifetime. After any
 // other the key is new again, so that a corrected request can use it.
 //
-// A handler that sets its response with [Answer] does its work exactly once. A handler that
+// A handler that sets its response with [Respond] does its work exactly once. A handler that
 // writes its response itself is recorded when it is done: if the process dies between its
 // commit and the record, the work is done again when the lease has ended and the client
 // repeats the request.
 //
 // A write with a key costs one statement and one commit beside its handler's own,
-// and one statement in the handler's transaction with [Answer], or one statement
+// and one statement in the handler's transaction with [Respond], or one statement
 // and one commit more without. A repetition costs two statements and one commit
 // that changes nothing. A write without a key costs nothing.
 type Idempotency struct {
@@ -73,8 +73,8 @@ func NewIdempotency(cfg IdempotencyConfig) (*Idempotency, error) {
 // call, whose [identity.Principal] it reads. The key is used for POST, PUT, PATCH and
 // DELETE.
 //
-// A handler behind it may use [Answer]. Its body is in memory already when there
-// is a key, and its own answer is held back up to MaxAnswer bytes, unless it
+// A handler behind it may use [Respond]. Its body is in memory already when there
+// is a key, and its own response is held back up to MaxResponse bytes, unless it
 // flushes. Its context ends when the key was lost to another request.
 func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -113,13 +113,13 @@ func UserCallerID(userID string) string { return "user:" + userID }
 
 // serveWithout serves a write that has no key.
 func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next apierror.Handler) error {
-	recorder := &answerRecorder{below: w, isPassing: true}
-	call := &answering{cfg: &i.cfg, header: w.Header(), keep: i.keeper(r)}
-	if err := next(recorder, r.WithContext(context.WithValue(r.Context(), answeringKey{}, call))); err != nil {
+	recorder := &responseRecorder{below: w, isPassing: true}
+	call := &responding{cfg: &i.cfg, header: w.Header(), keep: i.keeper(r)}
+	if err := next(recorder, r.WithContext(context.WithValue(r.Context(), respondingKey{}, call))); err != nil {
 		return err
 	}
-	if call.answer != nil {
-		recorder.replace(*call.answer)
+	if call.response != nil {
+		recorder.replace(*call.response)
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next api
 	switch claimed.State {
 	case KeyOwned:
 		return i.serveFirst(w, r, next, owner)
-	case KeyAnswered:
+	case KeyResponded:
 		i.metrics.replays.Add(r.Context(), 1)
-		return replay(w, claimed.Answer)
+		return replay(w, claimed.Response)
 	case KeyMismatch:
 		i.metrics.mismatches.Add(r.Context(), 1)
 		return apierror.New(apierror.IdempotencyMismatch)
@@ -165,12 +165,12 @@ func (i *Idempotency) claim(r *http.Request, owner KeyOwner, body []byte) (KeyCl
 	return KeyClaimed{}, fmt.Errorf("guard: claim the Idempotency-Key: %w", err)
 }
 
-func replay(w http.ResponseWriter, answer KeyAnswer) error {
-	if answer.IsOmitted {
-		return apierror.New(apierror.AnswerNotKept)
+func replay(w http.ResponseWriter, response KeyResponse) error {
+	if response.IsOmitted {
+		return apierror.New(apierror.ResponseNotKept)
 	}
 	w.Header().Set(ReplayedHeader, "true")
-	answer.write(w)
+	response.write(w)
 	return nil
 }
 

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	defaultLease     = 30 * time.Second
-	minLease         = time.Second
-	defaultMaxBody   = 4 << 20 // bytes
-	defaultMaxAnswer = 1 << 20 // bytes
+	defaultLease       = 30 * time.Second
+	minLease           = time.Second
+	defaultMaxBody     = 4 << 20 // bytes
+	defaultMaxResponse = 1 << 20 // bytes
 )
 
 // IdempotencyConfig configures an [Idempotency]. Store is required; the zero
@@ -42,21 +42,21 @@ type IdempotencyConfig struct {
 	// it is in the fingerprint; more is a 413. 0 means 4 MiB.
 	MaxBody int64
 
-	// MaxAnswer is the largest body of an answer that is kept, in bytes; 0 means
-	// 1 MiB. A larger answer reaches its client, and a repetition of the request
+	// MaxResponse is the largest body of a response that is kept, in bytes; 0 means
+	// 1 MiB. A larger response reaches its client, and a repetition of the request
 	// gets 409 IDEMPOTENCY_ANSWER_NOT_KEPT.
-	MaxAnswer int
+	MaxResponse int
 
-	// VersionHeader names the header with the API version of an answer: a
+	// VersionHeader names the header with the API version of a response: a
 	// repetition carries the version that the first request was served in, since
 	// its body is that one's. Empty means that there is none.
 	VersionHeader string
 
-	// KeepHeaders names more headers of the answer that a repetition carries too.
+	// KeepHeaders names more headers of the response that a repetition carries too.
 	// Content-Type, Content-Encoding, Content-Language, Content-Disposition,
 	// Content-Location, X-Content-Type-Options, Location, Link, ETag and
 	// Last-Modified always are among them. They are kept as they are when the
-	// answer begins.
+	// response begins.
 	KeepHeaders []string
 
 	// Logger receives internal errors that no client sees; nil discards them.
@@ -75,7 +75,7 @@ func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
 		return c, fmt.Errorf("a Lease of %v, less than %v", c.Lease, minLease)
 	case c.Lifetime != 0 && (c.Lifetime < time.Minute || c.Lifetime > 30*24*time.Hour):
 		return c, fmt.Errorf("a Lifetime of %v; it must be between one minute and 30 days", c.Lifetime)
-	case c.MaxBody < 0 || c.MaxAnswer < 0:
+	case c.MaxBody < 0 || c.MaxResponse < 0:
 		return c, errors.New("a negative MaxBody or MaxAnswer")
 	}
 	c.Clock = clock.From(c.Clock)
@@ -88,8 +88,8 @@ func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody
 	}
-	if c.MaxAnswer == 0 {
-		c.MaxAnswer = defaultMaxAnswer
+	if c.MaxResponse == 0 {
+		c.MaxResponse = defaultMaxResponse
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

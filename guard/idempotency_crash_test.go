@@ -31,7 +31,7 @@ func (m *mortal) RenewKey(ctx context.Context, o guard.KeyOwner, ends time.Time)
 	return m.KeyStore.RenewKey(ctx, o, ends)
 }
 
-func (m *mortal) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyAnswer) error {
+func (m *mortal) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyResponse) error {
 	if m.isDead.Load() {
 		return errDead
 	}
@@ -74,8 +74,8 @@ func TestCrashBeforeTheCommit(t *testing.T) {
 	})
 }
 
-// IDEM-02: a node that dies between the commit and the answer has done the work;
-// the same request gets the answer at once.
+// IDEM-02: a node that dies between the commit and the response has done the work;
+// the same request gets the response at once.
 func TestCrashAfterTheCommit(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		var node *guard.Idempotency
@@ -90,9 +90,9 @@ func TestCrashAfterTheCommit(t *testing.T) {
 	})
 }
 
-// A handler that does not use Answer is at-least-once after a crash, as
+// A handler that does not use Respond is at-least-once after a crash, as
 // Idempotency says, and never before its lease has ended.
-func TestCrashWithoutAnswer(t *testing.T) {
+func TestCrashWithoutResponse(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		var node *guard.Idempotency
 		node, s.afterCommit = s.dying()
@@ -108,7 +108,7 @@ func TestCrashWithoutAnswer(t *testing.T) {
 
 // A response that could not be recorded still reaches its client, because the work
 // is done.
-func TestAnswerIsNotRecorded(t *testing.T) {
+func TestResponseIsNotRecorded(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		node, die := s.dying()
 		s.afterCommit = func(w http.ResponseWriter) error { _ = die(w); return nil }
@@ -118,7 +118,7 @@ func TestAnswerIsNotRecorded(t *testing.T) {
 }
 
 // A request that was thought dead and is not is fenced: its transaction fails, and
-// its client is sent for the answer of the one that took over.
+// its client is sent for the response of the one that took over.
 func TestLateOwnerIsFenced(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		var second response
@@ -140,7 +140,7 @@ func TestLateOwnerIsFenced(t *testing.T) {
 	})
 }
 
-// The same while the request that took over is still at work: it alone answers.
+// The same while the request that took over is still at work: it alone responses.
 func TestLateOwnerIsFencedByOneThatRuns(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		var second response
@@ -181,8 +181,8 @@ func TestLateOwnerWithOpenTransaction(t *testing.T) {
 	})
 }
 
-// A handler that ignores that Answer failed does not get to say that all is well.
-func TestIgnoredErrorOfAnswer(t *testing.T) {
+// A handler that ignores that Respond failed does not get to say that all is well.
+func TestIgnoredErrorOfResponse(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		late := func(w http.ResponseWriter, r *http.Request) error {
 			s.endLeases()
@@ -195,7 +195,7 @@ func TestIgnoredErrorOfAnswer(t *testing.T) {
 	})
 }
 
-// A plain handler that was thought dead: its answer is not the key's.
+// A plain handler that was thought dead: its response is not the key's.
 func TestLatePlainHandler(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		var second response

@@ -62,20 +62,20 @@ func TestFailureFreesTheKey(t *testing.T) {
 }
 
 // IDEM-02: a failure that the handler writes itself, as an http.Handler does, is not kept
-// either, even if it follows Answer in a transaction that was rolled back.
+// either, even if it follows Respond in a transaction that was rolled back.
 func TestWrittenFailureFreesTheKey(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		for _, status := range []int{http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError} {
 			for _, key := range []string{"k", ""} {
-				for _, answers := range []bool{false, true} {
+				for _, responses := range []bool{false, true} {
 					got := s.serve(func(w http.ResponseWriter, r *http.Request) error {
 						tx, err := s.BeginTx(r.Context())
 						if err != nil {
 							return err
 						}
 						defer tx.Rollback()
-						if answers {
-							if err := guard.Answer(r.Context(), tx, http.StatusCreated, "done"); err != nil {
+						if responses {
+							if err := guard.Respond(r.Context(), tx, http.StatusCreated, "done"); err != nil {
 								return err
 							}
 						}
@@ -132,8 +132,8 @@ func TestClientLeaves(t *testing.T) {
 	})
 }
 
-// A fault at any statement, a client that leaves there, and a lost answer to any
-// commit: the same request again ends with one invoice and one answer.
+// A fault at any statement, a client that leaves there, and a lost response to any
+// commit: the same request again ends with one invoice and one response.
 func TestEveryFault(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		done := 0
@@ -184,7 +184,7 @@ func TestLostCommit(t *testing.T) {
 }
 
 // A host that runs its transaction again after a lost commit would do the work
-// twice; the key has its answer already and does not let it.
+// twice; the key has its response already and does not let it.
 func TestTransactionIsRunAgain(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		again := func(w http.ResponseWriter, r *http.Request) error {

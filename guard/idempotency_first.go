@@ -17,7 +17,7 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 
 	// Release the key unless the work was done: after a failure, and after a panic, which
 	// continues to the caller that recovers. The store keeps a key that has a response, so a
-	// failure after Answer's commit releases nothing.
+	// failure after Respond's commit releases nothing.
 	isDone := false
 	defer func() {
 		endLease()
@@ -27,11 +27,11 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 	}()
 
 	keep := i.keeper(r)
-	recorder := &answerRecorder{below: w, keep: keep, limit: i.cfg.MaxAnswer}
-	call := &answering{cfg: &i.cfg, owner: &owner, header: w.Header(), keep: keep}
-	err := next(recorder, r.WithContext(context.WithValue(ctx, answeringKey{}, call)))
+	recorder := &responseRecorder{below: w, keep: keep, limit: i.cfg.MaxResponse}
+	call := &responding{cfg: &i.cfg, owner: &owner, header: w.Header(), keep: keep}
+	err := next(recorder, r.WithContext(context.WithValue(ctx, respondingKey{}, call)))
 	if err == nil {
-		err = call.err // a handler that continues after a failed Answer has failed
+		err = call.err // a handler that continues after a failed Respond has failed
 	}
 	switch {
 	case err != nil:
@@ -39,14 +39,14 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 	case recorder.hasFailed():
 		recorder.deliver()
 		return nil
-	case call.answer != nil:
+	case call.response != nil:
 		isDone = true
-		recorder.replace(*call.answer)
+		recorder.replace(*call.response)
 		return nil
 	}
 	isDone = true
 	endLease()
-	i.record(r.Context(), owner, recorder.answer())
+	i.record(r.Context(), owner, recorder.response())
 	recorder.deliver()
 	return nil
 }
@@ -60,12 +60,12 @@ func lostMeansConflict(ctx context.Context, err error) error {
 	return err
 }
 
-// record finishes the key of a handler that did not use Answer. Its work is done,
-// so the client gets its answer even if this fails.
-func (i *Idempotency) record(ctx context.Context, owner KeyOwner, answer KeyAnswer) {
+// record finishes the key of a handler that did not use Respond. Its work is done,
+// so the client gets its response even if this fails.
+func (i *Idempotency) record(ctx context.Context, owner KeyOwner, response KeyResponse) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	if err := i.cfg.Store.FinishKey(ctx, nil, owner, answer); err != nil {
+	if err := i.cfg.Store.FinishKey(ctx, nil, owner, response); err != nil {
 		i.cfg.Logger.ErrorContext(ctx, "idempotency: recording a response failed, a repeated request may write again",
 			"caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}

@@ -151,7 +151,7 @@ func newInvoice(r *http.Request) (invoice, error) {
 	return invoice{ID: rand.Text(), Note: string(note)}, err
 }
 
-// create answers in its transaction.
+// create responds in its transaction.
 func (s *shop) create(w http.ResponseWriter, r *http.Request) error {
 	made, err := newInvoice(r)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *shop) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", "/invoices/"+made.ID)
-	if err := guard.Answer(r.Context(), tx, http.StatusCreated, made); err != nil {
+	if err := guard.Respond(r.Context(), tx, http.StatusCreated, made); err != nil {
 		return err
 	}
 	if err := tx.Commit(r.Context()); err != nil {
@@ -262,7 +262,7 @@ func (a response) is(status int, code apierror.Code) response {
 
 func (a response) isReplayed() bool { return a.Header.Get("Idempotency-Replayed") == "true" }
 
-// repeats checks that this is another answer again, byte for byte.
+// repeats checks that this is another response again, byte for byte.
 func (a response) repeats(first response) {
 	a.Helper()
 	if a.Status != first.Status || a.Body != first.Body || !a.isReplayed() || first.isReplayed() {

@@ -24,8 +24,8 @@ const (
 	killSchemaVar = "PARTNERKIT_TEST_KILL_SCHEMA"
 )
 
-// IDEM-02, with a real process and kill -9: one invoice and one answer, whether it
-// dies before its commit or between the commit and the answer.
+// IDEM-02, with a real process and kill -9: one invoice and one response, whether it
+// dies before its commit or between the commit and the response.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"midway", "after commit"} {

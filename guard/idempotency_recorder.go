@@ -16,27 +16,27 @@ var keptHeaders = []string{
 	"X-Content-Type-Options", "Location", "Link", "Etag", "Last-Modified",
 }
 
-// answerRecorder holds an answer back until its handler is done, so that the key
-// can be finished first. An answer that outgrows the limit, or that its handler
+// responseRecorder holds a response back until its handler is done, so that the key
+// can be finished first. A response that outgrows the limit, or that its handler
 // flushes, goes to the client as it is written.
-type answerRecorder struct {
+type responseRecorder struct {
 	below  http.ResponseWriter
 	keep   keeper
 	limit  int // bytes held back
-	status int // 0 until the answer begins
+	status int // 0 until the response begins
 	header http.Header
 	body   bytes.Buffer
 
 	isPassing bool // what is written goes to the client
-	isOmitted bool // body is not the whole answer
+	isOmitted bool // body is not the whole response
 }
 
-func (r *answerRecorder) Header() http.Header { return r.below.Header() }
+func (r *responseRecorder) Header() http.Header { return r.below.Header() }
 
 // Unwrap lets http.ResponseController find deadlines and full duplex.
-func (r *answerRecorder) Unwrap() http.ResponseWriter { return r.below }
+func (r *responseRecorder) Unwrap() http.ResponseWriter { return r.below }
 
-func (r *answerRecorder) WriteHeader(status int) {
+func (r *responseRecorder) WriteHeader(status int) {
 	isInterim := status < 200 && status != http.StatusSwitchingProtocols
 	if !isInterim && r.status == 0 {
 		r.status, r.header = status, r.keep.pick(r.below.Header())
@@ -49,7 +49,7 @@ func (r *answerRecorder) WriteHeader(status int) {
 	}
 }
 
-func (r *answerRecorder) Write(p []byte) (int, error) {
+func (r *responseRecorder) Write(p []byte) (int, error) {
 	if r.status == 0 {
 		r.WriteHeader(http.StatusOK)
 	}
@@ -72,7 +72,7 @@ func (r *answerRecorder) Write(p []byte) (int, error) {
 }
 
 // pass sends what was held back; what follows goes straight through.
-func (r *answerRecorder) pass() error {
+func (r *responseRecorder) pass() error {
 	if r.isPassing {
 		return nil
 	}
@@ -90,13 +90,13 @@ func (r *answerRecorder) pass() error {
 
 // deliver sends the response that was held back. A client that has disconnected is not an
 // error.
-func (r *answerRecorder) deliver() { _ = r.pass() }
+func (r *responseRecorder) deliver() { _ = r.pass() }
 
 // Flush is for handlers that ask for an http.Flusher.
-func (r *answerRecorder) Flush() { _ = r.FlushError() }
+func (r *responseRecorder) Flush() { _ = r.FlushError() }
 
-// FlushError sends what there is, as an answer that is streamed wants it.
-func (r *answerRecorder) FlushError() error {
+// FlushError sends what there is, as a response that is streamed wants it.
+func (r *responseRecorder) FlushError() error {
 	if r.status == 0 {
 		r.WriteHeader(http.StatusOK)
 	}
@@ -107,7 +107,7 @@ func (r *answerRecorder) FlushError() error {
 }
 
 // Hijack takes the connection away: what is said on it is not recorded.
-func (r *answerRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (r *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(r.below).Hijack()
 	if err == nil {
 		r.isPassing, r.isOmitted = true, true
@@ -118,31 +118,31 @@ func (r *answerRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffer, err
 }
 
-// answer returns what the handler answered; a handler that wrote nothing answered
+// response returns the handler's response; a handler that wrote nothing responded with
 // with an empty 200.
-func (r *answerRecorder) answer() KeyAnswer {
+func (r *responseRecorder) response() KeyResponse {
 	if r.status == 0 {
 		r.status, r.header = http.StatusOK, r.keep.pick(r.below.Header())
 	}
 	if r.isOmitted {
-		return KeyAnswer{Status: r.status, Header: r.header, IsOmitted: true}
+		return KeyResponse{Status: r.status, Header: r.header, IsOmitted: true}
 	}
-	return KeyAnswer{Status: r.status, Header: r.header, Body: r.body.Bytes()}
+	return KeyResponse{Status: r.status, Header: r.header, Body: r.body.Bytes()}
 }
 
 // hasFailed reports whether the handler itself wrote that it did not do its work.
-func (r *answerRecorder) hasFailed() bool { return r.status >= http.StatusBadRequest }
+func (r *responseRecorder) hasFailed() bool { return r.status >= http.StatusBadRequest }
 
-// replace answers with something else than what the handler wrote, unless that
+// replace responds with something else than what the handler wrote, unless that
 // has gone out already.
-func (r *answerRecorder) replace(answer KeyAnswer) {
+func (r *responseRecorder) replace(response KeyResponse) {
 	if r.isPassing && r.status != 0 {
 		return
 	}
-	answer.write(r.below)
+	response.write(r.below)
 }
 
-func (a KeyAnswer) write(w http.ResponseWriter) {
+func (a KeyResponse) write(w http.ResponseWriter) {
 	w.Header().Del("Content-Length") // of a body that is not sent
 	maps.Copy(w.Header(), a.Header.Clone())
 	w.WriteHeader(a.Status)
@@ -151,7 +151,7 @@ func (a KeyAnswer) write(w http.ResponseWriter) {
 	}
 }
 
-// keeper picks the headers of an answer that a repetition carries too.
+// keeper picks the headers of a response that a repetition carries too.
 type keeper struct {
 	names []string
 

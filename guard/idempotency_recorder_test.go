@@ -13,9 +13,9 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 )
 
-const answerLimit = 10 << 10
+const responseLimit = 10 << 10
 
-func limitAnswers(cfg *guard.IdempotencyConfig) { cfg.MaxAnswer = answerLimit }
+func limitResponses(cfg *guard.IdempotencyConfig) { cfg.MaxResponse = responseLimit }
 
 // writing is a handler that does its work and writes these parts.
 func (s *shop) writing(parts ...[]byte) apierror.Handler {
@@ -37,9 +37,9 @@ func (s *shop) writing(parts ...[]byte) apierror.Handler {
 // Binary responses are replayed byte for byte, up to and including the limit. A larger
 // response reaches its client. A repetition gets an error because the response was not
 // stored, and the work is not done again.
-func TestLargeAnswers(t *testing.T) {
+func TestLargeResponses(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		binary := make([]byte, answerLimit+1)
+		binary := make([]byte, responseLimit+1)
 		for i := range binary {
 			binary[i] = byte(i * 31)
 		}
@@ -48,10 +48,10 @@ func TestLargeAnswers(t *testing.T) {
 			parts  [][]byte
 			isKept bool
 		}{
-			"at the limit":             {[][]byte{binary[:answerLimit]}, true},
-			"at the limit, in parts":   {[][]byte{binary[:half], binary[half:answerLimit]}, true},
+			"at the limit":             {[][]byte{binary[:responseLimit]}, true},
+			"at the limit, in parts":   {[][]byte{binary[:half], binary[half:responseLimit]}, true},
 			"over the limit":           {[][]byte{binary}, false},
-			"over the limit, in parts": {[][]byte{binary[:half], binary[half:answerLimit], binary[answerLimit:], binary}, false},
+			"over the limit, in parts": {[][]byte{binary[:half], binary[half:responseLimit], binary[responseLimit:], binary}, false},
 		} {
 			before := len(s.invoices())
 			h := s.writing(test.parts...)
@@ -63,17 +63,17 @@ func TestLargeAnswers(t *testing.T) {
 			if test.isKept {
 				again.repeats(first)
 			} else {
-				again.is(http.StatusConflict, apierror.AnswerNotKept)
+				again.is(http.StatusConflict, apierror.ResponseNotKept)
 			}
 			s.wantInvoices(before + 1)
 		}
-	}, limitAnswers)
+	}, limitResponses)
 }
 
-// The same for Answer: the JSON of a text has two quotes more.
-func TestLargeAnswersInTransactions(t *testing.T) {
+// The same for Respond: the JSON of a text has two quotes more.
+func TestLargeResponsesInTransactions(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		for _, size := range []int{answerLimit - 2, answerLimit - 1} {
+		for _, size := range []int{responseLimit - 2, responseLimit - 1} {
 			done := 0
 			h := func(_ http.ResponseWriter, r *http.Request) error {
 				tx, err := s.BeginTx(r.Context())
@@ -82,7 +82,7 @@ func TestLargeAnswersInTransactions(t *testing.T) {
 				}
 				defer tx.Rollback()
 				done++
-				if err := guard.Answer(r.Context(), tx, http.StatusOK, string(bytes.Repeat([]byte("x"), size))); err != nil {
+				if err := guard.Respond(r.Context(), tx, http.StatusOK, string(bytes.Repeat([]byte("x"), size))); err != nil {
 					return err
 				}
 				return tx.Commit(r.Context())
@@ -93,21 +93,21 @@ func TestLargeAnswersInTransactions(t *testing.T) {
 				s.Errorf("answered %d bytes", len(first.Body))
 			}
 			again := s.serve(h, keyed(key, "hello"))
-			if size+2 <= answerLimit {
+			if size+2 <= responseLimit {
 				again.repeats(first)
 			} else {
-				again.is(http.StatusConflict, apierror.AnswerNotKept)
+				again.is(http.StatusConflict, apierror.ResponseNotKept)
 			}
 			if done != 1 {
 				s.Errorf("done %d times", done)
 			}
 		}
-	}, limitAnswers)
+	}, limitResponses)
 }
 
-// Answers of other kinds: nothing at all, a redirect, a body that may not be, a
+// Responses of other kinds: nothing at all, a redirect, a body that may not be, a
 // second status.
-func TestPlainAnswers(t *testing.T) {
+func TestPlainResponses(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		for name, h := range map[string]http.HandlerFunc{
 			"200": func(http.ResponseWriter, *http.Request) {},
@@ -132,12 +132,12 @@ func TestPlainAnswers(t *testing.T) {
 				return nil
 			}
 			server := httptest.NewServer(asCaller(apierror.Writer{}.Standard(s.keys.Wrap(counted))))
-			var answers []string
+			var responses []string
 			for range 2 {
-				answers = append(answers, post(s, server, name))
+				responses = append(responses, post(s, server, name))
 			}
-			if done != 1 || answers[0] != answers[1] || answers[0][:3] != name {
-				s.Errorf("%s: done %d times, answered %q", name, done, answers)
+			if done != 1 || responses[0] != responses[1] || responses[0][:3] != name {
+				s.Errorf("%s: done %d times, answered %q", name, done, responses)
 			}
 			server.Close()
 		}
@@ -149,7 +149,7 @@ func asCaller(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, as(r, caller)) })
 }
 
-// post sends a request with a key and returns what matters of the answer.
+// post sends a request with a key and returns what matters of the response.
 func post(s *shop, server *httptest.Server, key string) string {
 	s.Helper()
 	response := send(s, server, key)
@@ -176,7 +176,7 @@ func send(s *shop, server *httptest.Server, key string) *http.Response {
 }
 
 // Flushed output reaches the client while the handler runs, and is replayed afterwards.
-func TestStreamedAnswer(t *testing.T) {
+func TestStreamedResponse(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		heard := make(chan struct{})
 		h := func(w http.ResponseWriter, r *http.Request) error {
@@ -207,7 +207,7 @@ func TestStreamedAnswer(t *testing.T) {
 }
 
 // A handler that takes the connection has done its work; what it said is not kept.
-func TestHijackedAnswer(t *testing.T) {
+func TestHijackedResponse(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		h := func(w http.ResponseWriter, r *http.Request) error {
 			conn, buffer, err := http.NewResponseController(w).Hijack()

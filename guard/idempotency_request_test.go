@@ -90,7 +90,7 @@ func TestIdempotencyConfig(t *testing.T) {
 		"a short lease":        {Store: store, Lease: 999e6},
 		"a negative lease":     {Store: store, Lease: -1},
 		"a negative MaxBody":   {Store: store, MaxBody: -1},
-		"a negative MaxAnswer": {Store: store, MaxAnswer: -1},
+		"a negative MaxAnswer": {Store: store, MaxResponse: -1},
 	} {
 		if _, err := guard.NewIdempotency(cfg); err == nil {
 			t.Errorf("%s: no error", name)

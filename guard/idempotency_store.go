@@ -15,7 +15,7 @@ import (
 const KeyLifetime = 24 * time.Hour
 
 // ErrKeyLost means that a request no longer owns its key: its lease ended and
-// another request took the key over, or the key has its answer already. The
+// another request took the key over, or the key has its response already. The
 // transaction of the request must not be committed.
 var ErrKeyLost = errors.New("the Idempotency-Key belongs to another request or has its answer")
 
@@ -34,11 +34,11 @@ type KeyStore interface {
 	// RenewKey moves the end of the lease. [ErrKeyLost] when the key is another's.
 	RenewKey(ctx context.Context, owner KeyOwner, leaseEnds time.Time) error
 
-	// FinishKey gives the key its answer, once, inside tx; a nil tx means an operation
-	// of its own. [ErrKeyLost] when the key is another's or has an answer.
-	FinishKey(ctx context.Context, tx storage.Tx, owner KeyOwner, answer KeyAnswer) error
+	// FinishKey gives the key its response, once, inside tx; a nil tx means an operation
+	// of its own. [ErrKeyLost] when the key is another's or has a response.
+	FinishKey(ctx context.Context, tx storage.Tx, owner KeyOwner, response KeyResponse) error
 
-	// ReleaseKey makes the key absent, if it is the owner's and has no answer;
+	// ReleaseKey makes the key absent, if it is the owner's and has no response;
 	// otherwise it does nothing.
 	ReleaseKey(ctx context.Context, owner KeyOwner) error
 
@@ -81,20 +81,20 @@ type KeyState string
 
 // The ends of a claim.
 const (
-	KeyOwned    KeyState = "owned"    // the key is the caller's
-	KeyRunning  KeyState = "running"  // the same request is under way
-	KeyAnswered KeyState = "answered" // the same request has this answer
-	KeyMismatch KeyState = "mismatch" // the key is another request's
+	KeyOwned     KeyState = "owned"    // the key is the caller's
+	KeyRunning   KeyState = "running"  // the same request is under way
+	KeyResponded KeyState = "answered" // the same request has this response
+	KeyMismatch  KeyState = "mismatch" // the key is another request's
 )
 
 // KeyClaimed is the result of a claim.
 type KeyClaimed struct {
-	State  KeyState
-	Answer KeyAnswer // when State is KeyAnswered
+	State    KeyState
+	Response KeyResponse // when State is KeyResponded
 }
 
-// KeyAnswer is the response to a request.
-type KeyAnswer struct {
+// KeyResponse is the response to a request.
+type KeyResponse struct {
 	Status int
 	Header http.Header // the headers that describe the body
 	Body   []byte

@@ -55,7 +55,7 @@ func TestKeyDoesTheWorkOnce(t *testing.T) {
 	})
 }
 
-// IDEM-01: while the first runs, 409; afterwards its answer.
+// IDEM-01: while the first runs, 409; afterwards its response.
 func TestConflictWhileTheFirstRuns(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		var during response
@@ -68,7 +68,7 @@ func TestConflictWhileTheFirstRuns(t *testing.T) {
 		if got := during.Header.Get("Retry-After"); got != "1" {
 			s.Errorf("Retry-After: %q", got)
 		}
-		s.endLeases() // an answer needs none
+		s.endLeases() // a response needs none
 		s.serve(s.create, keyed("k", "hello")).repeats(first)
 		s.wantInvoices(1)
 	})
@@ -125,7 +125,7 @@ func TestKeyBelongsToOneRequest(t *testing.T) {
 	})
 }
 
-// IDEM-01: 24 hours from the request that gave the answer, to the second.
+// IDEM-01: 24 hours from the request that gave the response, to the second.
 func TestKeyLivesADay(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		first := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
@@ -149,7 +149,7 @@ func TestKeyLivesADay(t *testing.T) {
 	})
 }
 
-// A repetition is in the version that the first answer was written in, and
+// A repetition is in the version that the first response was written in, and
 // carries what else was to be kept.
 func TestRepetitionKeepsHeaders(t *testing.T) {
 	onBoth(t, func(s *shop) {
@@ -206,7 +206,7 @@ func TestWithoutKey(t *testing.T) {
 	})
 }
 
-// What a write with a key costs, as Idempotency and Answer say.
+// What a write with a key costs, as Idempotency and Respond say.
 func TestCost(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		for _, test := range []struct {

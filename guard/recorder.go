@@ -10,13 +10,13 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
-// recorder remembers the status of an answer and puts onto it what every answer
+// recorder remembers the status of a response and puts onto it what every response
 // of the call carries. It does so at the last moment, so that no handler, a proxy
 // to some other backend say, can lose or double those headers.
 type recorder struct {
 	http.ResponseWriter
 	now    time.Time // the time used by every check of the call
-	status int       // zero until the answer has begun
+	status int       // zero until the response has begun
 
 	keepsError bool   // for the request log
 	errorBody  []byte // the beginning of the body, if the status is 400 or above
@@ -38,7 +38,7 @@ func (w *recorder) stamp() {
 	header := w.Header()
 	w.quota.WriteHeader(header)
 	if replayed := header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != ""; w.version.Name != "" && !replayed {
-		// A repeated answer stays in the version of the first.
+		// A repeated response stays in the version of the first.
 		header[w.versionHeader] = []string{w.version.Name}
 		w.version.writeHeader(header, w.now)
 	}
@@ -49,7 +49,7 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *recorder) WriteHeader(status int) {
-	// 1xx answers precede the real one; 101 is the real one.
+	// 1xx responses precede the real one; 101 is the real one.
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		w.begin(status)
 	}

@@ -89,7 +89,7 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 		t.Errorf("path value %s", a.Body)
 	}
 	k.send("PUT /app-data", bearer(token), header("Idempotency-Key", "taken")).refused(http.StatusConflict, apierror.IdempotencyConflict)
-	k.send("POST /profile", k.session(user, business)).ok() // so that Answer works there too
+	k.send("POST /profile", k.session(user, business)).ok() // so that Respond works there too
 	if got := strings.Join(reached, ", "); got != "POST /invoices, DELETE /payments/{id}, PUT /app-data, POST /profile" {
 		t.Errorf("reached by %s", got)
 	}
@@ -132,8 +132,8 @@ func TestHeadersOfForeignHandlers(t *testing.T) {
 	}
 }
 
-// ERR-02: an answer that fails half-way is cut, and counts as an error.
-func TestCutAnswer(t *testing.T) {
+// ERR-02: a response that fails half-way is cut, and counts as an error.
+func TestCutResponse(t *testing.T) {
 	t.Parallel()
 	k := newHarness(t)
 	k.must(k.surface.Handle(guard.Route{Pattern: "GET /half", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, _ *http.Request) error {

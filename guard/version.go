@@ -43,7 +43,7 @@ type Version struct {
 	// Name is a date, such as 2026-09-01.
 	Name string
 	// Sunset is the time from which the version is no longer served; zero: not decided. For
-	// [DeprecationNotice] before it, answers carry the headers Deprecation
+	// [DeprecationNotice] before it, responses carry the headers Deprecation
 	// (RFC 9745) and Sunset (RFC 8594).
 	Sunset time.Time
 }

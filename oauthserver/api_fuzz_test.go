@@ -152,19 +152,19 @@ func FuzzRegister(f *testing.F) {
 		if got.Status == http.StatusBadRequest {
 			return
 		}
-		var answer struct {
+		var response struct {
 			URIs  []string `json:"redirect_uris"`
 			Name  string   `json:"client_name"`
 			Scope string   `json:"scope"`
 		}
-		if err := json.Unmarshal([]byte(got.Body), &answer); err != nil || got.Status != http.StatusCreated {
+		if err := json.Unmarshal([]byte(got.Body), &response); err != nil || got.Status != http.StatusCreated {
 			t.Fatalf("%q: %d %s, %v", body, got.Status, got.Body, err)
 		}
-		scopes, err := identity.ParseScopes(answer.Scope)
-		if err != nil || identity.DefaultScopes().CheckRequestable(scopes) != nil || strings.TrimSpace(answer.Name) == "" || len(answer.URIs) == 0 || len(answer.URIs) > 5 {
+		scopes, err := identity.ParseScopes(response.Scope)
+		if err != nil || identity.DefaultScopes().CheckRequestable(scopes) != nil || strings.TrimSpace(response.Name) == "" || len(response.URIs) == 0 || len(response.URIs) > 5 {
 			t.Fatalf("%q registered %s", body, got.Body)
 		}
-		for _, uri := range answer.URIs {
+		for _, uri := range response.URIs {
 			if (oauthserver.RedirectRules{}).Check(uri) != nil {
 				t.Fatalf("%q registered %s", body, got.Body)
 			}

@@ -127,7 +127,7 @@ func (k *apiHarness) approval(requestID string) oauthserver.Decision {
 	return fixture.Approval(requestID, fixture.Consent{BusinessID: apiBusiness, UserID: apiUser, Now: k.clock.Now()})
 }
 
-// tokens are the answer to a code, redeemed by its client.
+// tokens are the response to a code, redeemed by its client.
 func (k *apiHarness) tokens(clientID string) (access, refresh string) {
 	k.Helper()
 	got := k.redeem(clientID, k.code(clientID, apiChallenge))

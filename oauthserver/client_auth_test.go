@@ -16,7 +16,7 @@ func rawBasic(text string) apiRequest {
 	return withHeader("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(text)))
 }
 
-// passed is the answer of the first step behind client authentication.
+// passed is the response of the first step behind client authentication.
 func (a apiResponse) passed() {
 	a.Helper()
 	a.refused(http.StatusBadRequest, "unsupported_grant_type", "")

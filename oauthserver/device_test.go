@@ -16,7 +16,7 @@ import (
 
 const deviceMembers = "device_code expires_in interval user_code verification_uri verification_uri_complete"
 
-// DEV-01, DEV-02: a form or JSON, every way to authenticate, one answer.
+// DEV-01, DEV-02: a form or JSON, every way to authenticate, one response.
 func TestDeviceAuthorize(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
@@ -249,11 +249,11 @@ func TestDeviceRace(t *testing.T) {
 	k, crowd := newCrowdKit(t)
 	device, user := k.newDevice(publicID)
 	k.approveDevice(user)
-	answers := make([]apiResponse, 8)
-	crowd.expect(len(answers))
-	storetest.Race(len(answers), func(i int) { answers[i] = k.poll(publicID, device) })
+	responses := make([]apiResponse, 8)
+	crowd.expect(len(responses))
+	storetest.Race(len(responses), func(i int) { responses[i] = k.poll(publicID, device) })
 	won := 0
-	for _, got := range answers {
+	for _, got := range responses {
 		if got.Status == http.StatusOK {
 			won++
 			if !k.isLive(got.text("access_token")) {

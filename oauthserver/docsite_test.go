@@ -47,7 +47,7 @@ func (s *docSite) handle(handler http.HandlerFunc) {
 	s.handler = handler
 }
 
-// serve answers with a document and headers.
+// serve responds with a document and headers.
 func (s *docSite) serve(document map[string]any, headers map[string]string) {
 	body, err := json.Marshal(document)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *docSite) serve(document map[string]any, headers map[string]string) {
 	})
 }
 
-// fail answers with a status.
+// fail responds with a status.
 func (s *docSite) fail(status int) {
 	s.handle(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 }

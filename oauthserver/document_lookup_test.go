@@ -46,8 +46,8 @@ func (r *documentHarness) saved(t testing.TB, client oauthserver.Client) oauthse
 // an endpoint would send as it is.
 func wantDocument(t testing.TB, what string, err error) {
 	t.Helper()
-	var answer *apierror.Error
-	if !errors.Is(err, oauthserver.ErrLookupDocument) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrInternal) || errors.As(err, &answer) {
+	var response *apierror.Error
+	if !errors.Is(err, oauthserver.ErrLookupDocument) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrInternal) || errors.As(err, &response) {
 		t.Errorf("%s: %v, want errDocument", what, err)
 	}
 }

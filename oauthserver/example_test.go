@@ -67,8 +67,8 @@ func Example() {
 	}
 	request := httptest.NewRequest(http.MethodPost, "/oauth/device/authorize", nil)
 	request.SetBasicAuth(created.App.ClientID, created.Secret)
-	answer := httptest.NewRecorder()
-	api.ServeHTTP(answer, request)
-	fmt.Println(answer.Code)
+	response := httptest.NewRecorder()
+	api.ServeHTTP(response, request)
+	fmt.Println(response.Code)
 	// Output: 200
 }

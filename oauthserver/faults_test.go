@@ -142,8 +142,8 @@ func TestFaultAtEveryStatement(t *testing.T) {
 	}
 }
 
-// OERR-04, REF-07: when the answer to a commit is lost the client gets a 5xx, and
-// then the answer of what really happened.
+// OERR-04, REF-07: when the response to a commit is lost the client gets a 5xx, and
+// then the response of what really happened.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios() {

@@ -47,7 +47,7 @@ func TestCodeExpires(t *testing.T) {
 }
 
 // CODE-02, CODE-06: a replay with everything right ends what the code gave; any
-// other only gets the answer.
+// other only gets the response.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	replay := func(redirectURI, verifier string) []string {
@@ -161,18 +161,18 @@ func TestCodeRaceWrong(t *testing.T) {
 	for range 4 {
 		k, crowd := newCrowdKit(t)
 		code := k.code(confidentialID, apiChallenge)
-		answers := make([]apiResponse, 8)
-		crowd.expect(len(answers))
-		storetest.Race(len(answers), func(i int) {
+		responses := make([]apiResponse, 8)
+		crowd.expect(len(responses))
+		storetest.Race(len(responses), func(i int) {
 			if i == 0 {
-				answers[i] = k.redeem(confidentialID, code)
+				responses[i] = k.redeem(confidentialID, code)
 				return
 			}
-			answers[i] = k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code,
+			responses[i] = k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code,
 				"redirect_uri", apiRedirect, "code_verifier", strings.Repeat("x", 43))
 		})
 		winners := 0
-		for _, got := range answers {
+		for _, got := range responses {
 			switch {
 			case got.Status == http.StatusOK:
 				winners++
@@ -235,11 +235,11 @@ func TestCodeRace(t *testing.T) {
 	t.Parallel()
 	k, crowd := newCrowdKit(t)
 	code := k.code(confidentialID, apiChallenge)
-	answers := make([]apiResponse, 8)
-	crowd.expect(len(answers))
-	storetest.Race(len(answers), func(i int) { answers[i] = k.redeem(confidentialID, code) })
+	responses := make([]apiResponse, 8)
+	crowd.expect(len(responses))
+	storetest.Race(len(responses), func(i int) { responses[i] = k.redeem(confidentialID, code) })
 	var winners []string
-	for _, got := range answers {
+	for _, got := range responses {
 		if got.Status == http.StatusOK {
 			winners = append(winners, got.text("access_token"))
 			continue

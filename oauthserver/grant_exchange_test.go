@@ -52,8 +52,8 @@ func (k *apiHarness) install(clientID string) {
 	k.code(clientID, apiChallenge)
 }
 
-// TX-06: what the answer has, without and with the host's option.
-func TestExchangeAnswer(t *testing.T) {
+// TX-06: what the response has, without and with the host's option.
+func TestExchangeResponse(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	k.install(confidentialID)
@@ -178,10 +178,10 @@ func TestExchangeOnce(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	k.install(confidentialID)
-	answers := make([]apiResponse, 8)
-	storetest.Race(len(answers), func(i int) { answers[i] = k.exchange(sessionToken("one")) })
+	responses := make([]apiResponse, 8)
+	storetest.Race(len(responses), func(i int) { responses[i] = k.exchange(sessionToken("one")) })
 	won := 0
-	for _, got := range answers {
+	for _, got := range responses {
 		if got.Status == http.StatusOK {
 			won++
 			continue

@@ -70,14 +70,14 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 		if err != nil {
 			return tokenResponse{}, apierror.Failed("seal tokens", err)
 		}
-		r.Answer, r.Retry = sealed, s.cfg.RefreshRetry
+		r.Response, r.Retry = sealed, s.cfg.RefreshRetry
 	}
 	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
 	}
 	if issued.Outcome == Repeated {
-		if tokens, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Answer); err != nil {
+		if tokens, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
 			return tokenResponse{}, apierror.Failed("open sealed tokens", err)
 		}
 	}

@@ -115,7 +115,7 @@ func TestRefreshExpires(t *testing.T) {
 	k.refresh(confidentialID, third).dead("revoked")
 }
 
-// REF-03, TOK-07, TOK-10: what each end above the token answers. None of them
+// REF-03, TOK-07, TOK-10: what each end above the token responses. None of them
 // leaves a token behind.
 func TestRefreshDead(t *testing.T) {
 	t.Parallel()
@@ -242,11 +242,11 @@ func TestRefreshRace(t *testing.T) {
 	t.Parallel()
 	k, crowd := newCrowdKit(t)
 	_, refresh := k.tokens(confidentialID)
-	answers := make([]apiResponse, 8)
-	crowd.expect(len(answers))
-	storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
+	responses := make([]apiResponse, 8)
+	crowd.expect(len(responses))
+	storetest.Race(len(responses), func(i int) { responses[i] = k.refresh(confidentialID, refresh) })
 	var winners []apiResponse
-	for _, got := range answers {
+	for _, got := range responses {
 		switch {
 		case got.Status == http.StatusOK:
 			winners = append(winners, got)
@@ -334,10 +334,10 @@ func TestRefreshRetry(t *testing.T) {
 		t.Parallel()
 		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
-		answers := make([]apiResponse, 6)
-		storetest.Race(len(answers), func(i int) { answers[i] = k.refresh(confidentialID, refresh) })
-		for _, got := range answers[1:] {
-			if diff := cmp.Diff(answers[0].body, got.body); diff != "" || got.Status != http.StatusOK {
+		responses := make([]apiResponse, 6)
+		storetest.Race(len(responses), func(i int) { responses[i] = k.refresh(confidentialID, refresh) })
+		for _, got := range responses[1:] {
+			if diff := cmp.Diff(responses[0].body, got.body); diff != "" || got.Status != http.StatusOK {
 				t.Errorf("answers differ, a second branch:\n%s", diff)
 			}
 		}

@@ -96,21 +96,21 @@ func TestXOAuth2Device(t *testing.T) {
 	}
 }
 
-// afterPoll calls a function once, after the first answer that says pending.
+// afterPoll calls a function once, after the first response that says pending.
 func afterPoll(decide func()) http.RoundTripper {
 	decided := false
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		answer, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil || decided || answer.StatusCode != http.StatusBadRequest {
-			return answer, err
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil || decided || response.StatusCode != http.StatusBadRequest {
+			return response, err
 		}
-		body, err := io.ReadAll(answer.Body)
-		answer.Body = io.NopCloser(strings.NewReader(string(body)))
+		body, err := io.ReadAll(response.Body)
+		response.Body = io.NopCloser(strings.NewReader(string(body)))
 		if strings.Contains(string(body), "authorization_pending") {
 			decided = true
 			decide()
 		}
-		return answer, err
+		return response, err
 	})
 }
 

@@ -131,7 +131,7 @@ func TestScopesOfALiveToken(t *testing.T) {
 	}
 }
 
-// CODE-06, REF-05, DEV-07 over HTTP: one answer of 200, none of 5xx.
+// CODE-06, REF-05, DEV-07 over HTTP: one response of 200, none of 5xx.
 func TestOneWinnerOverHTTP(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)

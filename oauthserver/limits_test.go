@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// limited wants OLIM-04's answer and returns the wait.
+// limited wants OLIM-04's response and returns the wait.
 func (a apiResponse) limited() int {
 	a.Helper()
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
@@ -25,7 +25,7 @@ func (a apiResponse) limited() int {
 	return wait
 }
 
-// until sends while the answer is not a 429, and returns how many passed. The
+// until sends while the response is not a 429, and returns how many passed. The
 // clock stands still, so that all fall into one window.
 func (k *apiHarness) until(limit int, send func(i int) apiResponse) int {
 	k.Helper()
@@ -203,14 +203,14 @@ func TestConcurrentFailures_LOCK01(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	flood := func(clientID func(i int) string) (failed int) {
-		answers := make([]apiResponse, 250)
-		storetest.Race(len(answers), func(i int) { answers[i] = k.token(withBasic(clientID(i), "x")) })
-		for _, answer := range answers {
-			if answer.Status == http.StatusUnauthorized {
+		responses := make([]apiResponse, 250)
+		storetest.Race(len(responses), func(i int) { responses[i] = k.token(withBasic(clientID(i), "x")) })
+		for _, response := range responses {
+			if response.Status == http.StatusUnauthorized {
 				failed++
 				continue
 			}
-			answer.limited()
+			response.limited()
 		}
 		return failed
 	}

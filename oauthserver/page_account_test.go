@@ -47,8 +47,8 @@ func TestAnotherAccount_AZ01(t *testing.T) {
 		t.Fatalf("return_to %q", returnTo)
 	}
 	b.signIn("usr_owner", "biz_bikes")
-	if answer := b.submit(b.get(returnTo).wantOK(), "allow").wantCallback(pageCallback); answer.Get("state") != "s1" {
-		t.Errorf("answer %v", answer)
+	if response := b.submit(b.get(returnTo).wantOK(), "allow").wantCallback(pageCallback); response.Get("state") != "s1" {
+		t.Errorf("answer %v", response)
 	}
 	code := e.device(t, app).UserCode
 	for _, page := range []string{"/device", "/device?user_code=" + code} {

@@ -90,9 +90,9 @@ func TestSignInFirst_AZ01_AZ14(t *testing.T) {
 	b.signIn("usr_owner", "biz_bakery")
 	b.get(returnTo).wantOK()
 	b.get(returnTo).wantOK() // reloading
-	answer := b.submit(b.get(returnTo), "allow").wantCallback(pageCallback)
-	if answer.Get("state") != "s1" || answer.Get("code") == "" {
-		t.Errorf("answer %v", answer)
+	response := b.submit(b.get(returnTo), "allow").wantCallback(pageCallback)
+	if response.Get("state") != "s1" || response.Get("code") == "" {
+		t.Errorf("answer %v", response)
 	}
 	if n := e.count(t, "authorization_request"); n != 1 {
 		t.Errorf("%d requests are held, want 1", n)

@@ -55,9 +55,9 @@ func (b *pageBrowser) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	b.e.http.ServeHTTP(w, in)
-	answer := w.Result()
-	answer.Request = r
-	return answer, nil
+	response := w.Result()
+	response.Request = r
+	return response, nil
 }
 
 // signIn gives the browser a session of its own.

@@ -65,10 +65,10 @@ func TestSessionEnded(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.ask(e.app(t)).wantOK()
 	e.host.EndSession(b.session)
-	answer := b.submit(p, "allow")
-	login, err := url.Parse(answer.location)
+	response := b.submit(p, "allow")
+	login, err := url.Parse(response.location)
 	if err != nil || login.Path != "/login" {
-		t.Fatalf("%d to %q", answer.Status, answer.location)
+		t.Fatalf("%d to %q", response.Status, response.location)
 	}
 	e.wantNothingGranted(t)
 	b.signIn("usr_owner", "biz_bakery")
@@ -105,11 +105,11 @@ func TestOrigins_CON07(t *testing.T) {
 			p := b.ask(app).wantOK()
 			b.header.Set("Origin", test.origin)
 			b.header.Set("Sec-Fetch-Site", test.site)
-			answer := b.submit(p, "deny")
+			response := b.submit(p, "deny")
 			if test.passes {
-				answer.wantCallback(pageCallback)
+				response.wantCallback(pageCallback)
 			} else {
-				answer.wantRefusal(http.StatusForbidden, "This form was sent from another site")
+				response.wantRefusal(http.StatusForbidden, "This form was sent from another site")
 			}
 			b.ask(app).wantOK() // reading is not a write
 		})
@@ -124,21 +124,21 @@ func TestConcurrentDecisions_AZ14(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.ask(app).wantOK()
 	const contenders = 16
-	answers := make([]shownPage, contenders)
+	responses := make([]shownPage, contenders)
 	storetest.Race(contenders, func(i int) {
 		decision := "allow"
 		if i%4 == 3 {
 			decision = "deny"
 		}
-		answers[i] = b.submit(p, decision)
+		responses[i] = b.submit(p, decision)
 	})
 	decided := 0
-	for _, answer := range answers {
-		if answer.Status == http.StatusSeeOther {
+	for _, response := range responses {
+		if response.Status == http.StatusSeeOther {
 			decided++
 			continue
 		}
-		answer.wantRefusal(400, notFoundOrExpired)
+		response.wantRefusal(400, notFoundOrExpired)
 	}
 	if codes := e.count(t, "code"); decided != 1 || codes > 1 {
 		t.Errorf("%d decisions and %d codes of one request", decided, codes)

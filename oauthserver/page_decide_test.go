@@ -46,11 +46,11 @@ func TestApproval_AZ10_AZ13(t *testing.T) {
 		t.Helper()
 		e.clock.Advance(time.Second)
 		p := b.submit(b.ask(app, withParam("scope", scope)).wantOK(), "allow", withParam("business_id", "biz_bikes"))
-		answer := p.wantCallback(pageCallback)
-		if answer.Get("state") != "xyz" || len(answer) != 2 {
-			t.Errorf("answer %v, want code and state", answer)
+		response := p.wantCallback(pageCallback)
+		if response.Get("state") != "xyz" || len(response) != 2 {
+			t.Errorf("answer %v, want code and state", response)
 		}
-		given, err := secret.Parse(secret.AuthorizationCode, answer.Get("code"))
+		given, err := secret.Parse(secret.AuthorizationCode, response.Get("code"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestApproval_AZ10_AZ13(t *testing.T) {
 	}
 }
 
-// AZ-10: denial answers access_denied and the state, and issues nothing; neither
+// AZ-10: denial responds with access_denied and the state, and issues nothing; neither
 // can be decided again.
 func TestDenial_AZ10(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ func TestDecided_CON07(t *testing.T) {
 }
 
 // CON-07: a decision and its entry in the audit log commit together: with a fault at any
-// statement, when the person leaves at any of them, and when the answer to COMMIT is lost.
+// statement, when the person leaves at any of them, and when the response to COMMIT is lost.
 func TestDecisionAndEntry_CON07(t *testing.T) {
 	t.Parallel()
 	for name, open := range storetest.Databases {

@@ -290,11 +290,11 @@ func TestConcurrentGuessing_DEV06(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
-	answers := make([]shownPage, 100)
-	storetest.Race(len(answers), func(i int) { answers[i] = b.enter(secret.NewUserCode()) })
+	responses := make([]shownPage, 100)
+	storetest.Race(len(responses), func(i int) { responses[i] = b.enter(secret.NewUserCode()) })
 	statuses := map[int]int{}
-	for _, answer := range answers {
-		statuses[answer.Status]++
+	for _, response := range responses {
+		statuses[response.Status]++
 	}
 	if statuses[http.StatusBadRequest] != 20 || statuses[http.StatusTooManyRequests] != 80 {
 		t.Errorf("%v, want 20 wrong ones and 80 refusals", statuses)
@@ -322,15 +322,15 @@ func TestConcurrentDeviceDecisions_DEV06(t *testing.T) {
 	d := e.device(t, e.app(t))
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.enter(d.UserCode).wantOK()
-	answers := make([]shownPage, 16)
-	storetest.Race(len(answers), func(i int) { answers[i] = b.submit(p, []string{"allow", "deny"}[i%2]) })
+	responses := make([]shownPage, 16)
+	storetest.Race(len(responses), func(i int) { responses[i] = b.submit(p, []string{"allow", "deny"}[i%2]) })
 	decided := map[bool]int{}
-	for _, answer := range answers {
-		if answer.Status == http.StatusOK {
-			decided[strings.Contains(answer.Body, "<h1>Connected</h1>")]++
+	for _, response := range responses {
+		if response.Status == http.StatusOK {
+			decided[strings.Contains(response.Body, "<h1>Connected</h1>")]++
 			continue
 		}
-		answer.wantRefusal(400, wrongUserCode)
+		response.wantRefusal(400, wrongUserCode)
 	}
 	approved := e.deviceStatus(t, d.UserCode) == oauthserver.DeviceApproved
 	if len(decided) != 1 || decided[approved] != 1 {

@@ -93,7 +93,7 @@ func TestEveryStorageFault(t *testing.T) {
 	}
 }
 
-// A commit whose answer is lost is a 500, and is not tried a second time.
+// A commit whose response is lost is a 500, and is not tried a second time.
 func TestPageLostCommit(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)

@@ -79,8 +79,8 @@ func TestDecisionTakesNothingElse(t *testing.T) {
 			form.Set(name, value)
 		}
 	}
-	answer := b.submit(b.ask(app).wantOK(), "allow", more).wantCallback(pageCallback)
-	code := e.code(t, app, answer.Get("code"))
+	response := b.submit(b.ask(app).wantOK(), "allow", more).wantCallback(pageCallback)
+	code := e.code(t, app, response.Get("code"))
 	if code.AppID != app.ID || code.UserID != "usr_owner" || code.Scopes.String() != "invoices:read" ||
 		code.RedirectURI != pageCallback || code.CodeChallenge != pageChallenge {
 		t.Errorf("code %+v", code)
@@ -127,8 +127,8 @@ func TestRequestObjectsAreNotRead(t *testing.T) {
 		"by value":     withParam("request", encode([]byte(`{"alg":"none"}`))+"."+encode([]byte(claims))+"."),
 		"by reference": withParam("request_uri", door.url),
 	} {
-		answer := b.submit(b.ask(app, change).wantOK(), "allow").wantCallback(pageCallback)
-		code := e.code(t, app, answer.Get("code"))
+		response := b.submit(b.ask(app, change).wantOK(), "allow").wantCallback(pageCallback)
+		code := e.code(t, app, response.Get("code"))
 		if code.Scopes.String() != "invoices:read" || code.CodeChallenge != pageChallenge || code.RedirectURI != pageCallback {
 			t.Errorf("%s: code %+v", name, code)
 		}

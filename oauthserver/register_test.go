@@ -215,9 +215,9 @@ func TestRegistrationToken(t *testing.T) {
 	}
 	// Exactly one of many concurrent requests registers.
 	token, won := issue(), 0
-	answers := make([]apiResponse, 6)
-	storetest.Race(len(answers), func(i int) { answers[i] = k.register(body, withHeader("Authorization", "Bearer "+token)) })
-	for _, got := range answers {
+	responses := make([]apiResponse, 6)
+	storetest.Race(len(responses), func(i int) { responses[i] = k.register(body, withHeader("Authorization", "Bearer "+token)) })
+	for _, got := range responses {
 		if got.Status == http.StatusCreated {
 			won++
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// revoked wants REV-02's answer.
+// revoked wants REV-02's response.
 func (a apiResponse) revoked() {
 	a.Helper()
 	a.ok("")

@@ -261,9 +261,9 @@ type NewTokens struct {
 
 // IssueResult is how it ended and, after Issued and Repeated, with which scopes.
 type IssueResult struct {
-	Outcome Outcome
-	Scopes  identity.Scopes
-	Answer  []byte // after Repeated: what was kept
+	Outcome  Outcome
+	Scopes   identity.Scopes
+	Response []byte // after Repeated: what was kept
 }
 
 // Rotation is the use of a refresh token.
@@ -272,9 +272,9 @@ type Rotation struct {
 	Narrow identity.Scopes // cuts down the access token, unless empty
 	// Answer is kept for Retry, when that is not zero, or until the next rotation: a
 	// client that presents the token again within it, while its successor is unused,
-	// gets the answer back with the outcome Repeated, and nothing ends.
-	Answer []byte
-	Retry  time.Duration
+	// gets the response back with the outcome Repeated, and nothing ends.
+	Response []byte
+	Retry    time.Duration
 }
 
 // CodeStore redeems authorization codes.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzEndpoints checks that OAuth endpoints answer every body, content type and credential
+// FuzzEndpoints checks that OAuth endpoints respond to every body, content type and credential
 // with an uncached client error in the OAuth shape (OERR-01 to OERR-03).
 func FuzzEndpoints(f *testing.F) {
 	const form, jsonBody = "application/x-www-form-urlencoded", "application/json"

@@ -150,7 +150,7 @@ func (h *Harness) Settle() {
 	if err := h.Platform.Settle(ctx); err != nil {
 		h.t.Fatalf("partnertest: settle: %v", err)
 	}
-	if err := h.Webhooks().AwaitAnswers(ctx, webhooks.AttemptTimeout); err != nil {
+	if err := h.Webhooks().AwaitResponses(ctx, webhooks.AttemptTimeout); err != nil {
 		h.t.Fatalf("partnertest: await webhooks: %v", err)
 	}
 }

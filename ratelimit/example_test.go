@@ -43,7 +43,7 @@ func Example() {
 	}
 
 	ctx, now := context.Background(), time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-	for range 31 { // wrong secrets, each answered with 401
+	for range 31 { // wrong secrets, each responded with 401
 		if res, err := limiter.Check(ctx, now, req); err != nil || !res.Allowed {
 			fmt.Println("refused too early", res, err)
 		}

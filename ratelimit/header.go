@@ -29,7 +29,7 @@ func (q Quota) WriteHeader(h http.Header) {
 	if q.Limit == 0 {
 		return
 	}
-	// By their canonical names, one allocation for the three: every answer of the
+	// By their canonical names, one allocation for the three: every response of the
 	// API has them.
 	values := []string{strconv.Itoa(q.Limit), strconv.Itoa(q.Remaining), strconv.Itoa(seconds(q.Reset))}
 	h["Ratelimit-Limit"] = values[0:1:1]

@@ -14,7 +14,7 @@ type Limiter interface {
 	//
 	// An error means that the limiter could not tell: it wraps ErrInvalid when
 	// the request makes no sense, ErrUnavailable when the place where the
-	// counts are kept gave no answer, or is the context's own error. The Result
+	// counts are kept could not be reached, or is the context's own error. The Result
 	// is then the zero Result, which refuses.
 	Check(ctx context.Context, now time.Time, req Request) (Result, error)
 

@@ -12,7 +12,7 @@ const (
 	RefusedByLockout Refusal = "lockout"
 )
 
-// Result is the answer about one request. The zero Result is not allowed.
+// Result is the decision about one request. The zero Result is not allowed.
 type Result struct {
 	// Allowed is true when nothing refused.
 	Allowed bool

@@ -7,7 +7,7 @@ import "errors"
 var (
 	// ErrClosed: the store was used after Close.
 	ErrClosed = errors.New("the store is closed")
-	// ErrBusy: a write waited too long for its turn. It never ran, and answers
+	// ErrBusy: a write waited too long for its turn. It never ran. Responses
 	// that it causes are a 503 (see apierror.Internal).
 	ErrBusy error = busyError{}
 	// ErrTxDone: a transaction was used after its end.

@@ -15,8 +15,8 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
-// maxAnswer is how much of an answer is kept, of its body and of its header.
-const maxAnswer = 1 << 10
+// maxResponse is how much of a response is kept, of its body and of its header.
+const maxResponse = 1 << 10
 
 // attempt sends a delivery once. Every result, including an error, is an outcome.
 func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
@@ -26,7 +26,7 @@ func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
 		a.Error = outbound.PublicText(err)
 		s.cfg.Logger.DebugContext(ctx, "webhooks: attempt failed", "delivery", due.ID, "webhook", due.WebhookID, "err", err)
 	} else {
-		a.ResponseCode, a.Answer, a.ResponseHeader = res.Status, res.Body[:min(len(res.Body), maxAnswer)], keptHeader(res.Header)
+		a.ResponseCode, a.ResponseBody, a.ResponseHeader = res.Status, res.Body[:min(len(res.Body), maxResponse)], keptHeader(res.Header)
 		if !res.IsSuccess() {
 			a.Error = "answered with status " + strconv.Itoa(res.Status)
 		}
@@ -92,7 +92,7 @@ func (s *Service) SignedRequest(ctx context.Context, appID, webhookID, deliveryI
 // keptHeader returns the beginning of a response's header, in the order of its names: lines are
 // kept while they fit, as valid UTF-8.
 func keptHeader(h http.Header) http.Header {
-	kept, left := http.Header{}, maxAnswer
+	kept, left := http.Header{}, maxResponse
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
 			if left -= len(name) + len(value); left < 0 {

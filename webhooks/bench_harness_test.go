@@ -121,7 +121,7 @@ func (s *sender) target(url string) (target, error) {
 	return made, err
 }
 
-// serve answers at so many addresses of this machine, and returns their URLs.
+// serve listens at so many addresses of this machine, and returns their URLs.
 func serve(b *testing.B, addresses int, h http.Handler) []string {
 	b.Helper()
 	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}

@@ -162,7 +162,7 @@ func (k *consoleHarness) end(d webhooks.Delivery, status webhooks.Status) webhoo
 	now := k.clock.Now()
 	o := webhooks.Outcome{
 		Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: 1, Status: status, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered with status 500",
-		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", Answer: []byte("oh")},
+		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", ResponseBody: []byte("oh")},
 	}
 	if status == webhooks.Retrying {
 		o.NextAttemptAt = now.Add(time.Minute)

@@ -15,11 +15,11 @@ func TestSentTest(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.paid")
-		r.net.handle(endpoint, answer(http.StatusInternalServerError))
+		r.net.handle(endpoint, response(http.StatusInternalServerError))
 		fired, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
 		r.must(err)
 		r.settle()
-		r.net.handle(endpoint, answer(http.StatusOK))
+		r.net.handle(endpoint, response(http.StatusOK))
 		r.advance(time.Minute)
 		d, attempts := r.only(a)
 		if d.ID != fired.ID || d.Status != webhooks.Delivered || d.Attempts != 2 || len(attempts) != 2 {
@@ -82,7 +82,7 @@ func TestSentAgain(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.paid")
-		r.net.handle(endpoint, answer(http.StatusInternalServerError))
+		r.net.handle(endpoint, response(http.StatusInternalServerError))
 		r.record(a.business, "invoice.paid")
 		r.settle()
 		for range 2 {
@@ -97,7 +97,7 @@ func TestSentAgain(t *testing.T) {
 			r.must(err)
 			r.settle()
 		}
-		r.net.handle(endpoint, answer(http.StatusOK))
+		r.net.handle(endpoint, response(http.StatusOK))
 		r.advance(time.Minute)
 		d, attempts := r.only(a)
 		posts := r.net.posts(endpoint)

@@ -34,7 +34,7 @@ type crashAttempt struct {
 }
 
 // due is when the next attempt may be made at the earliest: the delay counts from the
-// answer, and the clock may have moved on meanwhile.
+// response, and the clock may have moved on meanwhile.
 func (a crashAttempt) due() time.Time { return a.started.Add(a.took + retryDelays[a.number-1]) }
 
 // readEnd reads all of it.

@@ -59,7 +59,7 @@ func TestRetries(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
-		r.net.handle(endpoint, answer(http.StatusInternalServerError))
+		r.net.handle(endpoint, response(http.StatusInternalServerError))
 		r.record(a.business, "invoice.created")
 		r.settle()
 		for i, pause := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour} {

@@ -44,7 +44,7 @@ func TestDeliveries(t *testing.T) {
 	}
 	one, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, failed.ID)
 	k.must(err)
-	if len(attempts) != 1 || attempts[0].Number != 6 || attempts[0].ResponseCode != 500 || string(attempts[0].Answer) != "oh" || attempts[0].StartedAt.IsZero() {
+	if len(attempts) != 1 || attempts[0].Number != 6 || attempts[0].ResponseCode != 500 || string(attempts[0].ResponseBody) != "oh" || attempts[0].StartedAt.IsZero() {
 		t.Errorf("attempts %+v", attempts)
 	}
 	if !bytes.Equal(one.Body, []byte(`{"id":"dlv"}`)) {

@@ -31,7 +31,7 @@ type Delivery struct {
 
 	Status        Status
 	Attempts      int       // since it was queued
-	ResponseCode  int       // of the last attempt; 0: it got no answer
+	ResponseCode  int       // of the last attempt; 0: it got no response
 	LastError     string    // empty when there was none
 	NextAttemptAt time.Time // zero unless queued or retrying
 	Round         int       // how often it was sent again
@@ -49,9 +49,9 @@ type Attempt struct {
 	Signature    string // the header that was sent
 	StartedAt    time.Time
 	Duration     time.Duration
-	ResponseCode int    // 0: no answer
+	ResponseCode int    // 0: no response
 	Error        string // empty after a 2xx
 	// ResponseHeader is the beginning of the response's header; nil: no response.
 	ResponseHeader http.Header
-	Answer         []byte // the beginning of the answer's body
+	ResponseBody   []byte // the beginning of the response's body
 }

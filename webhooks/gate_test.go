@@ -81,7 +81,7 @@ func TestGatesCloseBetweenAttempts(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, r *harness) {
 				a := r.app(endpoint, "invoice.created")
-				r.net.handle(endpoint, answer(http.StatusInternalServerError))
+				r.net.handle(endpoint, response(http.StatusInternalServerError))
 				r.record(a.business, "invoice.created")
 				r.settle()
 				r.must(gate.close(r, a))
@@ -106,7 +106,7 @@ func TestGatesOfAppEvents(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, r *harness) {
 				a := r.app(endpoint, events.AppUninstalled)
-				r.net.handle(endpoint, answer(http.StatusInternalServerError))
+				r.net.handle(endpoint, response(http.StatusInternalServerError))
 				r.recordFor(a, events.AppUninstalled)
 				r.settle()
 				r.must(gate.close(r, a))
@@ -128,7 +128,7 @@ func TestDeletedWebhook(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.created")
-		r.net.handle(endpoint, answer(http.StatusInternalServerError))
+		r.net.handle(endpoint, response(http.StatusInternalServerError))
 		r.record(a.business, "invoice.created")
 		r.settle()
 		r.must(r.DeleteWebhook(t.Context(), a.ID, a.webhook.ID, r.clock.Now()))

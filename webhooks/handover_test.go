@@ -21,9 +21,9 @@ import (
 // oddStore is the store of a node that has bad luck.
 type oddStore struct {
 	*sqlstore.Store
-	linger time.Duration             // before an answer of FinishAttempts arrives
+	linger time.Duration             // before a response of FinishAttempts arrives
 	faster func(seen webhooks.Shard) // what others do just before TakeShard
-	isDeaf bool                      // the next answer of TakeShard is lost
+	isDeaf bool                      // the next response of TakeShard is lost
 }
 
 func (s *oddStore) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
@@ -140,7 +140,7 @@ func TestShardThatSomebodyElseTook(t *testing.T) {
 func TestShardThatWasTakenUnheard(t *testing.T) {
 	inOddBubble(t, func(t *testing.T, r *harness, odd *oddStore) {
 		a, address := r.appInShard(0)
-		r.net.handle(address, answer(http.StatusBadGateway))
+		r.net.handle(address, response(http.StatusBadGateway))
 		r.record(a.business, "invoice.created")
 		stop := r.beside()
 		r.settle()

@@ -264,6 +264,6 @@ func sent(t *testing.T, p post) map[string]any {
 	return body
 }
 
-func answer(status int) http.HandlerFunc {
+func response(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 }

@@ -15,7 +15,7 @@ import (
 // BenchmarkIsolation records events at a steady rate, each for one of 1,000
 // endpoints, and looks at how long it takes from the commit of an event to the 2xx of
 // its endpoint: while only the endpoints that are well have work, and then while a
-// tenth of all hangs, a tenth answers 500, and all of these have a queue.
+// tenth of all hangs, a tenth responds with 500, and all of these have a queue.
 //
 // The bar: the 99th percentile of those that are well is at most 3 times what it is
 // without the others.
@@ -49,7 +49,7 @@ func BenchmarkIsolation(b *testing.B) {
 	}
 }
 
-// receiver is many endpoints: of ten, the first hangs, the second answers 500, and
+// receiver is many endpoints: of ten, the first hangs, the second responds with 500, and
 // the others are well.
 type receiver struct {
 	urls    []string

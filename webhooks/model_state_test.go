@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// manner is how an endpoint answers.
+// manner is how an endpoint responds.
 type manner struct {
 	name      string
 	takes     time.Duration

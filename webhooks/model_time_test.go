@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// behave changes how an endpoint answers.
+// behave changes how an endpoint responds.
 func (m *model) behave() string {
 	return m.setManner(m.dice(modelHooks))
 }

@@ -97,9 +97,9 @@ func (s *Service) Settle(ctx context.Context) error {
 	return poll(ctx, func() (bool, error) { return s.isSent(ctx, now) })
 }
 
-// AwaitAnswers waits until nothing is being sent from here, but not for longer than
+// AwaitResponses waits until nothing is being sent from here, but not for longer than
 // that.
-func (s *Service) AwaitAnswers(ctx context.Context, atMost time.Duration) error {
+func (s *Service) AwaitResponses(ctx context.Context, atMost time.Duration) error {
 	began := time.Now()
 	return poll(ctx, func() (bool, error) { return s.outstanding.count() == 0 || time.Since(began) >= atMost, nil })
 }

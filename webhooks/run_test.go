@@ -175,7 +175,7 @@ func TestHealthNotifications(t *testing.T) {
 		r := newHarness(t, webhooks.Config{Notifications: queue})
 		r.start()
 		a := r.app(endpoint, "invoice.created")
-		r.net.handle(endpoint, answer(http.StatusBadGateway))
+		r.net.handle(endpoint, response(http.StatusBadGateway))
 		for range 3 {
 			r.record(a.business, "invoice.created")
 		}
@@ -183,7 +183,7 @@ func TestHealthNotifications(t *testing.T) {
 		for range 5 {
 			r.advance(7 * time.Hour)
 		}
-		r.net.handle(endpoint, answer(http.StatusOK))
+		r.net.handle(endpoint, response(http.StatusOK))
 		for range 2 {
 			r.record(a.business, "invoice.created")
 			r.settle()
@@ -226,7 +226,7 @@ func TestWake(t *testing.T) {
 				r.svc, err = webhooks.New(cfg)
 				r.must(err)
 				a := r.app(endpoint, "invoice.created")
-				r.net.handle(endpoint, answer(http.StatusOK))
+				r.net.handle(endpoint, response(http.StatusOK))
 				r.start()
 				time.Sleep(5*time.Second + 10*time.Millisecond)
 				r.record(a.business, "invoice.created")

@@ -163,7 +163,7 @@ func TestMetricsOfDeliveries(t *testing.T) {
 		r.settle()
 		wantSame(t, "two that arrive", counts{"queued": 2, "delivered": 2}, m.takeSums())
 
-		r.net.handle(endpoint, answer(http.StatusInternalServerError))
+		r.net.handle(endpoint, response(http.StatusInternalServerError))
 		r.record(a.business, "invoice.created")
 		r.settle()
 		wantSame(t, "one that fails", counts{"queued": 1, "retried": 1}, m.takeSums())
@@ -197,7 +197,7 @@ func TestMetricsOfDrops(t *testing.T) {
 			t.Parallel()
 			measured(t, func(t *testing.T, r *harness, m *meters) {
 				a := r.app(endpoint, "invoice.created")
-				r.net.handle(endpoint, answer(http.StatusInternalServerError))
+				r.net.handle(endpoint, response(http.StatusInternalServerError))
 				r.record(a.business, "invoice.created")
 				r.settle()
 				m.takeSums()

@@ -134,11 +134,11 @@ func TestOrigins_CON07(t *testing.T) {
 	}
 }
 
-// Every answer forbids frames, foreign content and caches.
+// Every response forbids frames, foreign content and caches.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	o, app, fill := newComplete(t)
-	answers := []response{
+	responses := []response{
 		o.get("/nowhere").want(http.StatusNotFound),
 		o.get("?after=%ff").want(http.StatusBadRequest),
 		o.get("?after=%00").want(http.StatusBadRequest),
@@ -150,9 +150,9 @@ func TestHeaders(t *testing.T) {
 		o.send(ask{method: http.MethodPost, path: "/apps/new", by: ann, set: http.Header{"Content-Type": {"text/plain"}}}).want(http.StatusUnsupportedMediaType),
 	}
 	for _, route := range o.pages.Routes() {
-		answers = append(answers, o.send(ask{method: route.Method, path: fill(route.Path), by: ann}))
+		responses = append(responses, o.send(ask{method: route.Method, path: fill(route.Path), by: ann}))
 	}
-	for _, got := range answers {
+	for _, got := range responses {
 		policy := got.Header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "form-action 'self'") ||
 			strings.Contains(policy, "unsafe") || got.Header.Get("X-Frame-Options") != "DENY" || got.Header.Get("Cache-Control") != "no-store" ||

@@ -162,7 +162,7 @@ func TestListingIsKept_CON03_CON04(t *testing.T) {
 	for i := 0; i < len(entered); i += 2 {
 		want.Add(entered[i], entered[i+1])
 	}
-	for name, answer := range map[string]struct {
+	for name, response := range map[string]struct {
 		page     response
 		status   int
 		notice   string
@@ -174,15 +174,15 @@ func TestListingIsKept_CON03_CON04(t *testing.T) {
 		"large":    {o.upload(app, ann, "icon", make([]byte, console.MaxAssetBytes+1), entered...), http.StatusRequestEntityTooLarge, "", "File is larger than 5 MB", false},
 		"larger":   {o.upload(app, ann, "icon", make([]byte, 2*console.MaxAssetBytes), entered...), http.StatusRequestEntityTooLarge, "", "File is larger than 5 MB", false},
 	} {
-		page := answer.page.want(answer.status).shows(answer.notice, "Listing")
+		page := response.page.want(response.status).shows(response.notice, "Listing")
 		page.keeps(want)
-		if answer.problem != "" {
-			page.marks("file", answer.problem)
+		if response.problem != "" {
+			page.marks("file", response.problem)
 			if focus := page.focused(); !slices.Equal(focus, []string{"file"}) {
 				t.Errorf("%s: the focus is on %q", name, focus)
 			}
 		}
-		if replaces := slices.Contains(page.values("data-replace"), o.prefix+own+"/listing"); replaces != answer.replaces {
+		if replaces := slices.Contains(page.values("data-replace"), o.prefix+own+"/listing"); replaces != response.replaces {
 			t.Errorf("%s: reloading sends the form again", name)
 		}
 		if !strings.Contains(page.Body, `listing" aria-current="page"`) {

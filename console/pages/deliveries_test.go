@@ -22,7 +22,7 @@ type post struct {
 	body   string
 }
 
-// receiver answers with a status and bytes that are not all text.
+// receiver responds with a status and bytes that are not all text.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -46,7 +46,7 @@ func newReceiver(t testing.TB) *receiver {
 	return r
 }
 
-func (r *receiver) answerWith(status int) {
+func (r *receiver) responseWith(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = status
@@ -94,7 +94,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	}
 	o.get("/apps/"+app.ID+"/webhooks").shows("Failed", "1 of 1 failed")
 
-	r.answerWith(http.StatusNoContent)
+	r.responseWith(http.StatusNoContent)
 	o.post(at + "/redeliver").wantTo(at + "?done=delivery-queued").shows("The delivery is queued again.")
 	o.did(app, "delivery.redelivered", "app.created")
 	o.settle()
@@ -149,7 +149,7 @@ func TestRedeliverRefused_RDL03(t *testing.T) {
 func TestSendTest_TST01(t *testing.T) {
 	t.Parallel()
 	o, r := newHarness(t), newReceiver(t)
-	r.answerWith(http.StatusOK)
+	r.responseWith(http.StatusOK)
 	o.run()
 	app := o.newApp()
 	hook := o.newWebhook(app, r.URL, "customer.created")

@@ -45,8 +45,8 @@ type attemptView struct {
 	Badge  look.Badge
 	Took   string
 	Sent   []headerLine // empty: nothing was sent
-	Header []headerLine // of the answer
-	Text   string       // of the answer
+	Header []headerLine // of the response
+	Text   string       // of the response
 }
 
 type headerLine struct{ Name, Value string }
@@ -88,7 +88,7 @@ func (v *visit) delivery() (deliveryView, error) {
 }
 
 func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
-	view := attemptView{Attempt: a, Name: attemptName(d, a), Badge: look.Badge{Kind: "bad", Text: "No answer"}, Took: took(a.Duration), Text: asText(a.Answer)}
+	view := attemptView{Attempt: a, Name: attemptName(d, a), Badge: look.Badge{Kind: "bad", Text: "No response"}, Took: took(a.Duration), Text: asText(a.ResponseBody)}
 	if a.ResponseCode != 0 {
 		view.Badge.Text = strconv.Itoa(a.ResponseCode)
 	}

@@ -57,7 +57,7 @@ func TestAttemptNow_RDL05(t *testing.T) {
 	o, r := newHarness(t), newReceiver(t)
 	app, at := o.retried(r, map[string]any{})
 	o.get(at).shows("Retrying", "Send it now", "in 00:01:00").lacks("Send it again")
-	r.answerWith(http.StatusOK)
+	r.responseWith(http.StatusOK)
 	o.clock.Advance(10 * time.Second)
 	o.post(at + "/attempt-now").wantTo(at + "?done=delivery-hastened").shows("The next attempt starts now.")
 	o.did(app, "delivery.attempted_now", "app.created")

@@ -80,7 +80,7 @@ func (p *Pages) page(handle func(v *visit) error) http.Handler {
 	})
 }
 
-// show answers with a page. Its title is the last step of the trail.
+// show responds with a page. Its title is the last step of the trail.
 func (v *visit) show(name, title string, data any) error {
 	return v.site.Show(v.w, http.StatusOK, name, look.Page{Frame: v.frame(title), Data: data})
 }

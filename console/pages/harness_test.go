@@ -120,7 +120,7 @@ func (o *harness) run() {
 func (o *harness) settle() {
 	o.Helper()
 	o.must(o.hooks.Settle(o.Context()))
-	o.must(o.hooks.AwaitAnswers(o.Context(), time.Minute))
+	o.must(o.hooks.AwaitResponses(o.Context(), time.Minute))
 }
 
 func newHost() *partnertest.Host {

@@ -25,7 +25,7 @@ func TestHealth_DLV11(t *testing.T) {
 	o.get("/apps/" + app.ID).lacks("Failing")
 
 	for _, status := range []int{http.StatusOK, http.StatusInternalServerError, http.StatusInternalServerError} {
-		r.answerWith(status)
+		r.responseWith(status)
 		_, err := o.hooks.SendTest(t.Context(), app.ID, hook.ID)
 		o.must(err)
 		o.settle()

@@ -24,7 +24,7 @@ func TestPrefix(t *testing.T) {
 	for _, route := range o.pages.Routes() {
 		routes.Handle(route.Method+" "+prefix+route.Path, http.NotFoundHandler())
 	}
-	answers := []response{
+	responses := []response{
 		o.get("/nowhere"),
 		o.post("/apps/new"),
 		o.post("/apps/" + app.ID + "/secrets").want(http.StatusOK),
@@ -33,10 +33,10 @@ func TestPrefix(t *testing.T) {
 	}
 	for _, route := range o.pages.Routes() {
 		if route.Method == http.MethodGet {
-			answers = append(answers, o.get(fill(route.Path)))
+			responses = append(responses, o.get(fill(route.Path)))
 		}
 	}
-	for _, got := range answers {
+	for _, got := range responses {
 		for _, attribute := range []string{"href", "action", "src", "data-live", "data-replace"} {
 			for _, address := range got.values(attribute) {
 				isOurs := address == prefix || strings.HasPrefix(address, prefix+"/") || strings.HasPrefix(address, prefix+"?")
@@ -48,7 +48,7 @@ func TestPrefix(t *testing.T) {
 	}
 	// Every form is sent to a route.
 	form := regexp.MustCompile(`<form method="(\w+)" action="([^"]*)"`)
-	for _, got := range answers {
+	for _, got := range responses {
 		if sent := form.FindAllStringSubmatch(got.Body, -1); len(sent) != strings.Count(got.Body, "<form") {
 			t.Errorf("%s: a form without method or action", got.Request)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/operator"
 )
 
-// Host answers partnerkit's questions about the users and businesses of the books. Get one from
+// Host tells partnerkit about the users and businesses of the books. Get one from
 // [Site.Host].
 type Host struct {
 	books    *Books

@@ -55,7 +55,7 @@ func withPageHeader(next http.Handler) http.Handler {
 	})
 }
 
-// show answers with a page.
+// show responds with a page.
 func (p *pages) show(w http.ResponseWriter, status int, name string, v View) error {
 	var page bytes.Buffer
 	if err := p.set.Render(&page, name, p.frame(v)); err != nil {

@@ -15,7 +15,7 @@ var (
 	errExpired = errors.New("nobody decided in time; start again for a new code")
 )
 
-// device is the answer to a device authorization request (RFC 8628 section 3.2).
+// device is the response to a device authorization request (RFC 8628 section 3.2).
 type device struct {
 	DeviceCode              string `json:"device_code"`
 	UserCode                string `json:"user_code"`

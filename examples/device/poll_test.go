@@ -45,14 +45,14 @@ func TestWaitAfter(t *testing.T) {
 	}
 }
 
-// What a service answers may be anything.
+// What a service responds may be anything.
 func TestHostileService(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ answer, says string }{
+	for name, test := range map[string]struct{ response, says string }{
 		"somebody else":     {`{"issuer": "https://elsewhere.example"}`, "says that it is https://elsewhere.example"},
 		"steers a terminal": {`{"issuer": "https://\u001b]0;x\u0007\u202e"}`, "says that it is https://�]0;x��"},
 		"no JSON":           {`<html>`, "not readable"},
-		"endless":           {`"` + strings.Repeat("x", 2*maxAnswer), "not readable"},
+		"endless":           {`"` + strings.Repeat("x", 2*maxResponse), "not readable"},
 		"no code":           {`{"issuer": "SELF", "device_authorization_endpoint": "SELF"}`, "the answer lacks device_code"},
 		"no pause":          {`{"issuer": "SELF", "device_authorization_endpoint": "SELF", "device_code": "d", "user_code": "u", "verification_uri": "v", "expires_in": 600, "interval": -1}`, "nobody can wait -1 seconds"},
 		"forever":           {`{"issuer": "SELF", "device_authorization_endpoint": "SELF", "device_code": "d", "user_code": "u", "verification_uri": "v", "expires_in": 9223372036854775807}`, "nobody can wait 5 seconds between polls, 9223372036854775807 in all"},
@@ -60,7 +60,7 @@ func TestHostileService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.WriteString(w, strings.ReplaceAll(test.answer, "SELF", "http://"+r.Host))
+				_, _ = io.WriteString(w, strings.ReplaceAll(test.response, "SELF", "http://"+r.Host))
 			}))
 			defer server.Close()
 			err := run(t.Context(), []string{"-api", server.URL}, environment{func(string) string { return "" }, io.Discard, io.Discard, http.DefaultTransport, wait})

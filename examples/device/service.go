@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// maxAnswer is as much of an answer as is read, in bytes.
-const maxAnswer = 64 << 10
+// maxResponse is as much of a response as is read, in bytes.
+const maxResponse = 64 << 10
 
 // service is the service as its metadata describes it (RFC 8414), and who asks.
 type service struct {
@@ -60,7 +60,7 @@ func (s *service) post(ctx context.Context, endpoint string, form url.Values, ou
 	return s.do(r, out)
 }
 
-// do sends a request and reads the answer into out; one that is not 2xx is a
+// do sends a request and reads the response into out; one that is not 2xx is a
 // *refusal.
 func (s *service) do(r *http.Request, out any) error {
 	res, err := s.client.Do(r) //nolint:gosec // likewise
@@ -68,7 +68,7 @@ func (s *service) do(r *http.Request, out any) error {
 		return err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (b *backend) createInvoice(_ http.ResponseWriter, r *http.Request) error {
 		if err := b.write(r.Context(), tx, i); err != nil {
 			return err
 		}
-		return guard.Answer(r.Context(), tx, http.StatusCreated, i) // Idempotency-Key: with the row
+		return guard.Respond(r.Context(), tx, http.StatusCreated, i) // Idempotency-Key: with the row
 	})
 }
 

@@ -61,13 +61,13 @@ func TestListenAndTrigger(t *testing.T) {
 	}()
 	said.want(t, `^Listening at http://127\.0\.0\.1:\d+/, signed with whsec_`)
 
-	var answer bytes.Buffer
-	if err := run(t.Context(), []string{"trigger", "-api", server.API, "app.scopes_updated"}, &answer, io.Discard); err != nil {
+	var response bytes.Buffer
+	if err := run(t.Context(), []string{"trigger", "-api", server.API, "app.scopes_updated"}, &response, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`^app.scopes_updated happened in biz_bakery: (evt_\w+)\.`).FindStringSubmatch(answer.String())
+	id := regexp.MustCompile(`^app.scopes_updated happened in biz_bakery: (evt_\w+)\.`).FindStringSubmatch(response.String())
 	if id == nil {
-		t.Fatal(answer.String())
+		t.Fatal(response.String())
 	}
 	said.want(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  app\.scopes_updated +`+id[1]+`  biz_bakery  dlv_\w+  answered 204  \{.*\}$`)
 	stop()

@@ -1,4 +1,4 @@
-// Command receiver takes webhooks: it verifies them, answers at once, works on
+// Command receiver takes webhooks: it verifies them, responds at once, works on
 // them afterwards, and fetches through the Events API what it missed.
 //
 //	go run ./examples/receiver -secret whsec_…

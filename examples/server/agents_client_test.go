@@ -97,7 +97,7 @@ func (c client) with(params url.Values) url.Values {
 }
 
 // ask opens the consent page.
-func (c client) ask(t *testing.T, b *http.Client, scope string) answer {
+func (c client) ask(t *testing.T, b *http.Client, scope string) response {
 	t.Helper()
 	sum := sha256.Sum256([]byte(verifier))
 	return get(t, b, c.app+"/oauth/authorize?"+c.with(url.Values{
@@ -125,7 +125,7 @@ func (c client) decide(t *testing.T, b *http.Client, business, decision, scope s
 }
 
 // redeem exchanges a code for tokens.
-func (c client) redeem(t *testing.T, code string) answer {
+func (c client) redeem(t *testing.T, code string) response {
 	t.Helper()
 	form := c.with(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {c.redirect}, "code_verifier": {verifier}})
 	if c.key == nil {
@@ -137,7 +137,7 @@ func (c client) redeem(t *testing.T, code string) answer {
 }
 
 // connect is Ada connecting the app to a business. It returns the token response.
-func (c client) connect(t *testing.T, business, scope string) answer {
+func (c client) connect(t *testing.T, business, scope string) response {
 	t.Helper()
 	return c.redeem(t, c.decide(t, c.session("usr_ada", "biz_bakery"), business, "allow", scope).Get("code"))
 }

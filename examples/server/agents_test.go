@@ -65,7 +65,7 @@ func (r *harness) wantMetadata(t *testing.T, want map[string]any) {
 	get(t, http.DefaultClient, r.api+"/.well-known/oauth-protected-resource/mcp").want(t, http.StatusUnauthorized)
 }
 
-// wantChallenges checks what the API answers without a token and with one that has a scope too few.
+// wantChallenges checks what the API responds without a token and with one that has a scope too few.
 func (r *harness) wantChallenges(t *testing.T) {
 	t.Helper()
 	pointer := `resource_metadata="` + r.api + `/.well-known/oauth-protected-resource"`

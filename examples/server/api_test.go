@@ -6,7 +6,7 @@ import (
 )
 
 // call makes a call of the API with a token.
-func (r *harness) call(method, path, token string, header ...string) answer {
+func (r *harness) call(method, path, token string, header ...string) response {
 	r.t.Helper()
 	req := request(r.t, method, r.api+path, "", "")
 	req.Header.Set("Authorization", "Bearer "+token)

@@ -79,7 +79,7 @@ func (s *server) isOwnOrigin(r *http.Request) bool {
 	return false
 }
 
-// done answers a call that has nothing to tell.
+// done responds to a call that has nothing to tell.
 func done(w http.ResponseWriter) error {
 	return apierror.WriteJSON(w, http.StatusOK, struct{}{})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // door is where the connections of a server come in. http.Server.Shutdown leaves some of
-// them without an answer: the kernel resets those that wait to be accepted, and a request
+// them without a response: the kernel resets those that wait to be accepted, and a request
 // that is read after its beginning is dropped. So the door is closed in a quiet moment, and
 // Shutdown is called when no request is left.
 type door struct {

@@ -16,7 +16,7 @@ const (
 )
 
 // token posts to an OAuth endpoint as the demo's confidential app.
-func (r *harness) oauth(endpoint string, form url.Values) answer {
+func (r *harness) oauth(endpoint string, form url.Values) response {
 	r.t.Helper()
 	req := request(r.t, http.MethodPost, r.api+"/oauth/"+endpoint, "application/x-www-form-urlencoded", form.Encode())
 	req.SetBasicAuth(syncID, syncSecret)
@@ -106,7 +106,7 @@ func TestDeviceFlow(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	device := r.oauth("device/authorize", url.Values{"scope": {"invoices:read"}}).want(t, http.StatusOK).json(t)
-	poll := func() answer {
+	poll := func() response {
 		return r.oauth("token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {device["device_code"].(string)}})
 	}
 	if a := poll().want(t, http.StatusBadRequest); a.json(t)["error"] != "authorization_pending" {
@@ -206,7 +206,7 @@ func TestEmbedded(t *testing.T) {
 	do(t, b, create).want(t, http.StatusForbidden)
 	post(t, browser(t), r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusUnauthorized)
 	token := post(t, b, r.app+"/embedded/"+syncID+"/session-token", nil).want(t, http.StatusOK).json(t)["sessionToken"].(string)
-	exchange := func(token string) answer {
+	exchange := func(token string) response {
 		return r.oauth("token", url.Values{
 			"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "subject_token": {token},
 			"subject_token_type": {"urn:ietf:params:oauth:token-type:jwt"},
@@ -261,7 +261,7 @@ func TestDevInstallations(t *testing.T) {
 func TestAnonymousRegistration(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	register := func(host string) answer {
+	register := func(host string) response {
 		return do(t, http.DefaultClient, request(t, http.MethodPost, host+"/oauth/register", "application/json",
 			`{"client_name": "Mine", "redirect_uris": ["`+syncCallback+`"], "token_endpoint_auth_method": "none", "scope": "profile:read"}`))
 	}

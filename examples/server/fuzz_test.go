@@ -47,7 +47,7 @@ func FuzzOptions(f *testing.F) {
 	})
 }
 
-// FuzzDevGuard: /dev answers this machine alone: no other name, no proxy, no page of
+// FuzzDevGuard: /dev responds to this machine alone: no other name, no proxy, no page of
 // another origin.
 func FuzzDevGuard(f *testing.F) {
 	for _, seed := range [][3]string{

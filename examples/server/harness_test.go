@@ -148,13 +148,13 @@ func browser(t *testing.T) *http.Client {
 	return &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// answer is a response with its body read.
-type answer struct {
+// response is a response with its body read.
+type response struct {
 	*http.Response
 	body string
 }
 
-func (a answer) json(t *testing.T) map[string]any {
+func (a response) json(t *testing.T) map[string]any {
 	t.Helper()
 	var out map[string]any
 	if err := json.Unmarshal([]byte(a.body), &out); err != nil {
@@ -163,7 +163,7 @@ func (a answer) json(t *testing.T) map[string]any {
 	return out
 }
 
-func (a answer) want(t *testing.T, status int) answer {
+func (a response) want(t *testing.T, status int) response {
 	t.Helper()
 	if a.StatusCode != status {
 		t.Fatalf("%s %s = %d, want %d\n%s", a.Request.Method, a.Request.URL, a.StatusCode, status, a.body)
@@ -171,7 +171,7 @@ func (a answer) want(t *testing.T, status int) answer {
 	return a
 }
 
-func do(t *testing.T, client *http.Client, r *http.Request) answer {
+func do(t *testing.T, client *http.Client, r *http.Request) response {
 	t.Helper()
 	res, err := client.Do(r)
 	if err != nil {
@@ -182,7 +182,7 @@ func do(t *testing.T, client *http.Client, r *http.Request) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{res, string(body)}
+	return response{res, string(body)}
 }
 
 func request(t *testing.T, method, url, contentType, body string) *http.Request {
@@ -197,18 +197,18 @@ func request(t *testing.T, method, url, contentType, body string) *http.Request 
 	return r
 }
 
-func get(t *testing.T, client *http.Client, url string) answer {
+func get(t *testing.T, client *http.Client, url string) response {
 	t.Helper()
 	return do(t, client, request(t, http.MethodGet, url, "", ""))
 }
 
-func post(t *testing.T, client *http.Client, url string, form url.Values) answer {
+func post(t *testing.T, client *http.Client, url string, form url.Values) response {
 	t.Helper()
 	return do(t, client, request(t, http.MethodPost, url, "application/x-www-form-urlencoded", form.Encode()))
 }
 
 // dev makes a call of /dev.
-func (r *harness) dev(path, body string) answer {
+func (r *harness) dev(path, body string) response {
 	r.t.Helper()
 	return do(r.t, http.DefaultClient, request(r.t, http.MethodPost, r.api+"/dev/"+path, "application/json", body))
 }
@@ -233,7 +233,7 @@ func (r *harness) session(userID, businessID string) *http.Client {
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
 
 // form is the hidden fields of a page.
-func (a answer) form() url.Values {
+func (a response) form() url.Values {
 	fields := url.Values{}
 	for _, match := range hiddenField.FindAllStringSubmatch(a.body, -1) {
 		fields.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))

@@ -14,7 +14,7 @@ func TestListingFromOutside(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	developer := r.session("usr_cleo", "biz_papertrail_sandbox")
-	listing := func(method, path, body string) answer {
+	listing := func(method, path, body string) response {
 		return r.console(developer, method, "apps/app_beta/listing"+path, body)
 	}
 	const content = `{"slug": "papertrail", "name": "Papertrail", "summary": "Keeps your papers", "description": "All of them."}`

@@ -22,11 +22,11 @@ import (
 // for each request, the other half keep one connection.
 type load struct {
 	*testing.T
-	p        *process
-	workers  sync.WaitGroup
-	opened   atomic.Int64 // connections
-	answered atomic.Int64
-	reset    atomic.Int64 // connections without a response
+	p         *process
+	workers   sync.WaitGroup
+	opened    atomic.Int64 // connections
+	responded atomic.Int64
+	reset     atomic.Int64 // connections without a response
 
 	reading, writing string   // access tokens, of two businesses
 	tokens           []string // refresh tokens: the last that each family got
@@ -176,23 +176,23 @@ func (l *load) send(v *visitor, s sending, into any) bool {
 			l.Error(err)
 		}
 	}
-	l.answered.Add(1)
+	l.responded.Add(1)
 	return true
 }
 
 var connections = regexp.MustCompile(`requests are done" connections=(\d+)`)
 
-// checkAnswers compares the connections that the server took with those that got an
-// answer. Who is in front of the door at the very moment when it closes is reset by the
+// checkResponses compares the connections that the server took with those that got an
+// response. Who is in front of the door at the very moment when it closes is reset by the
 // kernel, and was not let in.
-func (l *load) checkAnswers() {
+func (l *load) checkResponses() {
 	l.Helper()
 	said := connections.FindStringSubmatch(l.p.stderr.String())
 	if said == nil {
 		l.Fatalf("the log lacks the number of connections:\n%s", l.p.stderr)
 	}
 	l.Logf("%s connections, %d answers, %d events, %d invoices, %d reset at the door",
-		said[1], l.answered.Load(), len(l.events), len(l.invoices), l.reset.Load())
+		said[1], l.responded.Load(), len(l.events), len(l.invoices), l.reset.Load())
 	if taken, err := strconv.ParseInt(said[1], 10, 64); err != nil || taken != l.opened.Load()-l.reset.Load() {
 		l.Errorf("%d connections were taken, %d got an answer", taken, l.opened.Load()-l.reset.Load())
 	}

@@ -237,7 +237,7 @@ func TestDescriptionPage(t *testing.T) {
 	}
 }
 
-func send(t *testing.T, method, url string, header http.Header) answer {
+func send(t *testing.T, method, url string, header http.Header) response {
 	t.Helper()
 	r := request(t, method, url, "", "")
 	for name := range header {

@@ -17,7 +17,7 @@ type document struct {
 	Components      struct {
 		Schemas    ordered[schema]
 		Parameters map[string]parameter
-		Responses  map[string]answerSpec
+		Responses  map[string]responseSpec
 	}
 }
 
@@ -54,7 +54,7 @@ type operation struct {
 	Security             []map[string][]string
 	Parameters           []parameter
 	RequestBody          struct{ Content ordered[media] } `yaml:"requestBody"`
-	Responses            ordered[answerSpec]
+	Responses            ordered[responseSpec]
 }
 
 type parameter struct {
@@ -65,7 +65,7 @@ type parameter struct {
 	Example               any
 }
 
-type answerSpec struct {
+type responseSpec struct {
 	Ref         string `yaml:"$ref"`
 	Description string
 	Headers     ordered[struct{}]

@@ -20,7 +20,7 @@ type descriptionOperation struct {
 	Summary, Text, Needs   string
 	Parameters             []descriptionRow
 	Bodies                 []descriptionBody
-	Answers                []descriptionAnswer
+	Responses              []descriptionResponse
 }
 
 type descriptionBody struct {
@@ -31,7 +31,7 @@ type descriptionBody struct {
 	Example string
 }
 
-type descriptionAnswer struct {
+type descriptionResponse struct {
 	Status, Text, Headers string
 	Bodies                []descriptionBody
 }
@@ -109,14 +109,14 @@ func (d document) operations(item entry[pathItem]) []taggedOperation {
 			one.Parameters = append(one.Parameters, descriptionRow{Name: p.Name, In: p.In, Text: p.Description, Required: p.Required, Type: typeOf(p.Schema)})
 		}
 		for _, a := range by.Responses {
-			one.Answers = append(one.Answers, d.answer(a))
+			one.Responses = append(one.Responses, d.response(a))
 		}
 		all = append(all, taggedOperation{one, by.Tags})
 	}
 	return all
 }
 
-func (d document) answer(a entry[answerSpec]) descriptionAnswer {
+func (d document) response(a entry[responseSpec]) descriptionResponse {
 	spec := a.Value
 	if spec.Ref != "" {
 		spec = d.Components.Responses[componentOf(spec.Ref)]
@@ -125,7 +125,7 @@ func (d document) answer(a entry[answerSpec]) descriptionAnswer {
 	for i, h := range spec.Headers {
 		headers[i] = h.Name
 	}
-	return descriptionAnswer{Status: a.Name, Text: spec.Description, Headers: strings.Join(headers, ", "), Bodies: d.bodiesOf(spec.Content)}
+	return descriptionResponse{Status: a.Name, Text: spec.Description, Headers: strings.Join(headers, ", "), Bodies: d.bodiesOf(spec.Content)}
 }
 
 // resolved are parameters without references.

@@ -7,7 +7,7 @@ import (
 )
 
 // withHeaders sends a request with more headers, which are pairs.
-func (r *harness) withHeaders(b *http.Client, method, path, body string, headers ...string) answer {
+func (r *harness) withHeaders(b *http.Client, method, path, body string, headers ...string) response {
 	r.t.Helper()
 	req := request(r.t, method, r.api+path, "application/json", body)
 	for i := 0; i < len(headers); i += 2 {
@@ -109,7 +109,7 @@ func TestLimitOfPeople_LIM05(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	ada := r.session("usr_ada", "biz_bakery")
-	call := func() answer { return r.withHeaders(ada, "GET", "/invoices?limit=1", "") }
+	call := func() response { return r.withHeaders(ada, "GET", "/invoices?limit=1", "") }
 	a, allowed := call(), 0
 	for ; a.StatusCode == http.StatusOK && allowed < 1200; a = call() { // a new minute may begin meanwhile
 		allowed++

@@ -8,7 +8,7 @@ import (
 )
 
 // send makes a call of the API with a token and a JSON body.
-func (r *harness) send(method, path, token, body string, header ...string) answer {
+func (r *harness) send(method, path, token, body string, header ...string) response {
 	r.t.Helper()
 	req := request(r.t, method, r.api+path, "application/json", body)
 	req.Header.Set("Authorization", "Bearer "+token)
@@ -170,7 +170,7 @@ func TestAppDataOnRecords(t *testing.T) {
 		t.Error(a.body)
 	}
 	other := r.connect(r.session("usr_ben", "biz_cycles"), "biz_cycles", "invoices:read")["access_token"].(string)
-	for _, a := range []answer{r.send("PUT", "/app-data", other, value(id)), r.send("PUT", "/app-data", token, value("inv_06g5plpa01o015r0g79mgnmm4c"))} {
+	for _, a := range []response{r.send("PUT", "/app-data", other, value(id)), r.send("PUT", "/app-data", token, value("inv_06g5plpa01o015r0g79mgnmm4c"))} {
 		if a.want(t, http.StatusNotFound); !strings.Contains(a.body, "RECORD_NOT_FOUND") {
 			t.Error(a.body)
 		}

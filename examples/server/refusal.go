@@ -54,9 +54,9 @@ func (c shapedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// refused returns the answer in the standard shape.
+// refused returns the response in the standard shape.
 func (c shapedConn) refused(status int) []byte {
-	body := answerBuffer{header: http.Header{}}
+	body := responseBuffer{header: http.Header{}}
 	entry := apierror.Entry{Status: status, Message: "the request cannot be read: " + http.StatusText(status)}
 	c.errors.WriteStandard(&body, &http.Request{}, entry.New())
 	var out bytes.Buffer
@@ -68,12 +68,12 @@ func (c shapedConn) refused(status int) []byte {
 	return out.Bytes()
 }
 
-// answerBuffer is an http.ResponseWriter into memory.
-type answerBuffer struct {
+// responseBuffer is an http.ResponseWriter into memory.
+type responseBuffer struct {
 	bytes.Buffer
 	header http.Header
 	status int
 }
 
-func (b *answerBuffer) Header() http.Header    { return b.header }
-func (b *answerBuffer) WriteHeader(status int) { b.status = status }
+func (b *responseBuffer) Header() http.Header    { return b.header }
+func (b *responseBuffer) WriteHeader(status int) { b.status = status }

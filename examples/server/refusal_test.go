@@ -32,7 +32,7 @@ func TestRefusedBeforeItIsARequest_ERR02(t *testing.T) {
 		"the second of two":         {"GET /healthz HTTP/1.1\r\n" + host + "\r\nGET / HTTP/1.1\r\n\r\n", http.StatusBadRequest},
 	} {
 		for _, origin := range []string{r.api, r.app} {
-			res, body := rawAnswer(t, strings.TrimPrefix(origin, "http://"), test.request)
+			res, body := rawResponse(t, strings.TrimPrefix(origin, "http://"), test.request)
 			var got struct {
 				StatusCode     int
 				Message, Error string
@@ -46,7 +46,7 @@ func TestRefusedBeforeItIsARequest_ERR02(t *testing.T) {
 		}
 	}
 	const smuggled = "POST /oauth/token HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n" + host + "\r\n"
-	if res, body := rawAnswer(t, strings.TrimPrefix(r.api, "http://"), smuggled); res.StatusCode != http.StatusUnauthorized || !res.Close {
+	if res, body := rawResponse(t, strings.TrimPrefix(r.api, "http://"), smuggled); res.StatusCode != http.StatusUnauthorized || !res.Close {
 		t.Errorf("a request behind one with two lengths was answered: %s %s", res.Status, body)
 	}
 	if strings.Contains(r.stderr.String(), "level=ERROR") {
@@ -54,8 +54,8 @@ func TestRefusedBeforeItIsARequest_ERR02(t *testing.T) {
 	}
 }
 
-// rawAnswer sends bytes and returns the last answer before the connection is closed.
-func rawAnswer(t *testing.T, address, request string) (last *http.Response, body []byte) {
+// rawResponse sends bytes and returns the last response before the connection is closed.
+func rawResponse(t *testing.T, address, request string) (last *http.Response, body []byte) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -51,7 +51,7 @@ func unambiguous(next http.Handler) http.Handler {
 	})
 }
 
-// site is an HTTP server with the endpoint it serves, and what it answers for it.
+// site is an HTTP server with the endpoint it serves, and what it sends.
 type site struct {
 	*http.Server
 	*endpoint

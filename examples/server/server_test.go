@@ -241,12 +241,12 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 		_, err := serve(ctx, serveTimeouts, site{Server: newHTTPServer(slow, serveTimeouts, discard()), endpoint: e})
 		served <- err
 	}()
-	answered := make(chan answer, 1)
-	go func() { answered <- get(t, browser(t), address) }()
+	responded := make(chan response, 1)
+	go func() { responded <- get(t, browser(t), address) }()
 	<-under
 	cancel()
 	close(goOn)
-	if a := <-answered; a.body != "done" {
+	if a := <-responded; a.body != "done" {
 		t.Errorf("answer %q", a.body)
 	}
 	if err := <-served; err != nil {

@@ -26,12 +26,12 @@ func TestTermUnderLoad(t *testing.T) {
 
 		p := startProcess(t, "-db", db)
 		l.begin(p)
-		for l.answered.Load() < 1000 {
+		for l.responded.Load() < 1000 {
 			time.Sleep(time.Millisecond)
 		}
 		p.term()
 		l.workers.Wait()
-		l.checkAnswers()
+		l.checkResponses()
 
 		after := startProcess(t, "-db", db)
 		l.check(after)
@@ -67,7 +67,7 @@ func (a *arrivals) check(t *testing.T, p *process, events []string) {
 	t.Helper()
 	var missing []string
 	for range 100 {
-		p.move(0) // answers when all that is due is on its way
+		p.move(0) // returns when all that is due is on its way
 		a.mu.Lock()
 		missing = slices.DeleteFunc(slices.Clone(events), func(id string) bool { return a.of[id] > 0 })
 		a.mu.Unlock()

@@ -142,7 +142,7 @@ func TestWebhooksFromOutside(t *testing.T) {
 }
 
 // console calls the console API with a session.
-func (r *harness) console(b *http.Client, method, path, body string) answer {
+func (r *harness) console(b *http.Client, method, path, body string) response {
 	r.t.Helper()
 	contentType := "application/json"
 	if body == "" {

@@ -67,15 +67,15 @@ func TestGetStarted(t *testing.T) {
 		t.Fatalf("%d to %q, %v; page %d: %s", decided.Code, to, err, page.Code, page.Body)
 	}
 
-	answer := send(platform.API(), post("http://localhost:8090/oauth/token", url.Values{
+	response := send(platform.API(), post("http://localhost:8090/oauth/token", url.Values{
 		"grant_type": {"authorization_code"}, "client_id": {app.ClientID}, "redirect_uri": {redirect},
 		"code": {to.Query().Get("code")}, "code_verifier": {verifier},
 	}))
 	var tokens struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.Unmarshal(answer.Body.Bytes(), &tokens); err != nil {
-		t.Fatalf("%v: %s", err, answer.Body)
+	if err := json.Unmarshal(response.Body.Bytes(), &tokens); err != nil {
+		t.Fatalf("%v: %s", err, response.Body)
 	}
 	call := httptest.NewRequest(http.MethodGet, "http://localhost:8090/invoices", nil)
 	call.Header.Set("Authorization", "Bearer "+tokens.AccessToken)

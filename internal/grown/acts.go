@@ -25,25 +25,25 @@ func (s *Service) token() *token { return &s.tokens[s.turn()%len(s.tokens)] }
 // appOf returns the app that a token is for.
 func (s *Service) appOf(t *token) app { return s.apps[t.row%s.installations()%len(s.apps)] }
 
-// answer is the response to a request.
-type answer struct {
+// response is a response of the server.
+type response struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
-func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *response) Header() http.Header         { return a.header }
+func (a *response) Write(p []byte) (int, error) { return a.body.Write(p) }
+func (a *response) WriteHeader(status int)      { a.status = status }
 
-// send has the API host answer a request, and reads the JSON of it.
+// send makes a request to the API host, and reads the JSON of the response.
 func (s *Service) send(ctx context.Context, method, path, body string, header http.Header, status int, into any) error {
 	r, err := http.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
 	r.Header, r.RemoteAddr = header, "192.0.2.1:1234"
-	w := &answer{header: http.Header{}, status: http.StatusOK}
+	w := &response{header: http.Header{}, status: http.StatusOK}
 	s.Platform.API().ServeHTTP(w, r)
 	if w.status != status {
 		return fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.body.Bytes())

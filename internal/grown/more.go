@@ -220,7 +220,7 @@ func (s *Service) Finish(ctx context.Context) error {
 	f := webhooks.Finish{Node: node, Now: now, Lease: time.Minute}
 	for i, one := range due {
 		o := webhooks.Outcome{Due: one, Epoch: epochs[webhooks.ShardOf(one.WebhookID)], Status: webhooks.Delivered, Attempts: 1, ResponseCode: 200}
-		o.Attempt = &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, Answer: []byte("ok")}
+		o.Attempt = &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, ResponseBody: []byte("ok")}
 		switch i {
 		case 0:
 			o.Status, o.NextAttemptAt = webhooks.Retrying, now.Add(time.Minute)

@@ -59,7 +59,7 @@ function wakeForms() {
 }
 addEventListener("pageshow", (event) => { if (event.persisted) wakeForms(); });
 
-// A page that shows a secret is the answer to a form. Reloading it would send the
+// A page that shows a secret is the response to a form. Reloading it would send the
 // form again: from here on it is the page that data-replace names.
 function forgetForm() {
   const element = document.querySelector("[data-replace]");
@@ -98,14 +98,14 @@ function keepFresh() {
   async function refresh() {
     let wait = 2000;
     if (!document.hidden) try {
-      const answer = await fetch(address, { credentials: "same-origin", redirect: "manual" });
-      const signedOut = answer.type === "opaqueredirect" || answer.status === 401 || answer.status === 403;
-      if (signedOut || !answer.ok) {
+      const response = await fetch(address, { credentials: "same-origin", redirect: "manual" });
+      const signedOut = response.type === "opaqueredirect" || response.status === 401 || response.status === 403;
+      if (signedOut || !response.ok) {
         pause(signedOut ? "Updates are paused: you are signed out. Reload the page to sign in." : "Updates are paused: the service does not respond.");
-        throw new Error(answer.statusText);
+        throw new Error(response.statusText);
       }
       pause("");
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const old of sections()) {
         const fresh = page.getElementById(old.id);
         if (!fresh || face(fresh) === seen.get(old.id) || isUsed(old)) continue;

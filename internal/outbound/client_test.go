@@ -56,7 +56,7 @@ func TestSendIgnoresProxyFromEnvironment(t *testing.T) {
 	}
 	t.Setenv("NO_PROXY", "")
 	below := new(recorder)
-	client := newClient(t, outbound.Config{Resolver: answering(addrs("93.184.216.34")), Dial: below.dial})
+	client := newClient(t, outbound.Config{Resolver: responding(addrs("93.184.216.34")), Dial: below.dial})
 	_, err := client.Send(post(t, "https://proxied.test/"))
 	wantKind(t, err, outbound.KindConnect, "proxied.test")
 	if diff := cmp.Diff([]string{"93.184.216.34:443"}, below.addresses()); diff != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
-// DLV-07: an address that a literal may not name, a DNS answer may not either.
+// DLV-07: an address that a literal may not name, a DNS response may not either.
 func TestSendRefusesSpecialAddressesFromDNS(t *testing.T) {
 	t.Parallel()
 	zone := map[string][]netip.Addr{}
@@ -58,12 +58,12 @@ func TestSendDialsPublicAddressesFromDNS(t *testing.T) {
 	}
 }
 
-// DLV-07: a name is looked up once for each connection, and that answer is both
+// DLV-07: a name is looked up once for each connection, and that response is both
 // checked and dialled, so changing it in between gains nothing.
 func TestSendWithstandsRebinding(t *testing.T) {
 	t.Parallel()
 	below := new(recorder)
-	names := answering(addrs("93.184.216.34"), addrs("127.0.0.1"))
+	names := responding(addrs("93.184.216.34"), addrs("127.0.0.1"))
 	client := newClient(t, outbound.Config{Resolver: names, Dial: below.dial})
 	_, err := client.Send(post(t, "https://rebind.test/"))
 	wantKind(t, err, outbound.KindConnect, "first answer")
@@ -79,7 +79,7 @@ func TestSendWithstandsRebinding(t *testing.T) {
 
 func TestSendPassesOverRefusedAddresses(t *testing.T) {
 	t.Parallel()
-	for name, row := range map[string]struct{ answer, want []string }{
+	for name, row := range map[string]struct{ response, want []string }{
 		"one good, one bad": {
 			[]string{"10.0.0.1", "93.184.216.34"}, []string{"93.184.216.34:443"},
 		},
@@ -101,7 +101,7 @@ func TestSendPassesOverRefusedAddresses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			below := new(recorder)
-			client := newClient(t, outbound.Config{Resolver: answering(addrs(row.answer...)), Dial: below.dial})
+			client := newClient(t, outbound.Config{Resolver: responding(addrs(row.response...)), Dial: below.dial})
 			_, err := client.Send(post(t, "https://mixed.test/"))
 			wantKind(t, err, outbound.KindConnect, name)
 			if diff := cmp.Diff(row.want, below.addresses()); diff != "" {
@@ -112,9 +112,9 @@ func TestSendPassesOverRefusedAddresses(t *testing.T) {
 }
 
 // The names of this machine are never asked of DNS, so DNS cannot move them.
-func TestSendAnswersLocalhostItself(t *testing.T) {
+func TestSendResponsesLocalhostItself(t *testing.T) {
 	t.Parallel()
-	names := answering(addrs("93.184.216.34"))
+	names := responding(addrs("93.184.216.34"))
 	below := new(recorder)
 	client := newClient(t, outbound.Config{
 		Policy: outbound.Policy{AllowLoopback: true}, Resolver: names, Dial: below.dial,
@@ -132,7 +132,7 @@ func TestSendAnswersLocalhostItself(t *testing.T) {
 	}
 }
 
-// DLV-07: the development option opens no private network to a DNS answer.
+// DLV-07: the development option opens no private network to a DNS response.
 func TestSendAllowLoopbackOpensLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	for _, text := range specialAddresses {
@@ -142,7 +142,7 @@ func TestSendAllowLoopbackOpensLoopbackOnly(t *testing.T) {
 		}
 		below := new(recorder)
 		client := newClient(t, outbound.Config{
-			Policy: outbound.Policy{AllowLoopback: true}, Resolver: answering([]netip.Addr{addr}), Dial: below.dial,
+			Policy: outbound.Policy{AllowLoopback: true}, Resolver: responding([]netip.Addr{addr}), Dial: below.dial,
 		})
 		_, err := client.Send(post(t, "https://private.test/"))
 		wantKind(t, err, outbound.KindBlocked, text)

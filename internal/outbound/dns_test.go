@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// errNoNetwork is what the recording dial answers: the tests never leave loopback.
+// errNoNetwork is what the recording dial responses: the tests never leave loopback.
 var errNoNetwork = errors.New("no network in tests")
 
 // A recorder is called after the address check and records the addresses to dial.
@@ -33,14 +33,14 @@ func (r *recorder) addresses() []string {
 	return append([]string(nil), r.dialed...)
 }
 
-// A script answers the nth lookup with its nth list; the last one repeats.
+// A script responds to the nth lookup with its nth list; the last one repeats.
 type script struct {
-	mu      sync.Mutex
-	answers [][]netip.Addr
-	asked   []string
+	mu        sync.Mutex
+	responses [][]netip.Addr
+	asked     []string
 }
 
-func answering(answers ...[]netip.Addr) *script { return &script{answers: answers} }
+func responding(responses ...[]netip.Addr) *script { return &script{responses: responses} }
 
 func addrs(texts ...string) (list []netip.Addr) {
 	for _, text := range texts {
@@ -52,12 +52,12 @@ func addrs(texts ...string) (list []netip.Addr) {
 func (s *script) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turn := min(len(s.asked), len(s.answers)-1)
+	turn := min(len(s.asked), len(s.responses)-1)
 	s.asked = append(s.asked, host)
-	return s.answers[turn], nil
+	return s.responses[turn], nil
 }
 
-// dnsServer answers on loopback, in the DNS protocol, with the zone's addresses;
+// dnsServer responds on loopback, in the DNS protocol, with the zone's addresses;
 // names outside the zone do not exist. It is reached through Go's own resolver.
 func dnsServer(t *testing.T, zone map[string][]netip.Addr) *net.Resolver {
 	t.Helper()
@@ -78,7 +78,7 @@ func dnsServer(t *testing.T, zone map[string][]netip.Addr) *net.Resolver {
 			if err != nil {
 				return
 			}
-			_, _ = conn.WriteTo(answer(query[:n], zone), from)
+			_, _ = conn.WriteTo(response(query[:n], zone), from)
 		}
 	}()
 	return &net.Resolver{
@@ -98,8 +98,8 @@ func useResolver(t *testing.T, resolver *net.Resolver) {
 	t.Cleanup(func() { net.DefaultResolver = before })
 }
 
-// answer builds the reply to a query with one question (RFC 1035 4.1).
-func answer(query []byte, zone map[string][]netip.Addr) []byte {
+// response builds the reply to a query with one question (RFC 1035 4.1).
+func response(query []byte, zone map[string][]netip.Addr) []byte {
 	const header = 12
 	var labels []string
 	at := header

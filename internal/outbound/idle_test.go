@@ -33,7 +33,7 @@ func TestSendLeavesStaleConnections(t *testing.T) {
 				}
 				_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
 				go func() {
-					time.Sleep(20 * time.Millisecond) // until the answer is read
+					time.Sleep(20 * time.Millisecond) // until the response is read
 					_, _ = io.WriteString(conn, afterwards)
 					_ = conn.Close()
 					spoilt <- struct{}{}
@@ -62,7 +62,7 @@ func TestSendTriesAnotherConnection(t *testing.T) {
 			Dial: func(context.Context, string, string) (net.Conn, error) {
 				near, far := net.Pipe()
 				dialled = append(dialled, far)
-				serving.Go(func() { answerAll(far) })
+				serving.Go(func() { responseAll(far) })
 				return near, nil
 			},
 		})
@@ -77,8 +77,8 @@ func TestSendTriesAnotherConnection(t *testing.T) {
 	})
 }
 
-// answerAll answers every request with 204.
-func answerAll(conn net.Conn) {
+// responseAll responds to every request with 204.
+func responseAll(conn net.Conn) {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}
 	once := &onceListener{conn: conn, done: make(chan struct{})}
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -118,7 +118,7 @@ func TestSendBoundsIdleConnections(t *testing.T) {
 				near, far := net.Pipe()
 				open.Add(1)
 				serving.Go(func() {
-					answerAll(far)
+					responseAll(far)
 					open.Add(-1)
 				})
 				return near, nil
@@ -162,7 +162,7 @@ func TestSendBoundsIdleConnections(t *testing.T) {
 }
 
 // A server may respond before it has read a long body, and never read it.
-func TestSendHearsAnEarlyAnswer(t *testing.T) {
+func TestSendHearsAnEarlyResponse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()

@@ -129,7 +129,7 @@ func TestSendSharesTheTimeBetweenAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, config := server.open(t)
 		inner := config.Dial
-		config.Resolver = answering(addrs("2606:4700::1", "93.184.216.34"))
+		config.Resolver = responding(addrs("2606:4700::1", "93.184.216.34"))
 		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			if address == "93.184.216.34:443" {
 				<-ctx.Done()
@@ -195,7 +195,7 @@ func TestCloseIdleDoesNotWait(t *testing.T) {
 		})
 		client := newClient(t, outbound.Config{
 			TLS:      &tls.Config{RootCAs: roots(server.Server)},
-			Resolver: answering(addrs("93.184.216.34")),
+			Resolver: responding(addrs("93.184.216.34")),
 			Dial:     func(context.Context, string, string) (net.Conn, error) { return near, nil },
 		})
 		send(t, client, "https://example.com/")
@@ -267,7 +267,7 @@ func (s pipeServer) open(t *testing.T) (*pipes, outbound.Config) {
 		time.Sleep(time.Minute) // of the bubble: handlers that sleep wake up and see the end
 	})
 	return p, outbound.Config{
-		Resolver: answering(addrs("93.184.216.34")),
+		Resolver: responding(addrs("93.184.216.34")),
 		TLS:      &tls.Config{RootCAs: roots(s.Server)},
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			near, far := net.Pipe()

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/outbound"
 )
 
-// specialAddresses are literals that attackers send, each also tried as a DNS answer.
+// specialAddresses are literals that attackers send, each also tried as a DNS response.
 var specialAddresses = []string{
 	"127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255",
 	"192.168.0.1", "169.254.169.254", "100.64.0.1", "168.63.129.16", "192.0.0.1", "192.0.2.1", "198.18.0.1",

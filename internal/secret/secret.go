@@ -78,7 +78,7 @@ func Wrap(text string) Secret {
 	return Secret{text: func() string { return text }}
 }
 
-// Reveal gives the text itself: for the one answer that shows it, and for signing.
+// Reveal gives the text itself: for the one response that shows it, and for signing.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -124,7 +124,7 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(placeholder) }
 // MarshalText gives a placeholder, also to encoding/json and encoding/xml.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(placeholder), nil }
 
-// MarshalJSON gives a placeholder: an answer that shows a secret says so with Reveal.
+// MarshalJSON gives a placeholder: a response that shows a secret says so with Reveal.
 func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + placeholder + `"`), nil }
 
 // wellFormed checks the text after the prefix.

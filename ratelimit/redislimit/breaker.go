@@ -14,14 +14,14 @@ const (
 type breaker struct {
 	start    time.Time // for readings of the monotonic clock
 	failures atomic.Int64
-	askAt    atomic.Int64 // since start; zero while Redis answers
+	askAt    atomic.Int64 // since start; zero while Redis responds
 }
 
 func newBreaker() *breaker {
 	return &breaker{start: time.Now()}
 }
 
-// mayAsk returns true while Redis answers, and for one caller at the end of a pause.
+// mayAsk returns true while Redis responds, and for one caller at the end of a pause.
 // That caller begins the next pause; its success ends it.
 func (b *breaker) mayAsk() bool {
 	at := b.askAt.Load()

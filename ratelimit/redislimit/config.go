@@ -19,7 +19,7 @@ const (
 	maxPrefix      = 128 // bytes
 )
 
-// OnFailure is what happens when Redis does not answer.
+// OnFailure is what happens when Redis does not respond.
 type OnFailure string
 
 // The choices. The zero value means FailOpen.
@@ -32,7 +32,7 @@ const (
 type Config struct {
 	// Client is the host's; the limiter never closes it. Its options must set
 	// ContextTimeoutEnabled, or Timeout could not be kept. MaxRetries -1 is
-	// best: a command that is sent again after a lost answer counts twice.
+	// best: a command that is sent again after a lost response counts twice.
 	Client *redis.Client
 
 	// Prefix begins every key in Redis, at most 128 bytes. Empty means
@@ -40,7 +40,7 @@ type Config struct {
 	Prefix string
 
 	// Timeout is how long a Check or a Fail waits for Redis at most, for its
-	// turn and for the answer together, if the hooks of Client heed their
+	// turn and for the response together, if the hooks of Client heed their
 	// context. Zero means 100 ms.
 	Timeout time.Duration
 
@@ -50,12 +50,12 @@ type Config struct {
 	// Local configures the limiter that stands in with FailOpen.
 	Local ratelimit.MemoryConfig
 
-	// Logger gets a warning when Redis does not answer, at most one in ten
+	// Logger gets a warning when Redis does not respond, at most one in ten
 	// seconds. Nil discards.
 	Logger *slog.Logger
 
 	// MeterProvider gets the counter partnerkit.ratelimit.redis.unavailable:
-	// calls that Redis did not answer. Nil means none.
+	// calls to which Redis did not respond. Nil means none.
 	MeterProvider metric.MeterProvider
 }
 

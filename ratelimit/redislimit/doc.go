@@ -26,7 +26,7 @@
 // supported; the type of Config.Client rules it out. A client made by
 // redis.NewFailoverClient (Sentinel) is fine.
 //
-// # When Redis does not answer
+// # When Redis does not respond
 //
 // With FailOpen, the default, the node continues with a limiter in its own
 // memory. Each node then counts for itself and starts from zero, so a client

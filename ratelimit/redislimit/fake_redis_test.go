@@ -42,7 +42,7 @@ type fakeRedis struct {
 // call is what becomes of a call.
 type call func(d *fakeRedis, cmd *redis.IntSliceCmd) error
 
-func answer(d *fakeRedis, cmd *redis.IntSliceCmd) error {
+func response(d *fakeRedis, cmd *redis.IntSliceCmd) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	args := cmd.Args()
@@ -58,7 +58,7 @@ func answer(d *fakeRedis, cmd *redis.IntSliceCmd) error {
 	return nil
 }
 
-func answerShort(_ *fakeRedis, cmd *redis.IntSliceCmd) error {
+func responseShort(_ *fakeRedis, cmd *redis.IntSliceCmd) error {
 	cmd.SetVal(make([]int64, cmd.Args()[2].(int)-1))
 	return nil
 }

@@ -35,11 +35,11 @@ type flight struct {
 type seat struct{ counter, lockout int }
 
 // flights gathers the checks that arrive while others are under way, so that
-// one round trip answers them all. There is a goroutine for each call and none
+// one round trip is enough for all of them. There is a goroutine for each call and none
 // besides.
 type flights struct {
 	timeout time.Duration
-	call    func(*flight) // fills in the answer
+	call    func(*flight) // fills in the response
 
 	mu       sync.Mutex
 	underWay int

@@ -59,20 +59,20 @@ func TestChecksShareCalls(t *testing.T) {
 			t.Errorf("%d calls are under way, want %d", got, atATime)
 		}
 		for range atATime {
-			fake.letGo(answer)
+			fake.letGo(response)
 		}
 		synctest.Wait()
 		// All waiting checks shared the first call that followed.
 		if got := fake.most.Load(); got != checks-atATime {
 			t.Errorf("%d keys in one call, want %d", got, checks-atATime)
 		}
-		fake.letAllGo(t, answer)
+		fake.letAllGo(t, response)
 		wg.Wait()
 	})
 }
 
 // TestCallsAreBounded: a script has no more than 256 keys, and every check gets an
-// answer.
+// response.
 func TestCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCallsAreBounded(t *testing.T) {
 				}
 			})
 		}
-		fake.letAllGo(t, answer)
+		fake.letAllGo(t, response)
 		wg.Wait()
 		if got := fake.most.Load(); got != 256 {
 			t.Errorf("%d keys in one call, want 256", got)
@@ -185,7 +185,7 @@ func TestOneOfManyGoesAway(t *testing.T) {
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("they went away after %v", took)
 		}
-		fake.letAllGo(t, answer)
+		fake.letAllGo(t, response)
 		wg.Wait()
 	})
 }
@@ -275,7 +275,7 @@ func TestNobodyWaitsInPause(t *testing.T) {
 // call, and so is a call that never returns. The next call succeeds.
 func TestCallGoesWrong(t *testing.T) {
 	t.Parallel()
-	for name, wrong := range map[string]call{"short": answerShort, "torn down": tearDown, "panic": fallOver} {
+	for name, wrong := range map[string]call{"short": responseShort, "torn down": tearDown, "panic": fallOver} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestCallGoesWrong(t *testing.T) {
 				}
 				synctest.Wait()
 				for range atATime {
-					fake.letGo(answer)
+					fake.letGo(response)
 				}
 				synctest.Wait()
 				fake.letGo(wrong) // the one that all the others share
@@ -308,7 +308,7 @@ func TestCallGoesWrong(t *testing.T) {
 						t.Errorf("afterwards: %v", err)
 					}
 				})
-				fake.letAllGo(t, answer)
+				fake.letAllGo(t, response)
 				wg.Wait()
 			})
 		})
@@ -323,7 +323,7 @@ func TestNoCountIsMixedUp(t *testing.T) {
 	const callers, rounds, limit = 48, 150, 1 << 20
 	now := time.UnixMilli(1_900_000_000_000)
 	everybody := ratelimit.Counter{Key: ratelimit.NewKey("everybody"), Limit: ratelimit.PerMinute(limit)}
-	var answered, left atomic.Int64
+	var responded, left atomic.Int64
 	var seen sync.Map
 	var wg sync.WaitGroup
 	for caller := range callers {
@@ -362,7 +362,7 @@ func TestNoCountIsMixedUp(t *testing.T) {
 					t.Errorf("caller %d: %v", caller, err)
 					return
 				}
-				answered.Add(1)
+				responded.Add(1)
 				least++
 				got := limit - res.Counters[own].Remaining
 				if got < least || got > least+unsure {
@@ -382,8 +382,8 @@ func TestNoCountIsMixedUp(t *testing.T) {
 	wg.Wait()
 	res, err := limiter.Check(t.Context(), now, ratelimit.Request{Counters: ratelimit.Counters{everybody}})
 	got := int64(limit - res.Counters[0].Remaining - 1)
-	if err != nil || got < answered.Load() || got > answered.Load()+left.Load() {
-		t.Errorf("%d were counted, %v; %d were answered and %d went away", got, err, answered.Load(), left.Load())
+	if err != nil || got < responded.Load() || got > responded.Load()+left.Load() {
+		t.Errorf("%d were counted, %v; %d were answered and %d went away", got, err, responded.Load(), left.Load())
 	}
-	t.Logf("%d answered, %d went away", answered.Load(), left.Load())
+	t.Logf("%d answered, %d went away", responded.Load(), left.Load())
 }

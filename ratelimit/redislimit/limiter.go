@@ -132,7 +132,7 @@ func (l *Limiter) Peek(ctx context.Context, now time.Time, counters []ratelimit.
 	return l.local.Peek(ctx, now, counters)
 }
 
-// errPaused stands for an answer from a Redis that is being left alone.
+// errPaused stands for a response from a Redis that is being left alone.
 var errPaused = errors.New("redis failed recently and is not called")
 
 // share waits for the flight that includes the check. If the caller's context ends, the
@@ -193,7 +193,7 @@ func (l *Limiter) ask(ctx context.Context, due time.Time, call func(context.Cont
 	return err
 }
 
-// giveUp reports that Redis did not answer. It returns nil when the local
+// giveUp reports that Redis did not respond. It returns nil when the local
 // limiter is to stand in.
 func (l *Limiter) giveUp(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

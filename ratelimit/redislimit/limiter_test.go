@@ -25,7 +25,7 @@ func TestLimiter(t *testing.T) {
 	limittest.Run(t, func(t *testing.T) ratelimit.Limiter { return newLimiter(t, client) })
 }
 
-// TestSameAsMemory plays one random script on both limiters: every answer must
+// TestSameAsMemory plays one random script on both limiters: every response must
 // be the same.
 func TestSameAsMemory(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 // warnEvery is the least time between two warnings, in real time.
 const warnEvery = 10 * time.Second
 
-// outage tells the operator that Redis does not answer.
+// outage tells the operator that Redis does not respond.
 type outage struct {
 	logger  *slog.Logger
 	mode    OnFailure

@@ -14,7 +14,7 @@ import (
 )
 
 // checkScript counts in as many keys as there are in ARGV, which holds their
-// times to live, and reads the lockouts of the others. It answers with a number
+// times to live, and reads the lockouts of the others. It responds with a number
 // for each key: the count, or when the lockout ends, 0 for none.
 const checkScript = `
 local reply = {}
@@ -33,7 +33,7 @@ return reply
 
 // failScript counts a failure for each key, unless one of them is locked out. ARGV[1] is
 // now; then come four for each key: more than, within, for, and the time to live. All
-// times are in milliseconds. It answers with a number for each key: when its lockout
+// times are in milliseconds. It responds with a number for each key: when its lockout
 // ends, 0 for none before this failure; and with 1 if this failure began a lockout, else 0.
 const failScript = `
 local now = tonumber(ARGV[1])
@@ -176,7 +176,7 @@ func (s *store) read(ctx context.Context, now time.Time, counters []ratelimit.Co
 	return counts, nil
 }
 
-// numbers runs a command that answers with a list of numbers.
+// numbers runs a command that responds with a list of numbers.
 func (s *store) numbers(ctx context.Context, args []any) ([]int64, error) {
 	cmd := redis.NewIntSliceCmd(ctx, args...)
 	err := s.client.Process(ctx, cmd)

@@ -82,7 +82,7 @@ func TestIdleTransaction(t *testing.T) {
 	}
 }
 
-// startPicky answers a connection that begins with the setting as PgBouncer does, and
+// startPicky responds to a connection that begins with the setting as PgBouncer does, and
 // passes others on.
 func startPicky(t *testing.T, next string) (address string) {
 	t.Helper()

@@ -137,7 +137,7 @@ func TestFaultsInABatch(t *testing.T) {
 	}
 }
 
-// A caller that gives up while its operation runs gets the operation's true answer, and the
+// A caller that gives up while its operation runs gets the operation's true response, and the
 // neighbours do not notice.
 func TestCancelledInABatch(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ func TestWALResetIsMended(t *testing.T) {
 	}
 }
 
-// A committed write is on the disk before its caller gets an answer, so that it survives a
+// A committed write is on the disk before its caller gets a response, so that it survives a
 // power loss. A database that acknowledges before it syncs can lose acknowledged writes:
 // https://jepsen.io/analyses/nats-2.12.1.
 func TestCommitsReachTheDisk(t *testing.T) {

@@ -39,7 +39,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := db.Exec(t.Context(), "CREATE TABLE filled (id BIGINT PRIMARY KEY, filler BYTEA)"); err != nil {
 		t.Fatal(err)
 	}
-	var next, answered, refused atomic.Int64
+	var next, responded, refused atomic.Int64
 	write := func() error {
 		id := next.Add(1)
 		return db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 		for range 100 {
 			switch err := write(); {
 			case err == nil:
-				answered.Add(1)
+				responded.Add(1)
 			case errors.Is(err, storage.ErrFull):
 				refused.Add(1)
 			default:
@@ -63,8 +63,8 @@ func TestFullDisk(t *testing.T) {
 	if err := storage.One(t.Context(), db, "SELECT COUNT(*) FROM filled", nil, &rows); err != nil {
 		t.Fatal(err)
 	}
-	if rows != answered.Load() || refused.Load() == 0 {
-		t.Errorf("%d rows, %d answered, %d refused", rows, answered.Load(), refused.Load())
+	if rows != responded.Load() || refused.Load() == 0 {
+		t.Errorf("%d rows, %d answered, %d refused", rows, responded.Load(), refused.Load())
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func (w *writer) await(j *job) error {
 			return w.busy()
 		}
 	}
-	<-j.turn // it has begun: the answer is what happens
+	<-j.turn // it has begun, so its outcome is the result
 	return j.refused()
 }
 

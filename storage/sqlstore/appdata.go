@@ -103,7 +103,7 @@ func (s *Store) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Val
 				return err
 			}
 		}
-		return w.Answer(ctx, tx.on, all)
+		return w.Respond(ctx, tx.on, all)
 	})
 	return all, wrap("write values", err)
 }
@@ -189,7 +189,7 @@ func (s *Store) DeleteValue(ctx context.Context, r appdata.Removal) error {
 		if err := tx.record(ctx, r.Record(gone)); err != nil {
 			return err
 		}
-		return r.Answer(ctx, tx.on)
+		return r.Respond(ctx, tx.on)
 	})
 	return wrap("delete value", err)
 }

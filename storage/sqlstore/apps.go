@@ -146,7 +146,7 @@ func wrap(act string, err error) error {
 	return fmt.Errorf("%s: %w", act, err)
 }
 
-// notFound turns an empty result into the answer that it is.
+// notFound turns an empty result into the error of the interface.
 func notFound(err error) error {
 	if errors.Is(err, storage.ErrNoRows) {
 		return oauthserver.ErrNotFound
@@ -154,7 +154,7 @@ func notFound(err error) error {
 	return err
 }
 
-// changedOne turns an update of nothing into the answer that it is.
+// changedOne turns an update of nothing into the error of the interface.
 func changedOne(n int64, err error) error {
 	if err == nil && n == 0 {
 		return oauthserver.ErrNotFound

@@ -69,7 +69,7 @@ func (s *Store) attempts(ctx context.Context, deliveryID string) ([]webhooks.Att
 			var started, took int64
 			var code sql.NullInt64
 			var failed, header sql.NullString
-			if err := scan(&a.ID, &a.Round, &a.Number, &a.Signature, &started, &took, &code, &failed, &header, &a.Answer); err != nil {
+			if err := scan(&a.ID, &a.Round, &a.Number, &a.Signature, &started, &took, &code, &failed, &header, &a.ResponseBody); err != nil {
 				return err
 			}
 			if header.Valid {

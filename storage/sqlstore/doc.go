@@ -1,12 +1,12 @@
 // Package sqlstore implements the Store interface of every feature with SQL.
-// It holds the only SQL of the module, one set of statements for both
-// databases; storage/sqlite and storage/postgres open a [Store].
+// It contains all SQL of the module, one set of statements for SQLite and PostgreSQL.
+// Open a [Store] with storage/sqlite or storage/postgres.
 //
-// The statements keep to what both databases understand in the same way: $1
-// placeholders, TEXT, BIGINT, BOOLEAN, BYTEA, partial indexes, ON CONFLICT,
-// RETURNING. Times are Unix milliseconds that Go supplies, lists are JSON text,
-// ids are text. What differs, row locks, comes from [storage.Dialect].
+// The statements use only SQL that both databases support with the same meaning: $1
+// placeholders, TEXT, BIGINT, BOOLEAN, BYTEA, partial indexes, ON CONFLICT, RETURNING.
+// Times are stored as Unix milliseconds of the caller's clock, lists as JSON text, ids as
+// text. [storage.Dialect] has the few differences, such as row locks.
 //
-// Each operation runs in one transaction of its own. storage/sqlite commits operations that
-// run at the same time together; that is not visible here.
+// Each operation runs in its own transaction. storage/sqlite commits concurrent operations
+// together, each in a savepoint; this package does not depend on it.
 package sqlstore

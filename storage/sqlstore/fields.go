@@ -120,7 +120,7 @@ func (t *tx) addField(ctx context.Context, f appdata.Field) error {
 	return err
 }
 
-// noAppData turns an empty result into the answer that it is.
+// noAppData turns an empty result into the error of the interface.
 func noAppData(err error) error {
 	if errors.Is(err, storage.ErrNoRows) {
 		return appdata.ErrNotFound

@@ -66,11 +66,11 @@ func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 	case !status.Valid:
 		return guard.KeyClaimed{State: guard.KeyRunning}, nil
 	}
-	answer := guard.KeyAnswer{Status: int(status.Int64), Body: body, IsOmitted: isOmitted.Bool}
-	if err := json.Unmarshal([]byte(header.String), &answer.Header); err != nil {
+	response := guard.KeyResponse{Status: int(status.Int64), Body: body, IsOmitted: isOmitted.Bool}
+	if err := json.Unmarshal([]byte(header.String), &response.Header); err != nil {
 		return guard.KeyClaimed{}, fmt.Errorf("stored header: %w", err)
 	}
-	return guard.KeyClaimed{State: guard.KeyAnswered, Answer: answer}, nil
+	return guard.KeyClaimed{State: guard.KeyResponded, Response: response}, nil
 }
 
 // RenewKey implements guard.KeyStore. A key that has received its response still belongs
@@ -84,7 +84,7 @@ func (s *Store) RenewKey(ctx context.Context, o guard.KeyOwner, leaseEnds time.T
 // FinishKey implements guard.KeyStore. In a transaction of the host's it runs
 // without a savepoint: when it fails, the host's work must fail with it, so
 // there is nothing to save.
-func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyAnswer) error {
+func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyResponse) error {
 	header, err := encodeHeader(a.Header)
 	if err != nil {
 		return wrap("finish key", err)
@@ -126,7 +126,7 @@ func (s *Store) purgeKeys(ctx context.Context, p storage.Purge) (int, error) {
 	return int(n), wrap("purge keys", err)
 }
 
-// lostWhenNone turns an update of nothing into the answer that it is.
+// lostWhenNone turns an update of nothing into the error of the interface.
 func lostWhenNone(n int64, err error) error {
 	if err == nil && n == 0 {
 		return guard.ErrKeyLost

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// How long rows are kept after they have expired, so that they still answer as what they
+// How long rows are kept after they have expired, so that they still appear as what they
 // were.
 const (
 	keepRequests     = 24 * time.Hour

@@ -143,7 +143,7 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 		if a := o.Attempt; a != nil {
 			attempts = append(attempts, []any{
 				o.Due.ID, a.ID, o.Due.WebhookID, a.Round, a.Number, a.Signature, ms(a.StartedAt), a.Duration.Milliseconds(),
-				nullInt(a.ResponseCode), nullText(a.Error), headerText(a.ResponseHeader), a.Answer,
+				nullInt(a.ResponseCode), nullText(a.Error), headerText(a.ResponseHeader), a.ResponseBody,
 			})
 		}
 		if o.Status == webhooks.Retrying {

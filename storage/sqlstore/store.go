@@ -71,7 +71,7 @@ func (s *Store) Close() error { return s.db.Close() }
 // Dialect returns the differences between databases, for the host's own statements.
 func (s *Store) Dialect() storage.Dialect { return s.db.Dialect() }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database responds.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
 	if err := storage.One(ctx, s.db, "SELECT 1", nil, &one); err != nil {

@@ -91,7 +91,7 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 			return issued, errStop
 		}
 		if r.Retry > 0 {
-			if err := tx.keepAnswer(ctx, family, r.Answer, issued.Scopes, m.Now); err != nil {
+			if err := tx.keepResponse(ctx, family, r.Response, issued.Scopes, m.Now); err != nil {
 				return issued, err
 			}
 		}
@@ -111,10 +111,10 @@ func (l locked) rotation(r oauthserver.Rotation) oauthserver.IssueResult {
 	return issued
 }
 
-// keepAnswer keeps what a retry of the rotation gets back.
-func (t *tx) keepAnswer(ctx context.Context, family string, answer []byte, scopes identity.Scopes, now time.Time) error {
+// keepResponse keeps what a retry of the rotation gets back.
+func (t *tx) keepResponse(ctx context.Context, family string, response []byte, scopes identity.Scopes, now time.Time) error {
 	return t.later(ctx, "UPDATE partnerkit_family SET answer = $1, answer_scopes = $2, answered_at = $3 WHERE id = $4",
-		answer, scopeList(scopes), ms(now), family)
+		response, scopeList(scopes), ms(now), family)
 }
 
 // reused is for a token of a family that has ended or gone on. The latter ends it,
@@ -122,23 +122,23 @@ func (t *tx) keepAnswer(ctx context.Context, family string, answer []byte, scope
 // unused. What has died since is not repeated.
 func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, now time.Time) (oauthserver.IssueResult, error) {
 	var generation int64
-	var answer []byte
+	var response []byte
 	var scopes sql.NullString
-	var ended, answered sql.NullInt64
+	var ended, responded sql.NullInt64
 	err := t.one(ctx, "SELECT generation, ended_at, answer, answer_scopes, answered_at FROM partnerkit_family WHERE id = $1"+t.dialect.ForUpdate,
-		[]any{r.Token.FamilyID}, &generation, &ended, &answer, &scopes, &answered)
+		[]any{r.Token.FamilyID}, &generation, &ended, &response, &scopes, &responded)
 	switch {
 	case err != nil:
 		return oauthserver.IssueResult{}, notFound(err)
 	case ended.Valid, state.installation == oauthserver.InstallationRevoked:
 		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}, nil
-	case answer == nil || generation != r.Token.Generation+1 || !now.Before(fromNullMS(answered).Add(r.Retry)):
+	case response == nil || generation != r.Token.Generation+1 || !now.Before(fromNullMS(responded).Add(r.Retry)):
 		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
 	case !state.isAlive():
 		return oauthserver.IssueResult{Outcome: oauthserver.Dead}, nil
 	}
 	kept, err := parseScopes(scopes.String)
-	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Answer: answer}, err
+	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Response: response}, err
 }
 
 // Revoke implements oauthserver.TokenStore. It issues nothing, so it needs no lock on what

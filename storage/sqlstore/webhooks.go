@@ -142,7 +142,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, appID, webhookID string, now 
 	return wrap("delete webhook", err)
 }
 
-// noWebhook turns an empty result into the answer that it is.
+// noWebhook turns an empty result into the error of the interface.
 func noWebhook(err error) error {
 	if errors.Is(err, storage.ErrNoRows) {
 		return webhooks.ErrNotFound

@@ -95,14 +95,14 @@ var dataCases = []testCase[partnerkit.Store]{
 		same, changed, added := mixed[0].Value, mixed[1].Value, mixed[2].Value
 		same.ID, same.CreatedAt, same.UpdatedAt = byResource["inv_1"].ID, noon, noon
 		changed.ID, changed.CreatedAt = byResource["inv_2"].ID, noon
-		var told, answered []appdata.Value
+		var told, responded []appdata.Value
 		w := f.write(later, mixed)
 		record := w.Record
 		w.Record = func(changed []appdata.Value) []events.Event { told = changed; return record(changed) }
-		w.Answer = func(_ context.Context, _ storage.Tx, all []appdata.Value) error { answered = all; return nil }
+		w.Respond = func(_ context.Context, _ storage.Tx, all []appdata.Value) error { responded = all; return nil }
 		written := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
 		for name, got := range map[string][2][]appdata.Value{
-			"written": {{same, changed, added}, written}, "answered": {{same, changed, added}, answered}, "told": {{changed, added}, told},
+			"written": {{same, changed, added}, written}, "answered": {{same, changed, added}, responded}, "told": {{changed, added}, told},
 			"on inv_1": {{same, added}, f.seen(t, "inv_1")}, "on both": {{same, changed, added}, f.seen(t, "inv_2", "inv_1", "inv_3")},
 		} {
 			byID := func(all []appdata.Value) map[string]appdata.Value {

@@ -13,7 +13,7 @@ import (
 )
 
 // dataFaultCases: each operation on app data under a fault at each of its statements and with
-// a lost answer to its commit; and what the operations cost.
+// a lost response to its commit; and what the operations cost.
 var dataFaultCases = []testCase[*Env]{
 	{"Declare a field under faults", func(t *testing.T, e *Env) {
 		var f *dataFixture

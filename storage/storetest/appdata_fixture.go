@@ -67,7 +67,7 @@ func (f *dataFixture) write(now time.Time, all []appdata.Draft) appdata.Write {
 			event[0].Data = fmt.Appendf(nil, `{"changed":%d}`, len(changed))
 			return event
 		},
-		Answer: func(context.Context, storage.Tx, []appdata.Value) error { return nil },
+		Respond: func(context.Context, storage.Tx, []appdata.Value) error { return nil },
 	}
 }
 
@@ -91,8 +91,8 @@ func (f *dataFixture) seen(t *testing.T, resources ...string) []appdata.Value {
 func (f *dataFixture) removal(valueID string) appdata.Removal {
 	return appdata.Removal{
 		AppID: f.app.ID, BusinessID: f.business, ValueID: valueID,
-		Check:  func(appdata.Value) error { return nil },
-		Record: func(appdata.Value) []events.Event { return f.event(events.AppDataUpdated, noon) },
-		Answer: func(context.Context, storage.Tx) error { return nil },
+		Check:   func(appdata.Value) error { return nil },
+		Record:  func(appdata.Value) []events.Event { return f.event(events.AppDataUpdated, noon) },
+		Respond: func(context.Context, storage.Tx) error { return nil },
 	}
 }

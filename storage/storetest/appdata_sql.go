@@ -40,24 +40,24 @@ var sqlDataCases = []testCase[*Env]{
 	}},
 	{"What a host answers with stands or falls with the write", func(t *testing.T, e *Env) {
 		f := newData(t, e)
-		answer := func(ctx context.Context, tx storage.Tx) error {
+		response := func(ctx context.Context, tx storage.Tx) error {
 			_, err := tx.Exec(ctx, e.Qualified("UPDATE partnerkit_app SET name = 'answered' WHERE id = $1"), f.app.ID)
 			return err
 		}
 		w := f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`}))
-		w.Answer = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error {
-			return errors.Join(answer(ctx, tx), errGate)
+		w.Respond = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error {
+			return errors.Join(response(ctx, tx), errGate)
 		}
 		if _, err := e.WriteValues(t.Context(), w); !errors.Is(err, errGate) || e.rows(t, "partnerkit_app_data_value") != 0 {
 			t.Errorf("%v, %d values", err, e.rows(t, "partnerkit_app_data_value"))
 		}
-		w.Answer = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error { return answer(ctx, tx) }
+		w.Respond = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error { return response(ctx, tx) }
 		v := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))[0]
 		if app, err := e.App(t.Context(), f.app.ID); err != nil || app.Name != "answered" {
 			t.Errorf("%v, %s", err, app.Name)
 		}
 		r := f.removal(v.ID)
-		r.Answer = func(context.Context, storage.Tx) error { return errGate }
+		r.Respond = func(context.Context, storage.Tx) error { return errGate }
 		if err := e.DeleteValue(t.Context(), r); !errors.Is(err, errGate) || e.rows(t, "partnerkit_app_data_value") != 1 {
 			t.Errorf("%v, %d values", err, e.rows(t, "partnerkit_app_data_value"))
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // cancelledCases: an operation under a context that has ended does nothing and returns the
-// context's error, never an answer such as ErrNotFound. An operation whose context ends
+// context's error, never an error such as ErrNotFound. An operation whose context ends
 // while it runs happens as a whole or not at all.
 var cancelledCases = []testCase[partnerkit.Store]{
 	{"A cancelled context starts nothing", func(t *testing.T, e partnerkit.Store) {

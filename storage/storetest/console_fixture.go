@@ -204,7 +204,7 @@ var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	},
 }
 
-// isRefused reports an answer that a closed gate gives.
+// isRefused reports whether an error is the one of a closed gate.
 func isRefused(err error) bool {
 	return errors.Is(err, errGate) || errors.Is(err, webhooks.ErrNotFound)
 }

@@ -38,7 +38,7 @@ var deliveryCases = []testCase[partnerkit.Store]{
 		f := newWebhook(t, e)
 		want := []webhooks.Attempt{
 			{Number: 1, Signature: "t=1,v1=a", StartedAt: noon, Duration: 10 * time.Second, Error: "timed out"},
-			{Number: 2, Signature: "t=2,v1=b", StartedAt: noon.Add(time.Minute), Duration: 1500 * time.Millisecond, ResponseCode: 500, Error: "answered 500", Answer: []byte{0, 0xff}},
+			{Number: 2, Signature: "t=2,v1=b", StartedAt: noon.Add(time.Minute), Duration: 1500 * time.Millisecond, ResponseCode: 500, Error: "answered 500", ResponseBody: []byte{0, 0xff}},
 		}
 		d := f.waiting(t, noon, want...)
 		f.failed(t, noon, webhooks.Attempt{Number: 1, StartedAt: noon})

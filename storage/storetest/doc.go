@@ -1,15 +1,17 @@
-// Package storetest certifies stores.
+// Package storetest is the conformance suite for stores.
 //
-// A test of a [partnerkit.Store] calls [Run] with a function that opens an empty one. The
-// suite calls the methods of the interface and nothing else. It checks what each operation
-// does, that a race has one winner, that limits hold, that what was ended stays ended, and
-// that a cancelled context leaves nothing half-done. docs/store.md lists the promises.
+// To test an implementation of [partnerkit.Store], call [Run] with a function that opens an
+// empty store. The suite uses only the methods of the interface. It checks the effect of
+// each operation, that exactly one of several concurrent operations wins, that limits hold,
+// that revoked records stay revoked, and that an operation whose context is cancelled has
+// happened completely or not at all. docs/store.md lists these requirements.
 //
-// A test of a database under sqlstore calls [RunSQL] as well. That suite checks the contract
-// of storage.DB, host transactions, the rows that operations leave, their costs and query
-// plans, and every operation with an error at each of its statements.
+// To test a database under sqlstore, call [RunSQL] too. It checks the contract of
+// storage.DB, transactions of the host, the rows that operations leave, the number of their
+// statements and the query plans, and runs every operation with an error at each of its
+// statements.
 //
-// The tools of the suites are for other tests too: [Race] releases contenders at
-// one moment, [Tap] counts the statements of an operation and makes the n-th one fail,
-// and [EveryFault] does so for each n in turn.
+// Other tests can use the tools of the suites: [Race] starts goroutines at the same moment,
+// [Tap] counts the statements of an operation and makes the n-th one fail, and
+// [EveryFault] does so for each n.
 package storetest

@@ -9,19 +9,19 @@ import (
 // maxFaults ends a search for the last statement that never ends.
 const maxFaults = 200
 
-// Faulty is an operation to be tried with a fault in each of its places.
+// Faulty is an operation that [EveryFault] runs with a fault at each of its statements.
 type Faulty struct {
-	// Prepare makes what the operation needs, before each trial. nil: nothing.
+	// Prepare creates the rows that the operation needs, before each run. It may be nil.
 	Prepare func(t *testing.T)
-	// Act is the operation. It is called with the fault, and when it failed once more
-	// without.
+	// Act is the operation. It is called with the fault, and again without it if it failed.
 	Act func(ctx context.Context) error
-	// Check looks at what is there after the operation failed, and after it succeeded.
+	// Check compares the rows with what must be there, after the operation failed and after
+	// it succeeded.
 	Check func(t *testing.T, happened bool)
 }
 
 // EveryFault runs the operation with a fault at its first statement, then with one at
-// its second and so on; then with a lost answer to each of its commits. After any
+// its second and so on; then with a lost response to each of its commits. After any
 // fault the operation has happened wholly or not at all. After a failed statement it has
 // not happened, and the same call works afterwards.
 func EveryFault(t *testing.T, tap *Tap, f Faulty) {
@@ -64,7 +64,7 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 		}
 		f.Check(t, true)
 	case fault == FaultCancel:
-		// An operation that has begun may finish, as long as its answer is true.
+		// An operation that has begun may finish, as long as its response is true.
 		f.Check(t, err == nil)
 		if err != nil {
 			if err := f.Act(t.Context()); err != nil {

@@ -36,7 +36,7 @@ func later(now, real time.Duration) guard.KeyTime {
 	return guard.KeyTime{Now: noon.Add(now), Real: noon.Add(real)}
 }
 
-var created = guard.KeyAnswer{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
+var created = guard.KeyResponse{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
 
 func wantKey(t *testing.T, e partnerkit.Store, c guard.KeyClaim, want guard.KeyClaimed) {
 	t.Helper()
@@ -47,10 +47,10 @@ func wantKey(t *testing.T, e partnerkit.Store, c guard.KeyClaim, want guard.KeyC
 }
 
 var (
-	owned    = guard.KeyClaimed{State: guard.KeyOwned}
-	running  = guard.KeyClaimed{State: guard.KeyRunning}
-	mismatch = guard.KeyClaimed{State: guard.KeyMismatch}
-	answered = guard.KeyClaimed{State: guard.KeyAnswered, Answer: created}
+	owned     = guard.KeyClaimed{State: guard.KeyOwned}
+	running   = guard.KeyClaimed{State: guard.KeyRunning}
+	mismatch  = guard.KeyClaimed{State: guard.KeyMismatch}
+	responded = guard.KeyClaimed{State: guard.KeyResponded, Response: created}
 )
 
 // keyCases are the operations on idempotency keys.
@@ -62,13 +62,13 @@ var keyCases = []testCase[partnerkit.Store]{
 		wantKey(t, e, claim("k", "work", start), running)
 		wantKey(t, e, claim("k", "other work", start), mismatch)
 		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
-		wantKey(t, e, claim("k", "work", start), answered)
+		wantKey(t, e, claim("k", "work", start), responded)
 		wantKey(t, e, claim("k", "other work", start), mismatch)
 		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
 			t.Errorf("a second answer: %v", err)
 		}
 		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
-		wantKey(t, e, claim("k", "work", start), answered)
+		wantKey(t, e, claim("k", "work", start), responded)
 	}},
 	// IDEM-01: the key belongs to app and business.
 	{"A key is one app's in one business", func(t *testing.T, e partnerkit.Store) {
@@ -83,20 +83,20 @@ var keyCases = []testCase[partnerkit.Store]{
 		for i := range large {
 			large[i] = byte(i * 7)
 		}
-		for name, answer := range map[string]guard.KeyAnswer{
+		for name, response := range map[string]guard.KeyResponse{
 			"nothing but a status": {Status: 204, Header: http.Header{}},
 			"large and binary":     {Status: 200, Header: http.Header{"Content-Type": {"application/octet-stream"}}, Body: large},
 			"omitted":              {Status: 200, Header: http.Header{}, IsOmitted: true},
 		} {
 			c := claim(newKey(), "work", start)
 			wantKey(t, e, c, owned)
-			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, answer))
+			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, response))
 			c.Owner = "another"
 			got := get[guard.KeyClaimed](t)(e.ClaimKey(t.Context(), c))
-			if len(got.Answer.Body) == 0 {
-				got.Answer.Body = nil
+			if len(got.Response.Body) == 0 {
+				got.Response.Body = nil
 			}
-			if diff := cmp.Diff(guard.KeyClaimed{State: guard.KeyAnswered, Answer: answer}, got); diff != "" {
+			if diff := cmp.Diff(guard.KeyClaimed{State: guard.KeyResponded, Response: response}, got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
 		}
@@ -128,7 +128,7 @@ var keyCases = []testCase[partnerkit.Store]{
 		}
 		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
 		must(t, e.FinishKey(t.Context(), nil, second.KeyOwner, created))
-		wantKey(t, e, claim("k", "work", later(0, time.Hour)), answered)
+		wantKey(t, e, claim("k", "work", later(0, time.Hour)), responded)
 	}},
 	{"A renewed lease holds", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "work", start)
@@ -143,7 +143,7 @@ var keyCases = []testCase[partnerkit.Store]{
 		first := claim("k", "work", start)
 		wantKey(t, e, first, owned)
 		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
-		wantKey(t, e, claim("k", "work", later(day-time.Second, 0)), answered)
+		wantKey(t, e, claim("k", "work", later(day-time.Second, 0)), responded)
 		wantKey(t, e, claim("k", "other work", later(day-time.Second, 0)), mismatch)
 		wantPurged(t, e, later(day-time.Second, day), 0)
 		second := claim("k", "other work", later(day, 0))

@@ -53,7 +53,7 @@ var keyFaultCases = []testCase[*Env]{
 			Check: func(t *testing.T, happened bool) {
 				want := running
 				if happened {
-					want = answered
+					want = responded
 				}
 				again := c
 				again.Owner = "another"
@@ -61,7 +61,7 @@ var keyFaultCases = []testCase[*Env]{
 			},
 		})
 	}},
-	// The work of a host stands or falls with the answer, wherever a fault strikes.
+	// The work of a host stands or falls with the response, wherever a fault strikes.
 	{"Finish in a host's transaction under faults", func(t *testing.T, e *Env) {
 		var c guard.KeyClaim
 		EveryFault(t, e.Tap, Faulty{
@@ -84,7 +84,7 @@ var keyFaultCases = []testCase[*Env]{
 				again := c
 				again.Owner = "another"
 				got := get[guard.KeyClaimed](t)(e.ClaimKey(t.Context(), again))
-				if (got.State == guard.KeyAnswered) != happened {
+				if (got.State == guard.KeyResponded) != happened {
 					t.Errorf("happened %v, and the key is %q", happened, got.State)
 				}
 			},
@@ -99,7 +99,7 @@ var keyFaultCases = []testCase[*Env]{
 			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
 			must(t, tx.Commit(t.Context()))
 		})
-		wantCost(t, e.Tap, 2, 1, func() { wantKey(t, e, claim("k", "work", start), answered) })
+		wantCost(t, e.Tap, 2, 1, func() { wantKey(t, e, claim("k", "work", start), responded) })
 		e.Tap.Arm(FaultError, 2)
 		if _, err := e.ClaimKey(t.Context(), claim("k", "work", start)); !errors.Is(err, ErrInjected) {
 			t.Errorf("the look at a taken key failed, and the claim said %v", err)

@@ -15,7 +15,7 @@ var sqlKeyCases = []testCase[*Env]{
 			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
 			want := running
 			if commits {
-				want = answered
+				want = responded
 				must(t, tx.Commit(t.Context()))
 			}
 			must(t, tx.Rollback())
@@ -31,6 +31,6 @@ var sqlKeyCases = []testCase[*Env]{
 		defer tx.Rollback()
 		must(t, e.WithTx(tx).FinishKey(t.Context(), nil, c.KeyOwner, created))
 		must(t, tx.Commit(t.Context()))
-		wantKey(t, e, claim("k", "work", start), answered)
+		wantKey(t, e, claim("k", "work", start), responded)
 	}},
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // listingFaultCases: each operation under a fault at each of its statements and with a lost
-// answer to its commit.
+// response to its commit.
 var listingFaultCases = []testCase[*Env]{
 	{"First save under faults", func(t *testing.T, e *Env) {
 		var f *listingFixture

@@ -11,7 +11,7 @@ import (
 )
 
 // faultCases: each operation under a fault at each of its statements and with a lost
-// answer to its commit.
+// response to its commit.
 var faultCases = []testCase[*Env]{
 	{"Approve under faults", func(t *testing.T, e *Env) {
 		var f *oauthFixture

@@ -37,7 +37,7 @@ var tokenCases = []testCase[partnerkit.Store]{
 			t.Errorf("after the burn: %q", result.Outcome)
 		}
 	}},
-	// REF-08: within the window the same answer, never a second branch.
+	// REF-08: within the window the same response, never a second branch.
 	{"A retry of a refresh", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		first, second := f.issued(t), newTokens(noon)
@@ -47,13 +47,13 @@ var tokenCases = []testCase[partnerkit.Store]{
 				m = second
 			}
 			return get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
-				Token: f.refreshToken(t, first), Answer: []byte("sealed"), Retry: 10 * time.Second,
+				Token: f.refreshToken(t, first), Response: []byte("sealed"), Retry: 10 * time.Second,
 			}, m))
 		}
 		if got := rotate(noon); got.Outcome != oauthserver.Issued {
 			t.Fatalf("rotation: %q", got.Outcome)
 		}
-		if got := rotate(noon.Add(10*time.Second - time.Millisecond)); got.Outcome != oauthserver.Repeated || string(got.Answer) != "sealed" || !got.Scopes.Equal(allScopes) {
+		if got := rotate(noon.Add(10*time.Second - time.Millisecond)); got.Outcome != oauthserver.Repeated || string(got.Response) != "sealed" || !got.Scopes.Equal(allScopes) {
 			t.Errorf("within the window: %+v", got)
 		}
 		f.wantLive(t, second, true)
@@ -71,7 +71,7 @@ var tokenCases = []testCase[partnerkit.Store]{
 			want oauthserver.Outcome
 		}{{first, second, oauthserver.Issued}, {second, third, oauthserver.Issued}, {first, newTokens(noon), oauthserver.Lost}} {
 			got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
-				Token: f.refreshToken(t, step.from), Answer: []byte("sealed"), Retry: 10 * time.Second,
+				Token: f.refreshToken(t, step.from), Response: []byte("sealed"), Retry: 10 * time.Second,
 			}, step.to))
 			if got.Outcome != step.want {
 				t.Errorf("outcome %q, want %q", got.Outcome, step.want)
@@ -84,7 +84,7 @@ var tokenCases = []testCase[partnerkit.Store]{
 		first, second := f.issued(t), newTokens(noon)
 		rotate := func(from, to oauthserver.NewTokens, retry time.Duration) oauthserver.Outcome {
 			return get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{
-				Token: f.refreshToken(t, from), Answer: []byte("sealed"), Retry: retry,
+				Token: f.refreshToken(t, from), Response: []byte("sealed"), Retry: retry,
 			}, to)).Outcome
 		}
 		kept, strict, again := rotate(first, second, time.Minute), rotate(second, newTokens(noon), 0), rotate(second, newTokens(noon), time.Minute)

@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/postgres"
 )
 
-// Postgres is an [Opener] for tests of what stands on a store: an empty schema on the
-// server that the tests have. It skips the test when there is none.
+// Postgres is an [Opener] for tests that use a store: an empty schema on the server named
+// by PARTNERKIT_TEST_POSTGRES. Without the variable it skips the test.
 func Postgres(t testing.TB) storage.DB {
 	t.Helper()
 	url, schema := testenv.Postgres(t)
@@ -25,5 +25,5 @@ func Postgres(t testing.TB) storage.DB {
 	return db
 }
 
-// Databases are the openers of both databases, by name.
+// Databases has the openers of both databases, by name.
 var Databases = map[string]Opener{"sqlite": SQLite, "postgres": Postgres}

@@ -136,7 +136,7 @@ var queueCases = []testCase[partnerkit.Store]{
 		dropped := f.outcome(due[2], webhooks.Failed, 0)
 		dropped.Attempt, dropped.Attempts, dropped.LastError = nil, 0, "not sent"
 		outcomes := []webhooks.Outcome{f.outcome(due[0], webhooks.Delivered, 200), f.outcome(due[1], webhooks.Retrying, 500), dropped}
-		for range 2 { // after a lost answer it is called again
+		for range 2 { // after a lost response it is called again
 			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
 		}
 		for i, o := range outcomes {

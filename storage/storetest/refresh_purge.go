@@ -72,7 +72,7 @@ var refreshPurgeCases = []testCase[partnerkit.Store]{
 		purgeAll(t, e, now, 10)
 		token, err := e.RefreshToken(t.Context(), tokens[0].RefreshID, tokens[0].RefreshDigest)
 		must(t, err)
-		got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Answer: []byte("sealed"), Retry: time.Hour}, newTokens(now)))
+		got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Response: []byte("sealed"), Retry: time.Hour}, newTokens(now)))
 		if got.Outcome != oauthserver.Lost {
 			t.Errorf("outcome %q", got.Outcome)
 		}

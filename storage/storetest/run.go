@@ -12,9 +12,9 @@ import (
 // Opener opens an empty database that is closed and removed when t ends.
 type Opener func(t testing.TB) storage.DB
 
-// Run certifies a [partnerkit.Store] through its methods alone: what each one does, who
-// wins a race, and what a cancelled context leaves. Each case opens an empty store, which
-// open closes when t ends. The cases stand in a subtest for each consumer, such as
+// Run checks an implementation of [partnerkit.Store] through its methods: their effects,
+// their races, and cancelled contexts. Each case opens an empty store; open must close the
+// store when t ends. There is a subtest for each consumer of the store, such as
 // "oauthserver" and "webhooks".
 func Run(t *testing.T, open func(t testing.TB) partnerkit.Store) {
 	for _, g := range storeGroups {
@@ -25,10 +25,10 @@ func Run(t *testing.T, open func(t testing.TB) partnerkit.Store) {
 	}
 }
 
-// RunSQL checks a database under sqlstore, each case on a database of its own: the contract
-// of [storage.DB], host transactions, and every operation of the store with an error at each
-// of its statements. Cases of the store begin with made, which may have the tables
-// already, as [SQLite] does.
+// RunSQL checks a database under sqlstore: the contract of [storage.DB], transactions of the
+// host, and every operation of the store with an error at each of its statements. Each case
+// has its own database. Cases of the contract open it with open. Cases of the store open it
+// with made, which may return a database that has the tables already, as [SQLite] does.
 func RunSQL(t *testing.T, open, made Opener) {
 	t.Run("DB", func(t *testing.T) {
 		t.Parallel()
@@ -40,14 +40,14 @@ func RunSQL(t *testing.T, open, made Opener) {
 	})
 }
 
-// RunSending runs the cases of webhooks and their deliveries alone, from both suites, for a
-// database whose tables of deliveries were changed.
+// RunSending runs only the cases of webhooks and deliveries, from both suites. It is for a
+// database whose delivery tables were changed, for example partitioned.
 func RunSending(t *testing.T, open Opener) {
 	runCases(t, sendingCases, func(t *testing.T, run func(*testing.T, partnerkit.Store)) { run(t, NewEnv(t, open)) })
 	runCases(t, sqlSendingCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, open)) })
 }
 
-// OnSQL returns what opens a store of sqlstore on a database, for [Run].
+// OnSQL returns a function for [Run] that opens a store of sqlstore on a database.
 func OnSQL(open Opener) func(t testing.TB) partnerkit.Store {
 	return func(t testing.TB) partnerkit.Store { return NewEnv(t, open) }
 }

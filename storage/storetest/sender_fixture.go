@@ -140,7 +140,7 @@ func (f *senderFixture) finish(outcomes ...webhooks.Outcome) webhooks.Finish {
 func (f *senderFixture) outcome(due webhooks.Due, status webhooks.Status, code int) webhooks.Outcome {
 	o := webhooks.Outcome{
 		Due: due, Epoch: f.epochs[webhooks.ShardOf(due.WebhookID)], Status: status, Attempts: due.Attempts + 1, ResponseCode: code,
-		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: due.Attempts + 1, Signature: "t=1,v1=00", StartedAt: noon, Duration: time.Second, ResponseCode: code, Answer: []byte{0xff, 0}},
+		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: due.Attempts + 1, Signature: "t=1,v1=00", StartedAt: noon, Duration: time.Second, ResponseCode: code, ResponseBody: []byte{0xff, 0}},
 	}
 	if status != webhooks.Delivered {
 		o.LastError = fmt.Sprintf("answered with status %d", code)

@@ -12,14 +12,14 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// SQLite is an [Opener] for tests of what stands on a store: a file that has our tables
-// already, since to make them takes longer than most tests.
+// SQLite is an [Opener] for tests that use a store: a file that has the tables already,
+// because creating them takes longer than most tests.
 func SQLite(t testing.TB) storage.DB {
 	t.Helper()
 	return SQLiteWith(t, sqlite.Config{})
 }
 
-// SQLiteWith is [SQLite] with a configuration, whose path does not matter.
+// SQLiteWith is [SQLite] with a configuration. It ignores the path in cfg.
 func SQLiteWith(t testing.TB, cfg sqlite.Config) storage.DB {
 	t.Helper()
 	file, err := withTables()

@@ -20,7 +20,7 @@ const (
 	// FaultCancel cancels the caller's context just before the statement. It
 	// needs a context of [Tap.Cancellable].
 	FaultCancel Fault = "cancel"
-	// FaultLostCommit commits and then reports a failure: the answer was lost.
+	// FaultLostCommit commits and then reports a failure: the response was lost.
 	// It counts commits, not statements.
 	FaultLostCommit Fault = "lost commit"
 )
@@ -100,7 +100,7 @@ func (t *Tap) statement() error {
 	return nil
 }
 
-// commit counts one and reports whether its answer is lost.
+// commit counts one and reports whether its response is lost.
 func (t *Tap) commit() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // webhookFaultCases: each operation on webhooks under a fault at each of its statements
-// and with a lost answer to its commit.
+// and with a lost response to its commit.
 var webhookFaultCases = []testCase[*Env]{
 	{"Create a webhook under faults", func(t *testing.T, e *Env) {
 		var f *webhookFixture

@@ -15,7 +15,7 @@
 //
 // [Verifier.Handler] lets a request through when its body is what the owner of the
 // secret signed, within 300 seconds of now. The receiver then reads a [Delivery]
-// from the body, keeps it, answers 2xx at once and works afterwards. A delivery
+// from the body, keeps it, responds with 2xx at once and works afterwards. A delivery
 // comes at least once: skip what was seen before, by its EventID.
 //
 // Only the body is signed. What other headers say about it, such as X-Webhook-Id,

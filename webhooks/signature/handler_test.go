@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
-// receiver answers 204 and remembers the body that got through.
+// receiver responds 204 and remembers the body that got through.
 type receiver struct {
 	http.Handler
 	calls int

@@ -2,7 +2,7 @@
 // payments, customers, suppliers, accounts and journal entries of many businesses.
 //
 // [Ledger.Routes] are its calls, each with its scope and, where there is a second
-// gate, its permission. A write puts its rows, its events and the answer for its
+// gate, its permission. A write puts its rows, its events and the response for its
 // Idempotency-Key into one transaction. What two requests could race for, the last
 // invoice of a plan or what is open of an invoice, one conditional statement
 // decides.

@@ -97,7 +97,7 @@ func (l *Ledger) validateImport(ctx context.Context, given []givenInvoice) error
 
 // makeInvoices takes the places of the plan and adds the invoices, which are validated and
 // whose customers exist. Customers are never deleted.
-func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []givenInvoice, answer func([]Invoice) outcome) error {
+func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []givenInvoice, response func([]Invoice) outcome) error {
 	plan, err := l.cfg.Plans.Plan(r.Context(), businessOf(r.Context()))
 	if err != nil {
 		return apierror.Wrap("ledger", err)
@@ -112,6 +112,6 @@ func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []gi
 		if err := plan.take(ctx, tx, businessOf(ctx), now.Year(), made); err != nil {
 			return outcome{}, err
 		}
-		return answer(made), invoices.insert(ctx, tx, businessOf(ctx), rows...)
+		return response(made), invoices.insert(ctx, tx, businessOf(ctx), rows...)
 	})
 }

@@ -52,12 +52,12 @@ func (t table[T]) list(l *Ledger) apierror.Handler {
 		if err != nil {
 			return apierror.Wrap("ledger", err)
 		}
-		answer := page[T]{Data: found, HasMore: len(found) > limit}
-		if answer.HasMore {
-			answer.Data = found[:limit]
-			answer.NextCursor = t.idOf(found[limit-1])
+		response := page[T]{Data: found, HasMore: len(found) > limit}
+		if response.HasMore {
+			response.Data = found[:limit]
+			response.NextCursor = t.idOf(found[limit-1])
 		}
-		return apierror.WriteJSON(w, http.StatusOK, answer)
+		return apierror.WriteJSON(w, http.StatusOK, response)
 	}
 }
 

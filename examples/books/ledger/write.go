@@ -30,7 +30,7 @@ func (t table[T]) created(record T, event string) outcome {
 	return o
 }
 
-// write runs an operation in a transaction, and adds its events and its answer: all of
+// write runs an operation in a transaction, and adds its events and its response: all of
 // it is committed, or nothing.
 func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx context.Context, tx storage.Tx) (outcome, error)) error {
 	ctx := r.Context()
@@ -52,7 +52,7 @@ func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx cont
 	if done.location != "" {
 		w.Header().Set("Location", done.location)
 	}
-	if err := guard.Answer(ctx, tx, done.status, done.body); err != nil {
+	if err := guard.Respond(ctx, tx, done.status, done.body); err != nil {
 		return err
 	}
 	return apierror.Wrap("ledger", tx.Commit(ctx))

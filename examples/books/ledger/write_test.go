@@ -61,7 +61,7 @@ func (k *harness) state() string {
 	return strings.Join(append(all, fmt.Sprint(invoices, turnover)), "\n")
 }
 
-// BIZ-04, IDEM-02: a write happens with its events and its kept answer, or nothing
+// BIZ-04, IDEM-02: a write happens with its events and its kept response, or nothing
 // of it does, whichever statement fails.
 func TestFaultsLeaveNothing(t *testing.T) {
 	onBoth(t, func(k *harness) {
@@ -92,8 +92,8 @@ func TestFaultsLeaveNothing(t *testing.T) {
 	})
 }
 
-// IDEM-02: a write whose commit got no answer is there, and its repetition gets the
-// answer.
+// IDEM-02: a write whose commit got no response is there, and its repetition gets the
+// response.
 func TestLostCommits(t *testing.T) {
 	t.Parallel()
 	k := newHarness(t, storetest.SQLite)
@@ -113,7 +113,7 @@ func TestLostCommits(t *testing.T) {
 }
 
 // BIZ-04, CAT-01: the data of an event are the bytes that a GET shows, and so is the
-// answer of the write.
+// response of the write.
 func TestEventsShowTheRecord(t *testing.T) {
 	onBoth(t, func(k *harness) {
 		for _, w := range k.writes() {

@@ -4,12 +4,12 @@
 const frame = document.getElementById("app");
 const origin = frame.dataset.origin;
 async function send() {
-  const answer = await fetch(frame.dataset.tokens, {method: "POST", credentials: "same-origin", headers: {"Content-Type": "application/json"}, body: "{}"});
-  if (!answer.ok) {
+  const response = await fetch(frame.dataset.tokens, {method: "POST", credentials: "same-origin", headers: {"Content-Type": "application/json"}, body: "{}"});
+  if (!response.ok) {
     document.getElementById("status").textContent = "The app could not be signed in.";
     return;
   }
-  const {sessionToken} = await answer.json();
+  const {sessionToken} = await response.json();
   frame.contentWindow.postMessage({type: "session-token", sessionToken}, origin);
 }
 frame.addEventListener("load", send);

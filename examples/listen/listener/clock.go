@@ -13,7 +13,7 @@ type platformClock struct {
 	ahead   atomic.Int64 // of our time, when the service was last asked
 }
 
-// now asks the service each time; when it does not answer, what it said last counts.
+// now asks the service each time; when it does not respond, what it said last counts.
 func (c *platformClock) now() time.Time {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout/2)
 	defer cancel()

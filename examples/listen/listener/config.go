@@ -23,8 +23,8 @@ type Config struct {
 	// Events to listen for; none means all that there are.
 	Events []string
 	// Forward is the URL to which deliveries are forwarded, such as
-	// http://127.0.0.1:4242/hook. What is there gives the answer to the service, so
-	// that a failure is tried again later. Empty: each is answered with 204.
+	// http://127.0.0.1:4242/hook. The program there gives the response to the service, so
+	// that a failure is tried again later. Empty: each gets 204.
 	Forward string
 	// Logger hears what cannot be a [Delivery]; nil discards.
 	Logger *slog.Logger

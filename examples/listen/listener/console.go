@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// maxAnswer is as much of an answer of the service as is read, in bytes.
-const maxAnswer = 1 << 20
+// maxResponse is as much of a response of the service as is read, in bytes.
+const maxResponse = 1 << 20
 
 // console is the developer console's API, and what development mode adds to it.
 type console struct {
@@ -109,25 +109,25 @@ func (c *console) do(ctx context.Context, do call, cookie string) error {
 		return err
 	}
 	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	response, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	switch {
 	case err != nil:
 		return err
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return refusal(do, res.StatusCode, answer)
+		return refusal(do, res.StatusCode, response)
 	case do.out == nil:
 		return nil
 	}
-	if err := json.Unmarshal(answer, do.out); err != nil {
+	if err := json.Unmarshal(response, do.out); err != nil {
 		return fmt.Errorf("%s %s: %w", do.method, do.path, err)
 	}
 	return nil
 }
 
 // refusal returns an error response of the service, with one message or several.
-func refusal(do call, status int, answer []byte) error {
+func refusal(do call, status int, response []byte) error {
 	var said struct{ Message any }
-	if json.Unmarshal(answer, &said) != nil || said.Message == nil {
+	if json.Unmarshal(response, &said) != nil || said.Message == nil {
 		return fmt.Errorf("%s %s: status %d", do.method, do.path, status)
 	}
 	return fmt.Errorf("%s %s: status %d: %q", do.method, do.path, status, said.Message)

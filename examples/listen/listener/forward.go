@@ -12,7 +12,7 @@ import (
 // section 7.6.1).
 var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// maxSaid is as much of an answer as the service keeps, in bytes.
+// maxSaid is as much of a response as the service keeps, in bytes.
 const maxSaid = 1 << 10
 
 // forward passes a delivery on, the same bytes under the same headers, and returns

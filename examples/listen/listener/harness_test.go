@@ -85,18 +85,18 @@ type passed struct {
 }
 
 // target is the server that a partner develops: it responds with the given statuses.
-func target(t *testing.T, answers ...int) (address string, got <-chan passed) {
+func target(t *testing.T, responses ...int) (address string, got <-chan passed) {
 	t.Helper()
-	arrived := make(chan passed, len(answers))
+	arrived := make(chan passed, len(responses))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil || len(answers) == 0 {
+		if err != nil || len(responses) == 0 {
 			t.Errorf("one too many, or broken: %v", err)
 			return
 		}
 		arrived <- passed{r.Header.Clone(), body}
-		w.WriteHeader(answers[0])
-		answers = answers[1:]
+		w.WriteHeader(responses[0])
+		responses = responses[1:]
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/hook?a=b", arrived

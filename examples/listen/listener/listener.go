@@ -24,7 +24,7 @@ type Delivery struct {
 	signature.Delivery
 	Header http.Header // as it came
 	Body   []byte      // as it came: what the signature is about
-	Status int         // what the service gets for an answer
+	Status int         // what the service gets for a response
 }
 
 // Listener gets the deliveries of an app until Close. It is safe for concurrent use.
@@ -100,8 +100,8 @@ func (l *Listener) events(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Deliveries returns those that have come and are verified, each as soon as its answer is
-// known. Read them: when too many wait, the service gets no answers. Close closes the
+// Deliveries returns those that have come and are verified, each as soon as its response is
+// known. Read them: when too many wait, the service gets no responses. Close closes the
 // channel.
 func (l *Listener) Deliveries() <-chan Delivery { return l.got }
 

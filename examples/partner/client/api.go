@@ -23,7 +23,7 @@ type Call struct {
 	// tried again, after a crash too.
 	Key string
 	In  any // sent as JSON; nil: nothing
-	Out any // the answer is read into it; nil: not read
+	Out any // the response is read into it; nil: not read
 }
 
 // Do makes a call. The error is, or wraps, an [Error] when the API refused it, and
@@ -38,7 +38,7 @@ func (a API) Do(ctx context.Context, c Call) error {
 		return err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	switch {
 	case err != nil:
 	case res.StatusCode < 200 || res.StatusCode > 299:

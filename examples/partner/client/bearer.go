@@ -2,8 +2,8 @@ package client
 
 import "net/http"
 
-// Bearer sends the access token of a business. When the API answers 401, it gets
-// another one and asks once more; a second 401 is the answer.
+// Bearer sends the access token of a business. When the API responds with 401, it gets
+// another one and asks once more; a second 401 is the response.
 type Bearer struct {
 	Source *Source
 	Base   http.RoundTripper

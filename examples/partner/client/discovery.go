@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// maxAnswer bounds what is read of any answer.
-const maxAnswer = 4 << 20
+// maxResponse bounds what is read of any response.
+const maxResponse = 4 << 20
 
 // Metadata holds the members of the server metadata (RFC 8414) that the client needs.
 type Metadata struct {
@@ -38,7 +38,7 @@ func Discover(ctx context.Context, client *http.Client, issuer string) (Metadata
 	if res.StatusCode != http.StatusOK {
 		return m, fmt.Errorf("discovery: %s", res.Status)
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, res.Body, maxAnswer)).Decode(&m); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(nil, res.Body, maxResponse)).Decode(&m); err != nil {
 		return m, fmt.Errorf("discovery: %w", err)
 	}
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 )
 
-// RFC 8414 section 3.3: the issuer that answers must be the one that was asked.
+// RFC 8414 section 3.3: the issuer that responds must be the one that was asked.
 func TestDiscover(t *testing.T) {
 	t.Parallel()
 	const good = `{"issuer": "ISSUER", "authorization_endpoint": "a", "token_endpoint": "t", "revocation_endpoint": "r", "api_base_url": "b", "code_challenge_methods_supported": ["S256"]}`

@@ -9,13 +9,13 @@
 //     worth it, over [NewTransport];
 //   - [API] makes calls with them, and reads errors by their code.
 //
-// # Losing an answer
+// # Losing a response
 //
-// A refresh token works once. When the answer to a refresh is lost, on the way or
+// A refresh token works once. When the response to a refresh is lost, on the way or
 // in a crash before the tokens were stored, the client has only the old one, and
 // nothing better to do than to present it again: the first attempt may not have
 // arrived. If it did, a strict service takes the second for a thief's, ends all
-// tokens of that consent and answers invalid_grant, and the business has to be
-// asked again; one with a retry window answers with the same tokens once more.
+// tokens of that consent and responds with invalid_grant, and the business has to be
+// asked again; one with a retry window responds with the same tokens once more.
 // Nothing is lost by trying: the tokens that end are tokens that never arrived.
 package client

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Error is an answer of the API that is not a success. Branch on Code, and on
+// Error is a response of the API that is not a success. Branch on Code, and on
 // Status where there is none; messages are for people and may be reworded.
 type Error struct {
 	Status   int
@@ -18,7 +18,7 @@ func (e *Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", e.Status, e.Code, strings.Join(e.Messages, "; ")))
 }
 
-// parseError reads what it can: a proxy in between may answer anything.
+// parseError reads what it can: a proxy in between may send anything.
 func parseError(status int, text []byte) *Error {
 	var body struct {
 		Code    string          `json:"code"`

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { servertest.Main(m) }
 type wire struct {
 	mu    sync.Mutex
 	count map[string]int
-	// lose, when not nil, says whether the answer to a request gets lost.
+	// lose, when not nil, says whether the response to a request gets lost.
 	lose func(r *http.Request) error
 }
 

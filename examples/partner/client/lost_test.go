@@ -10,7 +10,7 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// loseOnce loses the answer to the next request for a token.
+// loseOnce loses the response to the next request for a token.
 func loseOnce() func(*http.Request) error {
 	lost := false
 	return func(r *http.Request) error {
@@ -22,10 +22,10 @@ func loseOnce() func(*http.Request) error {
 	}
 }
 
-// REF-02, CLI-01: the answer to a refresh is lost, on the way or by a crash before
+// REF-02, CLI-01: the response to a refresh is lost, on the way or by a crash before
 // it was stored. The app presents the old token again; a strict server then ends
 // the family, and the business is asked.
-func TestLostAnswerStrict(t *testing.T) {
+func TestLostResponseStrict(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*testing.T, *harness){
 		"on the way": func(_ *testing.T, k *harness) { k.wire.lose = loseOnce() },

@@ -9,17 +9,17 @@ import (
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 )
 
-// gate holds up the answer to the first request for a token.
+// gate holds up the response to the first request for a token.
 type gate struct {
-	once           sync.Once
-	answered, goOn chan struct{}
+	once            sync.Once
+	responded, goOn chan struct{}
 }
 
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if r.URL.Path == "/oauth/token" {
 		g.once.Do(func() {
-			close(g.answered)
+			close(g.responded)
 			<-g.goOn
 		})
 	}
@@ -43,7 +43,7 @@ func TestOvertakenRenewal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newHarness(t)
-			old, g, app := k.first, &gate{answered: make(chan struct{}), goOn: make(chan struct{})}, *k.app
+			old, g, app := k.first, &gate{responded: make(chan struct{}), goOn: make(chan struct{})}, *k.app
 			app.HTTP = &http.Client{Transport: g}
 			source, err := client.NewSource(&app, k.file)
 			if err != nil {
@@ -58,7 +58,7 @@ func TestOvertakenRenewal(t *testing.T) {
 				token, err := source.Token(t.Context(), old.Access)
 				ended <- outcome{token, err}
 			}()
-			<-g.answered
+			<-g.responded
 			if err := test.overtake(t, k, source); err != nil {
 				t.Fatal(err)
 			}

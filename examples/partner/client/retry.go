@@ -21,7 +21,7 @@ const (
 //
 // What was refused unread (429), or is under way already (409 with Retry-After,
 // under the same Idempotency-Key), is always repeated; after a 5xx or
-// without an answer only what MayRepeat. The last answer is returned as it is.
+// without a response only what MayRepeat. The last response is returned as it is.
 type Retry struct {
 	Base http.RoundTripper
 	// MayRepeat reports whether doing it twice is as good as once; nil means
@@ -81,7 +81,7 @@ func (t Retry) isWorthIt(r *http.Request, res *http.Response, err error) bool {
 	return res.StatusCode >= http.StatusInternalServerError && mayRepeat(r)
 }
 
-// pause after the nth attempt; res is nil when there was no answer.
+// pause after the nth attempt; res is nil when there was no response.
 func pause(n int, res *http.Response) time.Duration {
 	next := firstPause << (n - 1)
 	if res != nil {
@@ -95,7 +95,7 @@ func pause(n int, res *http.Response) time.Duration {
 // discard reads the rest, so that the connection can be used again.
 func discard(res *http.Response) {
 	if res != nil {
-		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer))
+		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxResponse))
 		_ = res.Body.Close()
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 )
 
-// answer is a status with the seconds of Retry-After; 0 is no answer at all.
-type answer struct{ status, after int }
+// response is a status with the seconds of Retry-After; 0 is no response at all.
+type response struct{ status, after int }
 
-// script answers one request after the other, and keeps what came and when.
+// script responds to one request after the other, and keeps what came and when.
 type script struct {
-	answers []answer
-	times   []time.Time
-	keys    []string
-	bodies  []string
+	responses []response
+	times     []time.Time
+	keys      []string
+	bodies    []string
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -32,8 +32,8 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		text, _ := io.ReadAll(r.Body)
 		s.bodies = append(s.bodies, string(text))
 	}
-	next := s.answers[0]
-	s.answers = s.answers[1:]
+	next := s.responses[0]
+	s.responses = s.responses[1:]
 	if next.status == 0 {
 		return nil, errLost
 	}
@@ -50,37 +50,37 @@ func TestRetry(t *testing.T) {
 	t.Parallel()
 	const get, post, keyed = "GET", "POST", "POST with a key"
 	for name, test := range map[string]struct {
-		kind    string
-		answers []answer
-		status  int             // 0: an error
-		atLeast []time.Duration // the pauses
+		kind      string
+		responses []response
+		status    int             // 0: an error
+		atLeast   []time.Duration // the pauses
 	}{
-		"fine":                        {kind: get, answers: []answer{{200, 0}}, status: 200},
-		"refused":                     {kind: get, answers: []answer{{403, 0}}, status: 403},
-		"limited":                     {kind: get, answers: []answer{{429, 7}, {200, 0}}, status: 200, atLeast: []time.Duration{7 * time.Second}},
-		"limited twice":               {kind: post, answers: []answer{{429, 7}, {429, 60}, {201, 0}}, status: 201, atLeast: []time.Duration{7 * time.Second, time.Minute}},
-		"limited for too long":        {kind: get, answers: []answer{{429, 3600}}, status: 429},
-		"limited, and no word how":    {kind: get, answers: []answer{{429, 0}, {200, 0}}, status: 200, atLeast: []time.Duration{time.Second / 2}},
-		"a fault":                     {kind: get, answers: []answer{{503, 0}, {500, 0}, {200, 0}}, status: 200, atLeast: []time.Duration{time.Second / 2, time.Second}},
-		"a fault that tells":          {kind: get, answers: []answer{{503, 20}, {200, 0}}, status: 200, atLeast: []time.Duration{20 * time.Second}},
-		"a fault that stays":          {kind: get, answers: []answer{{500, 0}, {500, 0}, {502, 0}}, status: 502, atLeast: []time.Duration{time.Second / 2, time.Second}},
-		"a fault of a write":          {kind: post, answers: []answer{{500, 0}}, status: 500},
-		"a fault of a keyed write":    {kind: keyed, answers: []answer{{500, 0}, {0, 0}, {201, 0}}, status: 201, atLeast: []time.Duration{time.Second / 2, time.Second}},
-		"no answer":                   {kind: get, answers: []answer{{0, 0}, {0, 0}, {0, 0}}, atLeast: []time.Duration{time.Second / 2, time.Second}},
-		"no answer to a write":        {kind: post, answers: []answer{{0, 0}}},
-		"the same write is under way": {kind: keyed, answers: []answer{{409, 1}, {201, 0}}, status: 201, atLeast: []time.Duration{time.Second}},
-		"a conflict of another kind":  {kind: keyed, answers: []answer{{409, 0}}, status: 409},
+		"fine":                        {kind: get, responses: []response{{200, 0}}, status: 200},
+		"refused":                     {kind: get, responses: []response{{403, 0}}, status: 403},
+		"limited":                     {kind: get, responses: []response{{429, 7}, {200, 0}}, status: 200, atLeast: []time.Duration{7 * time.Second}},
+		"limited twice":               {kind: post, responses: []response{{429, 7}, {429, 60}, {201, 0}}, status: 201, atLeast: []time.Duration{7 * time.Second, time.Minute}},
+		"limited for too long":        {kind: get, responses: []response{{429, 3600}}, status: 429},
+		"limited, and no word how":    {kind: get, responses: []response{{429, 0}, {200, 0}}, status: 200, atLeast: []time.Duration{time.Second / 2}},
+		"a fault":                     {kind: get, responses: []response{{503, 0}, {500, 0}, {200, 0}}, status: 200, atLeast: []time.Duration{time.Second / 2, time.Second}},
+		"a fault that tells":          {kind: get, responses: []response{{503, 20}, {200, 0}}, status: 200, atLeast: []time.Duration{20 * time.Second}},
+		"a fault that stays":          {kind: get, responses: []response{{500, 0}, {500, 0}, {502, 0}}, status: 502, atLeast: []time.Duration{time.Second / 2, time.Second}},
+		"a fault of a write":          {kind: post, responses: []response{{500, 0}}, status: 500},
+		"a fault of a keyed write":    {kind: keyed, responses: []response{{500, 0}, {0, 0}, {201, 0}}, status: 201, atLeast: []time.Duration{time.Second / 2, time.Second}},
+		"no answer":                   {kind: get, responses: []response{{0, 0}, {0, 0}, {0, 0}}, atLeast: []time.Duration{time.Second / 2, time.Second}},
+		"no answer to a write":        {kind: post, responses: []response{{0, 0}}},
+		"the same write is under way": {kind: keyed, responses: []response{{409, 1}, {201, 0}}, status: 201, atLeast: []time.Duration{time.Second}},
+		"a conflict of another kind":  {kind: keyed, responses: []response{{409, 0}}, status: 409},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				wire := &script{answers: test.answers}
+				wire := &script{responses: test.responses}
 				r := newRequest(t.Context(), t, test.kind)
 				res, err := (client.Retry{Base: wire}).RoundTrip(r)
 				if status := statusOf(res); status != test.status || (err != nil) != (test.status == 0) {
 					t.Errorf("status %d, error %v", status, err)
 				}
-				if len(wire.answers) > 0 || len(wire.times) != len(test.atLeast)+1 {
+				if len(wire.responses) > 0 || len(wire.times) != len(test.atLeast)+1 {
 					t.Fatalf("%d requests, want %d", len(wire.times), len(test.atLeast)+1)
 				}
 				for i, least := range test.atLeast {
@@ -126,11 +126,11 @@ func statusOf(res *http.Response) int {
 // Pauses differ, so that clients that failed together come back one by one.
 func TestRetryJitter(t *testing.T) {
 	t.Parallel()
-	for _, first := range []answer{{429, 30}, {503, 0}} {
+	for _, first := range []response{{429, 30}, {503, 0}} {
 		synctest.Test(t, func(t *testing.T) {
 			pauses := map[time.Duration]bool{}
 			for range 20 {
-				wire := &script{answers: []answer{first, {200, 0}}}
+				wire := &script{responses: []response{first, {200, 0}}}
 				res, err := (client.Retry{Base: wire}).RoundTrip(newRequest(t.Context(), t, http.MethodGet))
 				if err != nil || statusOf(res) != http.StatusOK {
 					t.Fatal(err)
@@ -151,7 +151,7 @@ func TestRetryGivenUp(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		res, err := (client.Retry{Base: &script{answers: []answer{{429, 60}}}}).RoundTrip(newRequest(ctx, t, http.MethodGet))
+		res, err := (client.Retry{Base: &script{responses: []response{{429, 60}}}}).RoundTrip(newRequest(ctx, t, http.MethodGet))
 		if statusOf(res) != 0 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 5*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
@@ -163,7 +163,7 @@ func TestRetryOfAStream(t *testing.T) {
 	t.Parallel()
 	r := newRequest(t.Context(), t, "POST with a key")
 	r.GetBody = nil
-	res, err := (client.Retry{Base: &script{answers: []answer{{500, 0}}}}).RoundTrip(r)
+	res, err := (client.Retry{Base: &script{responses: []response{{500, 0}}}}).RoundTrip(r)
 	if err != nil || statusOf(res) != http.StatusInternalServerError {
 		t.Error(err)
 	}

@@ -77,7 +77,7 @@ func TestNoRefreshTooEarly(t *testing.T) {
 	}
 }
 
-// CLI-01: on a 401 there is one refresh, and a second 401 is the answer.
+// CLI-01: on a 401 there is one refresh, and a second 401 is the response.
 func TestSecondRefusalCounts(t *testing.T) {
 	t.Parallel()
 	k := newHarness(t)

@@ -6,7 +6,7 @@ import (
 )
 
 // NewTransport returns the network, with an end to waiting: a service that does not
-// begin to answer within half a minute did not answer, and [Retry] goes on.
+// begin to respond within half a minute did not respond, and [Retry] goes on.
 func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 30 * time.Second

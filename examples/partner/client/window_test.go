@@ -10,7 +10,7 @@ import (
 
 // REF-08, CLI-01: with a retry window the repeated refresh gets the tokens of the
 // lost response, and no user has to approve the app again.
-func TestLostAnswerInTheWindow(t *testing.T) {
+func TestLostResponseInTheWindow(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*testing.T, *client.App, *wire, string){
 		"on the way": func(_ *testing.T, _ *client.App, w *wire, _ string) { w.lose = loseOnce() },

@@ -9,8 +9,8 @@ import (
 )
 
 // Handler takes deliveries: what the verifier accepts is kept, and only then
-// answered with 204, as is what came before. The work begins afterwards. A full
-// inbox answers 503 and a file that cannot be written 500: the sender comes back.
+// responded with 204, as is what came before. The work begins afterwards. A full
+// inbox responds with 503 and a file that cannot be written 500: the sender comes back.
 func (i *Inbox) Handler(verifier *signature.Verifier) http.Handler {
 	return verifier.Handler(http.HandlerFunc(i.receive))
 }

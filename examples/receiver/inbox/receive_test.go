@@ -38,7 +38,7 @@ func TestVerifiesRawBytes(t *testing.T) {
 
 // CLI-02: 2xx first. The work on an event has not ended when it and others are
 // answered.
-func TestAnswersBeforeWorking(t *testing.T) {
+func TestResponsesBeforeWorking(t *testing.T) {
 	t.Parallel()
 	began, release := make(chan struct{}, 10), make(chan struct{})
 	k := open(t, newPath(t), func(context.Context, inbox.Event) error {
@@ -102,7 +102,7 @@ func TestFull(t *testing.T) {
 
 // CLI-02: a delivery that got a 2xx response is in the file, even if the process crashes
 // afterwards: a copy of the file at that moment has it.
-func TestKeptBeforeAnswering(t *testing.T) {
+func TestKeptBeforeResponding(t *testing.T) {
 	t.Parallel()
 	k := open(t, newPath(t), (&worker{}).work)
 	k.send(t, delivery("1"), http.StatusNoContent)

@@ -39,7 +39,7 @@ func fixtures(t testing.TB, partnerURL string) string {
 	return path
 }
 
-// Dev makes a call of /dev and reads its answer into out, which may be nil.
+// Dev makes a call of /dev and reads its response into out, which may be nil.
 func (s *Server) Dev(path, body string, out any) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.API+"/dev/"+path, strings.NewReader(body))

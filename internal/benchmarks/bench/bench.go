@@ -16,7 +16,7 @@ import (
 // Side is one way to do the work.
 type Side struct {
 	Name string
-	// Do does it n times and checks each answer.
+	// Do does it n times and checks each response.
 	Do func(n int) error
 	// Each is how often it is done in a turn.
 	Each int

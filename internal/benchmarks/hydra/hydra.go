@@ -125,7 +125,7 @@ func freePorts() (public, admin string, err error) {
 	return ports[0], ports[1], nil
 }
 
-// addClient waits until the server answers.
+// addClient waits until the server responds.
 func (s *Server) addClient() error {
 	body := map[string]any{
 		"client_id": s.client.ID, "client_secret": s.client.Secret, "redirect_uris": []string{s.client.RedirectURI}, "scope": "offline invoices",
@@ -151,14 +151,14 @@ func (s *Server) call(method, path string, body, into any) error {
 		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	read, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode >= 300 {
-		return fmt.Errorf("%s: %d %s: %w", path, answer.StatusCode, read, err)
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		return fmt.Errorf("%s: %d %s: %w", path, response.StatusCode, read, err)
 	}
 	return json.Unmarshal(read, into)
 }
@@ -174,12 +174,12 @@ func (s *Server) Code(challenge string) (string, error) {
 	}
 	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	visit := func(address string) (*url.URL, error) {
-		answer, err := browser.Get(address)
+		response, err := browser.Get(address)
 		if err != nil {
 			return nil, err
 		}
-		defer answer.Body.Close()
-		return url.Parse(answer.Header.Get("Location"))
+		defer response.Body.Close()
+		return url.Parse(response.Header.Get("Location"))
 	}
 	at, err := visit(s.public + "/oauth2/auth?" + url.Values{
 		"client_id": {s.client.ID}, "redirect_uri": {s.client.RedirectURI}, "response_type": {"code"}, "scope": {"offline invoices"},

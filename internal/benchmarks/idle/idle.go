@@ -1,4 +1,4 @@
-// Package idle measures the reference server: how soon it answers, and what it takes
+// Package idle measures the reference server: how soon it responds, and what it takes
 // while no request arrives.
 package idle
 
@@ -62,7 +62,7 @@ func SQLite(p bench.Plan, r *report.Report) error {
 		if err != nil {
 			return err
 		}
-		took = append(took, s.answered)
+		took = append(took, s.responded)
 		if err := s.stop(); err != nil {
 			return err
 		}

@@ -37,9 +37,9 @@ func build(dir string) (program, error) {
 
 // server is a process.
 type server struct {
-	command  *exec.Cmd
-	log      *bytes.Buffer
-	answered time.Duration // after its start
+	command   *exec.Cmd
+	log       *bytes.Buffer
+	responded time.Duration // after its start
 }
 
 // patience is how long a start may take at all.
@@ -67,7 +67,7 @@ func (p program) start(db string) (*server, error) {
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	for time.Since(begun) < patience {
 		if err = ready(client, "http://"+api+"/readyz"); err == nil {
-			s.answered = time.Since(begun)
+			s.responded = time.Since(begun)
 			return s, nil
 		}
 		time.Sleep(500 * time.Microsecond)

@@ -24,7 +24,7 @@ const (
 	keys       = 100_000
 	perApp     = 100 // keys of one app: the second counter of each request
 	goroutines = 16
-	// generous is a limit that no run reaches: each answer is yes, and is checked.
+	// generous is a limit that no run reaches: each response is yes, and is checked.
 	generous = 1_000_000_000
 )
 

@@ -62,7 +62,7 @@ func version(module string) string {
 	return module
 }
 
-// ask returns the answer of a database to a question, or why there is none.
+// ask returns the result of a query, or the error.
 func ask(driver, address, query string) string {
 	db, err := sql.Open(driver, address)
 	if err != nil {

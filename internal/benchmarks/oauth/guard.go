@@ -150,7 +150,7 @@ func gated(store *sqlstore.Store, token string) (func(n int) error, error) {
 	}
 	r.RemoteAddr = "192.0.2.1:1234"
 	r.Header.Set("Authorization", "Bearer "+token)
-	w := &answer{header: http.Header{}, status: http.StatusOK}
+	w := &response{header: http.Header{}, status: http.StatusOK}
 	return func(n int) error {
 		before := reached
 		for range n {
@@ -164,7 +164,7 @@ func gated(store *sqlstore.Store, token string) (func(n int) error, error) {
 	}, nil
 }
 
-// columns returns where a row of the answer can be scanned to.
+// columns returns where a row of the response can be scanned to.
 func (q question) columns(db *sql.DB) (dest []any, err error) {
 	rows, err := db.Query(q.query, q.args...)
 	if err != nil {

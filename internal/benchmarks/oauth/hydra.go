@@ -25,11 +25,11 @@ func (s remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out, err := http.NewRequestWithContext(r.Context(), r.Method, s.url, r.Body)
 	if err == nil {
 		out.Header, out.ContentLength = r.Header, r.ContentLength
-		var answer *http.Response
-		if answer, err = s.client.Do(out); err == nil {
-			defer answer.Body.Close()
-			w.WriteHeader(answer.StatusCode)
-			_, _ = io.Copy(w, answer.Body) // what is missing, the reader of it sees
+		var response *http.Response
+		if response, err = s.client.Do(out); err == nil {
+			defer response.Body.Close()
+			w.WriteHeader(response.StatusCode)
+			_, _ = io.Copy(w, response.Body) // what is missing, the reader of it sees
 			return
 		}
 	}

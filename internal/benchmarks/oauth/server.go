@@ -31,7 +31,7 @@ type server struct {
 	stop func()
 }
 
-// tokens is what all of them answer with.
+// tokens is what all of them respond with.
 type tokens struct{ Access, Refresh string }
 
 var codeForm = "grant_type=authorization_code&redirect_uri=" + url.QueryEscape(redirectURI) + "&code_verifier=" + verifier + "&code="
@@ -47,7 +47,7 @@ func (s *server) refresh(token string) (tokens, error) {
 // address returns where requests come from.
 func (s *server) address() string { return "192.0.2.1:1234" }
 
-// post returns the same for all: a request, an answer, and two tokens that are in it. What is
+// post returns the same for all: a request, a response, and two tokens that are in it. What is
 // measured is the server, so it costs little itself.
 func (s *server) post(form string) (tokens, error) {
 	r := &http.Request{
@@ -55,7 +55,7 @@ func (s *server) post(form string) (tokens, error) {
 		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Authorization": {s.basic()}},
 		Body:   io.NopCloser(strings.NewReader(form)), ContentLength: int64(len(form)),
 	}
-	w := answer{header: http.Header{}, status: http.StatusOK}
+	w := response{header: http.Header{}, status: http.StatusOK}
 	s.token.ServeHTTP(&w, r)
 	if w.status != http.StatusOK {
 		return tokens{}, fmt.Errorf("%s: status %d: %s", s.name, w.status, w.body)
@@ -88,14 +88,14 @@ func (s *server) family() (tokens, error) {
 	return s.redeem(code)
 }
 
-type answer struct {
+type response struct {
 	header http.Header
 	status int
 	body   []byte
 }
 
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) Write(p []byte) (int, error) { a.body = append(a.body, p...); return len(p), nil }
-func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *response) Header() http.Header         { return a.header }
+func (a *response) Write(p []byte) (int, error) { a.body = append(a.body, p...); return len(p), nil }
+func (a *response) WriteHeader(status int)      { a.status = status }
 
-var _ io.Writer = (*answer)(nil)
+var _ io.Writer = (*response)(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// newZitadel is zitadel/oidc on the memory store of its example. Its answers have an ID
+// newZitadel is zitadel/oidc on the memory store of its example. Its responses have an ID
 // token, signed with RSA.
 func newZitadel() (*server, error) {
 	const issuer, secret = "http://localhost:9998/", "a-secret_of-the-app"
@@ -29,7 +29,7 @@ func newZitadel() (*server, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := answer{header: http.Header{}}
+		w := response{header: http.Header{}}
 		provider.ServeHTTP(&w, r)
 		if w.status != http.StatusFound {
 			return nil, fmt.Errorf("zitadel/oidc: status %d: %s", w.status, w.body)

@@ -217,8 +217,8 @@ func TestUninstall(t *testing.T) {
 	b.submit("Uninstall")
 	b.sees("The app was uninstalled.")
 	b.sees("No apps are connected")
-	if status, answer := s.send(invoices); status != http.StatusUnauthorized {
-		t.Errorf("after the uninstall: %d %s", status, answer)
+	if status, response := s.send(invoices); status != http.StatusUnauthorized {
+		t.Errorf("after the uninstall: %d %s", status, response)
 	}
 	eventually(t, "app.uninstalled", func() bool {
 		all := s.partner.arrived("/webhooks/sync")

@@ -25,10 +25,10 @@ func TestDevice(t *testing.T) {
 	}
 	poll := func(device string) (int, string) {
 		t.Helper()
-		status, answer := s.send(request{method: "POST", path: "/oauth/token", form: url.Values{
+		status, response := s.send(request{method: "POST", path: "/oauth/token", form: url.Values{
 			"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {device}, "client_id": {"ledgerlink-cli"},
 		}})
-		return status, string(answer)
+		return status, string(response)
 	}
 
 	device, user := start()
@@ -45,14 +45,14 @@ func TestDevice(t *testing.T) {
 	b.sees("Ledgerlink CLI")
 	b.sees("Moreau Bakery")
 	b.inspect("device-consent")
-	if status, answer := poll(device); status != 400 || !strings.Contains(answer, "authorization_pending") {
-		t.Fatalf("poll before the decision: %d %s", status, answer)
+	if status, response := poll(device); status != 400 || !strings.Contains(response, "authorization_pending") {
+		t.Fatalf("poll before the decision: %d %s", status, response)
 	}
 	b.submit("Allow")
 	b.sees("Ledgerlink CLI is connected to Moreau Bakery.")
 	b.inspect("device-done")
-	if status, answer := poll(device); status != 200 || !strings.Contains(answer, `"access_token"`) {
-		t.Fatalf("poll after Allow: %d %s", status, answer)
+	if status, response := poll(device); status != 200 || !strings.Contains(response, `"access_token"`) {
+		t.Fatalf("poll after Allow: %d %s", status, response)
 	}
 
 	device, user = start()
@@ -61,7 +61,7 @@ func TestDevice(t *testing.T) {
 	b.submit("Deny")
 	b.sees("Ledgerlink CLI was not connected.")
 	b.inspect("device-denied")
-	if status, answer := poll(device); status != 400 || !strings.Contains(answer, "access_denied") {
-		t.Fatalf("poll after Deny: %d %s", status, answer)
+	if status, response := poll(device); status != 400 || !strings.Contains(response, "access_denied") {
+		t.Fatalf("poll after Deny: %d %s", status, response)
 	}
 }

@@ -26,7 +26,7 @@ func (b *tab) isHarmless(where string) {
 func TestStoredMarkup(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "Ledgerlink Sync", hostile, "Ledgerlink Software", hostile, "Moreau Bakery", hostile, "Ada Moreau", hostile, "Dana Petrova", hostile, "Sync status", hostile)
-	s.partner.answers(http.StatusBadGateway, hostile+strings.Repeat(" and so on", 200))
+	s.partner.responses(http.StatusBadGateway, hostile+strings.Repeat(" and so on", 200))
 	ada := s.enter(open(t), "usr_ada", "biz_bakery")
 	ada.visit(s.authorize(url.Values{"scope": {"profile:read invoices:read invoices:write customers:read"}, "state": {hostile}}))
 	ada.isHarmless("consent")

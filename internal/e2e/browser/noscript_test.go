@@ -23,7 +23,7 @@ func TestWithoutScript(t *testing.T) {
 	}
 	b.submit("I have copied it")
 
-	s.partner.answers(http.StatusServiceUnavailable, "later")
+	s.partner.responses(http.StatusServiceUnavailable, "later")
 	b.submit("Send a test")
 	delivery := strings.Split(b.at(), "?")[0]
 	reloads := func(status string) {
@@ -39,7 +39,7 @@ func TestWithoutScript(t *testing.T) {
 		s.attempts("/webhooks/quiet", 0, i+2)
 	}
 	reloads("Failed")
-	s.partner.answers(http.StatusOK, "thanks")
+	s.partner.responses(http.StatusOK, "thanks")
 	b.submit("Send it again")
 	reloads("Delivered")
 	verify(t, s.attempts("/webhooks/quiet", 6, 1)[0], secret)

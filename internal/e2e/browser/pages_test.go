@@ -48,7 +48,7 @@ func (s *service) console(cookie, path string, in, out any) {
 func (s *service) furnish() {
 	s.t.Helper()
 	b := s.enter(open(s.t), "usr_ada", "biz_bakery")
-	s.partner.answers(http.StatusInternalServerError, "not today")
+	s.partner.responses(http.StatusInternalServerError, "not today")
 	token := s.connect(b)
 	for _, path := range []string{"/profile", "/nowhere"} {
 		s.send(request{method: "GET", path: path, token: token})

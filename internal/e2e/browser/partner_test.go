@@ -21,12 +21,12 @@ type partner struct {
 	elsewhere string // http://127.0.0.1:port
 
 	mu       sync.Mutex
-	answer   answer
+	response response
 	received []received
 }
 
-// answer is the response of the receivers.
-type answer struct {
+// response is the response of the receivers.
+type response struct {
 	status int
 	body   string
 }
@@ -40,7 +40,7 @@ type received struct {
 
 func newPartner(t *testing.T) *partner {
 	t.Helper()
-	p := &partner{answer: answer{status: http.StatusOK, body: "thanks"}}
+	p := &partner{response: response{status: http.StatusOK, body: "thanks"}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /callback", plain("Back at the partner"))
 	mux.HandleFunc("GET /hop", func(w http.ResponseWriter, r *http.Request) {
@@ -112,17 +112,17 @@ func (p *partner) receive(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	p.mu.Lock()
 	p.received = append(p.received, received{Path: r.URL.Path, Header: r.Header, Body: string(body)})
-	a := p.answer
+	a := p.response
 	p.mu.Unlock()
 	w.WriteHeader(a.status)
 	_, _ = io.WriteString(w, a.body)
 }
 
-// answers sets the response that the receivers send from now on.
-func (p *partner) answers(status int, body string) {
+// responses sets the response that the receivers send from now on.
+func (p *partner) responses(status int, body string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answer = answer{status: status, body: body}
+	p.response = response{status: status, body: body}
 }
 
 // arrived returns the webhooks that arrived at a path.

@@ -23,14 +23,14 @@ func TestPictures(t *testing.T) {
 	ada.snap(filepath.Join(folder, "consent.png"))
 
 	// An endpoint that is down for a day, recovers, and fails again.
-	s.partner.answers(http.StatusBadGateway, "upstream is away")
+	s.partner.responses(http.StatusBadGateway, "upstream is away")
 	ada.submit("Allow")
 	s.attempts("/webhooks/sync", 0, 1)
 	for range 5 {
 		s.advance(6 * 3600)
 	}
 	s.attempts("/webhooks/sync", 0, 6)
-	s.partner.answers(http.StatusOK, "thanks")
+	s.partner.responses(http.StatusOK, "thanks")
 	token := s.connect(ada)
 	var invoice struct{ ID string }
 	s.write(token, "/customers", map[string]any{"name": "Hill & Sons"}, nil)
@@ -40,7 +40,7 @@ func TestPictures(t *testing.T) {
 	s.write(token, "/payments", map[string]any{"invoiceId": invoice.ID, "amount": 11900, "currency": "EUR"}, nil)
 	s.attempts("/webhooks/sync", 8, 1)
 	s.advance(800)
-	s.partner.answers(http.StatusServiceUnavailable, `{"error": "we are moving to another rack"}`)
+	s.partner.responses(http.StatusServiceUnavailable, `{"error": "we are moving to another rack"}`)
 	s.write(token, "/invoices", map[string]any{"number": "2026-0043", "currency": "EUR", "total": 4200}, nil)
 	s.attempts("/webhooks/sync", 9, 1)
 	s.advance(60)

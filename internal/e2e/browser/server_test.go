@@ -105,17 +105,17 @@ type request struct {
 // call makes a request and expects a 2xx response.
 func (s *service) call(r request, out any) {
 	s.t.Helper()
-	if status, answer := s.send(r); status/100 != 2 {
-		s.t.Fatalf("%s %s: %d %s", r.method, r.path, status, answer)
+	if status, response := s.send(r); status/100 != 2 {
+		s.t.Fatalf("%s %s: %d %s", r.method, r.path, status, response)
 	} else if out != nil {
-		if err := json.Unmarshal(answer, out); err != nil {
+		if err := json.Unmarshal(response, out); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 }
 
 // send makes a request and returns the response of the API host.
-func (s *service) send(r request) (status int, answer []byte) {
+func (s *service) send(r request) (status int, response []byte) {
 	s.t.Helper()
 	var body io.Reader
 	contentType := "application/json"
@@ -149,10 +149,10 @@ func (s *service) send(r request) (status int, answer []byte) {
 		s.t.Fatal(err)
 	}
 	defer a.Body.Close()
-	if answer, err = io.ReadAll(a.Body); err != nil {
+	if response, err = io.ReadAll(a.Body); err != nil {
 		s.t.Fatal(err)
 	}
-	return a.StatusCode, answer
+	return a.StatusCode, response
 }
 
 // eventually repeats a check until it succeeds.

@@ -80,7 +80,7 @@ func TestWebhook(t *testing.T) {
 	b.inspect("delivery-delivered")
 
 	// The list grows while a page shows it.
-	s.partner.answers(http.StatusInternalServerError, `{"error": "the disk is full"}`)
+	s.partner.responses(http.StatusInternalServerError, `{"error": "the disk is full"}`)
 	b.visit(hook)
 	get[any](b, "void (window.stays = true)")
 	other := s.enter(open(t), "usr_dev", "biz_ledgerlink_sandbox")
@@ -107,7 +107,7 @@ func TestWebhook(t *testing.T) {
 	}
 
 	// It is sent again, the same in all but its signature.
-	s.partner.answers(http.StatusOK, "thanks")
+	s.partner.responses(http.StatusOK, "thanks")
 	other.submit("Send it again")
 	other.follows("Delivered")
 	again := s.attempts("/webhooks/new", 7, 1)[0]

@@ -123,7 +123,7 @@ func (s *server) sessionToken() (string, error) {
 	return issued.SessionToken, err
 }
 
-// hire lets programs ask a person: POST /allow with an authorize URL answers where the
+// hire lets programs ask a person: POST /allow with an authorize URL responds with where the
 // browser is sent, POST /device takes a user code, POST /session-token is what the page
 // of an embedded app does.
 func (s *server) hire() string {
@@ -133,21 +133,21 @@ func (s *server) hire() string {
 		if err == nil {
 			p, err = s.person()
 		}
-		var answer string
+		var response string
 		switch {
 		case err != nil:
 		case r.URL.Path == "/allow":
-			answer, err = p.allow(strings.TrimSpace(string(body)))
+			response, err = p.allow(strings.TrimSpace(string(body)))
 		case r.URL.Path == "/device":
 			err = p.allowDevice(string(body))
 		case r.URL.Path == "/session-token":
-			answer, err = s.sessionToken()
+			response, err = s.sessionToken()
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 	}))
 	s.t.Cleanup(person.Close)
 	return person.URL

@@ -63,7 +63,7 @@ func freeURL(t *testing.T) string {
 	return "http://" + socket.Addr().String()
 }
 
-// dev makes a call of /dev and reads its answer into out, which may be nil.
+// dev makes a call of /dev and reads its response into out, which may be nil.
 func (s *server) dev(path, body string, out any) error {
 	res, err := http.Post(s.API+"/dev/"+path, "application/json", strings.NewReader(body))
 	if err != nil {

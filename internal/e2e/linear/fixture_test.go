@@ -109,7 +109,7 @@ func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthserver.Ne
 	return string(issued.Outcome), err
 }
 
-// poll is a device's, as the token endpoint answers it.
+// poll is a device's, as the token endpoint responds to it.
 func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.NewTokens) (string, error) {
 	device, err := s.Device(ctx, oauthserver.DeviceQuery{Digest: digest(text)})
 	if err != nil {

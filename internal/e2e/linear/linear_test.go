@@ -91,13 +91,13 @@ func record(t testing.TB, do client) (history []porcupine.Operation) {
 			<-start
 			for range calls {
 				from := time.Since(began)
-				asked, answer, err := do(t.Context(), who)
+				asked, response, err := do(t.Context(), who)
 				to := time.Since(began)
 				if err != nil {
 					t.Errorf("%s: %v", asked.verb, err)
 				}
 				mu.Lock()
-				history = append(history, porcupine.Operation{ClientId: who, Call: int64(from), Return: int64(to), Input: asked, Output: answer})
+				history = append(history, porcupine.Operation{ClientId: who, Call: int64(from), Return: int64(to), Input: asked, Output: response})
 				mu.Unlock()
 			}
 		})
@@ -124,19 +124,19 @@ func beginCode(t testing.TB, w fixture) client {
 	code, mine := w.code(t), tokensForClients()
 	return func(ctx context.Context, who int) (call, string, error) {
 		if rand.IntN(3) == 0 { // a code is presented once, or a few times
-			answer, err := w.present(ctx, w.of(who), code, mine[who])
-			return call{"redeem", who}, answer, err
+			response, err := w.present(ctx, w.of(who), code, mine[who])
+			return call{"redeem", who}, response, err
 		}
 		about := 1 + rand.IntN(clients)
-		answer, err := verify(ctx, w.of(who), mine[about])
-		return call{"verify", about}, answer, err
+		response, err := verify(ctx, w.of(who), mine[about])
+		return call{"verify", about}, response, err
 	}
 }
 
 func beginFamily(t testing.TB, w fixture) client {
 	first := newTokens()
-	if answer, err := w.present(t.Context(), w.of(0), w.code(t), first); err != nil || answer != "issued" {
-		t.Fatal(answer, err)
+	if response, err := w.present(t.Context(), w.of(0), w.code(t), first); err != nil || response != "issued" {
+		t.Fatal(response, err)
 	}
 	var mu sync.Mutex
 	known := []oauthserver.NewTokens{1: first} // by generation
@@ -153,16 +153,16 @@ func beginFamily(t testing.TB, w fixture) client {
 			return call{"revoke", 0}, "done", errors.Join(err, failed)
 		case 1, 2, 3:
 			next := newTokens()
-			answer, err := refresh(ctx, w.of(who), presented, next)
-			if answer == "issued" {
+			response, err := refresh(ctx, w.of(who), presented, next)
+			if response == "issued" {
 				mu.Lock()
 				known = append(known, next)
 				mu.Unlock()
 			}
-			return call{"refresh", about}, answer, err
+			return call{"refresh", about}, response, err
 		}
-		answer, err := verify(ctx, w.of(who), presented)
-		return call{"verify", about}, answer, err
+		response, err := verify(ctx, w.of(who), presented)
+		return call{"verify", about}, response, err
 	}
 }
 
@@ -181,11 +181,11 @@ func beginDevice(t testing.TB, w fixture) client {
 			return call{"deny", 0}, map[bool]string{true: "done", false: "not open"}[denied.Outcome == oauthserver.ApprovalDone], err
 		case 2, 3:
 			about := 1 + rand.IntN(clients)
-			answer, err := verify(ctx, w.of(who), mine[about])
-			return call{"verify", about}, answer, err
+			response, err := verify(ctx, w.of(who), mine[about])
+			return call{"verify", about}, response, err
 		}
-		answer, err := poll(ctx, w.of(who), code, mine[who])
-		return call{"poll", who}, answer, err
+		response, err := poll(ctx, w.of(who), code, mine[who])
+		return call{"poll", who}, response, err
 	}
 }
 
@@ -204,11 +204,11 @@ func beginSession(t testing.TB, w fixture) client {
 			}
 			return call{"uninstall", 0}, live, err
 		case 1, 2, 3:
-			answer, err := exchange(ctx, w.of(who), w, token, mine[who])
-			return call{"exchange", who}, answer, err
+			response, err := exchange(ctx, w.of(who), w, token, mine[who])
+			return call{"exchange", who}, response, err
 		}
 		about := 1 + rand.IntN(clients)
-		answer, err := verify(ctx, w.of(who), mine[about])
-		return call{"verify", about}, answer, err
+		response, err := verify(ctx, w.of(who), mine[about])
+		return call{"verify", about}, response, err
 	}
 }

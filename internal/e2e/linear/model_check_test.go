@@ -8,8 +8,8 @@ import (
 )
 
 // one is a call that took from one moment to another.
-func one(from, to int64, verb string, about int, answer string) porcupine.Operation {
-	return porcupine.Operation{ClientId: int(from), Call: from, Return: to, Input: call{verb, about}, Output: answer}
+func one(from, to int64, verb string, about int, response string) porcupine.Operation {
+	return porcupine.Operation{ClientId: int(from), Call: from, Return: to, Input: call{verb, about}, Output: response}
 }
 
 // What cannot have happened is refused, and what can is not.
@@ -51,8 +51,8 @@ func TestForgedHistory(t *testing.T) {
 	w := newFixture(t, openSQLite(t))
 	code := w.code(t)
 	history := record(t, func(ctx context.Context, who int) (call, string, error) {
-		answer, err := w.present(ctx, w.of(who), code, newTokens())
-		return call{"redeem", who}, answer, err
+		response, err := w.present(ctx, w.of(who), code, newTokens())
+		return call{"redeem", who}, response, err
 	})
 	if !codeModel.check(history) {
 		t.Fatalf("refused as it was: %v", inOrder(history))

@@ -26,27 +26,27 @@ const (
 // model is a thing with its first state and what may follow.
 type model struct {
 	first state
-	step  func(s state, c call, answer string) (bool, state)
+	step  func(s state, c call, response string) (bool, state)
 }
 
 func (m model) check(history []porcupine.Operation) bool {
 	return porcupine.CheckOperations(porcupine.Model{
 		Init: func() any { return m.first },
-		Step: func(s, c, answer any) (bool, any) { return m.step(s.(state), c.(call), answer.(string)) },
+		Step: func(s, c, response any) (bool, any) { return m.step(s.(state), c.(call), response.(string)) },
 	}, history)
 }
 
 // isLive says whether tokens of a winner are as verified.
-func isLive(is bool, answer string) bool { return is == (answer == live) }
+func isLive(is bool, response string) bool { return is == (response == live) }
 
 var (
 	// CODE-06: the first one redeems; every later one ends what it got.
-	codeModel = model{step: func(s state, c call, answer string) (bool, state) {
+	codeModel = model{step: func(s state, c call, response string) (bool, state) {
 		next := s
 		switch {
 		case c.verb == "verify":
-			return isLive(s.winner == c.about && !s.isOver, answer), s
-		case answer == "issued":
+			return isLive(s.winner == c.about && !s.isOver, response), s
+		case response == "issued":
 			next.winner = c.about
 			return s.winner == 0, next
 		}
@@ -54,27 +54,27 @@ var (
 		return s.winner != 0, next
 	}}
 	// REF-01, REF-02, REF-03: one generation follows the other, until one is presented again.
-	familyModel = model{first: state{generation: 1}, step: func(s state, c call, answer string) (bool, state) {
+	familyModel = model{first: state{generation: 1}, step: func(s state, c call, response string) (bool, state) {
 		next := s
 		switch {
 		case c.verb == "verify":
-			return isLive(s.generation == c.about && !s.isOver, answer), s
+			return isLive(s.generation == c.about && !s.isOver, response), s
 		case c.verb == "revoke":
 			next.isOver = true
 			return true, next
-		case answer == "issued":
+		case response == "issued":
 			next.generation++
 			return !s.isOver && s.generation == c.about, next
-		case answer == "lost":
+		case response == "lost":
 			next.isOver = true
 			return !s.isOver && s.generation > c.about, next
 		}
 		return s.isOver, s
 	}}
 	// DEV-04, DEV-06, DEV-07: decided once, collected once.
-	deviceModel = model{first: state{status: "PENDING"}, step: func(s state, c call, answer string) (bool, state) {
+	deviceModel = model{first: state{status: "PENDING"}, step: func(s state, c call, response string) (bool, state) {
 		next := s
-		switch c.verb + " " + answer {
+		switch c.verb + " " + response {
 		case "approve done":
 			next.status = "APPROVED"
 			return s.status == "PENDING", next
@@ -96,18 +96,18 @@ var (
 		case "poll dead":
 			return s.status == "COLLECTED", s
 		}
-		return isLive(s.winner == c.about, answer), s // verify
+		return isLive(s.winner == c.about, response), s // verify
 	}}
 	// TX-04: exchanged once, while the app is installed.
-	sessionModel = model{step: func(s state, c call, answer string) (bool, state) {
+	sessionModel = model{step: func(s state, c call, response string) (bool, state) {
 		next := s
 		switch {
 		case c.verb == "verify":
-			return isLive(s.winner == c.about && !s.isOver, answer), s
+			return isLive(s.winner == c.about && !s.isOver, response), s
 		case c.verb == "uninstall":
 			next.isOver = true
-			return s.isOver == (answer == gone), next
-		case answer == "issued":
+			return s.isOver == (response == gone), next
+		case response == "issued":
 			next.winner = c.about
 			return s.winner == 0 && !s.isOver, next
 		}

@@ -27,7 +27,7 @@ type call struct {
 	want        int
 }
 
-// reply is an answer, read.
+// reply is a response, read.
 type reply struct {
 	t      *testing.T
 	status int
@@ -134,7 +134,7 @@ func (s *service) exhaust(c call) {
 	}
 }
 
-// get finds a member of a JSON answer: "data.0.id".
+// get finds a member of a JSON response: "data.0.id".
 func (r reply) get(path string) any {
 	r.t.Helper()
 	var value any

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The checker itself: it takes an answer as the server gave it, and finds what is
+// The checker itself: it takes a response as the server gave it, and finds what is
 // changed about it.
 func TestCheckerFinds(t *testing.T) {
 	t.Parallel()

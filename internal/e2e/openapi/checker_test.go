@@ -120,10 +120,10 @@ func (c *checker) compare(r *http.Request, res *http.Response, body []byte) (pro
 			problems = append(problems, "request: "+err.Error())
 		}
 	}
-	answer := &openapi3filter.ResponseValidationInput{
+	response := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: request, Status: res.StatusCode, Header: res.Header, Options: filter,
 	}
-	if err := openapi3filter.ValidateResponse(context.Background(), answer.SetBodyBytes(body)); err != nil {
+	if err := openapi3filter.ValidateResponse(context.Background(), response.SetBodyBytes(body)); err != nil {
 		problems = append(problems, err.Error())
 	}
 	return append(problems, undescribed(route.Operation, res, body)...)
@@ -132,7 +132,7 @@ func (c *checker) compare(r *http.Request, res *http.Response, body []byte) (pro
 // ofHTTP are the headers of the connection and of the body, which any response may have.
 var ofHTTP = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding"}
 
-// undescribed names what an answer has and its description has not.
+// undescribed names what a response has and its description has not.
 func undescribed(operation *openapi3.Operation, res *http.Response, body []byte) (problems []string) {
 	response := operation.Responses.Status(res.StatusCode)
 	if response == nil {

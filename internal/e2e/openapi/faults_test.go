@@ -9,7 +9,7 @@ import (
 	_ "modernc.org/sqlite" // to break a database
 )
 
-// ERR-02, OERR-04: with a database that has lost its tables, every operation answers
+// ERR-02, OERR-04: with a database that has lost its tables, every operation responses
 // as described: a fault, in its shape and with a request id.
 func TestFaults(t *testing.T) {
 	t.Parallel()

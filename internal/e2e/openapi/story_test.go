@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// isRare reports whether this story cannot bring an answer about: 503, when a database
+// isRare reports whether this story cannot bring a response about: 503, when a database
 // is too busy or a limiter is gone; 500, see TestFaults; and 409 of a call, which takes
 // two at the same moment.
 func isRare(operation *openapi3.Operation, status string) bool {
@@ -15,7 +15,7 @@ func isRare(operation *openapi3.Operation, status string) bool {
 }
 
 // Everything that is described is done once: each operation with success, and each of
-// the refusals that it may answer with. The checker holds all of it against the
+// the refusals that it may respond with. The checker holds all of it against the
 // description.
 func TestStory(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// untold are the answers that are described and were not given.
+// untold are the responses that are described and were not given.
 func (s *service) untold() (left []string) {
 	for _, item := range s.checker.doc.Paths.Map() {
 		for _, operation := range item.Operations() {

@@ -78,31 +78,31 @@ type call struct {
 	json         any
 }
 
-// answer is the response to a call. Its status is 0 if there was no complete response.
-type answer struct {
+// response is the response to a call. Its status is 0 if there was no complete response.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (a answer) isOK() bool      { return a.status >= 200 && a.status < 400 }
-func (a answer) isLimited() bool { return a.status == http.StatusTooManyRequests }
+func (a response) isOK() bool      { return a.status >= 200 && a.status < 400 }
+func (a response) isLimited() bool { return a.status == http.StatusTooManyRequests }
 
 // isUnknown reports whether the operation may or may not have happened. A 5xx may be a
 // commit whose response was lost.
-func (a answer) isUnknown() bool { return a.status == 0 || a.status >= 500 }
+func (a response) isUnknown() bool { return a.status == 0 || a.status >= 500 }
 
-func (a answer) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
+func (a response) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
 
 // read decodes the body.
-func (a answer) read(out any) {
+func (a response) read(out any) {
 	if err := json.Unmarshal(a.body, out); err != nil {
 		panic(fmt.Sprintf("%v: %v", err, a))
 	}
 }
 
 // oauthError returns the code and the description of an OAuth error.
-func (a answer) oauthError() string {
+func (a response) oauthError() string {
 	var e struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
@@ -113,7 +113,7 @@ func (a answer) oauthError() string {
 
 // send makes a call. If a limit rejects the call, a client that checks repeats it until
 // it is allowed; a client of the load gets the rejection after a pause.
-func (c *client) send(in call) answer {
+func (c *client) send(in call) response {
 	for {
 		a := c.try(in)
 		if !a.isLimited() {
@@ -128,26 +128,26 @@ func (c *client) send(in call) answer {
 }
 
 // try is one attempt.
-func (c *client) try(in call) answer {
+func (c *client) try(in call) response {
 	n := in.to
 	if n == nil {
 		if n = c.pick(c); n == nil {
-			return answer{}
+			return response{}
 		}
 	}
 	r := in.request(n)
 	res, err := c.http.Do(r)
 	if err != nil {
-		c.unanswered.Add(1)
-		return answer{}
+		c.pending.Add(1)
+		return response{}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		c.unanswered.Add(1)
-		return answer{}
+		c.pending.Add(1)
+		return response{}
 	}
-	a := answer{res.StatusCode, res.Header, body}
+	a := response{res.StatusCode, res.Header, body}
 	c.checkShape(in, a)
 	return a
 }
@@ -192,7 +192,7 @@ func (in call) request(n *node) *http.Request {
 
 // checkShape checks that errors have the format of their host (ERR-01, OERR-01). An
 // internal error is a violation if only our own processes are killed.
-func (c *client) checkShape(in call, a answer) {
+func (c *client) checkShape(in call, a response) {
 	if a.status < 400 {
 		return
 	}

@@ -40,7 +40,7 @@ func (c *client) signIn(business string) string {
 }
 
 // visit opens a page with the cookie of a session. A kill must not end a session.
-func (c *client) visit(method, path, cookie string, form url.Values) answer {
+func (c *client) visit(method, path, cookie string, form url.Values) response {
 	a := c.send(call{method: method, path: path, onApp: true, cookie: cookie, form: form})
 	if strings.HasPrefix(a.header.Get("Location"), "/login") {
 		c.violation("%s %s: a session was lost", method, path)
@@ -84,14 +84,14 @@ func (c *client) consent(a *app, business string) (code string) {
 
 // unexpected reports a response as a violation, unless its outcome is
 // unknown or a limit rejected the call.
-func (c *client) unexpected(what string, a answer) {
+func (c *client) unexpected(what string, a response) {
 	if !a.isUnknown() && !a.isLimited() {
 		c.violation("%s: %v", what, a)
 	}
 }
 
 // grant makes a request to the token endpoint.
-func (c *client) grant(a *app, kind string, pairs ...string) answer {
+func (c *client) grant(a *app, kind string, pairs ...string) response {
 	form := url.Values{"grant_type": {kind}}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
@@ -99,17 +99,17 @@ func (c *client) grant(a *app, kind string, pairs ...string) answer {
 	return c.send(call{method: "POST", path: "/oauth/token", as: a, form: form})
 }
 
-func (c *client) redeem(a *app, code string) answer {
+func (c *client) redeem(a *app, code string) response {
 	return c.grant(a, "authorization_code", "code", code, "redirect_uri", callback)
 }
 
-func (c *client) refresh(a *app, token string) answer {
+func (c *client) refresh(a *app, token string) response {
 	return c.grant(a, "refresh_token", "refresh_token", token)
 }
 
 // insist repeats an operation until its outcome is known. It reports whether an earlier
 // attempt may have succeeded.
-func (c *client) insist(act func() answer) (a answer, isRepeated bool) {
+func (c *client) insist(act func() response) (a response, isRepeated bool) {
 	for {
 		a = act()
 		isRepeated = isRepeated || a.isUnknown()
@@ -128,7 +128,7 @@ func (c *client) connect(a *app, business string) (t tokens, ok bool) {
 		if code == "" {
 			continue
 		}
-		got, isRepeated := c.insist(func() answer { return c.redeem(a, code) })
+		got, isRepeated := c.insist(func() response { return c.redeem(a, code) })
 		switch {
 		case got.isOK():
 			got.read(&t)
@@ -148,7 +148,7 @@ func (c *client) connect(a *app, business string) (t tokens, ok bool) {
 
 // replayCode uses a code again, which ends its tokens (CODE-02).
 func (c *client) replayCode(a *app, code string, t tokens) {
-	got, _ := c.insist(func() answer { return c.redeem(a, code) })
+	got, _ := c.insist(func() response { return c.redeem(a, code) })
 	if got.oauthError() != "invalid_grant: code already used" {
 		c.unexpected("a code that was redeemed", got)
 		return

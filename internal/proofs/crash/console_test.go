@@ -65,7 +65,9 @@ func (d *developer) make(c *client) {
 	c.acked("webhooks made")
 	c.receiver.knows(name, hook.Secret)
 	h := madeHook{id: hook.ID, name: name}
-	test, _ := c.insist(func() answer { return c.send(call{method: "POST", path: d.path("/", h.id, "/test"), cookie: d.cookie}) })
+	test, _ := c.insist(func() response {
+		return c.send(call{method: "POST", path: d.path("/", h.id, "/test"), cookie: d.cookie})
+	})
 	if test.status == http.StatusAccepted {
 		var delivery struct{ ID string }
 		test.read(&delivery)
@@ -81,7 +83,7 @@ func (d *developer) make(c *client) {
 // remove deletes a webhook.
 func (d *developer) remove(c *client, i int) {
 	h := d.hooks[i]
-	a, isRepeated := c.insist(func() answer { return c.send(call{method: "DELETE", path: d.path("/", h.id), cookie: d.cookie}) })
+	a, isRepeated := c.insist(func() response { return c.send(call{method: "DELETE", path: d.path("/", h.id), cookie: d.cookie}) })
 	if !a.isOK() && !(isRepeated && a.status == http.StatusNotFound) {
 		c.unexpected("the end of a webhook", a)
 		return

@@ -32,7 +32,7 @@ func (d *device) act(c *client) {
 	if !d.approve(c, code.User) {
 		return
 	}
-	poll := func() answer { return c.grant(d.as, deviceGrant, "device_code", code.Device) }
+	poll := func() response { return c.grant(d.as, deviceGrant, "device_code", code.Device) }
 	a, isRepeated := c.insist(poll)
 	switch {
 	case a.isOK():

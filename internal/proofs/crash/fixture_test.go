@@ -30,7 +30,7 @@ type fixture struct {
 	mover      *app // is uninstalled and comes back
 	devices    *app
 	console    *app
-	abandoned  *app // its endpoint never answers; nil in most runs
+	abandoned  *app // its endpoint never responses; nil in most runs
 	receiver   *receiver
 	feeds      []*feed
 	log        string
@@ -47,10 +47,10 @@ type fixture struct {
 	pace     time.Duration // of each writer and keeper: the pause between two acts, at most
 	mayFault atomic.Bool
 
-	limited, unanswered, faults atomic.Int64
-	took                        []time.Duration // from start to first answer
-	load                        load
-	deadline                    time.Time // for all that is awaited at the end
+	limited, pending, faults atomic.Int64
+	took                     []time.Duration // from start to first response
+	load                     load
+	deadline                 time.Time // for all that is awaited at the end
 }
 
 const (

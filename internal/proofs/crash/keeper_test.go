@@ -38,7 +38,7 @@ func (k *keeper) act(c *client) {
 // or is marked as used and new tokens were issued. REF-01: the old access token is
 // rejected at once.
 func (k *keeper) rotate(c *client) {
-	a, isRepeated := c.insist(func() answer { return c.refresh(k.as, k.Refresh) })
+	a, isRepeated := c.insist(func() response { return c.refresh(k.as, k.Refresh) })
 	switch {
 	case a.isOK():
 		c.acked("refreshes")
@@ -59,7 +59,7 @@ func (k *keeper) replay(c *client) {
 	if k.Refresh == old.Refresh || k.Refresh == "" {
 		return
 	}
-	a, isRepeated := c.insist(func() answer { return c.refresh(k.as, old.Refresh) })
+	a, isRepeated := c.insist(func() response { return c.refresh(k.as, old.Refresh) })
 	if got := a.oauthError(); got != reuse && !(isRepeated && got == "invalid_grant: revoked") {
 		c.unexpected("a refresh token that was used", a)
 		return
@@ -71,7 +71,7 @@ func (k *keeper) replay(c *client) {
 
 // revoke ends the family (REV-06).
 func (k *keeper) revoke(c *client) {
-	a, _ := c.insist(func() answer {
+	a, _ := c.insist(func() response {
 		return c.send(call{method: "POST", path: "/oauth/revoke", as: k.as, form: url.Values{"token": {k.Refresh}}})
 	})
 	if !a.isOK() {
@@ -97,7 +97,7 @@ func (k *keeper) exchange(c *client) {
 	}
 	var session struct{ SessionToken string }
 	issued.read(&session)
-	use := func() answer {
+	use := func() response {
 		return c.grant(k.as, exchange, "subject_token", session.SessionToken, "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
 	}
 	a, isRepeated := c.insist(use)

@@ -34,7 +34,7 @@ func seedOf(t *testing.T) uint64 {
 // actsPerKill is how many acts are acknowledged between two kills, on average.
 const actsPerKill = 110
 
-// startBar is how long a server may take from its start to its first answer.
+// startBar is how long a server may take from its start to its first response.
 const startBar = time.Second
 
 // The only server is killed with kill -9, repeatedly, while all clients use it. DLV-05,
@@ -68,7 +68,7 @@ func (w *fixture) killOften(times int) {
 		time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Millisecond))))
 		w.kill(at)
 		n := w.start(at)
-		w.took = append(w.took, w.firstAnswer(n))
+		w.took = append(w.took, w.firstResponse(n))
 		w.check()
 		w.proof.Tried(1)
 		if w.Failed() {
@@ -88,9 +88,9 @@ func (w *fixture) waitForActs(n int) {
 	}
 }
 
-// firstAnswer waits until a node responds to a call that needs its database, and returns
+// firstResponse waits until a node responds to a call that needs its database, and returns
 // the time from its start to the response.
-func (w *fixture) firstAnswer(n *node) time.Duration {
+func (w *fixture) firstResponse(n *node) time.Duration {
 	w.Helper()
 	c := w.client("first", nil)
 	defer c.http.CloseIdleConnections()
@@ -114,7 +114,7 @@ func (w *fixture) report(kills, acts *proof.Proof) {
 		w.violation("a server took %v to its first answer, want less than %v", worst, startBar)
 	}
 	acts.Tried(w.total())
-	acts.Notef("%d unanswered, %d deliveries for %d events", w.unanswered.Load(), w.receiver.posts.Load(), w.countEvents())
+	acts.Notef("%d unanswered, %d deliveries for %d events", w.pending.Load(), w.receiver.posts.Load(), w.countEvents())
 	kinds := make([]string, 0, len(w.acks))
 	for kind, n := range w.acks {
 		kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))

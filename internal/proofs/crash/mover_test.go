@@ -16,7 +16,7 @@ func (m *mover) act(c *client) {
 	if !ok {
 		return
 	}
-	a, isRepeated := c.insist(func() answer {
+	a, isRepeated := c.insist(func() response {
 		return c.send(call{method: "POST", path: "/dev/installations/uninstall", json: map[string]string{"clientId": m.as.ClientID, "businessId": m.business}})
 	})
 	switch {

@@ -34,7 +34,7 @@ type receiver struct {
 	posts atomic.Int64
 }
 
-// delivered is a delivery that was answered with 2xx while its sender waited.
+// delivered is a delivery that got 2xx while its sender waited.
 type delivered struct {
 	EventID  *string
 	Type     string

@@ -25,7 +25,7 @@ type service struct {
 	URL string
 	cmd *exec.Cmd
 	run func() *exec.Cmd
-	up  func() bool // it answers
+	up  func() bool // it responds
 }
 
 func (s *service) start() {

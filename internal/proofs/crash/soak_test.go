@@ -32,7 +32,7 @@ const (
 const renewEvery = 30 * time.Minute
 
 // TestSoakNodes runs the whole load on three nodes with PostgreSQL and Redis for a long
-// time, with an endpoint that never answers, and kills one of two nodes every minute
+// time, with an endpoint that never responses, and kills one of two nodes every minute
 // (every three seconds in the short form). No acknowledged operation is lost, no revoked
 // token is accepted, and neither the node that survives nor the database grows without bound.
 func TestSoakNodes(t *testing.T) {
@@ -104,7 +104,7 @@ func (w *fixture) addDeadEndpoint() {
 func (w *fixture) killOnce(at int) {
 	w.Helper()
 	w.kill(at)
-	w.took = append(w.took, w.firstAnswer(w.start(at)))
+	w.took = append(w.took, w.firstResponse(w.start(at)))
 	w.check()
 	w.proof.Tried(1)
 	if w.Failed() {

@@ -28,7 +28,7 @@ type writer struct {
 type attempt struct {
 	call
 	records []*record
-	lost    time.Time // the last attempt without an answer
+	lost    time.Time // the last attempt without a response
 	due     time.Time
 	made    int
 }
@@ -117,7 +117,7 @@ func (w *writer) later(t *attempt, wait time.Duration) {
 }
 
 // accept records an acknowledged write.
-func (w *writer) accept(c *client, t *attempt, a answer) {
+func (w *writer) accept(c *client, t *attempt, a response) {
 	type made struct{ ID, Number, Name string }
 	var body struct {
 		made
@@ -198,7 +198,7 @@ func (w *writer) note(c *client) {
 
 // readNote reads a value, which must be one of the two.
 func (w *writer) readNote(c *client, id, was, asked string) (now string, ok bool) {
-	a, _ := c.insist(func() answer {
+	a, _ := c.insist(func() response {
 		return c.send(call{method: "GET", path: "/app-data?" + url.Values{"resourceId": {id}}.Encode(), token: w.access})
 	})
 	if !a.isOK() {

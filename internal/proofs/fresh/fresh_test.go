@@ -134,7 +134,7 @@ func TestReadme(t *testing.T) {
 func (m *machine) serve(dir string, command []string) {
 	m.Helper()
 	const address = "localhost:8080"
-	if answers(m.Context(), address) {
+	if responses(m.Context(), address) {
 		m.Fatal("something else listens on " + address)
 	}
 	cmd := m.command(dir, command[0], command[1:]...)
@@ -149,7 +149,7 @@ func (m *machine) serve(dir string, command []string) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // go run and the server
 		<-ended
 	})
-	for deadline := time.Now().Add(patience); !answers(m.Context(), address); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !responses(m.Context(), address); time.Sleep(100 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -162,7 +162,7 @@ func (m *machine) serve(dir string, command []string) {
 	}
 }
 
-func answers(ctx context.Context, address string) bool {
+func responses(ctx context.Context, address string) bool {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 	if err == nil {
 		_ = conn.Close()

@@ -40,7 +40,7 @@ type burst struct {
 	received   atomic.Int64
 
 	mu      sync.Mutex
-	created map[string]time.Time // when an invoice of a bystander was answered with 201
+	created map[string]time.Time // when an invoice of a bystander got 201
 	delays  []time.Duration      // from then until its webhook was received
 }
 
@@ -179,7 +179,7 @@ func (b *burst) measure(enough func() bool) measured {
 				if err != nil || got.status != http.StatusCreated {
 					b.p.Violation("POST /invoices: %v, %v", got, err)
 				} else {
-					b.answered(got.text("id"), time.Now())
+					b.responded(got.text("id"), time.Now())
 				}
 				mu.Lock()
 				calls = append(calls, took)
@@ -209,7 +209,7 @@ func p99(all []time.Duration) time.Duration {
 }
 
 // answered and receive record the two times of an invoice, in either order.
-func (b *burst) answered(invoice string, at time.Time) {
+func (b *burst) responded(invoice string, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, ok := b.created[invoice]; ok {

@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// answer is a response.
-type answer struct {
+// response is a response.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (a answer) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
+func (a response) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
 
 // text returns a member of the body.
-func (a answer) text(name string) string {
+func (a response) text(name string) string {
 	var members map[string]any
 	_ = json.Unmarshal(a.body, &members)
 	text, _ := members[name].(string)
@@ -50,14 +50,14 @@ func (v *victim) signIn(userID, businessID string) (*browser, error) {
 }
 
 // do sends a request; headers are pairs.
-func (b *browser) do(method, address, contentType, body string, headers ...string) (answer, error) {
+func (b *browser) do(method, address, contentType, body string, headers ...string) (response, error) {
 	return send(b.Client, method, address, contentType, body, append(headers, "Cookie", b.cookie)...)
 }
 
-func send(client *http.Client, method, address, contentType, body string, headers ...string) (answer, error) {
+func send(client *http.Client, method, address, contentType, body string, headers ...string) (response, error) {
 	r, err := http.NewRequest(method, address, bytes.NewReader([]byte(body)))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
@@ -67,11 +67,11 @@ func send(client *http.Client, method, address, contentType, body string, header
 	}
 	res, err := client.Do(r)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
-	return answer{res.StatusCode, res.Header, text}, err
+	return response{res.StatusCode, res.Header, text}, err
 }
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
@@ -109,7 +109,7 @@ func (b *browser) authorize(clientID, businessID string) (code string, err error
 type tokens struct{ access, refresh string }
 
 // token makes a request to the token endpoint with the app's secret.
-func (v *victim) token(client *http.Client, a app, pairs ...string) (tokens, answer, error) {
+func (v *victim) token(client *http.Client, a app, pairs ...string) (tokens, response, error) {
 	form := url.Values{"client_id": {a.ClientID}, "client_secret": {string(a.ClientSecret)}}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])

@@ -98,20 +98,20 @@ func (v *victim) requests() {
 
 // unanswered are the inputs that never become a complete request, or that break off after
 // the response.
-var unanswered = []string{"nothing", "bare carriage returns", "many trailers"}
+var pending = []string{"nothing", "bare carriage returns", "many trailers"}
 
 func (v *victim) request(p *proof.Proof, origin, name, request string) {
-	answers := v.raw(origin, request)
+	responses := v.raw(origin, request)
 	p.Tried(1)
-	if len(answers) == 0 && !slices.Contains(unanswered, name) {
+	if len(responses) == 0 && !slices.Contains(pending, name) {
 		p.Violation("%s to %s: no answer", name, origin)
 	}
-	for _, a := range answers {
+	for _, a := range responses {
 		if problem := a.problem(); problem != "" {
 			p.Violation("%s to %s: %s: %v", name, origin, problem, a)
 		}
 	}
-	if name == "length and coding" && len(answers) > 1 {
+	if name == "length and coding" && len(responses) > 1 {
 		p.Violation("%s to %s: the hidden request was answered", name, origin)
 	}
 }
@@ -227,7 +227,7 @@ func (v *victim) endless(token string) {
 }
 
 // slow opens connections that send or read next to nothing. The server ends them: after
-// 5 s in the header, 30 s in the body, 60 s in the answer; the last two take too long
+// 5 s in the header, 30 s in the body, 60 s in the response; the last two take too long
 // for CI, where these clients leave by themselves.
 func (v *victim) slow() {
 	p := proof.Begin(v, "Slow clients", "connections")

@@ -129,7 +129,7 @@ func (v *victim) collected() {
 
 // refuse sends a body on as many connections, all but its last byte, and then the last
 // byte of all. The server may refuse before it has read everything. It returns the
-// statuses of the answers, and how often each came; 0 is a connection that ended first.
+// statuses of the responses, and how often each came; 0 is a connection that ended first.
 func (v *victim) refuse(p *proof.Proof, e target, s shape) map[int]int {
 	body := s.body(e.size)
 	var arrived, done sync.WaitGroup

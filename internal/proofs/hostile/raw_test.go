@@ -29,7 +29,7 @@ func (v *victim) dial(origin string) net.Conn {
 
 // raw sends bytes unchanged and returns all responses until the server closes the
 // connection. The last request must make the server close it.
-func (v *victim) raw(origin, request string) []answer {
+func (v *victim) raw(origin, request string) []response {
 	v.Helper()
 	conn := v.dial(origin)
 	defer conn.Close()
@@ -39,14 +39,14 @@ func (v *victim) raw(origin, request string) []answer {
 		defer close(sent)
 		_, _ = io.WriteString(conn, request) // the server may stop reading
 	}()
-	var all []answer
+	var all []response
 	for in := bufio.NewReader(conn); ; {
 		res, err := http.ReadResponse(in, nil)
 		if err != nil {
 			break
 		}
 		body, err := io.ReadAll(res.Body)
-		all = append(all, answer{res.StatusCode, res.Header, body})
+		all = append(all, response{res.StatusCode, res.Header, body})
 		if err != nil || res.Close {
 			break
 		}
@@ -59,7 +59,7 @@ func (v *victim) raw(origin, request string) []answer {
 // problem describes what is wrong with the response to a request that no client should
 // send: an internal error, or an error in another format than ERR-02 and OERR-01 require.
 // Pages must show an alert.
-func (a answer) problem() (problem string) {
+func (a response) problem() (problem string) {
 	contentType := a.header.Get("Content-Type")
 	switch {
 	case a.status >= 500:

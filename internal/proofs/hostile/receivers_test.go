@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/proof"
 )
 
-// modes are how a receiver of webhooks, or the host of a client's document, answers. Each
+// modes are how a receiver of webhooks, or the host of a client's document, responses. Each
 // is written to the connection until it says stop.
 var modes = map[string]func(w io.Writer){
 	"gzip bomb": func(w io.Writer) {
@@ -97,7 +97,7 @@ func hostileReceivers(t *testing.T) map[string]string {
 	t.Helper()
 	gzipBomb() // it takes a while, and senders do not wait for long
 	where := make(map[string]string)
-	for name, answer := range modes {
+	for name, response := range modes {
 		socket, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func hostileReceivers(t *testing.T) map[string]string {
 					defer conn.Close()
 					_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 					if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-						answer(conn)
+						response(conn)
 					}
 				}()
 			}
@@ -152,7 +152,7 @@ func (v *victim) wantDelivery(p *proof.Proof, developer *browser, mode string) {
 			want = "delivered"
 		}
 	}
-	var last answer
+	var last response
 	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		var err error
 		if last, err = developer.do(http.MethodGet, address, "", ""); err != nil || last.status != http.StatusOK {

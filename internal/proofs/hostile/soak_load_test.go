@@ -18,7 +18,7 @@ func (s *soak) partner(i int, until time.Time) {
 	for turn := i; time.Now().Before(until); turn++ {
 		a := s.data.Apps[turn%soakApps]
 		b, got, err := s.connect(a, userID, businessID)
-		s.note("connect", answer{status: http.StatusOK}, err, http.StatusOK)
+		s.note("connect", response{status: http.StatusOK}, err, http.StatusOK)
 		if err != nil {
 			return
 		}
@@ -42,7 +42,7 @@ func (s *soak) partner(i int, until time.Time) {
 // calls makes the calls of an app with its token.
 func (s *soak) calls(client *http.Client, token string) {
 	bearer := []string{"Authorization", "Bearer " + token}
-	call := func(what, method, path, body string, want int, headers ...string) answer {
+	call := func(what, method, path, body string, want int, headers ...string) response {
 		contentType := ""
 		if body != "" {
 			contentType = "application/json"

@@ -129,7 +129,7 @@ func (s *soak) settle() usage {
 }
 
 // note counts a response and reports a wrong one.
-func (s *soak) note(what string, got answer, err error, want ...int) bool {
+func (s *soak) note(what string, got response, err error, want ...int) bool {
 	s.requests.Add(1)
 	s.proof.Tried(1)
 	s.mu.Lock()

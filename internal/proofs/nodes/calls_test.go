@@ -12,15 +12,15 @@ import (
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
-// answer is a response that was read. Its status is 0 if there was none.
-type answer struct {
+// response is a response that was read. Its status is 0 if there was none.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // member returns a string member of the JSON response.
-func (a answer) member(name string) string {
+func (a response) member(name string) string {
 	var members map[string]any
 	_ = json.Unmarshal([]byte(a.body), &members) // a body that is none has no members
 	text, _ := members[name].(string)
@@ -28,11 +28,11 @@ func (a answer) member(name string) string {
 }
 
 // is reports a status, and the error or code with it.
-func (a answer) is(status int, code string) bool {
+func (a response) is(status int, code string) bool {
 	return a.status == status && (code == "" || a.member("error") == code || a.member("code") == code)
 }
 
-func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.body) }
+func (a response) String() string { return fmt.Sprintf("%d %s", a.status, a.body) }
 
 // place is a connection of an app: one installation and one user.
 type place struct{ clientID, business, user string }
@@ -45,19 +45,19 @@ func (c *cluster) place(app, business int) place {
 type tokens struct{ access, refresh string }
 
 // send makes a request. A failure before the response is an error of the test.
-func (c *cluster) send(client *http.Client, r *http.Request) answer {
+func (c *cluster) send(client *http.Client, r *http.Request) response {
 	res, err := client.Do(r)
 	if err != nil {
 		c.Error(err)
-		return answer{}
+		return response{}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		c.Errorf("%s %s: half an answer: %v", r.Method, r.URL, err)
-		return answer{}
+		return response{}
 	}
-	return answer{res.StatusCode, res.Header, string(body)}
+	return response{res.StatusCode, res.Header, string(body)}
 }
 
 // request of a kind that has a body or none, with headers in pairs.
@@ -74,18 +74,18 @@ func (c *cluster) request(method, address, body string, headers ...string) *http
 }
 
 // call makes a call of the API as a partner.
-func (c *cluster) call(n *node, access, method, path, body string, headers ...string) answer {
+func (c *cluster) call(n *node, access, method, path, body string, headers ...string) response {
 	r := c.request(method, n.api+path, body, append(headers, "Authorization", "Bearer "+access, "Content-Type", "application/json")...)
 	return c.send(http.DefaultClient, r)
 }
 
 // profile makes the cheapest call.
-func (c *cluster) profile(n *node, access string) answer {
+func (c *cluster) profile(n *node, access string) response {
 	return c.call(n, access, http.MethodGet, "/profile", "")
 }
 
 // post calls an OAuth endpoint as an app with its secret.
-func (c *cluster) post(n *node, path, clientID string, form ...string) answer {
+func (c *cluster) post(n *node, path, clientID string, form ...string) response {
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
 		values.Set(form[i], form[i+1])
@@ -96,7 +96,7 @@ func (c *cluster) post(n *node, path, clientID string, form ...string) answer {
 }
 
 // dev calls /dev. A status other than 200 is an error.
-func (c *cluster) dev(n *node, path, body string) answer {
+func (c *cluster) dev(n *node, path, body string) response {
 	c.Helper()
 	a := c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/"+path, body, "Content-Type", "application/json"))
 	if a.status != http.StatusOK {
@@ -106,7 +106,7 @@ func (c *cluster) dev(n *node, path, body string) answer {
 }
 
 // console calls the console as a developer.
-func (c *cluster) console(n *node, developer *http.Client, method, path, body string) answer {
+func (c *cluster) console(n *node, developer *http.Client, method, path, body string) response {
 	return c.send(developer, c.request(method, n.api+"/developer/"+path, body, "Content-Type", "application/json"))
 }
 
@@ -125,11 +125,11 @@ func (c *cluster) code(n *node, p place) string {
 	return c.at(n, p).Approve(n.app + "/oauth/authorize?" + query.Encode()).Get("code")
 }
 
-func (c *cluster) redeem(n *node, p place, code string) answer {
+func (c *cluster) redeem(n *node, p place, code string) response {
 	return c.post(n, "/oauth/token", p.clientID, "grant_type", "authorization_code", "code", code, "redirect_uri", redirect)
 }
 
-func (c *cluster) refresh(n *node, p place, refresh string) answer {
+func (c *cluster) refresh(n *node, p place, refresh string) response {
 	return c.post(n, "/oauth/token", p.clientID, "grant_type", "refresh_token", "refresh_token", refresh)
 }
 
@@ -144,25 +144,25 @@ func (c *cluster) connect(n *node, p place) tokens {
 }
 
 // race sends the same request several times to every node, all at once.
-func (c *cluster) race(each int, send func(n *node) answer) []answer {
-	answers := make([]answer, len(c.nodes)*each)
+func (c *cluster) race(each int, send func(n *node) response) []response {
+	responses := make([]response, len(c.nodes)*each)
 	gate := make(chan struct{})
 	var wg sync.WaitGroup
-	for i := range answers {
+	for i := range responses {
 		wg.Go(func() {
 			<-gate
-			answers[i] = send(c.nodes[i%len(c.nodes)])
+			responses[i] = send(c.nodes[i%len(c.nodes)])
 		})
 	}
 	close(gate)
 	wg.Wait()
-	return answers
+	return responses
 }
 
 // tally counts responses by status and error.
-func tally(answers []answer) map[string]int {
+func tally(responses []response) map[string]int {
 	counts := map[string]int{}
-	for _, a := range answers {
+	for _, a := range responses {
 		word := a.member("code")
 		if word == "" {
 			word = a.member("error")

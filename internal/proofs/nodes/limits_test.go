@@ -55,18 +55,18 @@ func (c *cluster) sharesLimits() {
 }
 
 // burst makes calls at all nodes from many connections.
-func (c *cluster) burst(calls, workers int, access string) []answer {
-	answers := make([]answer, calls)
+func (c *cluster) burst(calls, workers int, access string) []response {
+	responses := make([]response, calls)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < calls; i += workers {
-				answers[i] = c.profile(c.nodes[i%size], access)
+				responses[i] = c.profile(c.nodes[i%size], access)
 			}
 		})
 	}
 	wg.Wait()
-	return answers
+	return responses
 }
 
 var outage = regexp.MustCompile(`(?m)^partnerkit_ratelimit_redis_unavailable_total(?:\{.*\})? (\d+)`)
@@ -103,18 +103,18 @@ func (c *cluster) sharesLockouts() {
 			outages := c.redisOutages()
 			caller := net.IPv4(127, 255, byte(rand.N(256)), byte(rand.N(256)))
 			here := transport(func() net.IP { return caller })
-			try := func(n *node, clientID, with string) answer {
+			try := func(n *node, clientID, with string) response {
 				r := c.request(http.MethodPost, n.api+"/oauth/token", "grant_type=refresh_token&refresh_token=x", "Content-Type", "application/x-www-form-urlencoded")
 				r.SetBasicAuth(clientID, with)
 				return c.send(&http.Client{Transport: here}, r)
 			}
-			var early []answer
+			var early []response
 			for i := range lockout.failures {
 				if a := try(c.nodes[i%size], lockout.as(i), "wrong"); !a.is(http.StatusUnauthorized, "invalid_client") {
 					early = append(early, a)
 				}
 			}
-			var open []answer
+			var open []response
 			for _, n := range c.nodes {
 				if a := try(n, right, secret); a.status != http.StatusTooManyRequests {
 					open = append(open, a)

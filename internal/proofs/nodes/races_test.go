@@ -15,13 +15,13 @@ const each = 2
 // CODE-06, REF-05, DEV-07, TX-04: single-use codes and tokens succeed once across all nodes.
 func (c *cluster) hasOneWinner() {
 	p := proof.Begin(c, "Codes, refresh tokens, device codes and session tokens, raced at three nodes", "races")
-	oneWinner := func(what string, answers []answer) (winner tokens) {
+	oneWinner := func(what string, responses []response) (winner tokens) {
 		p.Tried(1)
-		counts := tally(answers)
-		if counts["200"] != 1 || counts["400 invalid_grant"] != len(answers)-1 {
+		counts := tally(responses)
+		if counts["200"] != 1 || counts["400 invalid_grant"] != len(responses)-1 {
 			p.Violation("%s: %v", what, counts)
 		}
-		for _, a := range answers {
+		for _, a := range responses {
 			if a.status == http.StatusOK {
 				winner = tokens{a.member("access_token"), a.member("refresh_token")}
 			}
@@ -40,20 +40,20 @@ func (c *cluster) hasOneWinner() {
 		n, place := c.nodes[round%size], c.place(24+round%16, round%businesses) // a client may ask 600 times a minute
 
 		code := c.code(n, place)
-		burnt("code", oneWinner("code", c.race(each, func(n *node) answer { return c.redeem(n, place, code) })))
+		burnt("code", oneWinner("code", c.race(each, func(n *node) response { return c.redeem(n, place, code) })))
 
 		refresh := c.connect(n, place).refresh
-		burnt("refresh token", oneWinner("refresh token", c.race(each, func(n *node) answer { return c.refresh(n, place, refresh) })))
+		burnt("refresh token", oneWinner("refresh token", c.race(each, func(n *node) response { return c.refresh(n, place, refresh) })))
 
 		device := c.post(n, "/oauth/device/authorize", place.clientID)
 		c.at(c.nodes[(round+1)%size], place).DecideDevice(device.member("user_code"), "allow")
-		oneWinner("device code", c.race(each, func(n *node) answer {
+		oneWinner("device code", c.race(each, func(n *node) response {
 			return c.post(n, "/oauth/token", place.clientID,
 				"grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", device.member("device_code"))
 		}))
 
 		session := c.sessionToken(n, place)
-		oneWinner("session token", c.race(each, func(n *node) answer { return c.exchange(n, place, session) }))
+		oneWinner("session token", c.race(each, func(n *node) response { return c.exchange(n, place, session) }))
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *cluster) sessionToken(n *node, p place) string {
 	return c.dev(n, "session-tokens", fmt.Sprintf(`{"clientId": %q, "businessId": %q, "userId": %q}`, p.clientID, p.business, p.user)).member("sessionToken")
 }
 
-func (c *cluster) exchange(n *node, p place, session string) answer {
+func (c *cluster) exchange(n *node, p place, session string) response {
 	return c.post(n, "/oauth/token", p.clientID, "grant_type", "urn:ietf:params:oauth:grant-type:token-exchange",
 		"subject_token", session, "subject_token_type", "urn:ietf:params:oauth:token-type:jwt")
 }
@@ -76,19 +76,19 @@ func (c *cluster) doesItOnce() {
 		business := round % businesses
 		access := c.connect(c.nodes[round%size], c.place(app, business)).access
 		number, key := fmt.Sprintf("N-%d", round), fmt.Sprintf("key-%d", round)
-		create := func(n *node, total int) answer {
+		create := func(n *node, total int) response {
 			return c.call(n, access, http.MethodPost, "/invoices", fmt.Sprintf(`{"number": %q, "currency": "EUR", "total": %d}`, number, total), "Idempotency-Key", key)
 		}
-		answers := c.race(each, func(n *node) answer { return create(n, 1) })
+		responses := c.race(each, func(n *node) response { return create(n, 1) })
 		for _, n := range c.nodes { // by now it is done
-			answers = append(answers, create(n, 1))
+			responses = append(responses, create(n, 1))
 		}
-		counts := tally(answers)
-		if counts["201"] < 1+size || counts["201"]+counts["409 IDEMPOTENCY_CONFLICT"] != len(answers) {
+		counts := tally(responses)
+		if counts["201"] < 1+size || counts["201"]+counts["409 IDEMPOTENCY_CONFLICT"] != len(responses) {
 			p.Violation("%v", counts)
 		}
 		ids := map[string]bool{}
-		for _, a := range answers {
+		for _, a := range responses {
 			if a.status == http.StatusCreated {
 				ids[a.member("id")] = true
 				kept++
@@ -115,17 +115,17 @@ func (c *cluster) listsOnce() {
 	for app := 5; app < 8; app++ {
 		content := fmt.Sprintf(`{"slug": "slug-%d", "name": "Listing", "summary": "A summary", "description": "A description."}`, app)
 		path := "apps/" + c.app(app) + "/listing"
-		review := func(state string) func(n *node) answer {
-			return func(n *node) answer {
+		review := func(state string) func(n *node) response {
+			return func(n *node) response {
 				return c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/apps/"+c.client(app)+"/listing", `{"state": "`+state+`"}`, "Content-Type", "application/json"))
 			}
 		}
-		save := func(n *node) answer { return c.console(n, developer, http.MethodPost, path, content) }
-		submit := func(n *node) answer { return c.console(n, developer, http.MethodPost, path+"/submit", "") }
+		save := func(n *node) response { return c.console(n, developer, http.MethodPost, path, content) }
+		submit := func(n *node) response { return c.console(n, developer, http.MethodPost, path+"/submit", "") }
 		for round := range testenv.Rounds(1, 10) {
 			for _, step := range []struct {
 				name       string
-				do         func(n *node) answer
+				do         func(n *node) response
 				won, after string
 			}{
 				{"first save", save, "201", "409 LISTING_EXISTS"},

@@ -118,10 +118,10 @@ func (c *cluster) restartsOneByOne() {
 	close(stop)
 	wg.Wait()
 	total := 0
-	for w, answered := range created {
+	for w, responded := range created {
 		var n int
-		if err := c.db.QueryRowContext(c.Context(), "SELECT COUNT(*) FROM books_invoice WHERE business_id = $1 AND number LIKE 'R-%'", c.business(w)).Scan(&n); err != nil || n != answered {
-			p.Violation("%d invoices, %d answered with 201, %v", n, answered, err)
+		if err := c.db.QueryRowContext(c.Context(), "SELECT COUNT(*) FROM books_invoice WHERE business_id = $1 AND number LIKE 'R-%'", c.business(w)).Scan(&n); err != nil || n != responded {
+			p.Violation("%d invoices, %d answered with 201, %v", n, responded, err)
 		}
 		total += n
 	}
@@ -133,7 +133,7 @@ func (c *cluster) makesCalls() {
 	const app = 8
 	access := c.connect(c.nodes[0], c.place(app, 0)).access
 	for _, path := range []string{"/profile", "/profile", "/invoices", "/payments"} { // the last is forbidden
-		for _, a := range c.race(callsEach, func(n *node) answer { return c.call(n, access, http.MethodGet, path, "") }) {
+		for _, a := range c.race(callsEach, func(n *node) response { return c.call(n, access, http.MethodGet, path, "") }) {
 			if (a.status == http.StatusForbidden) != (path == "/payments") {
 				c.Errorf("%s: %v", path, a)
 			}

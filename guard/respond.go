@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Answer sets the response of a write, in the transaction of the write: both are committed
+// Respond sets the response of a write, in the transaction of the write: both are committed
 // or neither is. The handler commits, writes nothing itself and returns nil; the client
 // then gets this response. If the request has an Idempotency-Key, every repetition within
 // [KeyLifetime] gets the same response, even if the process died, or the handler failed,
@@ -18,9 +18,9 @@ import (
 //
 // tx is the transaction that the handler opened and writes with: of the store's
 // BeginTx, storage.SQL of a *sql.Tx, or postgres.Pgx of a pgx.Tx, on the database
-// of the store. On PostgreSQL make Answer the last statement before the commit:
+// of the store. On PostgreSQL make Respond the last statement before the commit:
 // repetitions that come in between wait for it. A transaction that is run again
-// calls Answer again; the last call counts.
+// calls Respond again; the last call counts.
 //
 // status is 200 to 399; to send another status, return an error instead, which rolls back.
 // body is encoded as JSON; nil means no body. Set Location and other headers before the
@@ -34,8 +34,8 @@ import (
 // With a key it costs one statement and no commit; without one it costs nothing.
 // Outside of a POST, PUT, PATCH or DELETE that [Idempotency.Wrap] serves it is
 // an error.
-func Answer(ctx context.Context, tx storage.Tx, status int, body any) error {
-	call, ok := ctx.Value(answeringKey{}).(*answering)
+func Respond(ctx context.Context, tx storage.Tx, status int, body any) error {
+	call, ok := ctx.Value(respondingKey{}).(*responding)
 	switch {
 	case !ok:
 		return errors.New("guard: Answer in a request that is not a guarded write")
@@ -44,53 +44,53 @@ func Answer(ctx context.Context, tx storage.Tx, status int, body any) error {
 	case status < 200 || status > 399:
 		return fmt.Errorf("guard: Answer with the status %d; return an error instead", status)
 	}
-	answer, err := call.encode(status, body)
+	response, err := call.encode(status, body)
 	if err != nil {
 		return err
 	}
-	call.answer, call.err = &answer, call.finish(ctx, tx, answer)
+	call.response, call.err = &response, call.finish(ctx, tx, response)
 	return call.err
 }
 
-type answeringKey struct{}
+type respondingKey struct{}
 
-// answering is a write under way: the place where Answer leaves the answer.
-type answering struct {
+// responding is a write in progress. Respond stores the response in it.
+type responding struct {
 	cfg    *IdempotencyConfig
 	owner  *KeyOwner // nil: the request has no key
 	header http.Header
 	keep   keeper
 
-	answer *KeyAnswer // the last that was decided
-	err    error      // why it could not be recorded
+	response *KeyResponse // the last that was decided
+	err      error        // why it could not be recorded
 }
 
-func (a *answering) encode(status int, body any) (KeyAnswer, error) {
-	answer := KeyAnswer{Status: status, Header: a.keep.pick(a.header)}
+func (a *responding) encode(status int, body any) (KeyResponse, error) {
+	response := KeyResponse{Status: status, Header: a.keep.pick(a.header)}
 	if body == nil {
-		return answer, nil
+		return response, nil
 	}
 	if !mayHaveBody(status) {
-		return KeyAnswer{}, fmt.Errorf("guard: Answer with a body for the status %d", status)
+		return KeyResponse{}, fmt.Errorf("guard: Answer with a body for the status %d", status)
 	}
 	var err error
-	if answer.Body, err = apierror.EncodeJSON(body); err != nil {
-		return KeyAnswer{}, fmt.Errorf("guard: %w", err)
+	if response.Body, err = apierror.EncodeJSON(body); err != nil {
+		return KeyResponse{}, fmt.Errorf("guard: %w", err)
 	}
-	answer.Header.Set("Content-Type", "application/json")
-	answer.Header.Set("X-Content-Type-Options", "nosniff")
-	return answer, nil
+	response.Header.Set("Content-Type", "application/json")
+	response.Header.Set("X-Content-Type-Options", "nosniff")
+	return response, nil
 }
 
-// finish gives the key the answer, or that there was one when it is too large.
-func (a *answering) finish(ctx context.Context, tx storage.Tx, answer KeyAnswer) error {
+// finish gives the key the response, or that there was one when it is too large.
+func (a *responding) finish(ctx context.Context, tx storage.Tx, response KeyResponse) error {
 	if a.owner == nil {
 		return nil
 	}
-	if len(answer.Body) > a.cfg.MaxAnswer {
-		answer.Body, answer.IsOmitted = nil, true
+	if len(response.Body) > a.cfg.MaxResponse {
+		response.Body, response.IsOmitted = nil, true
 	}
-	if err := a.cfg.Store.FinishKey(ctx, tx, *a.owner, answer); err != nil {
+	if err := a.cfg.Store.FinishKey(ctx, tx, *a.owner, response); err != nil {
 		return fmt.Errorf("guard: record the answer: %w", err)
 	}
 	return nil

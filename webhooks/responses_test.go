@@ -13,7 +13,7 @@ import (
 
 // DLV-01, DLV-02: a 2xx whose headers are in within 10 seconds is a success, and
 // nothing else is. DLV-09: what came back is kept.
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	t.Parallel()
 	hijack := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -36,16 +36,16 @@ func TestAnswers(t *testing.T) {
 		code      int
 		lastError string
 	}{
-		"200":                    {answer(200), 200, ""},
-		"201":                    {answer(201), 201, ""},
-		"299":                    {answer(299), 299, ""},
-		"300":                    {answer(300), 300, "answered with status 300"},
+		"200":                    {response(200), 200, ""},
+		"201":                    {response(201), 201, ""},
+		"299":                    {response(299), 299, ""},
+		"300":                    {response(300), 300, "answered with status 300"},
 		"301":                    {redirect(301), 301, "answered with status 301"},
 		"307":                    {redirect(307), 307, "answered with status 307"},
-		"304":                    {answer(304), 304, "answered with status 304"},
-		"400":                    {answer(400), 400, "answered with status 400"},
-		"410":                    {answer(410), 410, "answered with status 410"},
-		"503":                    {answer(503), 503, "answered with status 503"},
+		"304":                    {response(304), 304, "answered with status 304"},
+		"400":                    {response(400), 400, "answered with status 400"},
+		"410":                    {response(410), 410, "answered with status 410"},
+		"503":                    {response(503), 503, "answered with status 503"},
 		"just in time":           {pause(webhooks.AttemptTimeout - time.Millisecond), 200, ""},
 		"too late":               {pause(webhooks.AttemptTimeout + time.Millisecond), 0, "timed out"},
 		"never":                  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, "timed out"},
@@ -73,11 +73,11 @@ func TestAnswers(t *testing.T) {
 					t.Fatalf("%+v", d)
 				}
 				got := attempts[0]
-				if got.ResponseCode != test.code || got.Error != test.lastError || got.Number != 1 || got.Duration > webhooks.AttemptTimeout || len(got.Answer) > 1<<10 {
+				if got.ResponseCode != test.code || got.Error != test.lastError || got.Number != 1 || got.Duration > webhooks.AttemptTimeout || len(got.ResponseBody) > 1<<10 {
 					t.Errorf("attempt %+v", got)
 				}
-				if strings.Contains(name, "no end") && !bytes.Equal(got.Answer, bytes.Repeat([]byte{'x'}, 1<<10)) {
-					t.Errorf("the first KiB of the answer is not kept: %q", got.Answer)
+				if strings.Contains(name, "no end") && !bytes.Equal(got.ResponseBody, bytes.Repeat([]byte{'x'}, 1<<10)) {
+					t.Errorf("the first KiB of the answer is not kept: %q", got.ResponseBody)
 				}
 				if posts := r.net.posts("127.0.0.9"); len(posts) != 0 {
 					t.Error("a redirect was followed")

@@ -16,9 +16,9 @@ import (
 	"github.com/partnerkit/partnerkit/storage/postgres"
 )
 
-// A host answers in a transaction of its own, of database/sql or of pgx; the
-// answer is committed with it, or rolled back with it.
-func TestAnswerInHostsTransaction(t *testing.T) {
+// A host responds in a transaction of its own, of database/sql or of pgx; the
+// response is committed with it, or rolled back with it.
+func TestRespondInHostsTransaction(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		if s.url == "" {
 			return // the one connection that writes is the store's
@@ -39,7 +39,7 @@ func TestAnswerInHostsTransaction(t *testing.T) {
 				if err := s.insert(r.Context(), tx, made); err != nil {
 					return err
 				}
-				if err := guard.Answer(r.Context(), tx, http.StatusCreated, made); err != nil {
+				if err := guard.Respond(r.Context(), tx, http.StatusCreated, made); err != nil {
 					return err
 				}
 				if fails != nil {
@@ -96,9 +96,9 @@ func (s *shop) beginPgx(ctx context.Context) (storage.Tx, func(context.Context) 
 	}
 }
 
-// Answers that cannot be given are errors, with a key and without; the key is
+// Responses that cannot be given are errors, with a key and without; the key is
 // free afterwards.
-func TestAnswerRefuses(t *testing.T) {
+func TestRespondRefuses(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		for name, test := range map[string]struct {
 			withoutTx bool
@@ -124,7 +124,7 @@ func TestAnswerRefuses(t *testing.T) {
 					if test.withoutTx {
 						on = nil
 					}
-					err = guard.Answer(r.Context(), on, test.status, test.body)
+					err = guard.Respond(r.Context(), on, test.status, test.body)
 					if err == nil {
 						s.Errorf("%s: no error", name)
 					}
@@ -139,7 +139,7 @@ func TestAnswerRefuses(t *testing.T) {
 			if err != nil {
 				s.Fatal(err)
 			}
-			if err := guard.Answer(ctx, tx, 200, nil); err == nil || !strings.Contains(err.Error(), "not a guarded write") {
+			if err := guard.Respond(ctx, tx, 200, nil); err == nil || !strings.Contains(err.Error(), "not a guarded write") {
 				s.Errorf("outside of a guarded write: %v", err)
 			}
 			_ = tx.Rollback()
@@ -147,9 +147,9 @@ func TestAnswerRefuses(t *testing.T) {
 	})
 }
 
-// The response set by Answer is sent, even if the handler writes another one. The last call
+// The response set by Respond is sent, even if the handler writes another one. The last call
 // counts, and a nil body is empty.
-func TestAnswerIsWhatIsSent(t *testing.T) {
+func TestRespondIsWhatIsSent(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		for _, key := range []string{"k", ""} {
 			empty := func(w http.ResponseWriter, r *http.Request) error {
@@ -159,7 +159,7 @@ func TestAnswerIsWhatIsSent(t *testing.T) {
 					return err
 				}
 				defer tx.Rollback()
-				if err := guard.Answer(r.Context(), tx, http.StatusNoContent, nil); err != nil {
+				if err := guard.Respond(r.Context(), tx, http.StatusNoContent, nil); err != nil {
 					return err
 				}
 				return tx.Commit(r.Context())

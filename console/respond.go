@@ -6,12 +6,12 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
-// list answers with the whole of a list, as payloads.
+// list responds with the whole of a list, as payloads.
 func list[T, P any](w http.ResponseWriter, items []T, payload func(T) P) error {
 	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": convert(items, payload)})
 }
 
-// listPage answers with a page of a list.
+// listPage responds with a page of a list.
 func listPage[T, P any](w http.ResponseWriter, page Paged[T], payload func(T) P) error {
 	return apierror.WriteJSON(w, http.StatusOK, struct {
 		Data       []P    `json:"data"`
@@ -29,7 +29,7 @@ func convert[T, P any](items []T, payload func(T) P) []P {
 	return all
 }
 
-// noContent answers a call after which there is nothing to show.
+// noContent responds to a call after which there is nothing to show.
 func noContent(w http.ResponseWriter) error {
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// WriteJSON answers with value as JSON. It encodes before it writes: when
+// WriteJSON writes value as a JSON response. It encodes before it writes: when
 // encoding fails nothing has been sent, and a [Handler] that returns the error
 // still gets its 500. A client that disconnects during the response is not an
 // error.
@@ -19,7 +19,7 @@ func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	if err != nil {
 		return err
 	}
-	header, values := w.Header(), []string{jsonType, "nosniff"} // one allocation: every answer has them
+	header, values := w.Header(), []string{jsonType, "nosniff"} // one allocation: every response has them
 	header["Content-Type"], header["X-Content-Type-Options"] = values[0:1:1], values[1:2:2]
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded)

@@ -14,9 +14,9 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
-// A handler writes its row and its answer in one transaction. However often the
-// app sends the request, there is one row, and one answer.
-func ExampleAnswer() {
+// A handler writes its row and its response in one transaction. However often the
+// app sends the request, there is one row, and one response.
+func ExampleRespond() {
 	ctx := context.Background()
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory})
 	if err != nil {
@@ -38,7 +38,7 @@ func ExampleAnswer() {
 		defer tx.Rollback()
 		made++ // in place of rows that are written with tx
 		w.Header().Set("Location", fmt.Sprintf("/invoices/%d", made))
-		if err := guard.Answer(r.Context(), tx, http.StatusCreated, map[string]int{"number": made}); err != nil {
+		if err := guard.Respond(r.Context(), tx, http.StatusCreated, map[string]int{"number": made}); err != nil {
 			return err
 		}
 		return tx.Commit(r.Context())

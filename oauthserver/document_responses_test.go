@@ -81,10 +81,10 @@ func TestDocumentFreshness_CIMD02(t *testing.T) {
 	}
 }
 
-// CIMD-02: which answers are documents; and failures are kept nowhere.
-func TestDocumentAnswers_CIMD02(t *testing.T) {
+// CIMD-02: which responds are documents; and failures are kept nowhere.
+func TestDocumentResponses_CIMD02(t *testing.T) {
 	t.Parallel()
-	answer := func(status int, contentType string, more ...string) http.HandlerFunc {
+	response := func(status int, contentType string, more ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", contentType)
 			for i := 0; i+1 < len(more); i += 2 {
@@ -108,32 +108,32 @@ func TestDocumentAnswers_CIMD02(t *testing.T) {
 		handler http.HandlerFunc
 		fine    bool
 	}{
-		{"JSON", answer(200, "application/json"), true},
-		{"with charset", answer(200, "application/json; charset=UTF-8"), true},
-		{"in capitals", answer(200, "Application/JSON"), true},
-		{"built on JSON", answer(200, "application/client-metadata+json"), true},
-		{"identity", answer(200, "application/json", "Content-Encoding", "identity"), true},
-		{"another charset", answer(200, "application/json; charset=utf-16"), false},
-		{"text", answer(200, "text/plain"), false},
-		{"HTML", answer(200, "text/html; charset=utf-8"), false},
-		{"a list of JSON", answer(200, "application/json-seq"), false},
-		{"JSON of images", answer(200, "image/svg+json"), false},
-		{"malformed type", answer(200, "application/json; charset"), false},
-		{"empty type", answer(200, ""), false},
-		{"two types", answer(200, "application/json", "Content-Type", "text/html"), false},
-		{"compressed", answer(200, "application/json", "Content-Encoding", "gzip"), false},
-		{"201", answer(201, "application/json"), false},
-		{"203", answer(203, "application/json"), false},
-		{"204", answer(204, "application/json"), false},
-		{"206", answer(206, "application/json"), false},
-		{"304", answer(304, "application/json"), false},
-		{"404", answer(404, "application/json"), false},
-		{"410", answer(410, "application/json"), false},
-		{"500", answer(500, "application/json", "Cache-Control", "max-age=600"), false},
-		{"301", answer(301, "application/json", "Location", "/client.json"), false},
-		{"302", answer(302, "application/json", "Location", "/client.json"), false},
-		{"307", answer(307, "application/json", "Location", "/client.json"), false},
-		{"308", answer(308, "application/json", "Location", "/client.json"), false},
+		{"JSON", response(200, "application/json"), true},
+		{"with charset", response(200, "application/json; charset=UTF-8"), true},
+		{"in capitals", response(200, "Application/JSON"), true},
+		{"built on JSON", response(200, "application/client-metadata+json"), true},
+		{"identity", response(200, "application/json", "Content-Encoding", "identity"), true},
+		{"another charset", response(200, "application/json; charset=utf-16"), false},
+		{"text", response(200, "text/plain"), false},
+		{"HTML", response(200, "text/html; charset=utf-8"), false},
+		{"a list of JSON", response(200, "application/json-seq"), false},
+		{"JSON of images", response(200, "image/svg+json"), false},
+		{"malformed type", response(200, "application/json; charset"), false},
+		{"empty type", response(200, ""), false},
+		{"two types", response(200, "application/json", "Content-Type", "text/html"), false},
+		{"compressed", response(200, "application/json", "Content-Encoding", "gzip"), false},
+		{"201", response(201, "application/json"), false},
+		{"203", response(203, "application/json"), false},
+		{"204", response(204, "application/json"), false},
+		{"206", response(206, "application/json"), false},
+		{"304", response(304, "application/json"), false},
+		{"404", response(404, "application/json"), false},
+		{"410", response(410, "application/json"), false},
+		{"500", response(500, "application/json", "Cache-Control", "max-age=600"), false},
+		{"301", response(301, "application/json", "Location", "/client.json"), false},
+		{"302", response(302, "application/json", "Location", "/client.json"), false},
+		{"307", response(307, "application/json", "Location", "/client.json"), false},
+		{"308", response(308, "application/json", "Location", "/client.json"), false},
 		{"5 KiB", sized(5 << 10), true},
 		{"5 KiB and a byte", sized(5<<10 + 1), false},
 		{"1 MiB", sized(1 << 20), false},
