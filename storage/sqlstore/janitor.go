@@ -134,9 +134,12 @@ var (
 		SELECT t.family_id, t.generation FROM partnerkit_refresh_token t WHERE t.id IN (` + dueTokens + `))
 		AND NOT EXISTS (SELECT 1 FROM partnerkit_used_refresh_token u WHERE u.family_id = partnerkit_family.id)`
 
-	purgeRefreshTokens = `DELETE FROM partnerkit_refresh_token WHERE id IN (` + dueTokens + `)
-		AND NOT EXISTS (SELECT 1 FROM partnerkit_family x WHERE x.id = family_id AND x.generation = partnerkit_refresh_token.generation)
-		AND id NOT IN (SELECT t.id` + usedAndAlive + ` AND NOT EXISTS (SELECT 1 FROM partnerkit_used_refresh_token u WHERE u.digest = t.digest))`
+	// The conditions are on the due rows alone: PostgreSQL would evaluate them for the whole
+	// table otherwise.
+	purgeRefreshTokens = `DELETE FROM partnerkit_refresh_token WHERE id IN (SELECT d.id
+		FROM (` + expired("partnerkit_refresh_token", "id, family_id, generation", "id", "") + `) AS d
+		WHERE NOT EXISTS (SELECT 1 FROM partnerkit_family x WHERE x.id = d.family_id AND x.generation = d.generation)
+		AND d.id NOT IN (SELECT t.id` + usedAndAlive + ` AND NOT EXISTS (SELECT 1 FROM partnerkit_used_refresh_token u WHERE u.digest = t.digest)))`
 )
 
 // keepUsedTokens returns the first of them. It locks the families, so that none of them is
