@@ -72,7 +72,7 @@ func SQLite(p bench.Plan, r *report.Report) error {
 		worst = max(worst, one)
 	}
 	r.Add(report.Row{
-		Group: group, Operation: "first answer after the start, on a database that is there", Ours: report.Round(middle).String(), Ratios: fmt.Sprintf("worst of %d: %v", starts, report.Round(worst)),
+		Group: group, Operation: "first response after the start, on an existing database", Ours: report.Round(middle).String(), Ratios: fmt.Sprintf("worst of %d: %v", starts, report.Round(worst)),
 		Bar: "at most " + mostStart.String(), Missed: middle > mostStart,
 	})
 	return rest(p, r, program, db)
