@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -37,7 +38,7 @@ type Field struct {
 // MarshalJSON implements json.Marshaler. Times have milliseconds.
 func (f Field) MarshalJSON() ([]byte, error) {
 	type members Field
-	return marshal(struct {
+	return apierror.EncodeJSON(struct {
 		members
 		CreatedAt stamp.Time `json:"createdAt"`
 		UpdatedAt stamp.Time `json:"updatedAt"`

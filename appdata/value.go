@@ -1,10 +1,10 @@
 package appdata
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -35,19 +35,9 @@ type Value struct {
 // MarshalJSON implements json.Marshaler. Times have milliseconds.
 func (v Value) MarshalJSON() ([]byte, error) {
 	type members Value
-	return marshal(struct {
+	return apierror.EncodeJSON(struct {
 		members
 		CreatedAt stamp.Time `json:"createdAt"`
 		UpdatedAt stamp.Time `json:"updatedAt"`
 	}{members(v), stamp.Of(v.CreatedAt), stamp.Of(v.UpdatedAt)})
-}
-
-// marshal leaves the characters of HTML as they are; the encoder around it escapes them where
-// it has to.
-func marshal(v any) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'}), err
 }

@@ -12,9 +12,8 @@ import (
 
 // How large images may be, in pixels. An icon is square.
 const (
-	minIcon, maxIcon                        = 128, 1024
-	minScreenshotWidth, minScreenshotHeight = 640, 360
-	maxScreenshot                           = 4096
+	maxIcon       = 1024
+	maxScreenshot = 4096
 )
 
 // imageShape holds the format and size from the header of an image.
@@ -31,11 +30,10 @@ func checkImage(n NewAsset) (imageShape, error) {
 	switch {
 	case n.Kind != AssetIcon && n.Kind != AssetScreenshot:
 		v.Add("kind must be %s or %s", AssetIcon, AssetScreenshot)
-	case ok && n.Kind == AssetIcon && (shape.width != shape.height || shape.width < minIcon || shape.width > maxIcon):
-		v.Add("file must be a square of %d to %d pixels; this one has %d by %d", minIcon, maxIcon, shape.width, shape.height)
-	case ok && n.Kind == AssetScreenshot && (shape.width < minScreenshotWidth || shape.height < minScreenshotHeight || max(shape.width, shape.height) > maxScreenshot):
-		v.Add("file must have at least %d by %d pixels and at most %d by %d; this one has %d by %d",
-			minScreenshotWidth, minScreenshotHeight, maxScreenshot, maxScreenshot, shape.width, shape.height)
+	case ok && n.Kind == AssetIcon && (shape.width != shape.height || shape.width > maxIcon):
+		v.Add("file must be a square of at most %d by %[1]d pixels; this one has %d by %d", maxIcon, shape.width, shape.height)
+	case ok && n.Kind == AssetScreenshot && max(shape.width, shape.height) > maxScreenshot:
+		v.Add("file must have at most %d by %[1]d pixels; this one has %d by %d", maxScreenshot, shape.width, shape.height)
 	case ok && !shape.isWhole(n.Data):
 		v.Add("file is cut off, or damaged")
 	}

@@ -62,8 +62,8 @@ const (
 	noImage     = "file must be a PNG, JPEG or WebP image"
 	isCut       = "file is cut off, or damaged"
 	noKind      = "kind must be icon or screenshot"
-	iconSize    = "file must be a square of 128 to 1024 pixels; this one has "
-	screenSizes = "file must have at least 640 by 360 pixels and at most 4096 by 4096; this one has "
+	iconSize    = "file must be a square of at most 1024 by 1024 pixels; this one has "
+	screenSizes = "file must have at most 4096 by 4096 pixels; this one has "
 )
 
 // CON-02: the type of an image is detected from its content, not from its name.
@@ -78,6 +78,8 @@ func TestAssetContent_CON02(t *testing.T) {
 		want   []string // or what is wrong
 	}{
 		{"PNG", upload{kind: "icon", file: pngOf(128, 128)}, "image/png", nil},
+		{"the smallest icon", upload{kind: "icon", file: pngOf(1, 1)}, "image/png", nil},
+		{"the smallest screenshot", upload{kind: "screenshot", file: pngOf(1, 1)}, "image/png", nil},
 		{"the largest icon", upload{kind: "icon", file: pngOf(1024, 1024)}, "image/png", nil},
 		{"JPEG", upload{kind: "screenshot", file: jpegOf(640, 360)}, "image/jpeg", nil},
 		{"the largest screenshot", upload{kind: "screenshot", file: pngOf(4096, 4096)}, "image/png", nil},
@@ -117,11 +119,8 @@ func TestAssetContent_CON02(t *testing.T) {
 		{"WebP between key frames", upload{kind: "icon", file: webpOf("VP8 ", "\x11\x00\x00\x9d\x01\x2a\x80\x00\x80\x00")}, "", []string{noImage}},
 		{"WebP of no size", upload{kind: "icon", file: webpLossy(0, 0)}, "", []string{noImage}},
 
-		{"small icon", upload{kind: "icon", file: pngOf(127, 127)}, "", []string{iconSize + "127 by 127"}},
 		{"large icon", upload{kind: "icon", file: pngOf(1025, 1025)}, "", []string{iconSize + "1025 by 1025"}},
 		{"icon that is not square", upload{kind: "icon", file: pngOf(128, 129)}, "", []string{iconSize + "128 by 129"}},
-		{"narrow screenshot", upload{kind: "screenshot", file: pngOf(639, 360)}, "", []string{screenSizes + "639 by 360"}},
-		{"low screenshot", upload{kind: "screenshot", file: pngOf(640, 359)}, "", []string{screenSizes + "640 by 359"}},
 		{"wide screenshot", upload{kind: "screenshot", file: pngClaiming(4097, 4096)}, "", []string{screenSizes + "4097 by 4096"}},
 		{"high screenshot", upload{kind: "screenshot", file: webpExtended(4096, 4097)}, "", []string{screenSizes + "4096 by 4097"}},
 		{"a bomb", upload{kind: "screenshot", file: pngClaiming(100_000, 100_000)}, "", []string{screenSizes + "100000 by 100000"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -26,6 +27,9 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 	var v apierror.Validation
 	if _, ok := appActions[f.Status]; !ok && f.Status != "" {
 		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+	}
+	if p.After != "" && !strings.HasPrefix(p.After, string(id.App)) {
+		v.Add("after must be the nextCursor of a page")
 	}
 	if err := v.Err(); err != nil {
 		return console.Paged[oauthserver.App]{}, err

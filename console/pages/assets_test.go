@@ -133,13 +133,13 @@ func TestUploadRefused_CON04(t *testing.T) {
 	}{
 		{"icon", nil, http.StatusBadRequest, "file must be a PNG, JPEG or WebP image"},
 		{"icon", []byte("<svg onload=alert(1)>"), http.StatusBadRequest, "file must be a PNG, JPEG or WebP image"},
-		{"icon", o.png(128, 129), http.StatusBadRequest, "file must be a square of 128 to 1024 pixels; this one has 128 by 129"},
+		{"icon", o.png(128, 129), http.StatusBadRequest, "file must be a square of at most 1024 by 1024 pixels; this one has 128 by 129"},
 		{"<b>", o.png(128, 128), http.StatusBadRequest, "kind must be icon or screenshot"},
 		{"icon", make([]byte, console.MaxAssetBytes+1), http.StatusRequestEntityTooLarge, "the body has more than 5242880 bytes"},
 	} {
 		o.upload(app, ann, test.kind, test.file).want(test.status).alerts(test.alert).shows("First draft")
 	}
-	o.upload(app, ann, "screenshot", o.png(128, 128)).marks("file", "File must have at least 640 by 360 pixels and at most 4096 by 4096; this one has 128 by 128")
+	o.upload(app, ann, "screenshot", o.png(4097, 1)).marks("file", "File must have at most 4096 by 4096 pixels; this one has 4097 by 1")
 	o.post("/apps/"+app.ID+"/assets", "kind", "icon").want(http.StatusUnsupportedMediaType)
 	if all, err := o.console.Assets(t.Context(), o.actor(ann), app.ID); err != nil || len(all) != 0 {
 		t.Errorf("kept %v, %v", all, err)
@@ -170,7 +170,7 @@ func TestListingIsKept_CON03_CON04(t *testing.T) {
 		replaces bool
 	}{
 		"upload":   {o.upload(app, ann, "icon", o.png(128, 128), entered...), http.StatusOK, "The image was uploaded. What you have entered is not saved yet.", "", true},
-		"rejected": {o.upload(app, ann, "screenshot", o.png(128, 128), entered...), http.StatusBadRequest, "", "File must have at least 640 by 360 pixels and at most 4096 by 4096; this one has 128 by 128", false},
+		"rejected": {o.upload(app, ann, "screenshot", o.png(4097, 1), entered...), http.StatusBadRequest, "", "File must have at most 4096 by 4096 pixels; this one has 4097 by 1", false},
 		"large":    {o.upload(app, ann, "icon", make([]byte, console.MaxAssetBytes+1), entered...), http.StatusRequestEntityTooLarge, "", "File is larger than 5 MB", false},
 		"larger":   {o.upload(app, ann, "icon", make([]byte, 2*console.MaxAssetBytes), entered...), http.StatusRequestEntityTooLarge, "", "File is larger than 5 MB", false},
 	} {
@@ -189,7 +189,7 @@ func TestListingIsKept_CON03_CON04(t *testing.T) {
 			t.Errorf("%s: the page is not part of the listing", name)
 		}
 	}
-	o.upload(app, ann, "screenshot", o.png(1, 1), entered...).keeps(url.Values{"kind": {"screenshot"}})
+	o.upload(app, ann, "screenshot", o.png(4097, 1), entered...).keeps(url.Values{"kind": {"screenshot"}})
 	want.Del("screenshots")
 	want.Add("screenshots", shot)
 	page := o.post(own+"/assets/"+other+"/delete", entered...).want(http.StatusOK).shows("The image was deleted. What you have entered is not saved yet.").lacks(other)

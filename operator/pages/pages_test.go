@@ -36,6 +36,7 @@ func TestApps(t *testing.T) {
 	lacks(t, found, "Other</a>")
 	sees(t, h.page(olga, "GET /operator/apps?status=SUSPENDED", nil).Want(http.StatusOK), "No apps found")
 	sees(t, h.page(olga, "GET /operator/apps?status=PAUSED", nil).Want(http.StatusBadRequest), "status must be ACTIVE, SUSPENDED or DEACTIVATED")
+	sees(t, h.page(olga, "GET /operator/apps?after=nope", nil).Want(http.StatusBadRequest), "after must be the nextCursor of a page")
 	h.page(olga, "GET /operator/apps?query=%00", nil).Want(http.StatusBadRequest)
 	h.page(olga, "GET /operator/apps/app_none", nil).Want(http.StatusNotFound)
 }
