@@ -48,6 +48,7 @@ prove: ## The long forms of all proofs, in about 90 minutes on two cores, and on
 	  go test -count=1 -timeout 90m -p 1 ./internal/proofs/... || failed=1; \
 	  (cd internal/e2e && go test -count=1 -timeout 90m ./linear ./migrations) || failed=1; \
 	  $(MAKE) fuzz FUZZTIME=10s || failed=1; \
+	  $(MAKE) bench-check || failed=1; \
 	  go run ./internal/proof/table <$(PROOFS) && [ -z "$$failed" ]
 
 .PHONY: soak
