@@ -37,7 +37,7 @@ func (c Writer) pageWriter(show ShowFailure) errorWriter {
 		if e.status >= 500 {
 			id := requestID(w)
 			c.logFault(r, id, err)
-			f.Message = interpolate(faultMessage, []string{id})
+			f.Message = interpolate(internalMessage, []string{id})
 		}
 		c.logMisuse(r, err)
 

@@ -136,7 +136,7 @@ var oauthCauses = []struct {
 	{apierror.InvalidRedirectURI, "registration: redirect_uris breaks its rules"},
 	{apierror.InvalidClientMetadata, "registration: another member is missing or malformed"},
 	{apierror.TemporarilyUnavailable, "a rate limit or a lockout; `Retry-After` has the seconds that the description names"},
-	{apierror.ServerError, "a fault of the service, 500 or 503; the description has a request id"},
+	{apierror.ServerError, "an internal error of the service, 500 or 503; the description has a request id"},
 }
 
 var grantCauses = []struct {

@@ -80,8 +80,8 @@ func writePlain(t *testing.T, b *strings.Builder) {
 		{apierror.TooLarge(1 << 20), "the body is larger than this path takes"},
 		{apierror.UnsupportedMediaType("application/json"), "another content type, a character set that is not UTF-8, or a content encoding"},
 		{apierror.TooManyRequests(12 * time.Second), "too many requests from one address that are not an app's; `Retry-After` has the same number"},
-		{apierror.Internal(errors.New("hidden")), "a fault of the service. The request id, also in `X-Request-Id`, is what its log has too"},
-		{apierror.Unavailable(errors.New("hidden")), "a fault that should pass; try again with the same `Idempotency-Key`"},
+		{apierror.Internal(errors.New("hidden")), "an internal error. The log has the same request id, which is in `X-Request-Id` too"},
+		{apierror.Unavailable(errors.New("hidden")), "a temporary internal error; try again with the same `Idempotency-Key`"},
 	} {
 		response := standard(apierror.Writer{}, get(), e.err)
 		var body struct{ Message json.RawMessage }

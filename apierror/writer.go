@@ -60,7 +60,7 @@ func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error)
 	if e.status >= 500 {
 		id = requestID(w)
 		c.logFault(r, id, err)
-		shown := Entry{Code: e.code, Status: e.status, Message: faultMessage, Params: 1}.New(id)
+		shown := Entry{Code: e.code, Status: e.status, Message: internalMessage, Params: 1}.New(id)
 		shown.retryAfter = e.retryAfter
 		e = shown
 	}
@@ -98,7 +98,7 @@ func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	if e.status >= 500 {
 		id := requestID(w)
 		c.logFault(r, id, err)
-		description = interpolate(faultMessage, []string{id})
+		description = interpolate(internalMessage, []string{id})
 	}
 	c.logMisuse(r, err)
 
@@ -119,8 +119,8 @@ func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	c.send(w, r, e.status, body)
 }
 
-// faultMessage is the only message that a client gets about an internal error.
-const faultMessage = "something went wrong on our side; the request id is {p0}"
+// internalMessage is the only message that a client gets about an internal error.
+const internalMessage = "something went wrong on our side; the request id is {p0}"
 
 func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body any) {
 	if err := WriteJSON(w, status, body); err != nil {

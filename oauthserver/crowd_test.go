@@ -15,7 +15,7 @@ type crowdStore struct {
 	meet func() // waits for all callers; nil: does not wait
 }
 
-func newCrowdKit(t testing.TB) (*apiHarness, *crowdStore) {
+func newCrowd(t testing.TB) (*apiHarness, *crowdStore) {
 	t.Helper()
 	var crowd *crowdStore
 	k := newAPIHarness(t, func(c *oauthserver.Config) {

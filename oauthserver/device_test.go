@@ -246,7 +246,7 @@ func TestDeviceUnknown(t *testing.T) {
 // DEV-07: of N polls of an approved code one gets the tokens.
 func TestDeviceRace(t *testing.T) {
 	t.Parallel()
-	k, crowd := newCrowdKit(t)
+	k, crowd := newCrowd(t)
 	device, user := k.newDevice(publicID)
 	k.approveDevice(user)
 	responses := make([]apiResponse, 8)

@@ -159,7 +159,7 @@ func TestCodeUntouched(t *testing.T) {
 func TestCodeRaceWrong(t *testing.T) {
 	t.Parallel()
 	for range 4 {
-		k, crowd := newCrowdKit(t)
+		k, crowd := newCrowd(t)
 		code := k.code(confidentialID, apiChallenge)
 		responses := make([]apiResponse, 8)
 		crowd.expect(len(responses))
@@ -233,7 +233,7 @@ func TestCodeUnknown(t *testing.T) {
 // end what it got.
 func TestCodeRace(t *testing.T) {
 	t.Parallel()
-	k, crowd := newCrowdKit(t)
+	k, crowd := newCrowd(t)
 	code := k.code(confidentialID, apiChallenge)
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))

@@ -240,7 +240,7 @@ func TestRefreshScope(t *testing.T) {
 // what it got.
 func TestRefreshRace(t *testing.T) {
 	t.Parallel()
-	k, crowd := newCrowdKit(t)
+	k, crowd := newCrowd(t)
 	_, refresh := k.tokens(confidentialID)
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))

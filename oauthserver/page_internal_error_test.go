@@ -14,14 +14,14 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// faultPage matches the page for an internal error, which has no details.
-var faultPage = regexp.MustCompile(`<p class="alert" role="alert" id="alert">something went wrong on our side; the request id is (req_[a-z2-7]{26})</p>`)
+// internalErrorPage matches the page for an internal error, which has no details.
+var internalErrorPage = regexp.MustCompile(`<p class="alert" role="alert" id="alert">something went wrong on our side; the request id is (req_[a-z2-7]{26})</p>`)
 
 // wantFault checks that a page reports an internal error, that the log has the cause, and
 // that neither contains a secret.
 func (e *pageEnv) wantFault(t *testing.T, p shownPage, status int, cause string) {
 	t.Helper()
-	found := faultPage.FindStringSubmatch(p.Body)
+	found := internalErrorPage.FindStringSubmatch(p.Body)
 	if p.Status != status || found == nil || p.location != "" {
 		t.Fatalf("%d to %q: %s", p.Status, p.location, p.main())
 	}
