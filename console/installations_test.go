@@ -49,7 +49,7 @@ func TestInstallations_CON11(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	first, second := all.data()[0], all.data()[1]
-	if want := at.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano); first["lastUsedAt"] != want || second["lastUsedAt"] != nil {
+	if want := at.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"); first["lastUsedAt"] != want || second["lastUsedAt"] != nil {
 		t.Errorf("last used at %v and %v, want %s and nothing", first["lastUsedAt"], second["lastUsedAt"], want)
 	}
 	page := d.ann("GET " + path + "/installations?limit=1")
