@@ -155,6 +155,11 @@ func filtered(q webhooks.DeliveryQuery) source {
 	return source{}
 }
 
+// pageSizes are the limits that are part of a statement's text, so that PostgreSQL plans it
+// once. For a placeholder it would expect a tenth of all rows, and plan each call. They are
+// few, since a database keeps only so many prepared statements, and callers choose limits.
+var pageSizes = []int{16, webhooks.MaxListed + 1}
+
 // newest selects columns of the newest deliveries of a source, at most limit. The one
 // delivery of an event needs no order, and without one there is no reason to read another
 // index.
@@ -176,9 +181,7 @@ func (from source) newest(t *statement, q webhooks.DeliveryQuery, columns string
 	if from.column != "event_id" {
 		text += " ORDER BY " + key + " || '' DESC"
 	}
-	if from.isExact {
-		// PostgreSQL plans such a page once. With a placeholder it would expect a tenth of all
-		// rows, and plan each call.
+	if from.isExact && slices.Contains(pageSizes, limit) {
 		return text + " LIMIT " + strconv.Itoa(limit)
 	}
 	return text + " LIMIT " + t.arg(limit)
@@ -215,6 +218,9 @@ func (s *Store) readDeliveries(ctx context.Context, q webhooks.DeliveryQuery, fr
 	index := q
 	if from.isExact {
 		index.Since = time.Time{} // cut off below: with two bounds PostgreSQL plans each call
+		if i := slices.IndexFunc(pageSizes, func(size int) bool { return size >= limit }); i >= 0 {
+			limit = pageSizes[i]
+		}
 	} else {
 		limit = max(webhooks.ScannedDeliveries, limit)
 	}
