@@ -109,7 +109,7 @@ func (f rows) counted(d dialect) string {
 // rows are the tables themselves.
 func (f rows) made(d dialect) []string {
 	replacer := strings.NewReplacer(
-		"{digest}", d.digest, "{scopes}", "'"+string(scopesText)+"'", "{apps}", fmt.Sprint(len(f.apps)), "{types}", fmt.Sprint(len(types)),
+		"{digest}", d.digest, "{scopes}", "'"+scopes.String()+"'", "{apps}", fmt.Sprint(len(f.apps)), "{types}", fmt.Sprint(len(types)),
 		"{installations}", fmt.Sprint(f.installations()), "{businesses}", fmt.Sprint(f.businesses()-1), "{webhooks}", fmt.Sprint(len(f.hooks)-1),
 		"{young}", fmt.Sprint(f.n-f.n/10), "{later}", fmt.Sprint(f.now.Add(24*time.Hour).UnixMilli()), "{body}", d.bytes(`{"id":"evt_","type":"invoice.created","apiVersion":"2026-01-01","data":{"invoice":{"id":"inv_1","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}}`),
 		"{answer}", d.bytes("ok"))

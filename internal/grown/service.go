@@ -3,7 +3,6 @@ package grown
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,9 +36,8 @@ const (
 )
 
 var (
-	scopes        = identity.MustScopes("customers:read", "events:read", "invoices:read", "invoices:write")
-	scopesText, _ = json.Marshal(scopes.Names())
-	types         = []string{"invoice.created", "invoice.paid", "customer.created", "customer.updated"} // of events
+	scopes = identity.MustScopes("customers:read", "events:read", "invoices:read", "invoices:write")
+	types  = []string{"invoice.created", "invoice.paid", "customer.created", "customer.updated"} // of events
 )
 
 // app is one of those that everything belongs to.

@@ -15,7 +15,7 @@ func (s *Store) HoldRequest(ctx context.Context, r oauthserver.AuthorizationRequ
 	_, err := s.exec(ctx, `INSERT INTO partnerkit_authorization_request
 			(id, digest, browser, session, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, scopeList(r.Scopes), r.State, r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt))
+		r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, r.Scopes.String(), r.State, r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt))
 	return wrap("hold request", err)
 }
 
@@ -179,7 +179,7 @@ func (t *tx) install(ctx context.Context, d oauthserver.Decision, appID string, 
 	var row installationRow
 	err := t.one(ctx, `INSERT INTO partnerkit_installation (id, app_id, business_id, status, scopes, created_at) VALUES ($1, $2, $3, 'ACTIVE', $4, $5)
 		ON CONFLICT (app_id, business_id) WHERE status = 'ACTIVE' DO UPDATE SET scopes = partnerkit_installation.scopes RETURNING `+installationColumns,
-		[]any{d.InstallationID, appID, d.BusinessID, scopeList(scopes), ms(d.Now)}, row.dest()...)
+		[]any{d.InstallationID, appID, d.BusinessID, scopes.String(), ms(d.Now)}, row.dest()...)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (t *tx) consent(ctx context.Context, d oauthserver.Decision, scopes identit
 	var created int64
 	err := t.one(ctx, `INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (installation_id, user_id) WHERE ended_at IS NULL DO UPDATE SET scopes = partnerkit_grant.scopes RETURNING id, scopes, created_at`,
-		[]any{d.GrantID, grant.InstallationID, grant.UserID, scopeList(scopes), ms(d.Now)}, &grant.ID, &held, &created)
+		[]any{d.GrantID, grant.InstallationID, grant.UserID, scopes.String(), ms(d.Now)}, &grant.ID, &held, &created)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (t *tx) consent(ctx context.Context, d oauthserver.Decision, scopes identit
 	grant.CreatedAt = fromMS(created)
 	if !grant.Scopes.HasAll(scopes) {
 		grant.Scopes = grant.Scopes.Union(scopes)
-		if _, err := t.exec(ctx, "UPDATE partnerkit_grant SET scopes = $2 WHERE id = $1", grant.ID, scopeList(grant.Scopes)); err != nil {
+		if _, err := t.exec(ctx, "UPDATE partnerkit_grant SET scopes = $2 WHERE id = $1", grant.ID, grant.Scopes.String()); err != nil {
 			return err
 		}
 	}

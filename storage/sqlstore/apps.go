@@ -59,7 +59,7 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 func appValues(a oauthserver.App) []any {
 	return []any{
 		a.ID, a.ClientID, string(a.Type), string(a.Status), a.StatusReason, string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
-		scopeList(a.Scopes), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt),
+		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt),
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
 	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
 			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14 WHERE id = $1`,
-		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), scopeList(a.Scopes),
+		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), a.Scopes.String(),
 		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason)
 	return err
 }

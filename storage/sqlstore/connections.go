@@ -142,7 +142,7 @@ func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID str
 }
 
 func (t *tx) setInstallationScopes(ctx context.Context, i oauthserver.Installation) error {
-	_, err := t.exec(ctx, "UPDATE partnerkit_installation SET scopes = $2 WHERE id = $1", i.ID, scopeList(i.Scopes))
+	_, err := t.exec(ctx, "UPDATE partnerkit_installation SET scopes = $2 WHERE id = $1", i.ID, i.Scopes.String())
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 func (s *Store) CreateDevice(ctx context.Context, d oauthserver.DeviceCode, digest oauthserver.Digest) error {
 	n, err := s.exec(ctx, `INSERT INTO partnerkit_device_code (id, digest, user_code, app_id, scopes, status, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_code) DO NOTHING`,
-		d.ID, digest.Bytes(), d.UserCode, d.AppID, scopeList(d.Scopes), string(oauthserver.DevicePending), ms(d.CreatedAt), ms(d.ExpiresAt))
+		d.ID, digest.Bytes(), d.UserCode, d.AppID, d.Scopes.String(), string(oauthserver.DevicePending), ms(d.CreatedAt), ms(d.ExpiresAt))
 	if err == nil && n == 0 {
 		err = oauthserver.ErrTaken
 	}

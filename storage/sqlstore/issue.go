@@ -108,7 +108,7 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 		case !won:
 			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
 		case m.RefreshID == "":
-			return issued, tx.insertAccess(ctx, of.owners(), nil, 0, scopeList(issued.Scopes), m)
+			return issued, tx.insertAccess(ctx, of.owners(), nil, 0, issued.Scopes.String(), m)
 		}
 		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
 	})
@@ -152,7 +152,7 @@ func refreshRow(family any, generation int64, m oauthserver.NewTokens) []any {
 
 // startFamily makes a family with its first tokens: 3 statements.
 func (t *tx) startFamily(ctx context.Context, p parents, granted identity.Scopes, m oauthserver.NewTokens) error {
-	of, scopes := p.owners(), scopeList(granted)
+	of, scopes := p.owners(), granted.String()
 	if err := t.later(ctx, insertFamily+" ($1, $2, $3, $4, $5, $6, $7)", familyRow(of, m.FamilyID, scopes)...); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 				return issued, err
 			}
 		}
-		return issued, tx.insertTokens(ctx, of.owners(), family, r.Token.Generation+1, scopeList(issued.Scopes), m)
+		return issued, tx.insertTokens(ctx, of.owners(), family, r.Token.Generation+1, issued.Scopes.String(), m)
 	})
 }
 
@@ -114,7 +114,7 @@ func (l locked) rotation(r oauthserver.Rotation) oauthserver.IssueResult {
 // keepResponse keeps what a retry of the rotation gets back.
 func (t *tx) keepResponse(ctx context.Context, family string, response []byte, scopes identity.Scopes, now time.Time) error {
 	return t.later(ctx, "UPDATE partnerkit_family SET answer = $1, answer_scopes = $2, answered_at = $3 WHERE id = $4",
-		response, scopeList(scopes), ms(now), family)
+		response, scopes.String(), ms(now), family)
 }
 
 // reused is for a token of a family that has ended or gone on. The latter ends it,

@@ -72,12 +72,14 @@ func parseList(text string) ([]string, error) {
 	return values, nil
 }
 
-// scopeList is list for scopes.
-func scopeList(s identity.Scopes) string { return list(s.Names()) }
-
+// parseScopes reads scopes as they are stored: with a space between them, as String
+// writes them.
 func parseScopes(text string) (identity.Scopes, error) {
-	var s identity.Scopes
-	if err := s.UnmarshalJSON([]byte(text)); err != nil {
+	if text == "" {
+		return identity.Scopes{}, nil
+	}
+	s, err := identity.ParseScopes(text)
+	if err != nil {
 		return s, fmt.Errorf("stored scopes: %w", err)
 	}
 	return s, nil

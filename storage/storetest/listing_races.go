@@ -100,7 +100,7 @@ var listingLockCases = []testCase[*Env]{
 			must(t, err)
 			must(t, f.narrow(t, e.WithTx(tx)))
 			wantWaits(t, name, tx.Commit, act, func(err error) bool { return errors.Is(err, errStep) })
-			e.exec(t, `UPDATE partnerkit_app SET scopes = '["invoices:read"]' WHERE id = $1`, f.app.ID)
+			e.exec(t, `UPDATE partnerkit_app SET scopes = 'invoices:read' WHERE id = $1`, f.app.ID)
 		}
 	}},
 }

@@ -61,7 +61,7 @@ type ourRows struct {
 	family, code, newFamily, access, refresh *sql.Stmt
 }
 
-const scopes = `["customers:read","invoices:read"]`
+const scopes = "customers:read invoices:read"
 
 func newOurRows(db *sql.DB, schema string, clients int) (*ourRows, error) {
 	var r ourRows
