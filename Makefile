@@ -43,12 +43,13 @@ fuzz: ## Every fuzz target for FUZZTIME each
 .PHONY: prove
 prove: ## The long forms of all proofs, in about 90 minutes on two cores, and one table; non-zero when one fails
 	@rm -f $(PROOFS)
-	export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
+	began=$$(date +%s); export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
 	  go test -count=1 -timeout 90m $$(go list ./... | grep -v /proofs/) || failed=1; \
 	  go test -count=1 -timeout 90m -p 1 ./internal/proofs/... || failed=1; \
 	  (cd internal/e2e && go test -count=1 -timeout 90m ./linear ./migrations) || failed=1; \
 	  $(MAKE) fuzz FUZZTIME=10s || failed=1; \
 	  $(MAKE) bench-check || failed=1; \
+	  echo "$$(date -u +%F), commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(go env GOVERSION), $$((($$(date +%s) - began) / 60)) minutes"; \
 	  go run ./internal/proof/table <$(PROOFS) && [ -z "$$failed" ]
 
 .PHONY: soak
