@@ -5,6 +5,7 @@ package hostile_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -118,6 +119,9 @@ func (v *victim) token(client *http.Client, a app, pairs ...string) (tokens, res
 	return tokens{got.text("access_token"), got.text("refresh_token")}, got, err
 }
 
+// errLimited is returned when the token endpoint's limit is reached.
+var errLimited = errors.New("too many requests")
+
 // connect runs the whole flow: sign in, consent, code, token.
 func (v *victim) connect(a app, userID, businessID string) (*browser, tokens, error) {
 	b, err := v.signIn(userID, businessID)
@@ -129,7 +133,10 @@ func (v *victim) connect(a app, userID, businessID string) (*browser, tokens, er
 		return nil, tokens{}, err
 	}
 	got, said, err := v.token(b.Client, a, "grant_type", "authorization_code", "code", code, "redirect_uri", redirectURI)
-	if err != nil || said.status != http.StatusOK {
+	switch {
+	case err == nil && said.status == http.StatusTooManyRequests:
+		return nil, tokens{}, errLimited
+	case err != nil || said.status != http.StatusOK:
 		return nil, tokens{}, fmt.Errorf("redeem: %v, %v", said, err)
 	}
 	return b, got, nil

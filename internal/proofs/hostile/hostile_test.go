@@ -266,8 +266,10 @@ func (v *victim) slow() {
 	// Each asks for 300 KiB, a hundred times, and reads a byte now and then.
 	open("slow reader", v.API, strings.Repeat("GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n", 100), func(conn net.Conn) error {
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
-		_, err := conn.Read(make([]byte, 1))
-		return err
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+		return write(conn) // what arrived can still be read after the server has closed; writing fails
 	}, false)
 	time.Sleep(time.Second)
 	v.isServing(p)
