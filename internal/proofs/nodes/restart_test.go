@@ -75,6 +75,8 @@ func (c *cluster) restartsOneByOne() {
 	var created [workers]int
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
+	end := sync.OnceFunc(func() { close(stop); wg.Wait() })
+	defer end() // also when a connection or a start fails
 	for w := range workers {
 		access := c.connect(c.nodes[w%size], c.place(app, w)).access
 		wg.Go(func() {
@@ -115,8 +117,7 @@ func (c *cluster) restartsOneByOne() {
 			restarts++
 		}
 	}
-	close(stop)
-	wg.Wait()
+	end()
 	total := 0
 	for w, responded := range created {
 		var n int
