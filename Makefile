@@ -41,7 +41,7 @@ fuzz: ## Every fuzz target for FUZZTIME each
 	go run ./internal/proof/fuzz -time $(FUZZTIME)
 
 .PHONY: prove
-prove: ## The long forms of all proofs, in about 90 minutes on two cores, and one table; non-zero when one fails
+prove: ## The long forms of all proofs, in about two hours on two cores, and one table; non-zero when one fails
 	@rm -f $(PROOFS)
 	began=$$(date +%s); export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
 	  go test -count=1 -timeout 90m $$(go list ./... | grep -v /proofs/) || failed=1; \

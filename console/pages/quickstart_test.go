@@ -82,7 +82,7 @@ func TestQuickStartKinds(t *testing.T) {
 	o.must(err)
 	o.get("/apps/"+keyed.ID).want(http.StatusOK).shows("-d client_id="+keyed.ClientID, `-d client_assertion="$CLIENT_ASSERTION"`, "set CODE and CLIENT_ASSERTION").lacks("CLIENT_SECRET")
 
-	for _, statement := range []string{"UPDATE partnerkit_app SET redirect_uris = '[]'", "UPDATE partnerkit_app SET scopes = '[]'"} {
+	for _, statement := range []string{"UPDATE partnerkit_app SET redirect_uris = '[]'", "UPDATE partnerkit_app SET scopes = ''"} {
 		bare := newHarness(t, withReads)
 		app := bare.newApp()
 		_, err := bare.store.Tap.Exec(t.Context(), statement)
