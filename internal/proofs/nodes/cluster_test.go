@@ -20,7 +20,7 @@ import (
 )
 
 // The limiter counts by address, and Redis is shared with other tests: so calls come
-// from all over 127.0.0.0/8, each connection from another address.
+// from all over 127.0.0.0/8, each from another address.
 func TestMain(m *testing.M) {
 	http.DefaultTransport = transport(func() net.IP {
 		return net.IPv4(127, byte(1+rand.N(254)), byte(rand.N(256)), byte(1+rand.N(254)))
@@ -31,8 +31,7 @@ func TestMain(m *testing.M) {
 // transport dials from the given addresses.
 func transport(from func() net.IP) *http.Transport {
 	return &http.Transport{
-		MaxIdleConnsPerHost: 50,
-		IdleConnTimeout:     time.Minute,
+		DisableKeepAlives: true, // a connection that is used again keeps its address
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: from()}}
 			return dialer.DialContext(ctx, network, address)
