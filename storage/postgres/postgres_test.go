@@ -60,12 +60,12 @@ func hostDB(t testing.TB, driver, url string) *sql.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, storetest.OnSQL(open))
+	storetest.Run(t, storetest.OnSQL(reused(t)))
 }
 
 func TestDatabase(t *testing.T) {
 	t.Parallel()
-	storetest.RunSQL(t, open, open)
+	storetest.RunSQL(t, open, reused(t))
 }
 
 // New accepts a host's own database with any driver, and leaves it open.
