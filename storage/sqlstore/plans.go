@@ -58,7 +58,7 @@ func (s *Store) Unplanned(ctx context.Context, after string) (webhooks.Unplanned
 	}
 	err = eachIn(ctx, s, s.sql.of(`SELECT a.id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, NULL, NULL
 			FROM partnerkit_app a JOIN partnerkit_webhook w ON w.app_id = a.id
-			WHERE a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND a.id IN`),
+			WHERE a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.app_id IN`),
 		slices.Sorted(maps.Keys(apps)), eachSubscriber(func(app string, one webhooks.Subscriber) { u.ByApp[app] = append(u.ByApp[app], one) }))
 	for _, of := range u.ByApp {
 		slices.SortFunc(of, func(a, b webhooks.Subscriber) int { return strings.Compare(a.WebhookID, b.WebhookID) })
