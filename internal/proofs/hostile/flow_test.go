@@ -123,11 +123,16 @@ func (v *victim) token(client *http.Client, a app, pairs ...string) (tokens, res
 var errLimited = errors.New("too many requests")
 
 // connect runs the whole flow: sign in, consent, code, token.
-func (v *victim) connect(a app, userID, businessID string) (*browser, tokens, error) {
+func (v *victim) connect(a app, userID, businessID string) (_ *browser, _ tokens, err error) {
 	b, err := v.signIn(userID, businessID)
 	if err != nil {
 		return nil, tokens{}, err
 	}
+	defer func() {
+		if err != nil {
+			b.CloseIdleConnections()
+		}
+	}()
 	code, err := b.authorize(a.ClientID, businessID)
 	if err != nil {
 		return nil, tokens{}, err
