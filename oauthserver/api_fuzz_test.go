@@ -79,6 +79,7 @@ func FuzzBasic(f *testing.F) {
 	for _, seed := range []string{
 		"", "Basic", "Basic ", "Bearer x", "basic =", encode(confidentialID + ":" + apiSecret), encode(publicID + ":"), encode(":"), encode("a:b:c"),
 		encode("%00:x"), encode("\xff:"), encode(confidentialID + ":%61" + apiSecret[1:]), "Basic \x00", encode(publicID), encode(confidentialID + "+:x"),
+		encode(publicID+":") + "0",
 	} {
 		f.Add(seed)
 	}
@@ -91,7 +92,10 @@ func FuzzBasic(f *testing.F) {
 		got := k.token(func(r *http.Request) { r.Header.Set("Authorization", header) }, "grant_type", "x")
 		var id, text string
 		if scheme, rest, _ := strings.Cut(strings.TrimSpace(header), " "); strings.EqualFold(scheme, "Basic") {
-			decoded, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(rest))
+			decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest))
+			if err != nil {
+				decoded = nil // also what came before the mistake
+			}
 			id, text, _ = strings.Cut(string(decoded), ":")
 			id, _ = url.QueryUnescape(id)
 			text, _ = url.QueryUnescape(text)

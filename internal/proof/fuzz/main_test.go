@@ -86,3 +86,18 @@ func TestCounted(t *testing.T) {
 		t.Errorf("%d", n)
 	}
 }
+
+func TestIsOver(t *testing.T) {
+	t.Parallel()
+	const began = "fuzz: elapsed: 10s, execs: 93897 (9621/sec), new interesting: 11 (total: 20)\n--- FAIL: FuzzOptions (10.02s)\n"
+	for said, want := range map[string]bool{
+		began + "    context deadline exceeded\nFAIL\n":                                                        true,
+		began + "    context deadline exceeded\n    Failing input written to testdata/fuzz/x\nFAIL\n":          false,
+		began + "    --- FAIL: FuzzOptions (0.00s)\n        main_test.go:1: context deadline exceeded\nFAIL\n": false,
+		"PASS\n": false,
+	} {
+		if got := isOver([]byte(said)); got != want {
+			t.Errorf("%t for %s", got, said)
+		}
+	}
+}
