@@ -61,7 +61,7 @@ func (p *Platform) descriptionInput() openapi.Input {
 	}
 	for _, scope := range c.Scopes.All() {
 		if !scope.Internal {
-			in.Scopes = append(in.Scopes, openapi.Scope{Name: scope.Name, Description: scope.Description})
+			in.Scopes = append(in.Scopes, openapi.Scope{Name: scope.Name, Description: scope.Summary})
 		}
 	}
 	for _, route := range c.Routes {

@@ -9,10 +9,11 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// noteScopes are what an app can ask our people for, in words that they understand.
+// noteScopes are what an app can ask our people for: in words for them, and in the Summary in
+// words for developers.
 func noteScopes() (identity.ScopeCatalog, error) {
 	return identity.NewScopeCatalog(
-		identity.Scope{Name: "notes:read", Description: "Read your notes"},
+		identity.Scope{Name: "notes:read", Description: "See your notes", Summary: "Read notes"},
 		identity.Scope{Name: "notes:write", Description: "Write notes"},
 		identity.Scope{Name: partnerkit.EventsScope, Description: "See when notes are written"},
 	)

@@ -144,10 +144,10 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 // appChange returns the change that was sent, in the terms of the OAuth server, which
 // checks the rest.
 func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
-	if sent.Type.IsSent {
+	if isOther(sent.Type, string(app.Type)) {
 		v.Add("type cannot be changed; create another app")
 	}
-	if sent.OrganizationID.IsSent {
+	if isOther(sent.OrganizationID, app.OrganizationID) {
 		v.Add("organizationId cannot be changed")
 	}
 	changed := oauthserver.AppChange{Name: notNull(v, "name", sent.Name), RedirectURIs: notNull(v, "redirectUris", sent.RedirectURIs)}
@@ -161,6 +161,11 @@ func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent Ap
 	changed.AppURL = cleared(sent.AppURL, func(raw string) string { return c.appURL(v, raw) })
 	changed.PinnedVersion = cleared(sent.PinnedVersion, func(name string) string { return c.version(v, name, app.PinnedVersion) })
 	return changed, nil
+}
+
+// isOther reports whether a member was sent with another value than the present one.
+func isOther[T comparable](sent apierror.Optional[T], present T) bool {
+	return sent.IsSent && (sent.Value == nil || *sent.Value != present)
 }
 
 // notNull returns the value of a member that cannot be taken away; nil when it was not

@@ -110,6 +110,7 @@ func TestAppValidation_CON08(t *testing.T) {
 			"redirectUris[3] is not https", "redirectUris[4] has user info", "scopes: unknown scope: internal:admin",
 		}},
 		{"POST /developer/apps", strings.Replace(confidentialApp, "events:read", "events read", 1), []string{`scopes: scope 2 has a character that is not allowed`}},
+		{"PATCH " + path, `{"type": "CONFIDENTIAL", "organizationId": "org_1", "name": ""}`, []string{"name must have 1 to 120 characters"}}, // neither is a change
 		{"PATCH " + path, `{"type": "PUBLIC", "organizationId": null, "name": null, "redirectUris": null, "scopes": null}`, []string{
 			"type cannot be changed; create another app", "organizationId cannot be changed",
 			"name must not be null", "redirectUris must not be null", "scopes must not be null",

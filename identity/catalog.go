@@ -13,6 +13,10 @@ type Scope struct {
 	// scope can do, in plain words: "See your invoices".
 	Description string
 
+	// Summary is the text in the developer console and in the API description: "Read
+	// invoices". Empty: Description.
+	Summary string
+
 	// Internal scopes are known to the server and published, and no app may
 	// request them.
 	Internal bool
@@ -39,6 +43,9 @@ func NewScopeCatalog(entries ...Scope) (ScopeCatalog, error) {
 		if strings.TrimSpace(entry.Description) == "" {
 			return ScopeCatalog{}, fmt.Errorf("scope catalog: %s has no description", entry.Name)
 		}
+		if entry.Summary == "" {
+			entry.Summary = entry.Description
+		}
 		c.byName[entry.Name] = entry
 		c.entries = append(c.entries, entry)
 	}
@@ -52,19 +59,19 @@ func NewScopeCatalog(entries ...Scope) (ScopeCatalog, error) {
 // reading and writing of each type of record.
 func DefaultScopes() ScopeCatalog {
 	c, err := NewScopeCatalog(
-		Scope{Name: "profile:read", Description: "See your name and the name of your business"},
-		Scope{Name: "events:read", Description: "See what happens in your business, among the records it may see"},
-		Scope{Name: "invoices:read", Description: "See your invoices"},
+		Scope{Name: "profile:read", Description: "See your name and the name of your business", Summary: "Read the names of the user and the business"},
+		Scope{Name: "events:read", Description: "See what happens in your business, among the records it may see", Summary: "Read the events of what the app may read"},
+		Scope{Name: "invoices:read", Description: "See your invoices", Summary: "Read invoices"},
 		Scope{Name: "invoices:write", Description: "Create and change invoices"},
-		Scope{Name: "customers:read", Description: "See your customers"},
+		Scope{Name: "customers:read", Description: "See your customers", Summary: "Read customers"},
 		Scope{Name: "customers:write", Description: "Add and change customers"},
-		Scope{Name: "payments:read", Description: "See your payments"},
+		Scope{Name: "payments:read", Description: "See your payments", Summary: "Read payments"},
 		Scope{Name: "payments:write", Description: "Record, change and delete payments"},
-		Scope{Name: "accounts:read", Description: "See your chart of accounts"},
-		Scope{Name: "accounts:write", Description: "Change your chart of accounts"},
-		Scope{Name: "journal:read", Description: "See your journal entries"},
+		Scope{Name: "accounts:read", Description: "See your chart of accounts", Summary: "Read the chart of accounts"},
+		Scope{Name: "accounts:write", Description: "Change your chart of accounts", Summary: "Change the chart of accounts"},
+		Scope{Name: "journal:read", Description: "See your journal entries", Summary: "Read journal entries"},
 		Scope{Name: "journal:write", Description: "Post journal entries"},
-		Scope{Name: "suppliers:read", Description: "See your suppliers"},
+		Scope{Name: "suppliers:read", Description: "See your suppliers", Summary: "Read suppliers"},
 		Scope{Name: "suppliers:write", Description: "Add and change suppliers"},
 		Scope{Name: "internal:admin", Description: "Administer the service", Internal: true},
 	)

@@ -39,7 +39,9 @@ func (s *Server) newCall(r *http.Request, endpoint endpointName) call {
 	return call{endpoint: endpoint, now: s.cfg.Clock.Now(), ip: ip, address: ratelimit.NewIPKey("oauth "+string(endpoint), ip)}
 }
 
-// reader reads the parameters and the client's credentials of a request.
+// reader reads the parameters and the client's credentials of a request. If the body cannot be
+// read, it returns the credentials of the header with the error, so that the request counts
+// for its client.
 type reader func(r *http.Request) (apierror.Form, credentials.Credentials, error)
 
 // begin reads a request and counts it. A request that cannot be read or is rejected counts too.
@@ -66,7 +68,7 @@ func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (cal
 func readForm(r *http.Request) (apierror.Form, credentials.Credentials, error) {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
-		return nil, credentials.Credentials{}, err
+		return nil, credentials.ReadBasic(r), err
 	}
 	return form, credentials.Read(r, form), nil
 }

@@ -108,7 +108,7 @@ func readJSONOrForm(r *http.Request) (apierror.Form, credentials.Credentials, er
 	}
 	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, IgnoreUnknown: true}
 	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
-		return nil, credentials.Credentials{}, err
+		return nil, credentials.ReadBasic(r), err
 	}
 	form := apierror.Form{}
 	for name, value := range map[string]*string{

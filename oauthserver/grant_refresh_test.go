@@ -210,6 +210,21 @@ func TestRefreshNarrowedFromAbove(t *testing.T) {
 	}
 }
 
+// REF-06: a request for scopes that the grant has lost is refused as too wide, not as a dead
+// grant: the others are still granted.
+func TestRefreshScopeLost(t *testing.T) {
+	t.Parallel()
+	k := newAPIHarness(t)
+	_, refresh := k.tokens(confidentialID)
+	k.must(k.setScopes(k.app(confidentialID).ID, "customers:read"))
+	k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "invoices:read").
+		refused(http.StatusBadRequest, "invalid_scope", "no longer granted: invoices:read")
+	got := k.refresh(confidentialID, refresh).ok(tokenMembers)
+	if got.body["scope"] != "customers:read" {
+		t.Errorf("scope %v", got.body["scope"])
+	}
+}
+
 // REF-06: scope narrows the access token; the refresh token keeps what it had;
 // anything wider is refused and nothing is used up.
 func TestRefreshScope(t *testing.T) {

@@ -63,7 +63,7 @@ func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) error {
 func readFormAndHeader(r *http.Request) (apierror.Form, credentials.Credentials, error) {
 	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
 	if err != nil {
-		return nil, credentials.Credentials{}, err
+		return nil, credentials.ReadBasic(r), err
 	}
 	delete(form, "client_id")
 	delete(form, "client_secret")

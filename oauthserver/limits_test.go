@@ -247,6 +247,31 @@ func TestPairLockoutOfAliases(t *testing.T) {
 	}
 }
 
+// LOCK-01, OLIM-01: a request whose body cannot be read counts for the client of its header,
+// and a lockout refuses it.
+func TestUnreadableBodyCountsForClient(t *testing.T) {
+	t.Parallel()
+	unreadable := func(r *http.Request) {
+		r.SetBasicAuth(confidentialID, apiSecret)
+		r.Header.Set("Content-Type", "text/plain")
+	}
+	for path := range lockEndpoints() {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIHarness(t)
+			for range 600 {
+				k.post(path, unreadable, "token", "x").refused(http.StatusBadRequest, "invalid_request", "*")
+			}
+			k.post(path, unreadable, "token", "x").limited()
+			k.clock.Advance(2 * time.Minute)
+			for range 31 {
+				k.post(path, withBasic(confidentialID, "x"), "token", "x").refused(http.StatusUnauthorized, "invalid_client", "*")
+			}
+			k.post(path, unreadable, "token", "x").limited()
+		})
+	}
+}
+
 // LOCK-01, LOCK-05: the minute runs from the first failure.
 func TestPairLockoutMinute(t *testing.T) {
 	t.Parallel()

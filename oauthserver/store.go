@@ -243,6 +243,7 @@ const (
 	Dead       Outcome = "dead"        // something above it has ended, or no scope is left
 	Revoked    Outcome = "revoked"     // the family has ended, or the business revoked access
 	ClientDead Outcome = "client dead" // the app was suspended or deactivated meanwhile
+	TooWide    Outcome = "too wide"    // the token has scopes left, but none of those that a refresh asks for
 	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
 )
 

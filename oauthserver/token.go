@@ -157,6 +157,8 @@ func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued I
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	case ClientDead:
 		return none, s.refuseClient(ctx, c)
+	case TooWide:
+		return none, apierror.NewOAuth(apierror.InvalidScope, "no longer granted: "+c.form.Get("scope"))
 	}
 	return none, apierror.Failed("issue tokens", errors.New("the store returned an unknown outcome"))
 }

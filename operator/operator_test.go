@@ -106,6 +106,21 @@ func TestCallers(t *testing.T) {
 	})
 }
 
+// CON-09: the log of the operators has all that the developers' log has.
+func TestAuditOfConsoleToken(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	app := h.submitted("sync")
+	token := h.call("usr_ada", "POST /developer/tokens", `{"name": "nightly", "organizationId": "org_ledgerlink"}`).Want(http.StatusCreated).Text("token")
+	h.call("", "PATCH /developer/apps/"+app, `{"name": "Renamed"}`, "Authorization", "Bearer "+token).Want(http.StatusOK)
+	for _, path := range []string{"/operator/audit?action=app.updated", "/operator/apps/" + app} {
+		got := h.call("usr_olga", "GET "+path, "").Want(http.StatusOK)
+		if !strings.Contains(got.Body, `"token":"nightly"`) || !strings.Contains(got.Body, `"detail":"name: Sync_sync → Renamed"`) {
+			t.Errorf("%s: %s", path, got.Body)
+		}
+	}
+}
+
 func TestApps(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

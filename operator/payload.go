@@ -185,11 +185,13 @@ type auditPayload struct {
 	Action    audit.Action `json:"action"`
 	Target    *string      `json:"target"`
 	Reason    *string      `json:"reason"`
+	Detail    string       `json:"detail,omitempty"`
+	Token     string       `json:"token,omitempty"` // the name of the console token
 	CreatedAt stamp.Time   `json:"createdAt"`
 }
 
 func newAuditPayload(e audit.Entry) auditPayload {
-	return auditPayload{e.ID, orNull(e.AppID), orNull(e.UserID), e.Action, orNull(e.Target), orNull(e.Reason), stamp.Of(e.At)}
+	return auditPayload{e.ID, orNull(e.AppID), orNull(e.UserID), e.Action, orNull(e.Target), orNull(e.Reason), e.Detail, e.Token, stamp.Of(e.At)}
 }
 
 type figuresPayload struct {

@@ -110,7 +110,7 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 		return Webhook{}, err
 	}
 	now := s.now()
-	return s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
+	_, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
 		if c.URL != nil {
 			w.URL = *c.URL
 		}
@@ -123,6 +123,10 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 		w.UpdatedAt = now
 		return w, nil
 	})
+	if err != nil {
+		return Webhook{}, err
+	}
+	return s.Get(ctx, appID, webhookID) // with its health
 }
 
 // Delete deletes a webhook; [ErrNotFound]. What is queued for it is not sent.

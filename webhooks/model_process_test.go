@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
@@ -183,8 +182,8 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, errKilled
 	}
 	select {
-	case p.to.conns <- line{far, p.number, new(atomic.Int32)}:
-		return near, nil
+	case p.to.conns <- line{far, p.number}:
+		return outward{near, p}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -193,8 +192,21 @@ func (p *process) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // line is a connection that knows where it comes from.
 type line struct {
 	net.Conn
-	process  int
-	requests *atomic.Int32
+	process int
+}
+
+// outward is the end of a connection that the process has. A process dies at once: between
+// the ends of two of its connections it does not write to the second.
+type outward struct {
+	net.Conn
+	p *process
+}
+
+func (c outward) Write(b []byte) (int, error) {
+	if c.p.isKilled() {
+		return 0, errKilled
+	}
+	return c.Conn.Write(b)
 }
 
 // spawn starts a process on the database, as one that opens the file does.

@@ -31,7 +31,6 @@ type arrival struct {
 	header      http.Header
 	body        string
 	manner      int
-	isReused    bool // the connection has carried a request before
 	clock, real int64
 }
 
@@ -91,7 +90,7 @@ func (v *receivers) arrive(r *http.Request, body, id string) manner {
 	v.serving[id]++
 	v.serving[r.Host]++
 	v.arrivals = append(v.arrivals, arrival{
-		process: from.process, isReused: from.requests.Add(1) > 1, method: r.Method, url: "http://" + r.Host + r.URL.String(), header: r.Header.Clone(), body: body,
+		process: from.process, method: r.Method, url: "http://" + r.Host + r.URL.String(), header: r.Header.Clone(), body: body,
 		manner: how, clock: v.clock.Now().UnixMilli(), real: time.Now().UnixMilli(),
 	})
 	return manners[how]

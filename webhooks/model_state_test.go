@@ -55,14 +55,17 @@ type modelFlight struct {
 	started int64 // by the clock
 	ends    int64 // in real time
 	manner  int
-	repeats bool // its connection was reused and ends without a response
+	repeats bool // its connection ends without a response
 }
 
+// flightOf returns the flight of a request. net/http repeats one that is cut off if its
+// connection has been idle before. That is so for a connection that was dialed for another
+// request too, which then got an idle one: here it cannot be told from a new one.
 func flightOf(p arrival, started int64) modelFlight {
 	how := manners[p.manner]
 	return modelFlight{
 		process: p.process, started: started, ends: p.real + how.takes.Milliseconds(), manner: p.manner,
-		repeats: p.isReused && how.name == "cut",
+		repeats: how.name == "cut",
 	}
 }
 
@@ -152,8 +155,7 @@ func (m *model) landed(s modelState, now int64, by int) []modelState {
 }
 
 // posted is all that a state can be when an attempt has arrived: before it, it was
-// waiting and due, and no gate was closed. DLV-05: or the same attempt was cut off on a
-// connection that was reused.
+// waiting and due, and no gate was closed. DLV-05: or the same attempt was cut off.
 func (m *model) posted(d *modelDelivery, s modelState, p arrival) []modelState {
 	isOpen := slices.ContainsFunc(m.seen, func(w numberedSettings) bool { return w.closed(d) == "" })
 	var all []modelState

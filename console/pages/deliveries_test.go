@@ -82,6 +82,11 @@ func TestDelivery_RDL01(t *testing.T) {
 		page.shows(name + ": " + sent.header.Get(name))
 	}
 	o.get(own).shows("Retrying app.installed", "1 500 answered with status 500 next attempt in 1 minute")
+	o.get("/apps/"+app.ID+"/webhooks").shows("Failing", "1 of 1 failed or retrying") // DLV-11
+	unchanged, err := o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: new(true)})
+	if o.must(err); unchanged.Health.FailureRate != 1 {
+		t.Errorf("DLV-11: a change returns %+v", unchanged.Health)
+	}
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is retrying").shows("Attempt 1")
 
 	for attempts := 2; attempts <= webhooks.MaxAttempts; attempts++ {
@@ -92,7 +97,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	if order := regexp.MustCompile(`Attempt \d`).FindAllString(page.text(), -1); strings.Join(order, ", ") != "Attempt 6, Attempt 5, Attempt 4, Attempt 3, Attempt 2, Attempt 1" {
 		t.Errorf("the attempts are %q, want the newest first", order)
 	}
-	o.get("/apps/"+app.ID+"/webhooks").shows("Failed", "1 of 1 failed")
+	o.get("/apps/"+app.ID+"/webhooks").shows("Failed", "1 of 1 failed or retrying")
 
 	r.responseWith(http.StatusNoContent)
 	o.post(at + "/redeliver").wantTo(at + "?done=delivery-queued").shows("The delivery is queued again.")

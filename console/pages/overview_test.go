@@ -37,7 +37,7 @@ func TestOverview_CON02_AN01(t *testing.T) {
 	app := o.newApp(func(n *console.NewApp) { n.Name = hostile })
 	path := "/apps/" + app.ID
 	o.get(path).want(http.StatusOK).
-		shows(hostile, app.ClientID, "Confidential", "One", "Sandbox only", "See your invoices", "invoices:read", "Calls, last 7 days 0", "Webhooks 0", "The current one").
+		shows(hostile, app.ClientID, "Confidential", "One", "Sandbox only", "Read invoices", "invoices:read", "Calls, last 7 days 0", "Webhooks 0", "The current one").
 		lacks("<script>alert")
 	o.newWebhook(app, "https://partner.example/hook")
 	for range 1234 {

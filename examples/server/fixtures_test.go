@@ -36,3 +36,13 @@ func TestFixturesAreLoadedOnce(t *testing.T) {
 		t.Error("the greeting shows sign-ins that do not work")
 	}
 }
+
+// TOK-09: outside development mode the secrets of a host's own apps do not get into its logs.
+func TestSecretsOfFixturesAreNotShown(t *testing.T) {
+	t.Parallel()
+	r := start(t, "-dev=false", "-key", developmentKey, "-fixtures", file(t, "small.json", smallFixtures))
+	text := r.stderr.String()
+	if !strings.Contains(text, "with-secret") || strings.Contains(text, "s3cret") || strings.Contains(text, "pk_cs_") {
+		t.Errorf("greeting:\n%s", text)
+	}
+}

@@ -48,6 +48,8 @@ func greet(s *server, shown *fixtures.Data, stderr io.Writer) error {
 	return err
 }
 
+// greetWith shows secrets of the demo data and, in development mode, of any data. Those of a
+// host's own fixtures must not get into its logs.
 func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 	if data.IsDemo() {
 		say("\n  Sign in at %s/login:", s.appURL)
@@ -59,6 +61,7 @@ func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 			say("    %-20s %-16s %s", u.Email, u.Password, name)
 		}
 	}
+	isShown := data.IsDemo() || s.dev
 	say("\n  Apps:")
 	var device, web *fixtures.App
 	for i, a := range data.Apps {
@@ -67,8 +70,11 @@ func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 			review = "not reviewed"
 		}
 		secret := string(a.ClientSecret)
-		if secret == "" {
+		switch {
+		case secret == "":
 			secret = "no secret"
+		case !isShown:
+			secret = "not shown"
 		}
 		say("    %-20s %-32s %s, %s, %s", a.ClientID, secret, a.Name, a.Type, review)
 		if device == nil && a.Type == string(oauthserver.Confidential) {
@@ -80,7 +86,11 @@ func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 	}
 	if device != nil {
 		say("\n  Try this, and open the verification_uri_complete that it answers:")
-		say("    curl -u %s:%s -d '' %s/oauth/device/authorize", device.ClientID, device.ClientSecret, s.apiURL)
+		user := device.ClientID // curl asks for the secret
+		if isShown {
+			user += ":" + string(device.ClientSecret)
+		}
+		say("    curl -u %s -d '' %s/oauth/device/authorize", user, s.apiURL)
 	}
 	if web != nil {
 		query := url.Values{

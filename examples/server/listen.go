@@ -165,8 +165,12 @@ func checkCookieDomain(domain string, origins ...string) error {
 			return err
 		}
 		host := u.Hostname()
-		if domain != "" && domain != host && !strings.HasSuffix(host, "."+domain) {
+		switch {
+		case domain == "" || domain == host:
+		case !strings.HasSuffix(host, "."+domain):
 			return usage(fmt.Errorf("-cookie-domain %q is no parent domain of %s", domain, host))
+		case !strings.Contains(domain, "."):
+			return usage(fmt.Errorf("-cookie-domain %q has no dot: browsers accept no cookie for a top-level domain", domain))
 		}
 	}
 	return nil

@@ -168,7 +168,7 @@ func TestDescribedEventsAndScopes(t *testing.T) {
 	var names []string
 	for _, s := range identity.DefaultScopes().All() {
 		if !s.Internal {
-			scopes[s.Name] = s.Description
+			scopes[s.Name] = s.Summary
 			names = append(names, s.Name)
 		}
 	}

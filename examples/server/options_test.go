@@ -144,6 +144,7 @@ func TestStartRefuses(t *testing.T) {
 		{"host as public URL", []string{"-app-url", "localhost:8081"}, `-app-url "localhost:8081" is not a URL`},
 		{"no public URL", []string{"-api", "0.0.0.0:0", "-key", developmentKey}, "-api-url"},
 		{"plain http elsewhere", []string{"-api-url", "http://api.example.com", "-key", developmentKey}, "must be https"},
+		{"cookie of all", []string{"-cookie-domain", "com", "-api-url", "https://api.example.com", "-app-url", "https://app.example.com", "-key", developmentKey}, `-cookie-domain "com" has no dot`},
 		{"cookie of others", []string{"-cookie-domain", "example.net", "-api-url", "https://api.example.com", "-app-url", "https://app.example.com", "-key", developmentKey}, `-cookie-domain "example.net" is no parent domain of api.example.com`},
 		{"cookie of one host", []string{"-cookie-domain", "api.example.com", "-api-url", "https://api.example.com", "-app-url", "https://app.example.com", "-key", developmentKey}, "no parent domain of app.example.com"},
 		{"cookie of half a name", []string{"-cookie-domain", "ample.com", "-api-url", "https://api.example.com", "-app-url", "https://app.example.com", "-key", developmentKey}, "no parent domain"},

@@ -106,7 +106,7 @@ func (l locked) rotation(r oauthserver.Rotation) oauthserver.IssueResult {
 		issued.Scopes = issued.Scopes.Intersect(r.Narrow)
 	}
 	if issued.Outcome == oauthserver.Issued && issued.Scopes.IsEmpty() {
-		issued.Outcome = oauthserver.Dead
+		issued.Outcome = oauthserver.TooWide
 	}
 	return issued
 }

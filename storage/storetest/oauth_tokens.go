@@ -37,6 +37,21 @@ var tokenCases = []testCase[partnerkit.Store]{
 			t.Errorf("after the burn: %q", result.Outcome)
 		}
 	}},
+	// REF-06: a refresh for scopes that were lost uses nothing up.
+	{"A refresh for lost scopes", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		first := f.issued(t)
+		none := func(before, after oauthserver.Installation) []events.Event { return nil }
+		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
+		lost := oauthserver.Rotation{Token: f.refreshToken(t, first), Narrow: identity.MustScopes("invoices:read")}
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), lost, newTokens(noon))); got.Outcome != oauthserver.TooWide {
+			t.Errorf("for a lost scope: %q", got.Outcome)
+		}
+		f.wantLive(t, first, true)
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, newTokens(noon))); got.Outcome != oauthserver.Issued {
+			t.Errorf("for all that is left: %q", got.Outcome)
+		}
+	}},
 	// REF-08: within the window the same response, never a second branch.
 	{"A retry of a refresh", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)

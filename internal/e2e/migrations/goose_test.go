@@ -150,7 +150,8 @@ func TestSameTables(t *testing.T) {
 	}
 }
 
-// A store on SQLite tables of goose is a store as any other.
+// A store on SQLite tables of goose is a store as any other. The tables are what is tested
+// here, so make prove runs few rounds of each race.
 func TestStoreOnGoose(t *testing.T) {
 	t.Parallel()
 	if !testenv.Proving() {
