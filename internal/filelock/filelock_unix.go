@@ -24,3 +24,9 @@ func Try(path string) (*os.File, bool, error) {
 	}
 	return file, true, nil
 }
+
+// Release gives the lock up and closes the file. Closing alone would not be enough: a
+// program that this process starts at the same moment shares the lock until it runs.
+func Release(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+}

@@ -25,3 +25,6 @@ func Try(path string) (*os.File, bool, error) {
 	}
 	return os.NewFile(uintptr(handle), path), true, nil
 }
+
+// Release closes the file, which gives the lock up.
+func Release(file *os.File) error { return file.Close() }

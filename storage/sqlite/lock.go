@@ -26,7 +26,7 @@ func lockFor(path string) (*fileLock, error) {
 	}
 	err = errors.Join(file.Truncate(0), writePID(file))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), filelock.Release(file))
 	}
 	return &fileLock{file}, nil
 }
@@ -46,4 +46,4 @@ func holder(name string) string {
 	return fmt.Sprintf(" (pid %s)", pid)
 }
 
-func (l *fileLock) release() error { return l.file.Close() }
+func (l *fileLock) release() error { return filelock.Release(l.file) }
