@@ -120,12 +120,13 @@ func (c *crash) report() {
 	if len(c.took) == 0 {
 		c.Fatal("nothing was owed at any kill")
 	}
-	longest := c.took[len(c.took)-1]
-	c.Logf("%d kills; recovery took %v in the middle and %v at most, bar %v", c.kills, c.took[len(c.took)/2], longest, c.bar)
-	// Elsewhere the machine may be busy with other tests, which says nothing about
-	// us. A proof is worth a machine of its own.
-	if testenv.Proving() && longest > c.bar {
-		c.Errorf("recovery took %v, longer than %v", longest, c.bar)
+	most := c.took[(len(c.took)-1)*99/100]
+	c.Logf("%d kills; recovery took %v in the middle, %v for 99 of 100, and %v at most; bar %v for 99 of 100",
+		c.kills, c.took[len(c.took)/2], most, c.took[len(c.took)-1], c.bar)
+	// Outside a proof the machine is busy with many tests, which says nothing about us.
+	// In a proof two packages share it, and a stall of the disk may hit one recovery.
+	if testenv.Proving() && most > c.bar {
+		c.Errorf("recovery took %v, longer than %v", most, c.bar)
 	}
 }
 

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -10,34 +9,24 @@ import (
 )
 
 // Redeliver queues a failed delivery again: the same id, event and body, with all
-// its attempts before it. [ErrNotFound], or an error of apierror: the delivery has
-// not failed, the app is not usable, the webhook is off, the app is not installed
-// in the business, the event's scope is gone, or the delivery is older than Config.Retention.
-// The error is the first of these that applies. A test needs neither installation nor scope.
+// its attempts before it. [ErrNotFound], or an error of apierror: the delivery is older
+// than Config.Retention, it has not failed, the app is not usable, the webhook is off, the
+// app is not installed in the business, or the event's scope is gone. The error is the
+// first of these that applies. A test needs neither installation nor scope.
 func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, error) {
 	now := s.now()
-	queued, err := s.requeue(ctx, Redelivery{
+	// The id contains the time of creation, so that the error for an old delivery does not
+	// depend on whether it was already purged.
+	if created, ok := id.Time(id.Delivery, deliveryID); ok && now.Sub(created) >= s.cfg.Retention {
+		if _, err := s.Get(ctx, appID, webhookID); err != nil {
+			return Delivery{}, err
+		}
+		return Delivery{}, apierror.New(apierror.DeliveryTooOld)
+	}
+	return s.requeue(ctx, Redelivery{
 		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: Failed, Now: now,
 		Check: func(d Delivery, standing Standing) error { return s.mayRedeliver(d, standing, now) },
 	})
-	if errors.Is(err, ErrNotFound) {
-		return queued, s.missing(ctx, appID, webhookID, deliveryID, now)
-	}
-	return queued, err
-}
-
-// missing returns the error for a delivery that does not exist. The error for an old
-// delivery does not depend on whether it was already purged: its id contains its creation
-// time.
-func (s *Service) missing(ctx context.Context, appID, webhookID, deliveryID string, now time.Time) error {
-	created, ok := id.Time(id.Delivery, deliveryID)
-	if !ok || now.Sub(created) < s.cfg.Retention {
-		return ErrNotFound
-	}
-	if _, err := s.Get(ctx, appID, webhookID); err != nil {
-		return err
-	}
-	return apierror.New(apierror.DeliveryTooOld)
 }
 
 func (s *Service) mayRedeliver(d Delivery, standing Standing, now time.Time) error {

@@ -135,19 +135,21 @@ func TestRedeliverOrder(t *testing.T) {
 	k := newConsole(t)
 	w := k.hook(sampled)
 	d := k.failed(w, sampled)
-	k.clock.Advance(webhooks.Retention)
-	_, err := k.redeliver(d)
-	wantCode(t, err, apierror.DeliveryTooOld)
 	// From the last to the first, each hides those before it.
 	for _, i := range []int{5, 3, 2, 0} {
 		closings[i].shut(k, w)
 		_, err := k.redeliver(d)
 		wantCode(t, err, closings[i].code)
 	}
-	// A status hides them all.
+	// A status hides all of these, and the age hides the status.
 	other := k.queued(w, sampled)
-	_, err = k.redeliver(other)
+	_, err := k.redeliver(other)
 	wantCode(t, err, apierror.DeliveryNotFailed)
+	k.clock.Advance(webhooks.Retention)
+	for _, old := range []webhooks.Delivery{d, other} {
+		_, err = k.redeliver(old)
+		wantCode(t, err, apierror.DeliveryTooOld)
+	}
 }
 
 // RDL-03: 30 days after its creation it is too old, whether it is still there or
@@ -163,6 +165,11 @@ func TestRedeliverTooOld(t *testing.T) {
 	k.clock.Advance(time.Millisecond)
 	_, err = k.redeliver(second)
 	wantCode(t, err, apierror.DeliveryTooOld)
+	some, err := k.service.RedeliverSome(t.Context(), webhooks.FailedDeliveries{AppID: w.AppID, WebhookID: w.ID}, "")
+	k.must(err)
+	if len(some.Queued) != 0 || some.Skipped != 1 {
+		t.Errorf("redelivering all of them: %+v", some)
+	}
 	k.clock.Advance(time.Millisecond)
 	k.service.Tidy(t.Context(), k.clock.Now())
 	_, err = k.redeliver(second)
