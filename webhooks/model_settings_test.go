@@ -158,7 +158,7 @@ func (w *settings) refusal(d *modelDelivery, status string, now int64) string {
 	switch {
 	case h.isDeleted:
 		return "not found"
-	case d.isGone || now-d.created >= (30 * 24 * time.Hour).Milliseconds():
+	case d.isGone || now-d.created >= (30*24*time.Hour).Milliseconds():
 		return "DELIVERY_TOO_OLD"
 	case status != "failed":
 		return "DELIVERY_NOT_FAILED"
