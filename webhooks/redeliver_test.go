@@ -152,8 +152,8 @@ func TestRedeliverOrder(t *testing.T) {
 	}
 }
 
-// RDL-03: 30 days after its creation it is too old, whether it is still there or
-// not.
+// RDL-03, RDL-04: 30 days after its creation it is too old, whether it is still there
+// or not.
 func TestRedeliverTooOld(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
