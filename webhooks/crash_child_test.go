@@ -53,7 +53,7 @@ func TestCrashChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	svc, err := webhooks.New(webhooks.Config{
-		Store: &sayingStore{Store: c.store, leases: map[int]shardLease{}}, Keyring: fixture.Keyring(1), Dial: c.dial, Clock: c.clock, Logger: c.log(), Options: webhooks.Options{AllowLoopback: true, MaxInFlight: 32, PerEndpoint: 8, Lease: crashLease},
+		Store: &sayingStore{Store: c.store, leases: map[int]shardLease{}}, Keyring: fixture.Keyring(1), Dial: c.dial, Clock: c.clock, Logger: c.log(), Options: webhooks.Options{AllowLoopback: true, MaxInFlight: 32, PerEndpoint: 8, Lease: crashLease()},
 	})
 	if err != nil {
 		t.Fatal(err)
