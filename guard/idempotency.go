@@ -44,8 +44,8 @@ const (
 //
 // A handler that sets its response with [Respond] does its work exactly once. A handler that
 // writes its response itself is recorded when it is done: if the process dies between its
-// commit and the record, the work is done again when the lease has ended and the client
-// repeats the request.
+// commit and the record, the work is done again when the key is free again and the client
+// repeats the request: see [IdempotencyConfig.Lease].
 //
 // A write with a key costs one statement and one commit beside its handler's own,
 // and one statement in the handler's transaction with [Respond], or one statement

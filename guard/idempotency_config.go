@@ -35,7 +35,8 @@ type IdempotencyConfig struct {
 
 	// Lease is how long a key stays taken after its node has died; 0 means 30 s,
 	// and less than 1 s is refused. It is renewed while a handler runs, in real
-	// time. The clocks of the nodes must agree to well within it.
+	// time. The clocks of the nodes must agree to well within it. On SQLite the next
+	// start of the process frees the keys of the one before.
 	Lease time.Duration
 
 	// MaxBody is the largest body of a request with a key, in bytes, since all of

@@ -25,7 +25,8 @@ const (
 )
 
 // IDEM-02, with a real process and kill -9: one invoice and one response, whether it
-// dies before its commit or between the commit and the response.
+// dies before its commit or between the commit and the response. Where other nodes may
+// have the database open, the key stays taken until the lease ends.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"midway", "after commit"} {
@@ -48,8 +49,10 @@ func settleAfterKill(s *shop, where string) {
 	s.Helper()
 	if where == "midway" {
 		s.wantInvoices(0)
-		s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
-		s.endLeases()
+		if !s.Tap.Dialect().IsOneProcess {
+			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+			s.endLeases()
+		}
 	}
 	got := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 	s.wantInvoices(1)

@@ -22,7 +22,8 @@ const maxClaims = 3
 
 // ClaimKey implements guard.KeyStore. One conditional write selects the owner. Only a
 // request that did not win reads the key. The key may change between the write and the
-// read; then ClaimKey returns the newer state.
+// read; then ClaimKey returns the newer state. A key whose owner belonged to an earlier
+// process is free, as one whose lease has ended is.
 func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
 	for range maxClaims {
 		n, err := s.exec(ctx, `INSERT INTO partnerkit_idempotency_key AS k (app_id, business_id, name, fingerprint, owner, lease_ends, expires_at)
@@ -31,8 +32,9 @@ func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 				fingerprint = excluded.fingerprint, owner = excluded.owner, lease_ends = excluded.lease_ends, expires_at = excluded.expires_at,
 				status = NULL, header = NULL, body = NULL, is_omitted = NULL
 			WHERE (k.expires_at <= $8 AND (k.status IS NOT NULL OR k.lease_ends <= $9))
-				OR (k.status IS NULL AND k.lease_ends <= $9 AND k.fingerprint = excluded.fingerprint)`,
-			c.CallerID, c.BusinessID, c.Key, c.Fingerprint[:], c.Owner, ms(c.LeaseEnds), ms(c.ExpiresAt), ms(c.At.Now), ms(c.At.Real))
+				OR (k.status IS NULL AND k.fingerprint = excluded.fingerprint
+					AND (k.lease_ends <= $9 OR SUBSTR(k.owner, 1, LENGTH(CAST($10 AS TEXT))) <> $10))`,
+			c.CallerID, c.BusinessID, c.Key, c.Fingerprint[:], s.process+c.Owner, ms(c.LeaseEnds), ms(c.ExpiresAt), ms(c.At.Now), ms(c.At.Real), s.process)
 		if err != nil {
 			return guard.KeyClaimed{}, wrap("claim key", err)
 		}
@@ -77,7 +79,7 @@ func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 // to its owner.
 func (s *Store) RenewKey(ctx context.Context, o guard.KeyOwner, leaseEnds time.Time) error {
 	n, err := s.exec(ctx, `UPDATE partnerkit_idempotency_key SET lease_ends = $5
-		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.CallerID, o.BusinessID, o.Key, o.Owner, ms(leaseEnds))
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.CallerID, o.BusinessID, o.Key, s.process+o.Owner, ms(leaseEnds))
 	return wrap("renew key", lostWhenNone(n, err))
 }
 
@@ -91,7 +93,7 @@ func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, 
 	}
 	const finish = `UPDATE partnerkit_idempotency_key SET status = $5, header = $6, body = $7, is_omitted = $8
 		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`
-	args := []any{o.CallerID, o.BusinessID, o.Key, o.Owner, a.Status, header, a.Body, a.IsOmitted}
+	args := []any{o.CallerID, o.BusinessID, o.Key, s.process + o.Owner, a.Status, header, a.Body, a.IsOmitted}
 	var n int64
 	if tx == nil {
 		n, err = s.exec(ctx, finish, args...)
@@ -112,7 +114,7 @@ func encodeHeader(h http.Header) (string, error) {
 // ReleaseKey implements guard.KeyStore.
 func (s *Store) ReleaseKey(ctx context.Context, o guard.KeyOwner) error {
 	_, err := s.exec(ctx, `DELETE FROM partnerkit_idempotency_key
-		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`, o.CallerID, o.BusinessID, o.Key, o.Owner)
+		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`, o.CallerID, o.BusinessID, o.Key, s.process+o.Owner)
 	return wrap("release key", err)
 }
 

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,6 +40,10 @@ type Store struct {
 	sql *sqlText
 	hub *hub
 
+	// process begins the owners of idempotency keys on a database that only one process has
+	// open, and is empty on others. It is different after every start.
+	process string
+
 	// joined is the host's transaction in a Store that WithTx returned.
 	joined *joined
 }
@@ -56,6 +61,9 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub()}
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
+	}
+	if db.Dialect().IsOneProcess {
+		s.process = rand.Text()
 	}
 	if ours && db.Dialect().IsOneProcess {
 		if err := s.freeShards(ctx); err != nil {
