@@ -109,7 +109,7 @@ func sessionTokenRefusal(err error) error {
 		oauthserver.ErrAppNotUsable:  "the app is suspended or deactivated",
 		oauthserver.ErrNotInstalled:  "the app is not installed in this business",
 		oauthserver.ErrUserNotActive: "the user is suspended or restricted",
-		oauthserver.ErrNotMember:     "the user is no member of this business",
+		oauthserver.ErrNotMember:     "the user is not a member of this business",
 	} {
 		if errors.Is(err, refusal) {
 			return apierror.Invalid(text).WithCause(err)

@@ -80,7 +80,7 @@ func TestDevCalls(t *testing.T) {
 		{"sessions", `{"userId": "usr_ada"}`, 200, `"cookie"`},
 		{"sessions", `{"userId": "usr_none", "businessId": "biz_bakery"}`, 404, "usr_none"},
 		{"sessions", `{"userId": "usr_ada", "businessId": "biz_none"}`, 404, "biz_none"},
-		{"sessions", `{"userId": "usr_ada", "businessId": "biz_cycles"}`, 400, "no member"},
+		{"sessions", `{"userId": "usr_ada", "businessId": "biz_cycles"}`, 400, "not a member"},
 
 		{"apps/ledgerlink-cli/status", `{"status": "SUSPENDED"}`, 200, ""},
 		{"apps/ledgerlink-cli/status", `{"status": "ACTIVE"}`, 200, ""},
@@ -128,7 +128,7 @@ func TestDevCalls(t *testing.T) {
 		{"permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": ["apps.install"]}`, 200, ""},
 		{"permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": []}`, 200, ""},
 		{"permissions", `{"businessId": "biz_bakery", "userId": "usr_cleo", "permissions": ["fly"]}`, 400, "fly"},
-		{"permissions", `{"businessId": "biz_cycles", "userId": "usr_ada", "permissions": []}`, 400, "no member"},
+		{"permissions", `{"businessId": "biz_cycles", "userId": "usr_ada", "permissions": []}`, 400, "not a member"},
 		{"permissions", `{"businessId": "biz_none", "userId": "usr_ada", "permissions": []}`, 404, "biz_none"},
 	} {
 		a := r.dev(test.path, test.body)

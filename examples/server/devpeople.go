@@ -126,5 +126,5 @@ func (s *server) noMember(ctx context.Context, businessID, userID string) error 
 	if err := s.checkBusiness(ctx, businessID); err != nil {
 		return err
 	}
-	return apierror.Invalid("user " + userID + " is no member of business " + businessID)
+	return apierror.Invalid("user " + userID + " is not a member of business " + businessID)
 }

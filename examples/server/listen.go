@@ -128,7 +128,7 @@ func (e *endpoint) url(public string) (string, error) {
 		return normalOrigin(strings.TrimSuffix(public, "/")), nil
 	}
 	if e.host == "" || net.ParseIP(e.host).IsUnspecified() {
-		return "", usage(fmt.Errorf("%s listens on every address, so nobody can tell its public one; say it with %s-url", e.flag, e.flag))
+		return "", usage(fmt.Errorf("%s listens on every address, so its public address is unknown; set it with %s-url", e.flag, e.flag))
 	}
 	return "http://" + net.JoinHostPort(e.host, strconv.Itoa(e.port)), nil
 }

@@ -95,7 +95,7 @@ func TestCustomersOfInvoices(t *testing.T) {
 			t.Error(a.Body)
 		}
 		body := `{"invoices": [` + invoice(own) + `, ` + invoice(other) + `]}`
-		if a := k.want(http.StatusBadRequest, "POST", "/invoices/bulk-import", body); !strings.Contains(a.Body, `["invoices[1].customerId is no customer`) {
+		if a := k.want(http.StatusBadRequest, "POST", "/invoices/bulk-import", body); !strings.Contains(a.Body, `["invoices[1].customerId is not a customer`) {
 			t.Error(a.Body)
 		}
 	}

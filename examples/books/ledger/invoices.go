@@ -89,7 +89,7 @@ func (l *Ledger) validateImport(ctx context.Context, given []givenInvoice) error
 		f.at = indexed("invoices", i)
 		g.validate(f)
 		if g.CustomerID != nil && !slices.ContainsFunc(known, func(c Contact) bool { return c.ID == *g.CustomerID }) {
-			f.Add("%scustomerId is no customer of this business", f.at)
+			f.Add("%scustomerId is not a customer of this business", f.at)
 		}
 	}
 	return f.Err()
