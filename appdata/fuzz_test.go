@@ -23,7 +23,7 @@ import (
 // as the standard library implements them.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
-		`"a"`, `""`, `"\ud83d\ude00"`, `1`, `-0`, `1.50`, `1e2`, `3e-1`, `0.30000000000000001`, `1e99999999999999999999`, `0e999`, `true`, `null`, `[]`, `{"a":1}`, `"2026-02-29"`, `"2024-02-29"`,
+		`"a"`, `""`, `"\ud83d\ude00"`, `1`, `-0`, `1.50`, `1e2`, `3e-1`, `0.30000000000000001`, `1e99999999999999999999`, `0e999`, `0e9227000000000000000`, `true`, `null`, `[]`, `{"a":1}`, `"2026-02-29"`, `"2024-02-29"`,
 		`"http://a"`, `"https://a:99999"`, `"javascript:alert(1)"`, `"new"`, "\"\xff\"", `"\u0000"`, ` 1 `, `1 2`, "",
 	} {
 		f.Add([]byte(seed))
@@ -55,6 +55,10 @@ func FuzzCheck(f *testing.F) {
 					t.Errorf("%q has %d characters", value, n)
 				}
 			case appdata.Number:
+				significand, _, _ := strings.Cut(strings.ToLower(string(value)), "e")
+				if strings.Trim(significand, "-0.") == "" {
+					continue // zero, with any exponent; big.Rat limits it
+				}
 				n, ok := new(big.Rat).SetString(string(value))
 				if !ok || n.Cmp(low) < 0 || n.Cmp(high) > 0 || !new(big.Rat).Mul(n, hundred).IsInt() {
 					t.Errorf("NUMBER takes %q", value)
