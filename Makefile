@@ -5,6 +5,7 @@ PROOFS ?= $(CURDIR)/proofs.out
 # The race detector watches our code. It leaves out SQLite's translated C and the hashing of
 # passwords, which it would slow down fourfold. Locks and atomics in there are still seen.
 UNRACED = -gcflags=modernc.org/...=-race=false -gcflags=golang.org/x/crypto/...=-race=false
+LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 # All packages but the proofs. The longest begin first, so that both cores are busy at the end.
 PACKAGES = ./storage/postgres ./webhooks $$(go list ./... | grep -v /proofs/ | sort -r)
 
@@ -32,18 +33,26 @@ openapi: ## Lint the API description; needs npx
 ci: ## What CI does, services included (Debian, root)
 	.ci/run
 
+.PHONY: vet
+vet: ## go vet in all modules but the benchmarks
+	go vet -race $(UNRACED) ./... # what this compiles, make test uses
+	GOOS=windows go vet ./internal/filelock
+	GOOS=darwin go vet ./internal/filelock
+	cd examples/mcp && go vet ./...
+	cd internal/e2e && go vet ./...
+
 .PHONY: lint
-lint: ## golangci-lint, the version that CI has
-	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
-	cd examples/mcp && go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
-	cd internal/e2e && go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
+lint: ## golangci-lint, with all that go vet checks
+	go run $(LINT) run ./...
+	cd examples/mcp && go run $(LINT) run ./...
+	cd internal/e2e && go run $(LINT) run ./...
 
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FUZZTIME each
 	go run ./internal/proof/fuzz -time $(FUZZTIME)
 
 .PHONY: prove
-prove: ## The long forms of all proofs, in about two hours on two cores, and one table; non-zero when one fails
+prove: ## The long forms of all proofs and the linters, in about two hours on two cores, and one table; non-zero when one fails
 	@rm -f $(PROOFS)
 	began=$$(date +%s); export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
 	  go test -count=1 -timeout 90m $(PACKAGES) || failed=1; \
@@ -52,6 +61,7 @@ prove: ## The long forms of all proofs, in about two hours on two cores, and one
 	  (cd internal/e2e && go test -count=1 -timeout 90m -short ./migrations) || failed=1; \
 	  $(MAKE) fuzz FUZZTIME=10s || failed=1; \
 	  $(MAKE) bench-check || failed=1; \
+	  $(MAKE) lint || failed=1; \
 	  echo "$$(date -u +%F), commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(go env GOVERSION), $$((($$(date +%s) - began) / 60)) minutes"; \
 	  go run ./internal/proof/table <$(PROOFS) && [ -z "$$failed" ]
 
