@@ -76,7 +76,7 @@ func main() {
 	}
 	var p bench.Plan
 	flag.BoolVar(&p.Short, "short", false, "everything once, little of it, no bars")
-	flag.BoolVar(&p.Large, "large", false, "growth up to ten million rows, which takes half an hour or more, and some 50 GB of disk")
+	flag.BoolVar(&p.Large, "large", false, "growth up to ten million rows, which takes more than an hour and some 50 GB of disk")
 	docs := flag.String("docs", "", "the `folder` that benchmarks.md is written into, with its plots")
 	only := flag.String("only", "", "what the `names` of the measurements begin with")
 	flag.Parse()
