@@ -13,9 +13,11 @@ PACKAGES = ./storage/postgres ./webhooks $$(go list ./... | grep -v /proofs/ | s
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# A program with the race detector waits a second before it ends, for races of its last
+# moment. Each of some fifty packages would wait for it.
 .PHONY: test
 test: ## All tests, the packages with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
-	go test -race $(UNRACED) -shuffle=on -timeout 25m $(PACKAGES)
+	GORACE=atexit_sleep_ms=50 go test -race $(UNRACED) -shuffle=on -timeout 25m $(PACKAGES)
 	go test -shuffle=on -timeout 25m ./internal/proofs/... # these start a server that is built without it
 	go test -run Allocates ./ratelimit # the race detector allocates
 
