@@ -3,8 +3,9 @@ FUZZTIME ?= 30s
 SOAK ?= 10m
 PROOFS ?= $(CURDIR)/proofs.out
 # The race detector watches our code. It leaves out SQLite's translated C and the hashing of
-# passwords, which it would slow down fourfold. Locks and atomics in there are still seen.
-UNRACED = -gcflags=modernc.org/...=-race=false -gcflags=golang.org/x/crypto/...=-race=false
+# passwords, which it would slow down fourfold, and two libraries that take long to compile
+# with it. Locks and atomics in there are still seen.
+UNRACED = $(foreach module,modernc.org golang.org/x/crypto github.com/redis github.com/evanw,-gcflags=$(module)/...=-race=false)
 LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 # All packages but the proofs. The longest begin first, so that both cores are busy at the end.
 PACKAGES = ./storage/postgres ./webhooks $$(go list ./... | grep -v /proofs/ | sort -r)
@@ -13,13 +14,19 @@ PACKAGES = ./storage/postgres ./webhooks $$(go list ./... | grep -v /proofs/ | s
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+.PHONY: test
+test: test-packages test-proofs ## All tests, the packages with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
+
 # A program with the race detector waits a second before it ends, for races of its last
 # moment. Each of some fifty packages would wait for it.
-.PHONY: test
-test: ## All tests, the packages with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
+.PHONY: test-packages
+test-packages:
 	GORACE=atexit_sleep_ms=50 go test -race $(UNRACED) -shuffle=on -timeout 25m $(PACKAGES)
-	go test -shuffle=on -timeout 25m ./internal/proofs/... # these start a server that is built without it
 	go test -run Allocates ./ratelimit # the race detector allocates
+
+.PHONY: test-proofs
+test-proofs: # they start a server that is built without the race detector
+	go test -shuffle=on -timeout 25m ./internal/proofs/...
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in modules of their own; needs what .ci/run installs
@@ -96,4 +103,4 @@ bench: ## Benchmarks with their limits, compared with other libraries; writes do
 .PHONY: bench-check
 bench-check: ## Every benchmark once, no bars
 	go test -run '^$$' -bench . -benchtime 1x ./...
-	cd internal/benchmarks && go run . -short
+	cd internal/benchmarks && go mod tidy -diff && go vet ./... && go run . -short
