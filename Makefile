@@ -15,19 +15,13 @@ PACKAGES = ./storage/postgres ./webhooks ./examples/server ./storage/storetest .
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: test
-test: test-packages test-proofs ## All tests, the packages with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
-
 # A program with the race detector waits a second before it ends, for races of its last
 # moment. Each of some fifty packages would wait for it.
-.PHONY: test-packages
-test-packages:
+.PHONY: test
+test: ## All tests, the packages with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
 	GORACE=atexit_sleep_ms=50 go test -race $(UNRACED) -shuffle=on -timeout 25m $(PACKAGES)
+	go test -shuffle=on -timeout 25m ./internal/proofs/... # these start a server that is built without it
 	go test -run Allocates ./ratelimit # the race detector allocates
-
-.PHONY: test-proofs
-test-proofs: # they start a server that is built without the race detector
-	go test -shuffle=on -timeout 25m ./internal/proofs/...
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in modules of their own; needs what .ci/run installs
