@@ -12,9 +12,9 @@ const (
 	ways   = 8  // entries that compete for the same places
 	shards = 64 // locks; a power of two
 
-	// lockedOut is the window of an entry that is a lockout. No counter has one of
-	// this length.
-	lockedOut = math.MaxUint32
+	// lockedOut is added to the window of an entry that is a lockout. No counter has a
+	// window that long: MaxWindow is less.
+	lockedOut = 1 << 31
 )
 
 // setBytes is the size of one set and of the pointer to it.
@@ -41,11 +41,16 @@ type set [ways]entry
 // entry is a counter's window, the failures of a key, or its lockout. A count of zero is
 // a free place.
 type entry struct {
-	key    Key
-	ends   int64  // Unix milliseconds; of the window, of the time failures are counted in, or of the lockout
-	count  uint32 // of requests or failures
-	window uint32 // the length of a counter's window in milliseconds; lockedOut for a lockout, and zero for failures before it
+	key   Key
+	ends  int64  // Unix milliseconds; of the window, of the time failures are counted in, or of the lockout
+	count uint32 // of requests or failures
+
+	// window is the length of a counter's window, in milliseconds. It is zero for failures,
+	// and for a lockout it is lockedOut plus the time that was left to count failures in.
+	window uint32
 }
+
+func (e *entry) isLockout() bool { return e.window >= lockedOut }
 
 func newTable(maxBytes int64) *table {
 	t := &table{seed: maphash.MakeSeed()}
@@ -99,7 +104,7 @@ func (t *table) lockedUntil(key *Key) int64 {
 	if set == nil {
 		return 0
 	}
-	if e := set.lockout(key); e != nil && e.window == lockedOut {
+	if e := set.lockout(key); e != nil && e.isLockout() {
 		return e.ends
 	}
 	return 0
@@ -122,18 +127,20 @@ func (t *table) fail(l *Lockout, ms int64) (until int64, began bool) {
 		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
 	case ms >= e.ends:
 		*e = entry{key: l.Key, ends: ms + l.Rule.Within.Milliseconds()}
-	case e.window == lockedOut:
+	case e.isLockout():
 		return e.ends, false
 	}
 	e.count++
 	if int64(e.count) <= int64(l.Rule.MoreThan) {
 		return 0, false
 	}
-	e.window, e.ends = lockedOut, ms+l.Rule.For.Milliseconds()
+	e.window = lockedOut + uint32(e.ends-ms)
+	e.ends = ms + l.Rule.For.Milliseconds()
 	return 0, true
 }
 
-// forgive takes back one failure, and the lockout that it began.
+// forgive takes back one failure, and the lockout that it began. The failures that remain
+// count until the time that they would have counted without it.
 func (t *table) forgive(l *Lockout, ms int64) {
 	shard, i := t.place(&l.Key)
 
@@ -148,7 +155,9 @@ func (t *table) forgive(l *Lockout, ms int64) {
 		return
 	}
 	e.count--
-	if int64(e.count) <= int64(l.Rule.MoreThan) {
+	if e.isLockout() && int64(e.count) <= int64(l.Rule.MoreThan) {
+		began := e.ends - l.Rule.For.Milliseconds()
+		e.ends = began + int64(e.window-lockedOut)
 		e.window = 0
 	}
 }
@@ -204,7 +213,7 @@ func (s *set) victim(ms int64) *entry {
 			if over == nil || e.ends < over.ends {
 				over = e
 			}
-		case e.window == lockedOut:
+		case e.isLockout():
 		case least == nil || e.count < least.count || e.count == least.count && e.ends < least.ends:
 			least = e
 		}

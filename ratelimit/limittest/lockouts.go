@@ -44,6 +44,9 @@ func lockoutScripts() []script {
 	short := ratelimit.Lockouts{{Key: ratelimit.NewKey("short"), Rule: ratelimit.LockoutRule{
 		MoreThan: 2, Within: 10 * time.Minute, For: time.Second,
 	}}}
+	long := ratelimit.Lockouts{{Key: ratelimit.NewKey("long"), Rule: ratelimit.LockoutRule{
+		MoreThan: 2, Within: 10 * time.Second, For: time.Minute,
+	}}}
 
 	scripts := []script{
 		{name: "LOCK-01 the 31st failure locks the pair", start: epoch(), steps: []step{
@@ -125,6 +128,15 @@ func lockoutScripts() []script {
 			{at: sec, fail: short, want: "lockout 0 for 1s"},
 		}},
 		{name: "SIGN-01 any number of attempts that are forgiven", start: epoch(), steps: slices.Repeat([]step{{fail: short, want: "allowed"}, {forgive: short}}, 40)},
+		{name: "SIGN-01 a forgiven attempt does not change how long the others count", start: epoch(), steps: []step{
+			{fail: long, times: 2, want: "allowed"},
+			{at: 9 * sec, fail: long, want: locks},
+			{at: 9 * sec, forgive: long},
+			{at: 10*sec - ms, fail: long, want: locks},
+			{at: 10*sec - ms, forgive: long},
+			{at: 10 * sec, fail: long, times: 2, want: "allowed"},
+			{at: 10 * sec, fail: long, want: locks},
+		}},
 		{name: "nothing is forgiven that did not happen", start: epoch(), steps: []step{
 			{forgive: short, times: 3},
 			{fail: short, times: 2, want: "allowed"},

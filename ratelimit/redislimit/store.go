@@ -53,31 +53,33 @@ if refused then
   return reply
 end
 for i, key in ipairs(KEYS) do
-  local at, count, ends, locked = 4 * i - 2, states[i][1], states[i][2], '0'
+  local at, count, within, locked = 4 * i - 2, states[i][1], states[i][2], '0'
+  local ends = within
   if count > tonumber(ARGV[at]) then
     locked, ends, began = '1', now + tonumber(ARGV[at + 2]), 1
   end
-  redis.call('HSET', key, 'count', count, 'ends', string.format('%.0f', ends), 'locked', locked)
+  redis.call('HSET', key, 'count', count, 'ends', string.format('%.0f', ends), 'locked', locked, 'within', string.format('%.0f', within))
   redis.call('PEXPIRE', key, ARGV[at + 3])
 end
 reply[#KEYS + 1] = began
 return reply
 `
 
-// forgiveScript takes back one failure of each key, and the lockout that it began.
+// forgiveScript takes back one failure of each key, and the lockout that it began. The
+// failures that remain count until the time that they would have counted without it.
 // ARGV[1] is now, in milliseconds; then comes more than, for each key.
 const forgiveScript = `
 local now = tonumber(ARGV[1])
 for i, key in ipairs(KEYS) do
-  local state = redis.call('HMGET', key, 'count', 'ends')
-  local count, ends = tonumber(state[1]), tonumber(state[2])
+  local state = redis.call('HMGET', key, 'count', 'ends', 'within')
+  local count, ends, within = tonumber(state[1]), tonumber(state[2]), state[3]
   if ends and now < ends then
     if count <= 1 then
       redis.call('DEL', key)
     else
       redis.call('HSET', key, 'count', count - 1)
       if count - 1 <= tonumber(ARGV[i + 1]) then
-        redis.call('HSET', key, 'locked', '0')
+        redis.call('HSET', key, 'locked', '0', 'ends', within or state[2])
       end
     end
   end
