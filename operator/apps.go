@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -28,7 +28,10 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 	if _, ok := appActions[f.Status]; !ok && f.Status != "" {
 		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
 	}
-	if p.After != "" && !strings.HasPrefix(p.After, string(id.App)) {
+	switch ok, err := o.isAppCursor(ctx, p.After); {
+	case err != nil:
+		return console.Paged[oauthserver.App]{}, err
+	case !ok:
 		v.Add("after must be the nextCursor of a page")
 	}
 	if err := v.Err(); err != nil {
@@ -37,6 +40,23 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 	limit := limitOf(p)
 	apps, err := o.cfg.Store.Apps(ctx, oauthserver.AppQuery{All: true, Text: f.Query, Status: f.Status, Before: p.After, Limit: limit + 1})
 	return cut(apps, limit, func(a oauthserver.App) string { return a.ID }), err
+}
+
+// isAppCursor reports whether a page can go on after an app: one with a generated id, even
+// if it no longer exists, or one that exists. The host may have imported apps with ids of
+// another form.
+func (o *Operator) isAppCursor(ctx context.Context, after string) (bool, error) {
+	if after == "" || id.Valid(id.App, after) {
+		return true, nil
+	}
+	if !text.IsStorable(after) {
+		return false, nil
+	}
+	_, err := o.cfg.Store.App(ctx, after)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // AppDetails is an app with everything that its page shows.

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
@@ -163,6 +166,40 @@ func TestApps(t *testing.T) {
 	h.call("usr_olga", "GET /operator/apps/"+app, "").Want(http.StatusOK)
 	if got := h.call("usr_olga", "GET /operator/figures", "").Want(http.StatusOK); !strings.Contains(got.Body, `"deactivated":1`) {
 		t.Errorf("OPS-01 figures %s", got.Body)
+	}
+}
+
+// OPS-01: the pages of the list, also of apps that the host has imported with ids of its own.
+func TestAppsByPage(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	want := []string{"zeta", h.submitted("sync"), "alpha"} // newest first, which is by id
+	for _, id := range []string{"zeta", "alpha"} {
+		app := fixture.App(h.Clock.Now(), h.OAuth().Scopes().Requestable())
+		app.ID = id
+		if err := fixture.AddApp(t.Context(), h.Store, app); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	after := ""
+	for range want {
+		page := h.call("usr_olga", "GET /operator/apps?limit=1"+after, "").Want(http.StatusOK)
+		var body struct {
+			Data       []struct{ ID string }
+			NextCursor string
+		}
+		page.Decode(&body)
+		for _, app := range body.Data {
+			got = append(got, app.ID)
+		}
+		after = "&after=" + body.NextCursor
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, after := range []string{"beta", "app_1", "%00"} {
+		h.call("usr_olga", "GET /operator/apps?after="+after, "").Want(http.StatusBadRequest)
 	}
 }
 
