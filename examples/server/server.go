@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -81,18 +82,23 @@ func secured(publicURL string, next http.Handler) http.Handler {
 	})
 }
 
-// inFront serves the paths of a router, under any method, before next. It is not a
-// pattern "/" in the mux, which would redirect paths that are not clean before next has
-// seen them.
+// inFront serves the paths of a router, under any method, before next. All other paths go to
+// next as they are. A mux would redirect a path such as //healthz.
 func (s *server) inFront(front *router, next http.Handler) http.Handler {
 	own := s.errors.StandardMux(&front.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := front.mux.Handler(r); pattern != "" || front.hasPath(r.URL.Path) {
+		if _, pattern := front.mux.Handler(r); pattern != "" && isClean(r.URL.Path) || front.hasPath(r.URL.Path) {
 			own.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isClean reports whether a mux takes a path as it is.
+func isClean(urlPath string) bool {
+	clean := path.Clean(urlPath)
+	return urlPath == clean || urlPath == clean+"/"
 }
 
 // monitoring serves the listener of -metrics.

@@ -99,6 +99,10 @@ func TestUndeclaredPaths_API04(t *testing.T) {
 			t.Errorf("%s with a session: %d %s", call, a.StatusCode, a.body)
 		}
 	}
+	for _, path := range []string{"//healthz", "/x/../readyz", "/./openapi.yaml"} { // they are not paths of the server
+		r.call(http.MethodGet, path, token).want(t, http.StatusForbidden)
+		get(t, http.DefaultClient, r.api+path).want(t, http.StatusUnauthorized)
+	}
 	for call, want := range map[string]int{
 		"GET /.well-known/oauth-authorization-server": 200, "POST /.well-known/oauth-authorization-server": 405, "GET /.well-known/oauth-protected-resource": 200,
 		"GET /.well-known/jwks.json": 200, "GET /oauth/token": 405, "DELETE /oauth/register": 405, "GET /healthz": 200, "POST /healthz": 405, "GET /readyz": 200,
