@@ -154,8 +154,8 @@ type DeliveryPage struct {
 const ScannedDeliveries = 1000
 
 // DeliveryCounts is the number of deliveries by status that match a query, ignoring its
-// Statuses, After and Limit. With a filter by event or business, only the newest
-// [ScannedDeliveries] matches are counted.
+// Statuses, After and Limit. With a filter by event or business, a delivery may be missing
+// if [ScannedDeliveries] newer ones have its status, and as many its event or business.
 type DeliveryCounts struct{ Queued, Retrying, Delivered, Failed int }
 
 // PlanStore turns events into deliveries, for one planner at a time.

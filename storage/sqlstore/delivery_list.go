@@ -287,7 +287,7 @@ func (s *Store) countDeliveries(ctx context.Context, q webhooks.DeliveryQuery) (
 		var status string
 		var n int
 		err := scan(&status, &n)
-		counts[webhooks.Status(status)] = min(n, q.CountUpTo)
+		counts[webhooks.Status(status)] = max(counts[webhooks.Status(status)], min(n, q.CountUpTo))
 		return err
 	})
 	return webhooks.DeliveryCounts{
@@ -295,22 +295,50 @@ func (s *Store) countDeliveries(ctx context.Context, q webhooks.DeliveryQuery) (
 	}, err
 }
 
+// countByStatus returns a statement that counts deliveries by status, at most
+// webhooks.ScannedDeliveries from each index. With a filter it may return several numbers
+// for a status. Each of them may be too small, so the largest is the best.
 func countByStatus(t *statement, q webhooks.DeliveryQuery) string {
 	from := filtered(q)
+	var counts []string
 	if from.column != "" {
-		text := "SELECT " + deliveryStatus + ", COUNT(*) FROM (" + from.newest(t, q, "id, status, event_type, business_id", webhooks.ScannedDeliveries) + ") AS d" + deliveryArrived + " WHERE TRUE"
-		for column, value := range map[string]string{"event_type": q.EventType, "business_id": q.BusinessID} {
-			if value != "" && column != from.column {
-				text += " AND d." + column + " = " + t.arg(value)
-			}
-		}
-		return text + " GROUP BY 1"
+		counts = append(counts, "SELECT "+deliveryStatus+", COUNT(*) FROM ("+from.newest(t, q, "id, status, event_type, business_id", webhooks.ScannedDeliveries)+") AS d"+
+			deliveryArrived+" WHERE TRUE"+filters(t, q)+" GROUP BY 1")
 	}
-	text := ""
+	if from.column == "event_id" { // there is no more than one
+		return counts[0]
+	}
 	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Delivered} {
-		text += fmt.Sprintf("SELECT '%s', COUNT(*) FROM (%s) AS %[1]s UNION ALL ", status, source{status: status}.newest(t, q, "webhook_id", q.CountUpTo))
+		counts = append(counts, fmt.Sprintf("SELECT '%s', COUNT(*) FROM (%s) AS d WHERE TRUE%s", status, newestOf(t, q, status), filters(t, q)))
 	}
 	queue := "SELECT delivery_id FROM partnerkit_delivery_queue WHERE webhook_id = " + t.arg(q.WebhookID) + " AND due_at <= " + t.arg(ms(q.Now.Add(clockSkew))) +
 		" ORDER BY due_at LIMIT " + t.arg(webhooks.ScannedDeliveries)
-	return text + "SELECT 'queued', COUNT(*) FROM (" + queue + ") AS q JOIN partnerkit_delivery d ON d.id = q.delivery_id WHERE d.status = 'queued'" + bounds(t, q, "d.id")
+	counts = append(counts, "SELECT 'queued', COUNT(*) FROM ("+queue+") AS q JOIN partnerkit_delivery d ON d.id = q.delivery_id WHERE d.status = 'queued'"+bounds(t, q, "d.id")+filters(t, q))
+	return strings.Join(counts, " UNION ALL ")
+}
+
+// newestOf selects the newest deliveries of a status, with what a query filters by. Without
+// a filter the index is enough.
+func newestOf(t *statement, q webhooks.DeliveryQuery, status webhooks.Status) string {
+	from := source{status: status}
+	switch {
+	case filtered(q).column == "":
+		return from.newest(t, q, "webhook_id", q.CountUpTo)
+	case status == webhooks.Delivered:
+		return "SELECT event_type, business_id FROM (" + from.newest(t, q, "delivery_id", webhooks.ScannedDeliveries) + ") AS t JOIN partnerkit_delivery ON id = t.delivery_id"
+	default:
+		return from.newest(t, q, "event_type, business_id", webhooks.ScannedDeliveries)
+	}
+}
+
+// filters returns the conditions for the event and the business of deliveries.
+func filters(t *statement, q webhooks.DeliveryQuery) string {
+	text := ""
+	if q.EventType != "" {
+		text += " AND d.event_type = " + t.arg(q.EventType)
+	}
+	if q.BusinessID != "" {
+		text += " AND d.business_id = " + t.arg(q.BusinessID)
+	}
+	return text
 }

@@ -53,10 +53,12 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		}
 		q := f.listed(10)
 		q.BusinessID, q.EventType = f.business, "invoice.created"
+		q.CountUpTo = 5
 		first := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
-		if len(first.Deliveries) != 0 || first.Next == "" {
-			t.Errorf("the first page has %v, next %q", deliveryIDs(first.Deliveries), first.Next)
+		if len(first.Deliveries) != 0 || first.Next == "" || first.Counts.Queued != 1 {
+			t.Errorf("the first page has %v, next %q, counts %+v", deliveryIDs(first.Deliveries), first.Next, first.Counts)
 		}
+		q.CountUpTo = 0
 		if got, _ := f.paged(t, q); !slices.Equal(deliveryIDs(got), []string{rare.ID}) {
 			t.Errorf("listed %v, want %s", deliveryIDs(got), rare.ID)
 		}
@@ -67,6 +69,25 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		q.EventType, q.Statuses = "", []webhooks.Status{webhooks.Queued}
 		if got, _ := f.paged(t, q); len(got) != 1101 {
 			t.Errorf("%d of 1101 queued ones", len(got))
+		}
+	}},
+	// DLV-09: also below more newer deliveries than are read.
+	{"DLV-09 old deliveries of rare statuses are counted", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		f.mixed(t, 8) // of each event one of each status
+		for i := range 11 {
+			f.plannedMany(t, noon.Add(time.Duration(i+1)*time.Minute), 100)
+		}
+		q := f.listed(1)
+		q.Now, q.CountUpTo = noon.Add(time.Hour), webhooks.ScannedDeliveries
+		for event, want := range map[string]webhooks.DeliveryCounts{
+			"invoice.paid":    {Queued: webhooks.ScannedDeliveries, Retrying: 1, Delivered: 1, Failed: 1},
+			"invoice.created": {Queued: 1, Retrying: 1, Delivered: 1, Failed: 1},
+		} {
+			q.EventType = event
+			if got := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q)).Counts; got != want {
+				t.Errorf("%s: counts %+v, want %+v", event, got, want)
+			}
 		}
 	}},
 	// DLV-09.
@@ -275,7 +296,7 @@ func (f *webhookFixture) mixed(t *testing.T, n int) []webhooks.Delivery {
 	for i := range n {
 		at := noon.Add(time.Duration(i) * time.Second)
 		d := f.planned(t, at, func(d *webhooks.Delivery) {
-			d.BusinessID, d.EventType = fmt.Sprintf("%s_%d", f.business, i%3), []string{"invoice.paid", "invoice.created"}[i/2%2]
+			d.BusinessID, d.EventType = fmt.Sprintf("%s_%d", f.business, i%3), []string{"invoice.paid", "invoice.created"}[i/4%2]
 		})
 		after := d
 		after.Status, after.Attempts, after.NextAttemptAt = statuses[i%4], 1, time.Time{}
