@@ -90,15 +90,16 @@ type ledger struct {
 	// inFlight is what was posted and has not been said to be recorded. What is left
 	// of a process that was killed was in flight at the kill.
 	inFlight map[sending]*crashPost
-	refused  map[string]int // by delivery: outcomes that came after the lease
-	recovery *recovery      // from the last kill
+	recorded map[string]bool // by delivery: an outcome
+	refused  map[string]int  // by delivery: outcomes that came after the lease
+	recovery *recovery       // from the last kill
 	wrong    []string
 }
 
 func newLedger() *ledger {
 	return &ledger{
 		events: map[string]crashEvent{}, posts: map[pair][]*crashPost{}, unposted: map[pair]bool{},
-		inFlight: map[sending]*crashPost{}, refused: map[string]int{}, recovery: new(recovery),
+		inFlight: map[sending]*crashPost{}, recorded: map[string]bool{}, refused: map[string]int{}, recovery: new(recovery),
 	}
 }
 
@@ -122,8 +123,13 @@ func (l *ledger) wrote(word, id, name string) {
 func (l *ledger) finished(by *crashNode, word, delivery string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.inFlight[sending{by, delivery}] == nil {
+	post := l.inFlight[sending{by, delivery}]
+	switch {
+	case post == nil:
 		l.complain("%s was never posted, and is %s", delivery, word)
+	case word == "recorded":
+		l.recorded[delivery] = true
+		l.recovery.posted(post.pair)
 	}
 	delete(l.inFlight, sending{by, delivery})
 	if word != "recorded" {

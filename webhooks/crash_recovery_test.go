@@ -15,8 +15,9 @@ type recovery struct {
 }
 
 // died begins a recovery. A delivery is owed if it was committed and not posted, or if its
-// response was pending when the process died and so cannot have been recorded. Deliveries
-// left by an earlier kill count too.
+// response was pending when the process died, so that this process cannot have recorded it.
+// If the process had stalled, another one may have sent and recorded the delivery in the
+// meantime: then it is not owed, or no longer. Deliveries left by an earlier kill count too.
 func (l *ledger) died(node *crashNode) *recovery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -24,7 +25,7 @@ func (l *ledger) died(node *crashNode) *recovery {
 	r := &recovery{owed: maps.Clone(l.unposted), first: map[string]time.Time{}}
 	maps.Copy(r.owed, l.recovery.owed)
 	for s, post := range l.inFlight {
-		if s.by == node && post.status == 0 {
+		if s.by == node && post.status == 0 && !l.recorded[s.delivery] {
 			r.owed[post.pair] = true
 		}
 	}
