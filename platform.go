@@ -78,8 +78,9 @@ type Config struct {
 
 	// Routes are the routes of the API host that apps may call, each with its
 	// requirements. Apps cannot call any other route. Paths below /oauth/ and
-	// /.well-known/ belong to the OAuth server, and those below /developer to the
-	// console where there is one; a route there is refused.
+	// /.well-known/ belong to the OAuth server, those below /developer to the console if
+	// Developers is set, and those below /operator to the operators if Operators is set. A
+	// route there is refused.
 	Routes []guard.Route
 	// Resources are the parts of the API host that have metadata of their own (RFC 9728),
 	// such as an MCP endpoint at /mcp: some clients discard metadata whose resource is not
