@@ -308,20 +308,21 @@ func countByStatus(t *statement, q webhooks.DeliveryQuery) string {
 	if from.column == "event_id" { // there is no more than one
 		return counts[0]
 	}
-	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Delivered} {
+	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Delivered, webhooks.Queued} {
 		counts = append(counts, fmt.Sprintf("SELECT '%s', COUNT(*) FROM (%s) AS d WHERE TRUE%s", status, newestOf(t, q, status), filters(t, q)))
 	}
-	queue := "SELECT delivery_id FROM partnerkit_delivery_queue WHERE webhook_id = " + t.arg(q.WebhookID) + " AND due_at <= " + t.arg(ms(q.Now.Add(clockSkew))) +
-		" ORDER BY due_at LIMIT " + t.arg(webhooks.ScannedDeliveries)
-	counts = append(counts, "SELECT 'queued', COUNT(*) FROM ("+queue+") AS q JOIN partnerkit_delivery d ON d.id = q.delivery_id WHERE d.status = 'queued'"+bounds(t, q, "d.id")+filters(t, q))
 	return strings.Join(counts, " UNION ALL ")
 }
 
-// newestOf selects the newest deliveries of a status, with what a query filters by. Without
-// a filter the index is enough.
+// newestOf selects the newest deliveries of a status, or those that have been queued for
+// longest, with what a query filters by. Without a filter the index of a status is enough.
 func newestOf(t *statement, q webhooks.DeliveryQuery, status webhooks.Status) string {
 	from := source{status: status}
 	switch {
+	case status == webhooks.Queued:
+		return "SELECT event_type, business_id FROM (SELECT delivery_id FROM partnerkit_delivery_queue WHERE webhook_id = " + t.arg(q.WebhookID) +
+			" AND due_at <= " + t.arg(ms(q.Now.Add(clockSkew))) + " ORDER BY due_at LIMIT " + t.arg(webhooks.ScannedDeliveries) +
+			") AS t JOIN partnerkit_delivery ON id = t.delivery_id WHERE status = 'queued'" + bounds(t, q, "id")
 	case filtered(q).column == "":
 		return from.newest(t, q, "webhook_id", q.CountUpTo)
 	case status == webhooks.Delivered:
