@@ -44,8 +44,10 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	return browser, chromedp.Do(browser)
 })
 
+// chromiumPath prefers the headless shell, which has Chromium's engine without its windows: it
+// needs about half the processor time.
 func chromiumPath() (path string, err error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err = exec.LookPath(name); err == nil {
 			return path, nil
 		}

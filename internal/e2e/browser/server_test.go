@@ -32,7 +32,7 @@ type service struct {
 func serve(t *testing.T, names ...string) *service {
 	t.Helper()
 	_, err := chromiumPath()
-	lacking(t, "needs Chromium, which Debian has as chromium", err)
+	lacking(t, "needs Chromium: install chromium-headless-shell or chromium", err)
 	p := newPartner(t)
 	text, err := os.ReadFile(filepath.Join("testdata", "fixtures.json"))
 	if err != nil {
