@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -19,10 +20,11 @@ import (
 	_ "modernc.org/sqlite"             // its own driver, named "sqlite"
 )
 
-// Notes are lines about the machine and the services at these addresses, which may be
-// empty.
+// Notes are lines about the date, the commit, the machine and the services at these addresses,
+// which may be empty.
 func Notes(postgresURL, redisURL string) []string {
 	notes := []string{
+		time.Now().UTC().Format("2 January 2006") + ", commit " + commit(),
 		fmt.Sprintf("%d cores (%s), %s, %s/%s", runtime.NumCPU(), processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		"SQLite " + ask("sqlite", ":memory:", "SELECT sqlite_version()") + " (" + version("modernc.org/sqlite") + ")",
 	}
@@ -34,6 +36,15 @@ func Notes(postgresURL, redisURL string) []string {
 		notes = append(notes, "Redis "+redisVersion(redisURL)+", on the same machine")
 	}
 	return append(notes, fmt.Sprintf("a page of 4 KiB reaches the disk %.0f times a second", fsyncs()))
+}
+
+// commit returns the commit of the working tree, with "-dirty" if there are changes.
+func commit() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // processor returns the name of the first one.
