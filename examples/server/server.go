@@ -87,7 +87,7 @@ func secured(publicURL string, next http.Handler) http.Handler {
 func (s *server) inFront(front *router, next http.Handler) http.Handler {
 	own := s.errors.StandardMux(&front.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := front.mux.Handler(r); pattern != "" && isClean(r.URL.Path) || front.hasPath(r.URL.Path) {
+		if _, pattern := front.mux.Handler(r); pattern != "" && isClean(r.URL.EscapedPath()) || front.hasPath(r.URL.Path) {
 			own.ServeHTTP(w, r)
 			return
 		}
@@ -95,10 +95,10 @@ func (s *server) inFront(front *router, next http.Handler) http.Handler {
 	})
 }
 
-// isClean reports whether a mux takes a path as it is.
-func isClean(urlPath string) bool {
-	clean := path.Clean(urlPath)
-	return urlPath == clean || urlPath == clean+"/"
+// isClean reports whether a mux takes an escaped path as it is.
+func isClean(escaped string) bool {
+	clean := path.Clean(escaped)
+	return escaped == clean || escaped == clean+"/"
 }
 
 // monitoring serves the listener of -metrics.
