@@ -6,11 +6,13 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 )
 
@@ -41,11 +43,23 @@ func Postgres(t testing.TB) (url, schema string) {
 			return
 		}
 		defer db.Close()
-		if _, err := db.ExecContext(context.Background(), `DROP SCHEMA IF EXISTS "`+schema+`" CASCADE`); err != nil {
+		if err := dropSchema(db, schema); err != nil {
 			t.Errorf("drop schema of the test: %v", err)
 		}
 	})
 	return url, schema
+}
+
+// dropSchema drops a schema. A statement whose context has ended may run on for a moment after
+// its connection was closed, and its locks can meet those of the drop in a deadlock.
+func dropSchema(db *sql.DB, schema string) error {
+	var deadlock *pgconn.PgError
+	for attempt := 1; ; attempt++ {
+		_, err := db.ExecContext(context.Background(), `DROP SCHEMA IF EXISTS "`+schema+`" CASCADE`)
+		if attempt == 3 || !errors.As(err, &deadlock) || deadlock.Code != "40P01" {
+			return err
+		}
+	}
 }
 
 // PostgresURL returns the URL of a PostgreSQL server whose search_path is a new schema for
