@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
@@ -73,15 +74,17 @@ func (p *planning) business(b Backlog) PlanCursor {
 	for _, e := range b.Events {
 		at.Number = e.Number - 1
 		definition, ok := p.cfg.Catalog.Lookup(e.Type)
-		subscribers, hasMore := b.Subscribers, b.HasMore
+		var subscribers []Subscriber
+		hasMore := false
 		switch {
 		case !ok: // no webhook can have subscribed to it
-			subscribers, hasMore = nil, false
 		case definition.Audience == events.AudienceApp:
-			subscribers, hasMore = p.byApp[e.AppID], false
+			subscribers = p.ofApp(e.AppID, at.WebhookID)
+		default:
+			subscribers, hasMore = behind(b.Subscribers, at.WebhookID), b.HasMore
 		}
 		for _, to := range subscribers {
-			if to.WebhookID <= at.WebhookID || !to.hears(definition, e) {
+			if !to.hears(definition, e) {
 				continue
 			}
 			if deliveries == p.share || bytes > p.bytes {
@@ -92,7 +95,7 @@ func (p *planning) business(b Backlog) PlanCursor {
 			at.WebhookID = to.WebhookID
 		}
 		if hasMore {
-			at.WebhookID = subscribers[len(subscribers)-1].WebhookID
+			at.WebhookID = b.Subscribers[len(b.Subscribers)-1].WebhookID
 			return at
 		}
 		at = PlanCursor{Number: e.Number}
@@ -101,6 +104,27 @@ func (p *planning) business(b Backlog) PlanCursor {
 		}
 	}
 	return PlanCursor{Number: b.Last}
+}
+
+// behind returns the webhooks of a business that come after one of them, and all of them if
+// it is not among them. They are in the order of the database, which need not be Go's: with a
+// collation other than C it sorts the ids of a host in another way.
+func behind(subscribers []Subscriber, webhookID string) []Subscriber {
+	if webhookID == "" {
+		return subscribers
+	}
+	at := slices.IndexFunc(subscribers, func(s Subscriber) bool { return s.WebhookID == webhookID })
+	return subscribers[at+1:]
+}
+
+// ofApp returns the webhooks of an app that come after one of them, which may be gone.
+func (p *planning) ofApp(appID, webhookID string) []Subscriber {
+	all := p.byApp[appID]
+	at, found := slices.BinarySearchFunc(all, webhookID, func(s Subscriber, id string) int { return strings.Compare(s.WebhookID, id) })
+	if found {
+		at++
+	}
+	return all[at:]
 }
 
 // deliver adds a delivery and returns the size of its body.

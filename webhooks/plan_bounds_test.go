@@ -154,6 +154,35 @@ func mapValues(m map[string]int) (all []int) {
 	return all
 }
 
+// DLV-04: the webhooks of a business come in the order of the database, whose collation may
+// sort the ids of a host in another way than Go does. Each of them gets the event.
+func TestPlanInTheOrderOfTheDatabase_DLV04(t *testing.T) {
+	t.Parallel()
+	r := newHarness(t, webhooks.Config{})
+	p := newPlanned(1, 2, webhooks.PlanDeliveries+3, 0)
+	for i := range p.subscribers { // B after a, _ before 2
+		p.subscribers[i].WebhookID = fmt.Sprintf("%s%05d", []string{"whk_alpha_", "whk_Beta", "whk_b_", "whk_b2"}[i%4], i)
+	}
+	seen := map[string]int{}
+	for range 10 {
+		u := p.unplanned()
+		for len(u.Backlogs) > 0 {
+			b := &u.Backlogs[0]
+			at := slices.IndexFunc(p.subscribers, func(s webhooks.Subscriber) bool { return s.WebhookID == b.From.WebhookID })
+			b.Subscribers = p.subscribers[at+1:]
+			plan := r.svc.PlanOf(u, planTime)
+			for _, d := range plan.Deliveries {
+				seen[d.WebhookID+" "+d.EventID]++
+			}
+			p.cursors[b.BusinessID] = plan.Steps[0].To
+			u = u.After(plan)
+		}
+	}
+	if want := 2 * len(p.subscribers); len(seen) != want || slices.Max(append([]int{0}, mapValues(seen)...)) > 1 {
+		t.Errorf("%d deliveries, want %d, each once", len(seen), want)
+	}
+}
+
 // DLV-04: an event that is purged while it is planned does not take webhooks from the next.
 func TestPurgedWhilePlanned_DLV04(t *testing.T) {
 	t.Parallel()

@@ -185,7 +185,7 @@ type PlanCursor struct {
 // Unplanned is the input of one plan.
 type Unplanned struct {
 	Backlogs []Backlog
-	// ByApp are the webhooks of each app that an event is for, by id.
+	// ByApp are the webhooks of each app that an event is for, sorted by id as Go sorts.
 	ByApp map[string][]Subscriber
 }
 
@@ -195,10 +195,10 @@ type Backlog struct {
 	From       PlanCursor
 	Events     []events.Event
 	Last       int64 // the greatest number that Events could have
-	// Subscribers are webhooks of apps that are installed there now, by id, from
-	// From.WebhookID on.
+	// Subscribers are webhooks of apps that are installed there now, after From.WebhookID,
+	// in the order of their ids as the store sorts them.
 	Subscribers []Subscriber
-	HasMore     bool // Subscribers are not all
+	HasMore     bool // Subscribers are not all; there is at least one
 }
 
 // Subscriber is an enabled webhook, its app and, by business, the installation.

@@ -145,7 +145,11 @@ func (s *Store) readBacklogSubscribers(ctx context.Context, all []webhooks.Backl
 		if err != nil {
 			return nil, err
 		}
-		if read > left {
+		switch {
+		case read <= left:
+		case len(some[at].Subscribers) == 0: // the next read begins with this business
+			return all[:next+at], nil
+		default:
 			some[at].HasMore = true
 			return all[:next+at+1], nil
 		}

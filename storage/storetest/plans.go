@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -129,6 +130,41 @@ var planCases = []testCase[partnerkit.Store]{
 		f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.From.Number, WebhookID: ids[0]}}}})
 		if got, _ = f.backlog(t); len(got.Subscribers) != 1 || got.Subscribers[0].WebhookID != ids[1] || len(got.Events) != 1 {
 			t.Errorf("the rest of the event: %v", got)
+		}
+	}},
+	// DLV-06: what a plan reads may end between two businesses. The next read begins with the
+	// second of them, and a business never has more webhooks than none.
+	{"The input of a plan ends between two businesses", func(t *testing.T, e partnerkit.Store) {
+		const businesses, hooks = 51, 40 // 50 of them have the 2,000 webhooks of one read
+		f := newOAuth(t, e)
+		for range hooks {
+			addWebhook(t, e, f.app.ID)
+		}
+		for range businesses {
+			f.business = fmt.Sprintf("biz_%d", serial.Add(1))
+			f.code(t) // the installation is an event
+		}
+		f.number(t)
+		seen := map[string]int{}
+		for after := ""; ; {
+			got := get[webhooks.Unplanned](t)(e.Unplanned(t.Context(), after))
+			if len(got.Backlogs) == 0 {
+				break
+			}
+			for _, b := range got.Backlogs {
+				if seen[b.BusinessID] += len(b.Subscribers); b.HasMore && len(b.Subscribers) == 0 {
+					t.Fatalf("%s has more webhooks than none", b.BusinessID)
+				}
+				after = b.BusinessID
+			}
+		}
+		for business, n := range seen {
+			if n != hooks {
+				t.Errorf("%s has %d webhooks, want %d", business, n, hooks)
+			}
+		}
+		if len(seen) != businesses {
+			t.Errorf("%d businesses, want %d", len(seen), businesses)
 		}
 	}},
 	// DLV-04: no delivery is planned twice, even by different nodes.
