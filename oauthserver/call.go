@@ -49,6 +49,7 @@ func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (cal
 	c := s.newCall(r, endpoint)
 	var unreadable error
 	c.form, c.credentials, unreadable = read(r)
+	c.now = s.cfg.Clock.Now() // again: the client may have sent the body much later
 	if s.cfg.PrivateKeyJWT {
 		c.credentials = c.credentials.WithAssertion(r, c.form)
 	}

@@ -37,11 +37,11 @@ func (d posted) entry(action audit.Action, appID, businessID string) audit.Entry
 
 // serveDecision takes the decision from a consent page and redirects the browser to the app.
 func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
-	now := s.cfg.Clock.Now()
 	form, err := readPageForm(r)
 	if err != nil {
 		return err
 	}
+	now := s.cfg.Clock.Now() // after the body, which the browser may have sent late
 	request, err := s.openRequest(r, form.Get(requestField), now)
 	if err != nil {
 		return err

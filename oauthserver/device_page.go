@@ -49,11 +49,11 @@ func (s *Server) serveDeviceForm(w http.ResponseWriter, r *http.Request) error {
 
 // serveDevice takes a code and asks for the decision, or takes the decision.
 func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
-	now := s.cfg.Clock.Now()
 	form, err := readPageForm(r)
 	if err != nil {
 		return err
 	}
+	now := s.cfg.Clock.Now() // after the body, which the browser may have sent late
 	typed := form.Get(userCodeField)
 	session, ok, err := s.signedIn(w, r, deviceReturn(shownCode(typed)))
 	if err != nil || !ok {

@@ -1,6 +1,7 @@
 package oauthserver_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -44,6 +45,44 @@ func TestCodeExpires(t *testing.T) {
 	k.redeem(confidentialID, late).dead("expired")
 	// TOK-11: a used code is reported as used, even after its expiry.
 	k.redeem(confidentialID, early).dead("code already used")
+}
+
+// lateBody is a body that a client sends some time after the headers.
+type lateBody struct {
+	io.ReadCloser
+	wait func()
+}
+
+func (b *lateBody) Read(p []byte) (int, error) {
+	if b.wait != nil {
+		b.wait()
+		b.wait = nil
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// CODE-01, REF-03, DEV-04: what has expired when the body arrives is rejected, however early
+// the headers came.
+func TestExpiresBeforeALateBody(t *testing.T) {
+	t.Parallel()
+	k := newAPIHarness(t, func(c *oauthserver.Config) { c.RefreshRetry = 30 * time.Second })
+	late := func(by time.Duration) apiRequest {
+		return func(r *http.Request) {
+			k.as(confidentialID)(r)
+			r.Body = &lateBody{r.Body, func() { k.clock.Advance(by) }}
+		}
+	}
+	code := k.code(confidentialID, apiChallenge)
+	k.token(late(10*time.Minute), "grant_type", "authorization_code", "code", code, "redirect_uri", apiRedirect, "code_verifier", apiVerifier).dead("expired")
+	device, user := k.newDevice(confidentialID)
+	k.approveDevice(user)
+	k.token(late(10*time.Minute), "grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", device).refused(http.StatusBadRequest, "expired_token", "*")
+	_, refresh := k.tokens(confidentialID)
+	next := k.refresh(confidentialID, refresh).ok(tokenMembers)
+	k.token(late(30*time.Second), "grant_type", "refresh_token", "refresh_token", refresh).dead("refresh token reuse detected")
+	k.refresh(confidentialID, next.text("refresh_token")).dead("revoked")
+	_, refresh = k.tokens(confidentialID)
+	k.token(late(30*24*time.Hour), "grant_type", "refresh_token", "refresh_token", refresh).dead("expired")
 }
 
 // CODE-02, CODE-06: a replay with everything right ends what the code gave; any

@@ -39,6 +39,7 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	if err := apierror.DecodeJSON(r, &members, limits); err != nil {
 		return err
 	}
+	c.now = s.cfg.Clock.Now() // again: the client may have sent the body much later
 	registrar, err := s.registrar(r)
 	if err != nil {
 		return err
