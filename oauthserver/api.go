@@ -27,24 +27,25 @@ const (
 type route struct {
 	method, path string
 	serve        apierror.Handler
+	endpoint     endpointName // of a POST
 }
 
 func (s *Server) apiRoutes() []route {
 	routes := []route{
-		{http.MethodGet, pathServerMetadata, s.serveServerMetadata},
-		{http.MethodGet, pathResourceMetadata, s.resourceMetadata(Resource{})},
-		{http.MethodGet, pathKeys, s.serveJWKS},
-		{http.MethodPost, pathToken, s.serveToken},
-		{http.MethodPost, pathRevoke, s.serveRevoke},
-		{http.MethodPost, pathIntrospect, s.serveIntrospect},
-		{http.MethodPost, pathDevice, s.serveDeviceAuthorize},
-		{http.MethodPost, pathRegister, s.serveRegister},
+		{http.MethodGet, pathServerMetadata, s.serveServerMetadata, ""},
+		{http.MethodGet, pathResourceMetadata, s.resourceMetadata(Resource{}), ""},
+		{http.MethodGet, pathKeys, s.serveJWKS, ""},
+		{http.MethodPost, pathToken, s.serveToken, endpointToken},
+		{http.MethodPost, pathRevoke, s.serveRevoke, endpointRevoke},
+		{http.MethodPost, pathIntrospect, s.serveIntrospect, endpointIntrospect},
+		{http.MethodPost, pathDevice, s.serveDeviceAuthorize, endpointDevice},
+		{http.MethodPost, pathRegister, s.serveRegister, endpointRegister},
 	}
 	for _, resource := range s.cfg.Resources {
 		withSlash := resource
 		withSlash.Path += "/"
 		for _, as := range []Resource{resource, withSlash} {
-			routes = append(routes, route{http.MethodGet, pathResourceMetadata + as.Path, s.resourceMetadata(as)})
+			routes = append(routes, route{http.MethodGet, pathResourceMetadata + as.Path, s.resourceMetadata(as), ""})
 		}
 	}
 	return routes
@@ -57,7 +58,7 @@ func (s *Server) APIHandler() http.Handler {
 	handlers := make(map[string]http.Handler)
 	for _, route := range s.apiRoutes() {
 		if route.method == http.MethodPost {
-			handlers[route.path] = s.errors.OAuth(only(route.serve, http.MethodPost))
+			handlers[route.path] = s.errors.OAuth(s.onlyPost(route))
 		} else {
 			handlers[route.path] = s.errors.Standard(s.withDefaultLimit(only(route.serve, http.MethodGet, http.MethodHead)))
 		}
@@ -89,6 +90,20 @@ func (s *Server) APIPatterns() []string {
 	}
 	slices.Sort(patterns)
 	return patterns
+}
+
+// onlyPost rejects other methods. Such a request counts for its address, like every request
+// to the endpoint.
+func (s *Server) onlyPost(to route) apierror.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method == http.MethodPost {
+			return to.serve(w, r)
+		}
+		if err := s.limit(r.Context(), s.newCall(r, to.endpoint)); err != nil {
+			return err
+		}
+		return apierror.MethodNotAllowed(http.MethodPost)
+	}
 }
 
 func only(h apierror.Handler, methods ...string) apierror.Handler {

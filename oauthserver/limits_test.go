@@ -65,6 +65,8 @@ func TestEndpointLimits(t *testing.T) {
 		"device":               {30, func(k *apiHarness, _ int) apiResponse { return k.post("/oauth/device/authorize", k.as(confidentialID)) }},
 		"device, JSON":         {30, func(k *apiHarness, _ int) apiResponse { return k.postJSON("/oauth/device/authorize", "{") }},
 		"register":             {30, func(k *apiHarness, _ int) apiResponse { return k.postJSON("/oauth/register", "{}") }},
+		"token, other method":  {1200, func(k *apiHarness, _ int) apiResponse { return k.send("GET", "/oauth/token", "") }},
+		"device, other method": {30, func(k *apiHarness, _ int) apiResponse { return k.send("PUT", "/oauth/device/authorize", "") }},
 		"register, unreadable": {30, func(k *apiHarness, _ int) apiResponse { return k.postJSON("/oauth/register", "{") }},
 	} {
 		t.Run(name, func(t *testing.T) {
