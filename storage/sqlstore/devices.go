@@ -47,9 +47,6 @@ func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (o
 	d.InstallationID, d.BusinessID, d.InstallationStatus = installation.String, business.String, oauthserver.InstallationStatus(status.String)
 	d.GrantID, d.GrantEnded, d.UserID = grant.String, grantEnded.Valid, user.String
 	d.CreatedAt, d.ExpiresAt = fromMS(created), fromMS(expires)
-	if !installed.Valid {
-		installed.String = "[]"
-	}
 	return d, decoded(stored{appScopes, &d.AppScopes}, stored{installed.String, &d.InstallationScopes}, stored{scopes, &d.Scopes})
 }
 

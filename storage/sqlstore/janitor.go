@@ -24,7 +24,8 @@ const (
 	keepAssertions    = 24 * time.Hour
 	keepRefreshTokens = 90 * 24 * time.Hour
 	// keepUnconnected is how long an app is kept that registered itself, or has a
-	// document, and that was never connected.
+	// document, and that was never connected. A suspended or deactivated app of a document
+	// is kept for good: its document would make it active again.
 	keepUnconnected = 30 * 24 * time.Hour
 )
 
@@ -89,7 +90,7 @@ func (s *Store) purgeOAuth(ctx context.Context, p storage.Purge) (int, error) {
 		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(p.Before.Add(-keepCodes))},
 		{remove("partnerkit_used_assertion", "digest", "expires_at", ""), ms(p.Before.Add(-keepAssertions))},
 		{remove("partnerkit_signing_key", "id", "retire_at", ""), ms(p.Before)},
-		{remove("partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND document_fetched_at < $1 AND NOT EXISTS (
+		{remove("partnerkit_app", "id", "created_at", ` AND origin <> 'console' AND (origin <> 'document' OR status = 'ACTIVE') AND document_fetched_at < $1 AND NOT EXISTS (
 			SELECT 1 FROM partnerkit_installation i WHERE i.app_id = partnerkit_app.id)`), ms(p.Before.Add(-keepUnconnected))},
 	} {
 		n, err := s.exec(ctx, purge.statement, purge.than, p.Limit)

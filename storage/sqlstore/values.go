@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
@@ -73,16 +75,24 @@ func parseList(text string) ([]string, error) {
 }
 
 // parseScopes reads scopes as they are stored: with a space between them, as String
-// writes them.
+// writes them. The scopes of several approvals may be more than one request can name.
 func parseScopes(text string) (identity.Scopes, error) {
 	if text == "" {
 		return identity.Scopes{}, nil
 	}
-	s, err := identity.ParseScopes(text)
-	if err != nil {
-		return s, fmt.Errorf("stored scopes: %w", err)
+	if strings.Count(text, " ") < identity.MaxScopes {
+		s, err := identity.ParseScopes(text)
+		return s, wrap("stored scopes", err)
 	}
-	return s, nil
+	var all identity.Scopes
+	for names := range slices.Chunk(strings.Split(text, " "), identity.MaxScopes) {
+		s, err := identity.NewScopes(names...)
+		if err != nil {
+			return all, wrap("stored scopes", err)
+		}
+		all = all.Union(s)
+	}
+	return all, nil
 }
 
 // stored is a list of scopes as it is kept, and where it goes.
