@@ -2,7 +2,6 @@ package apierror
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -88,7 +87,7 @@ func (c Writer) sendStandard(w http.ResponseWriter, r *http.Request, v View) {
 func shaped(shape ShapeFunc, v View) (contentType string, encoded []byte, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = fmt.Errorf("panic: %v", value)
+			err = Panicked(value)
 		}
 	}()
 	v.Messages = slices.Clone(v.Messages)

@@ -15,15 +15,15 @@ import (
 // MaxDefinitions is how many a catalog may have.
 const MaxDefinitions = 250
 
-// Catalog is the events that there are. It never changes; the zero value is empty.
+// Catalog is the list of all events. It never changes; the zero value is empty.
 type Catalog struct {
 	definitions []Definition
 	byName      map[string]Definition
 }
 
-// NewCatalog makes a catalog of a host's own, in the order given. It knows the
-// events of an app's own life in any case: those that are not given are added at
-// the end, as the default catalog has them.
+// NewCatalog makes a catalog of a host's own, in the order given. The events about the
+// app itself, such as app.installed, are always included: those that are not given are
+// added at the end, as in the default catalog.
 //
 // Names are lower-case words with dots between them, such as invoice.created, and
 // no name may come twice. The error names the definition and what is wrong with it.
@@ -120,7 +120,7 @@ func (d Definition) checkShapes() error {
 			return fmt.Errorf("the older shape before %s has no Down", shape.Before)
 		}
 		var err error
-		if data, err = shape.Down(bytes.Clone(data)); err != nil {
+		if data, err = shape.down(bytes.Clone(data)); err != nil {
 			return fmt.Errorf("the older shape before %s, of the sample: %w", shape.Before, err)
 		}
 		if !isObject(data) {

@@ -256,4 +256,9 @@ func TestDataIn(t *testing.T) {
 	if _, err := d.DataIn("2019-12-31", json.RawMessage{}); !errors.Is(err, broken) {
 		t.Errorf("a shape that fails: %v", err)
 	}
+	// DLV-05: nothing else recovers a panic where deliveries are planned.
+	d.Older = []events.Shape{{Before: "2026-09-01", Down: func(json.RawMessage) (json.RawMessage, error) { panic("card number") }}}
+	if _, err := d.DataIn("2026-01-15", json.RawMessage{}); err == nil || strings.Contains(err.Error(), "card number") {
+		t.Errorf("a shape that panics: %v", err)
+	}
 }

@@ -3,6 +3,8 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/partnerkit/partnerkit/apierror"
 )
 
 // Audience selects the apps that may see an event.
@@ -38,8 +40,20 @@ type Definition struct {
 type Shape struct {
 	// Before is the version that replaced this shape, a date.
 	Before string
-	// Down turns data of the next newer shape into this one. It must be pure.
+	// Down turns data of the next newer shape into this one. It must be pure. An event for
+	// which it fails or panics is not delivered to apps of these versions.
 	Down func(data json.RawMessage) (json.RawMessage, error)
+}
+
+// down calls Down. A panic of it is an error: deliveries are planned on a goroutine where
+// nothing else recovers it.
+func (s Shape) down(data json.RawMessage) (older json.RawMessage, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = apierror.Panicked(value)
+		}
+	}()
+	return s.Down(data)
 }
 
 // DataIn returns an event's data as a version of the API shows it. An empty version
@@ -53,7 +67,7 @@ func (d Definition) DataIn(version string, data json.RawMessage) (json.RawMessag
 			break
 		}
 		var err error
-		if data, err = shape.Down(data); err != nil {
+		if data, err = shape.down(data); err != nil {
 			return nil, fmt.Errorf("data of %s before %s: %w", d.Name, shape.Before, err)
 		}
 	}

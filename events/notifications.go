@@ -11,6 +11,8 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/partnerkit/partnerkit/apierror"
 )
 
 const (
@@ -189,7 +191,7 @@ func (q *Notifications) notify(ctx context.Context, n Notification) {
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			q.logger.ErrorContext(ctx, "notifier panicked", "kind", n.Kind, "panic", cause)
+			q.logger.ErrorContext(ctx, "notifier panicked", "kind", n.Kind, "err", apierror.Panicked(cause))
 		}
 	}()
 	if err := q.notifier.Notify(ctx, n); err != nil {

@@ -145,6 +145,28 @@ func TestForeignTokensAreAskedAboutForeignTokensOnly(t *testing.T) {
 	}
 }
 
+type panickingSessions struct{}
+
+func (panickingSessions) Session(*http.Request) (identity.Session, bool, error) {
+	panic("secret detail")
+}
+
+// LIM-05: a call for which the host's Session panics is counted like any other.
+func TestSessionPanicIsCounted(t *testing.T) {
+	t.Parallel()
+	var logged bytes.Buffer
+	k := newHarness(t, func(c *guard.Config) {
+		c.Sessions, c.Logger = panickingSessions{}, slog.New(slog.NewTextHandler(&logged, nil))
+	})
+	for range ratelimit.DefaultLimits().DefaultPerIP.Count {
+		k.send("GET /profile", from("192.0.2.1")).refused(http.StatusInternalServerError, "")
+	}
+	k.send("GET /profile", from("192.0.2.1")).refused(http.StatusTooManyRequests, "")
+	if text := logged.String(); strings.Contains(text, "secret detail") || !strings.Contains(text, "ask the host for the session") {
+		t.Errorf("logged %.500s", text)
+	}
+}
+
 // ERR-02: an error, a panic or a session without a user costs one request.
 func TestForeignTokensFail(t *testing.T) {
 	t.Parallel()

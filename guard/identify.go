@@ -23,7 +23,7 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	if s.cfg.Sessions == nil {
 		return apierror.Unauthorized()
 	}
-	session, ok, err := s.cfg.Sessions.Session(r)
+	session, ok, err := s.askSessions(r)
 	switch {
 	case err != nil:
 		return apierror.Failed("ask the host for the session", err)
@@ -32,6 +32,16 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	}
 	c.hasCookie = true
 	return s.identifyPerson(c, r, session)
+}
+
+// askSessions turns a panic into an error, so that the call is still counted.
+func (s *Surface) askSessions(r *http.Request) (session identity.Session, ok bool, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = apierror.Panicked(value)
+		}
+	}()
+	return s.cfg.Sessions.Session(r)
 }
 
 // identifyPerson makes the call one of a session, unless its user is suspended.

@@ -150,7 +150,7 @@ func (l *Limits) For(ctx context.Context, call Call) (of CallLimits, err error) 
 	}
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("LimitsFor panicked: %v", cause)
+			err = fmt.Errorf("LimitsFor panicked with a value of type %T", cause)
 		}
 	}()
 	exceptions := l.LimitsFor(ctx, call)

@@ -23,7 +23,7 @@ func TestSource(t *testing.T) {
 	}{
 		"none":   {nil, "/fixed.svg", ""},
 		"chosen": {func(r *http.Request) theme.Theme { return theme.Theme{Logo: r.URL.Path} }, "/page", ""},
-		"panics": {func(*http.Request) theme.Theme { panic("no brand") }, "/fixed.svg", "no brand"},
+		"panics": {func(*http.Request) theme.Theme { panic("no brand") }, "/fixed.svg", "panic=string"},
 		"blocks": {func(r *http.Request) theme.Theme { <-r.Context().Done(); return theme.Theme{} }, "/fixed.svg", "took too long"},
 		"wrong":  {func(*http.Request) theme.Theme { return theme.Theme{Logo: "//evil.example/x.svg"} }, "/fixed.svg", "Theme.Logo"},
 	} {

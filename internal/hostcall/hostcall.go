@@ -4,6 +4,7 @@ package hostcall
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -49,8 +50,8 @@ func Ask[T any](c *Caller, r *http.Request, f func(*http.Request) T) (T, bool) {
 	results := make(chan T, 1)
 	go func() {
 		defer func() {
-			if reason := recover(); reason != nil {
-				c.logger.ErrorContext(ctx, "host function panicked", "function", c.name, "panic", reason, "stack", string(debug.Stack()))
+			if reason := recover(); reason != nil { // its value may be a secret: the log has the type
+				c.logger.ErrorContext(ctx, "host function panicked", "function", c.name, "panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
 			}
 			<-c.slots
 			close(results)

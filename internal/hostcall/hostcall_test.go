@@ -43,7 +43,7 @@ func TestAsk(t *testing.T) {
 			t.Errorf("%s: %q %t", name, got, ok)
 		}
 	}
-	if text := log.String(); !strings.Contains(text, "no language today") || !strings.Contains(text, "Config.F") {
+	if text := log.String(); strings.Contains(text, "no language today") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "Config.F") {
 		t.Errorf("log %q", text)
 	}
 }

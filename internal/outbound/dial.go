@@ -88,8 +88,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, n
 	if err != nil {
 		return nil, netip.Addr{}, err
 	}
-	connect := d.custom
-	if connect == nil {
+	connect := d.hostDial
+	if d.custom == nil {
 		connect = d.guarded().DialContext
 	}
 	var failures []error
@@ -104,6 +104,17 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, n
 		failures = append(failures, err)
 	}
 	return nil, netip.Addr{}, classify(KindConnect, fmt.Errorf("%s: %w", host, errors.Join(failures...)))
+}
+
+// hostDial calls Config.Dial. A panic of it is an error: http.Transport dials on a goroutine of
+// its own, where nothing else recovers it.
+func (d *dialer) hostDial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("dial panicked with a value of type %T", value)
+		}
+	}()
+	return d.custom(ctx, network, address)
 }
 
 // race lets net.Dialer resolve the host and race its addresses.

@@ -58,6 +58,21 @@ func TestSendDialsPublicAddressesFromDNS(t *testing.T) {
 	}
 }
 
+// A panic of the host's Dial is an error of the one request. The transport dials on a goroutine
+// of its own, so it would end the process.
+func TestSendDialPanics(t *testing.T) {
+	t.Parallel()
+	client := newClient(t, outbound.Config{
+		Resolver: responding(addrs("93.184.216.34")),
+		Dial:     func(context.Context, string, string) (net.Conn, error) { panic("proxy password") },
+	})
+	_, err := client.Send(post(t, "https://panic.test/"))
+	wantKind(t, err, outbound.KindConnect, "a panic")
+	if err == nil || strings.Contains(err.Error(), "proxy password") { // TOK-09
+		t.Errorf("error %v", err)
+	}
+}
+
 // DLV-07: a name is looked up once for each connection, and that response is both
 // checked and dialled, so changing it in between gains nothing.
 func TestSendWithstandsRebinding(t *testing.T) {
