@@ -37,9 +37,14 @@ func (w *recorder) begin(status int) {
 func (w *recorder) stamp() {
 	header := w.Header()
 	w.quota.WriteHeader(header)
-	if replayed := header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != ""; w.version.Name != "" && !replayed {
-		// A repeated response stays in the version of the first.
+	if w.version.Name == "" {
+		return
+	}
+	// A repeated response stays in the version of the first.
+	if replayed := header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != ""; !replayed {
 		header[w.versionHeader] = []string{w.version.Name}
+	}
+	if header.Get(w.versionHeader) == w.version.Name {
 		w.version.writeHeader(header, w.now)
 	}
 }

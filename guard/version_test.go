@@ -102,6 +102,24 @@ func TestSunset(t *testing.T) {
 	at(sunset, "GET /invoices", version("2026-09-01")).ok()
 }
 
+// VER-04: a response that is repeated announces the sunset of its version too.
+func TestSunsetOfARepetition(t *testing.T) {
+	t.Parallel()
+	k := newHarness(t)
+	k.must(k.surface.Handle(guard.Route{Pattern: "POST /repeated", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set(guard.ReplayedHeader, "true")
+		w.Header().Set("Service-Version", r.Header.Get("X-First"))
+		w.WriteHeader(http.StatusCreated)
+		return nil
+	}}))
+	for first, want := range map[string]string{"2026-01-15": "Fri, 11 Sep 2026 12:00:00 GMT", "2026-09-01": ""} {
+		a := k.send("POST /repeated", bearer(k.token()), version("2026-01-15"), header("X-First", first))
+		if a.Header.Get("Service-Version") != first || a.Header.Get("Sunset") != want || (a.Header.Get("Deprecation") == "") != (want == "") {
+			t.Errorf("first answered in %s: %d %v", first, a.Status, a.Header)
+		}
+	}
+}
+
 // An API without versions refuses those that are asked for.
 func TestNoVersions(t *testing.T) {
 	t.Parallel()
