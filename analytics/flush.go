@@ -3,6 +3,8 @@ package analytics
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -38,8 +40,12 @@ func (c *Counter) flush(ctx context.Context, take func() taken) error {
 	for len(found.buckets)+len(found.groups)+len(found.requests) > 0 {
 		c.batch(Batch{Buckets: cut(&found.buckets), Groups: cut(&found.groups), Requests: cut(&found.requests)})
 	}
-	if len(found.uses) > 0 {
-		c.batch(Batch{Uses: found.uses})
+	for ids := slices.Sorted(maps.Keys(found.uses)); len(ids) > 0; {
+		uses := map[string]time.Time{}
+		for _, id := range cut(&ids) {
+			uses[id] = found.uses[id]
+		}
+		c.batch(Batch{Uses: uses})
 	}
 	return c.send(ctx)
 }

@@ -34,6 +34,7 @@ type harness struct {
 	clock *clock.Manual
 	down  atomic.Bool
 	log   lines
+	uses  []int // in each batch that was written
 }
 
 func newHarness(t testing.TB, cfg analytics.Config) *harness {
@@ -88,6 +89,9 @@ type flaky harness
 func (f *flaky) AddCalls(ctx context.Context, batch analytics.Batch) error {
 	if f.down.Load() {
 		return errDown
+	}
+	if n := len(batch.Uses); n > 0 {
+		f.uses = append(f.uses, n)
 	}
 	return f.env.AddCalls(ctx, batch)
 }

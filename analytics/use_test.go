@@ -2,6 +2,7 @@ package analytics_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -46,6 +47,28 @@ func TestLastUses(t *testing.T) {
 	r.flush(t)
 	r.flush(t)
 	r.wantUses(t, want)
+}
+
+// Uses are written a few at a time, so that one transaction never takes long. Those that could
+// not be written are still known.
+func TestUsesAreWrittenInBatches(t *testing.T) {
+	t.Parallel()
+	r := newHarness(t, analytics.Config{})
+	const all = 450
+	for i := range all {
+		r.Use(fmt.Sprintf("inst_%d", i), noon)
+	}
+	r.flush(t)
+	r.wantUses(t, map[string]time.Time{"inst_1": noon, "inst_2": noon, "inst_3": noon})
+	sum := 0
+	for _, n := range r.uses {
+		if sum += n; n > 200 {
+			t.Errorf("a batch of %d uses", n)
+		}
+	}
+	if sum != all {
+		t.Errorf("%d uses were written, want %d", sum, all)
+	}
 }
 
 // Memory is bounded: uses that do not fit are dropped, and those already held are kept

@@ -10,14 +10,15 @@ import (
 // markUsed keeps the later use of what has an id. Rows are taken in one order, so that of
 // two nodes none waits for the other in a circle.
 func (t *tx) markUsed(ctx context.Context, at map[string]time.Time) error {
-	for _, id := range slices.Sorted(maps.Keys(at)) {
-		if _, err := t.exec(ctx, `INSERT INTO partnerkit_last_use (id, used_at) VALUES ($1, $2)
-			ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at
-			WHERE partnerkit_last_use.used_at < excluded.used_at`, id, ms(at[id])); err != nil {
-			return err
-		}
+	if len(at) == 0 {
+		return nil
 	}
-	return nil
+	rows := make([][]any, 0, len(at))
+	for _, id := range slices.Sorted(maps.Keys(at)) {
+		rows = append(rows, []any{id, ms(at[id])})
+	}
+	return t.upsertMany(ctx, "INSERT INTO partnerkit_last_use (id, used_at) VALUES", rows,
+		" ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at WHERE partnerkit_last_use.used_at < excluded.used_at")
 }
 
 // LastUses implements analytics.Store.
