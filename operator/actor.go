@@ -38,21 +38,25 @@ func (o *Operator) Actor(r *http.Request) (Actor, error) {
 	if !ok {
 		return Actor{}, apierror.Unauthorized()
 	}
-	user, ok, err := o.cfg.Host.User(r.Context(), session.UserID)
+	user, ok, err := o.operator(r.Context(), session.UserID)
 	if err != nil {
 		return Actor{}, err
 	}
-	if !ok || !user.IsOperator || user.ID != session.UserID {
-		return Actor{}, apierror.NotFound("")
-	}
-	status, err := o.cfg.Store.UserStatus(r.Context(), user.ID)
-	if err != nil {
-		return Actor{}, err
-	}
-	if status == oauthserver.UserSuspended {
+	if !ok {
 		return Actor{}, apierror.NotFound("")
 	}
 	return Actor{user}, nil
+}
+
+// operator returns a user who has access as an operator, and false for everybody else. A
+// suspended operator has none.
+func (o *Operator) operator(ctx context.Context, userID string) (User, bool, error) {
+	user, ok, err := o.cfg.Host.User(ctx, userID)
+	if err != nil || !ok || !user.IsOperator || user.ID != userID {
+		return User{}, false, err
+	}
+	status, err := o.cfg.Store.UserStatus(ctx, userID)
+	return user, err == nil && status != oauthserver.UserSuspended, err
 }
 
 // IsNoOperator reports whether an error of [Operator.Actor] means that the request does not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -15,6 +16,10 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
+// maxQuery is the length of a search, in characters: no name or id is longer. SQLite does not
+// match patterns of 50,000 bytes.
+const maxQuery = 512
+
 // AppFilter selects the apps to list. The zero value selects all apps.
 type AppFilter struct {
 	Query  string // a part of the name, or an id, a client_id or an organization
@@ -25,6 +30,12 @@ type AppFilter struct {
 // makes no sense.
 func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Page) (console.Paged[oauthserver.App], error) {
 	var v apierror.Validation
+	switch {
+	case !text.IsStorable(f.Query):
+		v.Add("query must be UTF-8 without NUL")
+	case utf8.RuneCountInString(f.Query) > maxQuery:
+		v.Add("query must have at most %d characters", maxQuery)
+	}
 	if _, ok := appActions[f.Status]; !ok && f.Status != "" {
 		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
 	}

@@ -132,7 +132,7 @@ func (q *query) time(name string) time.Time {
 		return time.Time{}
 	}
 	at, err := time.Parse(time.RFC3339, value)
-	if err != nil || at.Year() < 1970 {
+	if err != nil || at.UTC().Year() < 1970 {
 		q.problems.Add("%s must be a time such as 2026-09-01T12:00:00Z", name)
 	}
 	return at

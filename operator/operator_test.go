@@ -163,6 +163,7 @@ func TestApps(t *testing.T) {
 		t.Errorf("OPS-01 entries before there were any: %s", got.Body)
 	}
 	h.call("usr_olga", "GET /operator/audit?since=yesterday", "").Want(http.StatusBadRequest)
+	h.call("usr_olga", "GET /operator/audit?since=1970-01-01T00:00:00%2B14:00", "").Want(http.StatusBadRequest) // before 1970 in UTC
 	h.call("usr_olga", "GET /operator/apps/"+app, "").Want(http.StatusOK)
 	if got := h.call("usr_olga", "GET /operator/figures", "").Want(http.StatusOK); !strings.Contains(got.Body, `"deactivated":1`) {
 		t.Errorf("OPS-01 figures %s", got.Body)
@@ -201,6 +202,9 @@ func TestAppsByPage(t *testing.T) {
 	for _, after := range []string{"beta", "app_1", "%00"} {
 		h.call("usr_olga", "GET /operator/apps?after="+after, "").Want(http.StatusBadRequest)
 	}
+	for query, status := range map[string]int{strings.Repeat("!", 512): 200, strings.Repeat("!", 513): 400, strings.Repeat("a", 50_000): 400} {
+		h.call("usr_olga", "GET /operator/apps?query="+query, "").Want(status)
+	}
 }
 
 func TestReviews(t *testing.T) {
@@ -231,6 +235,14 @@ func TestReviews(t *testing.T) {
 	step("usr_otto", "in_review").WantCode(http.StatusBadRequest, "LISTING_STATE_INVALID")
 	h.call("usr_ada", "POST /developer/apps/"+first+"/listing/submit", "").Want(http.StatusOK)
 	step("usr_otto", "in_review").Want(http.StatusOK)
+	t.Run("OPS-02 a revision of a suspended operator", func(t *testing.T) {
+		h.call("usr_olga", "POST /operator/users/usr_otto/status", `{"status": "SUSPENDED", "reason": "left"}`).Want(http.StatusOK)
+		step("usr_olga", "changes_requested").Want(http.StatusOK)
+		h.call("usr_olga", "POST /operator/users/usr_otto/status", `{"status": "ACTIVE", "reason": "back"}`).Want(http.StatusOK)
+		h.call("usr_ada", "PUT /developer/apps/"+first+"/listing", `{"slug": "first", "name": "Sync", "summary": "Better", "description": "All."}`).Want(http.StatusOK)
+		h.call("usr_ada", "POST /developer/apps/"+first+"/listing/submit", "").Want(http.StatusOK)
+		step("usr_otto", "in_review").Want(http.StatusOK)
+	})
 	t.Run("OPS-02 a revision of a former operator", func(t *testing.T) {
 		h.Host.SetUser(operator.User{ID: "usr_otto", Name: "Otto"})
 		step("usr_olga", "approved").Want(http.StatusOK)

@@ -65,7 +65,7 @@ func (o *Operator) ReviewListing(ctx context.Context, by Actor, appID string, st
 }
 
 // formerReviewer returns the user who took the latest revision of an app and is no longer
-// an operator. It returns "" if there is none.
+// an operator, or is suspended. It returns "" if there is none.
 func (o *Operator) formerReviewer(ctx context.Context, appID string) (string, error) {
 	listing, err := o.cfg.Store.Listing(ctx, appID)
 	if err != nil {
@@ -75,8 +75,8 @@ func (o *Operator) formerReviewer(ctx context.Context, appID string) (string, er
 	if reviewerID == "" || listing.Revision.State != console.RevisionInReview {
 		return "", nil
 	}
-	user, ok, err := o.cfg.Host.User(ctx, reviewerID)
-	if err != nil || ok && user.IsOperator {
+	_, ok, err := o.operator(ctx, reviewerID)
+	if err != nil || ok {
 		return "", err
 	}
 	return reviewerID, nil
