@@ -27,6 +27,7 @@ type listingView struct {
 	Revisions []revisionView // what is live, and what is being worked on
 	IsFirst   bool           // nothing was saved yet
 	MaySave   bool
+	IsKept    bool // the form was sent when nothing can be saved: it shows what was entered
 	MaySubmit bool
 	Missing   []string // labels of what the draft lacks to be submitted
 	Icons     []assetChoice
@@ -82,6 +83,7 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 			view.Missing = append(view.Missing, listingFields.label(detail.Field))
 		}
 	}
+	view.IsKept = !view.MaySave && hasListing(form.Form)
 	if !hasListing(form.Form) {
 		view.Form.Form = apierror.Form{"name": {v.app.Name}}
 		if listing != nil {

@@ -52,6 +52,11 @@ func TestListing_CON03(t *testing.T) {
 	o.later().post(listing+"/submit").wantTo(listing+"?done=listing-submitted").
 		shows("The listing was submitted", "Submitted", "The next revision is under review").lacks("Save draft", "Submit for review")
 	o.post(listing, "slug", "sync").want(http.StatusBadRequest).alerts("a revision that is submitted cannot become draft")
+	// A colleague was faster: what was entered can still be copied.
+	kept := o.post(listing, "slug", "sync", "description", "An hour of work.").want(http.StatusBadRequest).shows("An hour of work.", "is not saved").lacks("Save draft")
+	if n := strings.Count(kept.Body, `id="draft"`); n != 1 {
+		t.Errorf("%d forms", n)
+	}
 	o.post(listing + "/submit").want(http.StatusBadRequest).alerts("a revision that is submitted cannot become submitted")
 
 	o.review(app, hostile, console.RevisionInReview)

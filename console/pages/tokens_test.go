@@ -38,6 +38,9 @@ func TestTokensPage_CON09(t *testing.T) {
 	}
 	o.post(revoke).want(http.StatusNotFound)
 	o.get("/tokens").lacks("nightly &lt;")
+	if log := o.get("/registration"); strings.Count(log.Body, "nightly &lt;i&gt;") != 2 { // created and revoked
+		t.Errorf("the audit log of the organization does not name the token: %s", log.Body)
+	}
 	o.post("/tokens", "name", "short", "expires_in_days", "1")
 	o.clock.Advance(25 * time.Hour)
 	o.get("/tokens").shows("short", "Expired")
