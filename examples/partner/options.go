@@ -48,7 +48,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("%w: %q is no flag", errUsage, flags.Arg(0))
 	}
-	o.fromEnvironment()
+	o.fromEnvironment(flags)
 	if o.url == "" {
 		o.url = "http://" + o.addr
 	}
@@ -57,11 +57,14 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 }
 
 // fromEnvironment reads secrets from the environment, where secrets other than the demo's belong.
-func (o *options) fromEnvironment() {
-	if secret := os.Getenv("PARTNER_CLIENT_SECRET"); secret != "" {
+// A flag that was given comes first.
+func (o *options) fromEnvironment(flags *flag.FlagSet) {
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if secret := os.Getenv("PARTNER_CLIENT_SECRET"); secret != "" && !given["client-secret"] {
 		o.clientSecret = secret
 	}
-	if secret := os.Getenv("PARTNER_WEBHOOK_SECRET"); secret != "" {
+	if secret := os.Getenv("PARTNER_WEBHOOK_SECRET"); secret != "" && !given["webhook-secret"] {
 		o.webhookSecret = secret
 	}
 }

@@ -22,16 +22,23 @@ type console struct {
 
 // app of the console, by either of its ids.
 func (c *console) app(ctx context.Context, appID, clientID string) (app, error) {
-	var apps struct{ Data []app }
-	if err := c.asDeveloper(ctx, call{http.MethodGet, "/developer/apps", nil, &apps}); err != nil {
-		return app{}, err
-	}
-	for _, a := range apps.Data {
-		if a.ID == appID || a.ClientID == clientID {
-			return a, nil
+	for after := ""; ; {
+		var page struct {
+			Data       []app
+			NextCursor string
+		}
+		if err := c.asDeveloper(ctx, call{http.MethodGet, "/developer/apps?limit=100&after=" + url.QueryEscape(after), nil, &page}); err != nil {
+			return app{}, err
+		}
+		for _, a := range page.Data {
+			if a.ID == appID || a.ClientID == clientID {
+				return a, nil
+			}
+		}
+		if after = page.NextCursor; after == "" {
+			return app{}, fmt.Errorf("%s has no app %s", c.userID, appID+clientID)
 		}
 	}
-	return app{}, fmt.Errorf("%s has no app %s", c.userID, appID+clientID)
 }
 
 type app struct{ ID, ClientID string }
