@@ -17,9 +17,9 @@ import (
 )
 
 // OpenAPI returns a description of all that apps can call, as an OpenAPI 3.1 document in
-// JSON: the OAuth endpoints, Config.Routes with their Description, the events, app data
-// and the console's JSON where they are served, and one webhook for each event of the
-// catalog. Equal configurations have equal descriptions. Config.APIRoutes and
+// JSON: the OAuth endpoints, Config.Routes with their Description, the events, app data, the
+// console's and the operators' JSON where they are served, and one webhook for each event of
+// the catalog. Equal configurations have equal descriptions. Config.APIRoutes and
 // Config.AppRoutes are not in it. The slice is the caller's.
 func (p *Platform) OpenAPI() []byte { return bytes.Clone(p.describe()) }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// noteScopes are what an app can ask our people for: in words for them, and in the Summary in
-// words for developers.
+// noteScopes are the scopes that an app can request. Description is for the people who
+// consent, Summary for developers.
 func noteScopes() (identity.ScopeCatalog, error) {
 	return identity.NewScopeCatalog(
 		identity.Scope{Name: "notes:read", Description: "See your notes", Summary: "Read notes"},
@@ -19,7 +19,7 @@ func noteScopes() (identity.ScopeCatalog, error) {
 	)
 }
 
-// noteEvents are those that we record, each with the scope that one needs to see it.
+// noteEvents are the events that we record, each with the scope that is required to see it.
 func noteEvents() (events.Catalog, error) {
 	return events.NewCatalog(events.Definition{
 		Name: "note.written", Audience: events.AudienceBusiness, Scope: "notes:read",

@@ -22,7 +22,7 @@ var brand = theme.Theme{
 	SignOut:    "/logout",
 }
 
-// languages are those of our people: by their profile, in words of our own here and there.
+// languages are offered by the person's profile, with some texts of our own.
 var languages = locale.Languages{
 	Offered: []string{"en", "de", "nl"},
 	Texts: map[string]locale.Texts{

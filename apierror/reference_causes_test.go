@@ -68,7 +68,7 @@ var areas = []struct {
 		{apierror.PermissionRequired, "the person in whose name the token acts lacks a permission in the business"},
 		{apierror.IdempotencyConflict, "the first request with this key has not finished yet; try again after `Retry-After`"},
 		{apierror.IdempotencyMismatch, "the key was used for another method, path or body in the last 24 hours"},
-		{apierror.ResponseNotKept, "the work of this key was done, but its answer was too large to be repeated: read the result instead"},
+		{apierror.ResponseNotKept, "the request was completed, but its response was too large to store: read the result instead"},
 		{apierror.InvoiceLimitReached, "the plan of the business allows no further invoice this year; nothing else is blocked"},
 	}},
 	{"App data", []cause{

@@ -43,7 +43,7 @@ var table = []Entry{
 	{Code: PermissionRequired, Status: http.StatusForbidden, Params: 1, Message: "the user needs the permission {p0} in this business"},
 	{Code: IdempotencyConflict, Status: http.StatusConflict, Message: "a request with this Idempotency-Key is still running"},
 	{Code: IdempotencyMismatch, Status: http.StatusUnprocessableEntity, Message: "this Idempotency-Key was already used for a different request"},
-	{Code: ResponseNotKept, Status: http.StatusConflict, Message: "a request with this Idempotency-Key was done; its answer was too large to be kept and is not repeated"},
+	{Code: ResponseNotKept, Status: http.StatusConflict, Message: "the request with this Idempotency-Key has completed; its response was too large to store and cannot be repeated"},
 	{Code: InvoiceLimitReached, Status: http.StatusForbidden, Params: 2, Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read"},
 
 	{Code: UnknownAppDataField, Status: http.StatusBadRequest, Params: 2, Message: "the app declares no field {p0} for {p1}"},
@@ -68,7 +68,7 @@ var table = []Entry{
 	{Code: EventScopeMissing, Status: http.StatusBadRequest, Params: 2, Message: "{p0} needs the scope {p1}, which the app or its installation no longer has"},
 	{Code: WebhookNotActive, Status: http.StatusBadRequest, Message: "the webhook is switched off"},
 
-	{Code: AppDeactivated, Status: http.StatusBadRequest, Message: "a deactivated app can be read, and no longer be changed"},
+	{Code: AppDeactivated, Status: http.StatusBadRequest, Message: "the app is deactivated and read-only"},
 	{Code: PublicAppHasNoSecrets, Status: http.StatusBadRequest, Message: "a PUBLIC app has no client secret; it proves itself with PKCE"},
 	{Code: SecretLimitReached, Status: http.StatusBadRequest, Params: 1, Message: "the app has {p0} valid secrets already; end one of them first"},
 	{Code: LastSecret, Status: http.StatusBadRequest, Message: "this is the app's only valid secret; add another one first"},

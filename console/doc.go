@@ -55,5 +55,5 @@
 // Each change by an actor is recorded in the audit log of the app; the change and its entry
 // commit in one transaction. The OAuth server records there the decisions of people about the
 // app, such as a consent. Developers see these entries without the name of the person. The OAuth
-// server also deletes entries that are older than audit.Retention.
+// server also deletes entries that are older than the retention of the audit log.
 package console

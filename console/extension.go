@@ -46,7 +46,7 @@ type NewExtension struct {
 }
 
 // ExtensionChange is a change of an extension. Members that are not sent
-// stays.
+// are not changed.
 type ExtensionChange struct {
 	ResourceType apierror.Optional[string] `json:"resourceType"`
 	Path         apierror.Optional[string] `json:"path"`

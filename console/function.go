@@ -23,7 +23,8 @@ const (
 	MaxFunctionSource = 64 << 10
 )
 
-// Function is code that the service runs for an app.
+// Function is source code that a developer uploaded for an app. The console stores it;
+// running it is up to the host.
 type Function struct {
 	ID        string // fnc_…
 	AppID     string

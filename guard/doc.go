@@ -5,8 +5,8 @@
 // # What a handler can rely on
 //
 // A handler of the surface finds an [identity.Principal] in its context: the app,
-// the business, the user, the scopes that hold at this call and the API version to
-// response in. By then the caller has been identified, counted and found to have the
+// the business, the user, the scopes that hold at this call and the API version of the
+// response. By then the caller has been identified, counted and found to have the
 // scope and the permission that the route declares.
 //
 // # Who calls

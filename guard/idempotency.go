@@ -32,7 +32,7 @@ const (
 // What a request with a key gets:
 //
 //   - the key is new: its handler runs;
-//   - the same method, path, query and body got a response within [KeyLifetime]:
+//   - the same method, path, query and body got a response within [IdempotencyConfig].Lifetime:
 //     the same response again, byte for byte, with Idempotency-Replayed: true;
 //   - they are still under way: 409 IDEMPOTENCY_CONFLICT with Retry-After;
 //   - the key was used for something else: 422 IDEMPOTENCY_MISMATCH;

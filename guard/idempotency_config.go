@@ -77,7 +77,7 @@ func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
 	case c.Lifetime != 0 && (c.Lifetime < time.Minute || c.Lifetime > 30*24*time.Hour):
 		return c, fmt.Errorf("a Lifetime of %v; it must be between one minute and 30 days", c.Lifetime)
 	case c.MaxBody < 0 || c.MaxResponse < 0:
-		return c, errors.New("a negative MaxBody or MaxAnswer")
+		return c, errors.New("a negative MaxBody or MaxResponse")
 	}
 	c.Clock = clock.From(c.Clock)
 	if c.Lifetime == 0 {

@@ -16,7 +16,7 @@ const (
 	purgeBatch = 200
 )
 
-// Run removes the keys that are older than [KeyLifetime], until ctx ends, and
+// Run removes the keys that are older than [IdempotencyConfig].Lifetime, until ctx ends, and
 // returns its error. Any number of nodes may run it. After an error, which is
 // logged, Run tries again in the next minute.
 func (i *Idempotency) Run(ctx context.Context) error {
@@ -31,7 +31,7 @@ func (i *Idempotency) Run(ctx context.Context) error {
 	}
 }
 
-// Purge removes the keys that are older than [KeyLifetime] now, in batches, and
+// Purge removes the keys that are older than [IdempotencyConfig].Lifetime now, in batches, and
 // returns how many: for hosts with a janitor of their own.
 func (i *Idempotency) Purge(ctx context.Context) (int, error) {
 	at, total := i.now(), 0

@@ -13,8 +13,8 @@ import (
 // Respond sets the response of a write, in the transaction of the write: both are committed
 // or neither is. The handler commits, writes nothing itself and returns nil; the client
 // then gets this response. If the request has an Idempotency-Key, every repetition within
-// [KeyLifetime] gets the same response, even if the process died, or the handler failed,
-// right after the commit.
+// [IdempotencyConfig].Lifetime gets the same response, even if the process died or the
+// handler failed right after the commit.
 //
 // tx is the transaction that the handler opened and writes with: of the store's
 // BeginTx, storage.SQL of a *sql.Tx, or postgres.Pgx of a pgx.Tx, on the database
@@ -38,11 +38,11 @@ func Respond(ctx context.Context, tx storage.Tx, status int, body any) error {
 	call, ok := ctx.Value(respondingKey{}).(*responding)
 	switch {
 	case !ok:
-		return errors.New("guard: Answer in a request that is not a guarded write")
+		return errors.New("guard: Respond in a request that is not a guarded write")
 	case tx == nil:
-		return errors.New("guard: Answer needs the transaction of the write")
+		return errors.New("guard: Respond needs the transaction of the write")
 	case status < 200 || status > 399:
-		return fmt.Errorf("guard: Answer with the status %d; return an error instead", status)
+		return fmt.Errorf("guard: Respond with the status %d; return an error instead", status)
 	}
 	response, err := call.encode(status, body)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *responding) encode(status int, body any) (KeyResponse, error) {
 		return response, nil
 	}
 	if !mayHaveBody(status) {
-		return KeyResponse{}, fmt.Errorf("guard: Answer with a body for the status %d", status)
+		return KeyResponse{}, fmt.Errorf("guard: Respond with a body for the status %d", status)
 	}
 	var err error
 	if response.Body, err = apierror.EncodeJSON(body); err != nil {

@@ -19,7 +19,7 @@ const (
 )
 
 // Run does the periodic work until ctx ends, and returns the error of ctx. It purges rows that
-// have expired long enough ago and audit entries older than audit.Retention, records
+// have expired long enough ago and audit entries older than Config.AuditRetention, records
 // business.redact when it is due, creates a new signing key once the newest is
 // Config.KeyRotation old, and keeps signing keys sealed by the keyring's first key. Any number
 // of nodes may run it.

@@ -107,7 +107,7 @@ type ConnectionStore interface {
 	EndGrant(ctx context.Context, end EndGrant) error
 	// SetUserStatus suspends or restricts a user, or lifts that.
 	SetUserStatus(ctx context.Context, userID string, status UserStatus, now time.Time) error
-	// UserStatus is ACTIVE for a user that nothing was said about.
+	// UserStatus returns the status of a user; ACTIVE if none was set.
 	UserStatus(ctx context.Context, userID string) (UserStatus, error)
 	// EraseUser does one part of erasing a user, in one transaction. The caller repeats it
 	// with the Next of the part before until Next is empty.
@@ -271,9 +271,9 @@ type IssueResult struct {
 type Rotation struct {
 	Token  RefreshToken    // as it was looked up: it is used if its family is still of its Generation
 	Narrow identity.Scopes // cuts down the access token, unless empty
-	// Answer is kept for Retry, when that is not zero, or until the next rotation: a
-	// client that presents the token again within it, while its successor is unused,
-	// gets the response back with the outcome Repeated, and nothing ends.
+	// Response is kept for Retry, if that is not zero, or until the next rotation. A client
+	// that presents the token again within that time, while its successor is unused, gets
+	// the response again with the outcome Repeated, and nothing ends.
 	Response []byte
 	Retry    time.Duration
 }

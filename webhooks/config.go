@@ -85,15 +85,17 @@ type Options struct {
 	TLS *tls.Config
 	// MaxWebhooks is how many an app may have; 0 means 20.
 	MaxWebhooks int
-	// MaxInFlight is how many attempts run at a time; 0 means 256. Half of them
-	// at most go to endpoints that have not answered well lately.
+	// MaxInFlight is the number of slots for attempts; 0 means 256. An attempt that
+	// takes more than half a second gives up its slot and continues; there are at most
+	// four of these for each slot. At most half of the slots go to endpoints without a
+	// recent success.
 	MaxInFlight int
-	// PerEndpoint is how many of them one endpoint may have; 0 means 16. One
-	// that has not answered well lately gets one at a time.
+	// PerEndpoint is how many attempts one endpoint may have at a time; 0 means 16. An
+	// endpoint without a recent success gets one at a time.
 	PerEndpoint int
-	// Lease is how long the work of a dispatcher that died lies still before
-	// another one takes it over, on a database that several processes share; 0
-	// means 15 seconds.
+	// Lease is how long the deliveries of a dispatcher that died wait before another
+	// one takes them over, on a database that several processes share; 0 means 15
+	// seconds.
 	Lease time.Duration
 
 	// RetryDelays are the pauses after the first failed attempt, the second and so on;

@@ -42,7 +42,7 @@ func TestDeactivatedApp(t *testing.T) {
 		}
 	}
 	o.get(own + "/assets/" + icon).want(http.StatusOK)
-	const refusal = "a deactivated app can be read, and no longer be changed"
+	const refusal = "the app is deactivated and read-only"
 	for _, path := range []string{
 		"/fields/new", "/fields/" + field.ID, "/fields/" + field.ID + "/delete", "/listing", "/listing/submit", "/assets/" + icon + "/delete",
 		"/extensions/new", "/extensions/" + extension.ID, "/extensions/" + extension.ID + "/delete", "/functions/new", "/functions/" + function.ID + "/delete",

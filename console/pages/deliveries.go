@@ -209,7 +209,7 @@ func (v *visit) redeliverMany() error {
 	}
 	again := v.readFilter(url.Values{"event": form["event"], "since": form["since"], "until": form["until"]})
 	if again.Since.Value == "" {
-		again.Since.Problem = "Enter since when failed deliveries are sent again."
+		again.Since.Problem = "Enter the time from which failed deliveries are sent again."
 	}
 	focusFirst(&again.Since, &again.Until, &again.Event)
 	if again.isRefused() {

@@ -40,7 +40,7 @@ func TestRegistrationTokens_REG05_CON07(t *testing.T) {
 	o.send(ask{method: http.MethodGet, path: path, by: ben}).shows(anns, bens).lacks(token)
 	o.get(path).shows(anns).lacks("usr_ben", "org_2", "Two", token)
 	o.send(ask{method: http.MethodGet, path: path, by: eve}).shows("No tokens have been issued yet").lacks("usr_ann", "usr_ben")
-	o.send(ask{method: http.MethodGet, path: path, by: zoe}).shows("You are in no organization").lacks("usr_ann", "<form method=\"post\" action=\"/developer/registration\"")
+	o.send(ask{method: http.MethodGet, path: path, by: zoe}).shows("You do not belong to an organization").lacks("usr_ann", "<form method=\"post\" action=\"/developer/registration\"")
 
 	const alien = "organizationId must be an organization that you are a member of"
 	issue(ann, "org_2").want(http.StatusBadRequest).alerts(alien).shows(anns)

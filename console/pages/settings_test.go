@@ -117,7 +117,7 @@ func TestStanding_APP01(t *testing.T) {
 		"/apps/{appId}/webhooks/{webhookId}/delete":        nil,
 		"/apps/{appId}/webhooks/{webhookId}/rotate-secret": nil,
 	} {
-		o.post(fill(path), form...).want(http.StatusBadRequest).alerts("a deactivated app can be read, and no longer be changed")
+		o.post(fill(path), form...).want(http.StatusBadRequest).alerts("the app is deactivated and read-only")
 	}
 	o.post(fill("/apps/{appId}/webhooks/{webhookId}/test")).want(http.StatusBadRequest).alerts("the app is suspended or deactivated")
 }

@@ -132,7 +132,7 @@ var notices = map[string]string{
 	"app-suspended":     "The app was suspended.",
 	"app-reactivated":   "The app was reactivated.",
 	"app-deactivated":   "The app was deactivated.",
-	"review-begun":      "You have taken this revision in review.",
+	"review-begun":      "You are now reviewing this revision.",
 	"listing-approved":  "The revision was approved. It is live now.",
 	"changes-requested": "The developers were asked for changes.",
 	"listing-rejected":  "The revision was rejected.",

@@ -95,11 +95,11 @@ func TestReviews(t *testing.T) {
 	step := func(state, note string) url.Values { return url.Values{"state": {state}, "note": {note}} }
 	sees(t, h.page(olga, "GET /operator/reviews", nil).Want(http.StatusOK), listing, "Submitted", "none yet")
 	page := h.page(olga, "GET "+listing, nil).Want(http.StatusOK)
-	sees(t, page, "The first revision", "Take in review", "sync-one")
+	sees(t, page, "The first revision", "Start review", "sync-one")
 	lacks(t, page, "Changed</span>")
-	sees(t, h.page(olga, "POST "+listing, step("approved", "Fine")).Want(http.StatusBadRequest), "Take in review")
+	sees(t, h.page(olga, "POST "+listing, step("approved", "Fine")).Want(http.StatusBadRequest), "Start review")
 
-	sees(t, h.done(olga, listing, step("in_review", "")), "You have taken this revision in review.", "Request changes")
+	sees(t, h.done(olga, listing, step("in_review", "")), "You are now reviewing this revision.", "Request changes")
 	sees(t, h.page(otto, "GET /operator/reviews", nil).Want(http.StatusOK), "Olga")
 	page = h.page(otto, "GET "+listing, nil).Want(http.StatusOK)
 	sees(t, page, "Olga has taken this revision and decides about it.")
@@ -125,6 +125,10 @@ func TestReviews(t *testing.T) {
 	sees(t, page, "This revision beside the live listing", "Syncs books", "Syncs all books", `<strong>Summary</strong> <span class="badge warn">Changed</span>`)
 	lacks(t, page, `<strong>Description</strong> <span class="badge warn">`)
 	h.done(otto, listing, step("in_review", ""))
+	lacks(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>")
+	h.done(olga, "/operator/users/usr_otto/status", url.Values{"status": {"SUSPENDED"}, "reason": {"Left"}})
+	sees(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>") // nobody else could decide
+	h.done(olga, "/operator/users/usr_otto/status", url.Values{"status": {"ACTIVE"}, "reason": {"Back"}})
 	sees(t, h.done(otto, listing, step("rejected", "Not true")), "The revision was rejected.", "Not true")
 	h.page(otto, "GET /operator/apps/app_none/listing", nil).Want(http.StatusNotFound)
 }

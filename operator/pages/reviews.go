@@ -52,15 +52,16 @@ func (v *visit) listReviews() error {
 }
 
 // user returns a user of the host. One whom the host does not know has the id as the name.
-func (v *visit) user(userID string) (operator.User, error) {
+func (v *visit) user(userID string) (operator.UserDetails, error) {
 	if userID == "" {
-		return operator.User{}, nil
+		return operator.UserDetails{}, nil
 	}
 	found, err := v.cfg.Operator.User(v.r.Context(), v.by, userID)
 	if site.IsStatus(err, http.StatusNotFound) || err == nil && found.Name == "" {
-		return operator.User{ID: userID, Name: userID, IsOperator: found.IsOperator}, nil
+		found.User = operator.User{ID: userID, Name: userID, IsOperator: found.IsOperator}
+		return found, nil
 	}
-	return found.User, err
+	return found, err
 }
 
 type listingView struct {
@@ -158,7 +159,7 @@ func (v *visit) listingPage(note string) (listingView, error) {
 		AppID: appID, State: latest.State, Badge: site.RevisionBadge(latest.State),
 		IsLive: isLive, IsCompared: listing.Live != nil && !isLive, Rows: compare(listing.Live, latest), Revision: latest, Reviewer: reviewer.Name,
 		MayTake: latest.State == console.RevisionSubmitted, Note: note,
-		MayEnd: latest.State == console.RevisionInReview && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator),
+		MayEnd: latest.State == console.RevisionInReview && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == oauthserver.UserSuspended),
 	}, nil
 }
 

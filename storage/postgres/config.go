@@ -19,9 +19,9 @@ type Config struct {
 	// that brings its own *sql.DB sets its limits there.
 	MaxConns int
 	// IdleTransaction is how long a transaction on a connection of [Open] may wait
-	// for its next statement before the server ends it: what a process that hangs
-	// has locked, others wait for. 0 means 10 seconds, less than 0 what the server
-	// says. idle_in_transaction_session_timeout in the URL comes first.
+	// for its next statement before the server ends it, because other processes wait for
+	// the locks of a process that hangs. 0 means 10 seconds; a negative value keeps the
+	// server's setting. idle_in_transaction_session_timeout in the URL takes precedence.
 	IdleTransaction time.Duration
 	// SkipMigrations leaves the tables to the host's own migration tool; see
 	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are

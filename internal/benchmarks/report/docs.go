@@ -17,7 +17,7 @@ var pageTemplate = template.Must(template.New("benchmarks.md").Parse(pageText))
 var about = map[string]string{
 	"Capacity": "What a node carries over HTTP, with 64 clients that send one request at a time. The rate is the median of five turns of three seconds, with the lowest and the highest. " +
 		"Nodes are processes of their own. The clients, the receiver of the webhooks, PostgreSQL and Redis run on the same two cores. An event is recorded by a call of its own and counts when it has arrived at its webhook.",
-	"Growth": "What an operation costs with more rows: so many tokens, families, events, deliveries and values of app data each, and a tenth of what is short-lived. " +
+	"Growth": "What an operation costs with more rows: each size is the number of tokens, of families, of events, of deliveries and of values of app data; there are a tenth as many short-lived rows. " +
 		"Half of everything belongs to one business, one webhook and one app, so that these grow with the whole. A thousand tokens, spread over all of them, are in use at every size; other rows are read from all over the tables. " +
 		"The lines should be flat. The deeper index of a million rows may cost 1.6 times as much as that of ten thousand.",
 	"Idle": "The reference server in a process of its own, on a database that exists already. Linux reports the memory and the processor time. Statements are counted between the store and SQLite, in the process of the benchmark, with the same loops.",

@@ -28,9 +28,9 @@ func TestLifeOfAnApp(t *testing.T) {
 	for _, b := range []*tab{olga, otto} { // the first is the listing, the second one the app
 		b.submit("Dunning", "td:first-child")
 	}
-	olga.submit("Take in review")
-	olga.sees("You have taken this revision in review.")
-	otto.submit("Take in review")
+	olga.submit("Start review")
+	olga.sees("You are now reviewing this revision.")
+	otto.submit("Start review")
 	if otto.status() != http.StatusConflict || otto.alert() != "Olga Brandt has taken this revision or decided about it" {
 		t.Fatalf("OPS-02 two operators: %d %s", otto.status(), otto.where())
 	}
@@ -47,7 +47,7 @@ func TestLifeOfAnApp(t *testing.T) {
 	dev.submit("Submit for review")
 	otto.submit("Reviews", ".side")
 	otto.submit("Dunning", "td:first-child")
-	otto.submit("Take in review")
+	otto.submit("Start review")
 	otto.fill("Note", "Thank you.")
 	otto.submit("Approve")
 	otto.sees("It is live now.")
@@ -112,7 +112,7 @@ func (s *service) register(b *tab, name string) (clientID, secret string) {
 	b.choose("invoices:read")
 	b.submit("Create app")
 	clientID, secret = get[string](b, `words(document.querySelector(".facts code"))`), b.secret()
-	b.submit("Go on")
+	b.submit("Continue")
 	return clientID, secret
 }
 

@@ -30,7 +30,7 @@ type fixture struct {
 	mover      *app // is uninstalled and comes back
 	devices    *app
 	console    *app
-	abandoned  *app // its endpoint never responses; nil in most runs
+	abandoned  *app // its endpoint never responds; nil in most runs
 	receiver   *receiver
 	feeds      []*feed
 	log        string

@@ -32,7 +32,7 @@ const (
 const renewEvery = 30 * time.Minute
 
 // TestSoakNodes runs the whole load on three nodes with PostgreSQL and Redis for a long
-// time, with an endpoint that never responses, and kills one of two nodes every minute
+// time, with an endpoint that never responds, and kills one of two nodes every minute
 // (every three seconds in the short form). No acknowledged operation is lost, no revoked
 // token is accepted, and neither the node that survives nor the database grows without bound.
 func TestSoakNodes(t *testing.T) {
