@@ -70,8 +70,30 @@ func (c Writer) logMisuse(r *http.Request, err error) {
 
 // Panicked returns the error for a recovered panic, for code that goes on after a panic of
 // a host's function. The text has the type of value, and value itself only if the Go
-// runtime made it; the log of the error has the stack. Call it in the deferred function.
-func Panicked(value any) error { return newPanicError(value, debug.Stack()) }
+// runtime made it, and the line that panicked. Call it in the deferred function.
+func Panicked(value any) error {
+	err := newPanicError(value, debug.Stack())
+	err.text += panickedAt()
+	return err
+}
+
+// panickedAt names the function and the line that panicked: the first frame behind those of
+// the runtime.
+func panickedAt() string {
+	callers := make([]uintptr, 16)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	isBehind := false
+	for {
+		frame, more := frames.Next()
+		if isBehind && !strings.HasPrefix(frame.Function, "runtime.") {
+			return fmt.Sprintf(" in %s, line %d", frame.Function, frame.Line)
+		}
+		isBehind = isBehind || frame.Function == "runtime.gopanic"
+		if !more {
+			return ""
+		}
+	}
+}
 
 // A panicError is a recovered panic.
 //

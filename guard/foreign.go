@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
@@ -19,7 +18,7 @@ func isForeign(token string) bool {
 // identifyForeign asks the host whose token it is. A token that the host does not know is
 // checked like any other.
 func (s *Surface) identifyForeign(c *call, r *http.Request, token string) error {
-	session, ok, err := s.askForeignTokens(r, token)
+	session, ok, err := s.cfg.ForeignTokens(r, token)
 	switch {
 	case err != nil:
 		return apierror.Failed("ask the host about its token", err)
@@ -29,14 +28,4 @@ func (s *Surface) identifyForeign(c *call, r *http.Request, token string) error 
 		return apierror.Failed("ask the host about its token", errors.New("the session of Config.ForeignTokens has no UserID"))
 	}
 	return s.identifyPerson(c, r, session)
-}
-
-// askForeignTokens turns a panic into an error, so that the call is still counted.
-func (s *Surface) askForeignTokens(r *http.Request, token string) (session identity.Session, ok bool, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = apierror.Panicked(value)
-		}
-	}()
-	return s.cfg.ForeignTokens(r, token)
 }

@@ -12,8 +12,14 @@ import (
 )
 
 // identify identifies the caller. The error is a 401, a 403 for a suspended user, or an
-// internal error; the call then has no caller.
-func (s *Surface) identify(c *call, r *http.Request) error {
+// internal error; the call then has no caller. A panic of the host is an error, so that the
+// call is still counted.
+func (s *Surface) identify(c *call, r *http.Request) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = apierror.Failed("identify the caller", apierror.Panicked(value))
+		}
+	}()
 	if token, ok := bearer(r); ok {
 		if s.cfg.ForeignTokens != nil && isForeign(token) {
 			return s.identifyForeign(c, r, token)
@@ -23,7 +29,7 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	if s.cfg.Sessions == nil {
 		return apierror.Unauthorized()
 	}
-	session, ok, err := s.askSessions(r)
+	session, ok, err := s.cfg.Sessions.Session(r)
 	switch {
 	case err != nil:
 		return apierror.Failed("ask the host for the session", err)
@@ -32,16 +38,6 @@ func (s *Surface) identify(c *call, r *http.Request) error {
 	}
 	c.hasCookie = true
 	return s.identifyPerson(c, r, session)
-}
-
-// askSessions turns a panic into an error, so that the call is still counted.
-func (s *Surface) askSessions(r *http.Request) (session identity.Session, ok bool, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = apierror.Panicked(value)
-		}
-	}()
-	return s.cfg.Sessions.Session(r)
 }
 
 // identifyPerson makes the call one of a session, unless its user is suspended.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
 )
 
@@ -57,7 +58,7 @@ func (f *flights[T]) board(ctx context.Context, key string, fetch func(context.C
 		defer func() {
 			// No HTTP server recovers a panic of this goroutine.
 			if p := recover(); p != nil {
-				one.err = fmt.Errorf("%w: fetch for a client: panic: %v", ErrInternal, p)
+				one.err = fmt.Errorf("%w: fetch for a client: %w", ErrInternal, apierror.Panicked(p))
 			}
 			f.mu.Lock()
 			delete(f.byKey, key)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime/debug"
 	"time"
 )
 
@@ -150,7 +151,7 @@ func (l *Limits) For(ctx context.Context, call Call) (of CallLimits, err error) 
 	}
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("LimitsFor panicked with a value of type %T", cause)
+			err = fmt.Errorf("LimitsFor panicked with a value of type %T: %s", cause, debug.Stack())
 		}
 	}()
 	exceptions := l.LimitsFor(ctx, call)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -37,7 +38,8 @@ type dialer struct {
 }
 
 // dialTLS serves https.
-func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialer) dialTLS(ctx context.Context, network, address string) (secured net.Conn, err error) {
+	defer recovered(&err)
 	ctx, cancel := context.WithTimeout(ctx, d.timeout) // the transport's has no deadline
 	defer cancel()
 	conn, addr, err := d.dial(ctx, network, address)
@@ -52,12 +54,21 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	if d.anyCertificateOnLoopback && addr.IsLoopback() {
 		config.InsecureSkipVerify = true
 	}
-	secured := tls.Client(conn, config)
-	if err := secured.HandshakeContext(ctx); err != nil {
+	client := tls.Client(conn, config)
+	if err := client.HandshakeContext(ctx); err != nil {
 		_ = conn.Close() // the handshake's error says more
 		return nil, classify(KindTLS, err)
 	}
-	return tlsConn{secured}, nil
+	return tlsConn{client}, nil
+}
+
+// recovered turns a panic into an error: of Config.Dial or of a function of Config.TLS.
+// http.Transport dials on a goroutine of its own, where nothing else recovers it. Call it with
+// defer.
+func recovered(err *error) {
+	if value := recover(); value != nil {
+		*err = classify(KindConnect, fmt.Errorf("dial panicked with a value of type %T: %s", value, debug.Stack()))
+	}
 }
 
 // tlsConn closes at once. A tls.Conn first sends an alert and waits up to 5 seconds for a
@@ -67,10 +78,11 @@ type tlsConn struct{ *tls.Conn }
 func (c tlsConn) Close() error { return c.NetConn().Close() }
 
 // dialPlain serves http, which [Policy.ParseURL] allows on loopback only.
-func (d *dialer) dialPlain(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialer) dialPlain(ctx context.Context, network, address string) (conn net.Conn, err error) {
+	defer recovered(&err)
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	conn, _, err := d.dial(ctx, network, address)
+	conn, _, err = d.dial(ctx, network, address)
 	return conn, err
 }
 
@@ -88,8 +100,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, n
 	if err != nil {
 		return nil, netip.Addr{}, err
 	}
-	connect := d.hostDial
-	if d.custom == nil {
+	connect := d.custom
+	if connect == nil {
 		connect = d.guarded().DialContext
 	}
 	var failures []error
@@ -98,23 +110,15 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, n
 		one, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(len(addrs)-i))
 		conn, err := connect(one, network, net.JoinHostPort(addr.String(), port))
 		cancel()
+		if err == nil && conn == nil {
+			err = errors.New("dial returned no connection and no error")
+		}
 		if err == nil {
 			return conn, addr, nil
 		}
 		failures = append(failures, err)
 	}
 	return nil, netip.Addr{}, classify(KindConnect, fmt.Errorf("%s: %w", host, errors.Join(failures...)))
-}
-
-// hostDial calls Config.Dial. A panic of it is an error: http.Transport dials on a goroutine of
-// its own, where nothing else recovers it.
-func (d *dialer) hostDial(ctx context.Context, network, address string) (conn net.Conn, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = fmt.Errorf("dial panicked with a value of type %T", value)
-		}
-	}()
-	return d.custom(ctx, network, address)
 }
 
 // race lets net.Dialer resolve the host and race its addresses.

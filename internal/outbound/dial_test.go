@@ -62,14 +62,16 @@ func TestSendDialsPublicAddressesFromDNS(t *testing.T) {
 // of its own, so it would end the process.
 func TestSendDialPanics(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, outbound.Config{
-		Resolver: responding(addrs("93.184.216.34")),
-		Dial:     func(context.Context, string, string) (net.Conn, error) { panic("proxy password") },
-	})
-	_, err := client.Send(post(t, "https://panic.test/"))
-	wantKind(t, err, outbound.KindConnect, "a panic")
-	if err == nil || strings.Contains(err.Error(), "proxy password") { // TOK-09
-		t.Errorf("error %v", err)
+	for name, dial := range map[string]func(context.Context, string, string) (net.Conn, error){
+		"a panic":       func(context.Context, string, string) (net.Conn, error) { panic("proxy password") },
+		"no connection": func(context.Context, string, string) (net.Conn, error) { return nil, nil },
+	} {
+		client := newClient(t, outbound.Config{Resolver: responding(addrs("93.184.216.34")), Dial: dial})
+		_, err := client.Send(post(t, "https://panic.test/"))
+		wantKind(t, err, outbound.KindConnect, name)
+		if err == nil || strings.Contains(err.Error(), "proxy password") { // TOK-09
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -166,7 +167,7 @@ func (l *Limiter) fly(f *flight) {
 	defer func() {
 		// Here no server catches what a hook of the client might set off.
 		if p := recover(); p != nil {
-			f.err = fmt.Errorf("the call to redis panicked: %v", p)
+			f.err = fmt.Errorf("the call to redis panicked with a value of type %T: %s", p, debug.Stack())
 			l.breaker.failed()
 		}
 	}()
