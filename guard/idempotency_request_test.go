@@ -86,11 +86,11 @@ func TestIdempotencyConfig(t *testing.T) {
 	t.Parallel()
 	store := newShop(t, openSQLite).Store
 	for name, cfg := range map[string]guard.IdempotencyConfig{
-		"no store":             {},
-		"a short lease":        {Store: store, Lease: 999e6},
-		"a negative lease":     {Store: store, Lease: -1},
-		"a negative MaxBody":   {Store: store, MaxBody: -1},
-		"a negative MaxAnswer": {Store: store, MaxResponse: -1},
+		"no store":               {},
+		"a short lease":          {Store: store, Lease: 999e6},
+		"a negative lease":       {Store: store, Lease: -1},
+		"a negative MaxBody":     {Store: store, MaxBody: -1},
+		"a negative MaxResponse": {Store: store, MaxResponse: -1},
 	} {
 		if _, err := guard.NewIdempotency(cfg); err == nil {
 			t.Errorf("%s: no error", name)

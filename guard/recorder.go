@@ -23,6 +23,7 @@ type recorder struct {
 
 	quota         ratelimit.Quota // zero unless the call was made with a token
 	version       Version         // zero until it is resolved
+	versions      map[string]Version
 	versionHeader string
 }
 
@@ -40,13 +41,13 @@ func (w *recorder) stamp() {
 	if w.version.Name == "" {
 		return
 	}
-	// A repeated response stays in the version of the first.
-	if replayed := header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != ""; !replayed {
-		header[w.versionHeader] = []string{w.version.Name}
+	version := w.version
+	if header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != "" {
+		version = w.versions[header.Get(w.versionHeader)] // a repeated response stays in the version of the first
+	} else {
+		header[w.versionHeader] = []string{version.Name}
 	}
-	if header.Get(w.versionHeader) == w.version.Name {
-		w.version.writeHeader(header, w.now)
-	}
+	version.writeHeader(header, w.now)
 }
 
 // Unwrap is for http.ResponseController.

@@ -93,7 +93,7 @@ func (s *Surface) resolveVersion(c *call, r *http.Request) error {
 		return apierror.New(apierror.UnsupportedAPIVersion, name)
 	}
 	c.principal.Version = name
-	c.version, c.versionHeader = version, s.versionHeader
+	c.version, c.versions, c.versionHeader = version, s.versions, s.versionHeader
 	return nil
 }
 

@@ -112,10 +112,12 @@ func TestSunsetOfARepetition(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		return nil
 	}}))
-	for first, want := range map[string]string{"2026-01-15": "Fri, 11 Sep 2026 12:00:00 GMT", "2026-09-01": ""} {
-		a := k.send("POST /repeated", bearer(k.token()), version("2026-01-15"), header("X-First", first))
-		if a.Header.Get("Service-Version") != first || a.Header.Get("Sunset") != want || (a.Header.Get("Deprecation") == "") != (want == "") {
-			t.Errorf("first answered in %s: %d %v", first, a.Status, a.Header)
+	for first, want := range map[string]string{"2026-01-15": "Fri, 11 Sep 2026 12:00:00 GMT", "2026-09-01": "", "2020-01-01": ""} {
+		for _, asked := range []string{"2026-01-15", "2026-09-01"} {
+			a := k.send("POST /repeated", bearer(k.token()), version(asked), header("X-First", first))
+			if a.Header.Get("Service-Version") != first || a.Header.Get("Sunset") != want || (a.Header.Get("Deprecation") == "") != (want == "") {
+				t.Errorf("first in %s, then in %s: %d %v", first, asked, a.Status, a.Header)
+			}
 		}
 	}
 }
