@@ -119,7 +119,7 @@ type Review struct {
 	// ReviewerID is the user who reviews; empty: the service itself, which may take any
 	// step.
 	ReviewerID string
-	// FormerID is a user who is no longer a reviewer. Any reviewer can decide about a
+	// FormerID is a user who is no longer a reviewer, or is suspended. Any reviewer can decide about a
 	// revision that this user took.
 	FormerID string
 }

@@ -86,7 +86,7 @@ func parseTime(text string) (time.Time, bool) {
 	if err != nil {
 		at, err = time.Parse(time.DateOnly, text)
 	}
-	return at, err == nil && at.Year() >= 1970 && at.Year() < 10000
+	return at, err == nil && at.UTC().Year() >= 1970 && at.UTC().Year() < 10000
 }
 
 // text is empty when the parameter is not given.
