@@ -332,6 +332,25 @@ func TestDecisionInTheLastSecond_AZ09(t *testing.T) {
 	b.submit(p, "allow").wantCallback(pageCallback)
 }
 
+// AZ-09, DEV-04: a decision is too late when its body arrives too late.
+func TestDecisionWithALateBody_AZ09(t *testing.T) {
+	t.Parallel()
+	e := newPageEnv(t)
+	app := e.app(t)
+	b := e.browser(t).signIn("usr_owner", "biz_bakery")
+	consent, code := b.ask(app).wantOK(), e.device(t, app).UserCode
+	device := b.enter(code).wantOK()
+	b.late = func() { e.clock.Advance(5 * time.Minute) }
+	b.submit(consent, "allow").wantRefusal(400, notFoundOrExpired)
+	if p := b.submit(device, "allow"); p.Status == http.StatusOK { // ten minutes have passed
+		t.Errorf("the device was approved: %s", p.Body)
+	}
+	if got := e.deviceStatus(t, code); got != oauthserver.DevicePending {
+		t.Errorf("the device code is %s", got)
+	}
+	e.wantNothingGranted(t)
+}
+
 // AZ-14, AZ-05: an app that changes between request and page is checked again.
 func TestResumeValidatesAgain_AZ14(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type pageBrowser struct {
 	ip     string
 	header http.Header // sent with every request
 	ctx    context.Context
+	late   func() // runs between the headers of a request and its body
 
 	session *http.Cookie // of the person who is signed in
 }
@@ -49,6 +50,9 @@ func (b *pageBrowser) RoundTrip(r *http.Request) (*http.Response, error) {
 	in.Host = r.URL.Host
 	if in.Body == nil {
 		in.Body = http.NoBody
+	}
+	if b.late != nil {
+		in.Body = &lateBody{in.Body, b.late}
 	}
 	for name, values := range b.header {
 		in.Header[name] = values
