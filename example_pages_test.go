@@ -22,7 +22,7 @@ var brand = theme.Theme{
 	SignOut:    "/logout",
 }
 
-// languages are offered by the person's profile, with some texts of our own.
+// languages are the three that we offer, with some texts of our own.
 var languages = locale.Languages{
 	Offered: []string{"en", "de", "nl"},
 	Texts: map[string]locale.Texts{

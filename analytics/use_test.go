@@ -49,8 +49,7 @@ func TestLastUses(t *testing.T) {
 	r.wantUses(t, want)
 }
 
-// Uses are written a few at a time, so that one transaction never takes long. Those that could
-// not be written are still known.
+// Uses are written a few at a time, so that one transaction never takes long.
 func TestUsesAreWrittenInBatches(t *testing.T) {
 	t.Parallel()
 	r := newHarness(t, analytics.Config{})

@@ -12,8 +12,9 @@ const (
 	// assertions one day after they expired; codes, device codes and used session tokens 30
 	// days after; refresh tokens 90 days after; console tokens 395 days after they were
 	// created; signing keys that have retired; and apps that registered
-	// themselves or have a metadata document and were not connected within 30 days. Limit
-	// counts for each of these. Before is the present time.
+	// themselves or have a metadata document and were not connected within 30 days. A
+	// suspended or deactivated app with a document is kept. Limit counts for each of these.
+	// Before is the present time.
 	//
 	// Of a used refresh token whose family lives, the store keeps enough to recognize the
 	// token, however old it is. A family has ended when it was revoked, when its consent or

@@ -133,7 +133,7 @@ var planCases = []testCase[partnerkit.Store]{
 		}
 	}},
 	// DLV-06: what a plan reads may end between two businesses. The next read begins with the
-	// second of them, and a business never has more webhooks than none.
+	// second of them; a business with HasMore has at least one webhook.
 	{"The input of a plan ends between two businesses", func(t *testing.T, e partnerkit.Store) {
 		const businesses, hooks = 51, 40 // 50 of them have the 2,000 webhooks of one read
 		f := newOAuth(t, e)
@@ -153,7 +153,7 @@ var planCases = []testCase[partnerkit.Store]{
 			}
 			for _, b := range got.Backlogs {
 				if seen[b.BusinessID] += len(b.Subscribers); b.HasMore && len(b.Subscribers) == 0 {
-					t.Fatalf("%s has more webhooks than none", b.BusinessID)
+					t.Fatalf("%s has HasMore and no webhooks", b.BusinessID)
 				}
 				after = b.BusinessID
 			}
