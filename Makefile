@@ -77,8 +77,8 @@ soak: ## A mixed load for SOAK (10m): on one server with SQLite, then on three w
 	PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -p 1 -timeout 24h -run '^TestSoak' ./internal/proofs/hostile ./internal/proofs/crash
 
 .PHONY: vulncheck
-vulncheck: ## Known vulnerabilities that our code reaches; needs the Go vulnerability database
-	go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
+vulncheck: ## Known vulnerabilities that our code reaches; needs the Go vulnerability database, or a copy in VULNDB
+	go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 $(if $(VULNDB),-db $(VULNDB)) ./...
 
 .PHONY: licenses
 licenses: ## Write docs/licenses.md; non-zero for a license that is not compatible
