@@ -91,6 +91,9 @@ func TestShapeFunc(t *testing.T) {
 			if strings.Contains(log.String(), "no shape") { // TOK-09: it may be a secret
 				t.Errorf("the log has the value of the panic: %s", log.String())
 			}
+			if strings.Contains(test.name, "panic") && !strings.Contains(log.String(), "TestShapeFunc") {
+				t.Errorf("the log does not name the function that panicked: %s", log.String())
+			}
 			if isLogged := strings.Contains(log.String(), "error shape failed"); isLogged != (test.body == usual) {
 				t.Errorf("log %q", log.String())
 			}

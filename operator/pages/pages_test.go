@@ -127,7 +127,7 @@ func TestReviews(t *testing.T) {
 	h.done(otto, listing, step("in_review", ""))
 	lacks(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>")
 	h.done(olga, "/operator/users/usr_otto/status", url.Values{"status": {"SUSPENDED"}, "reason": {"Left"}})
-	sees(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>") // nobody else could decide
+	sees(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>") // a suspended reviewer cannot decide
 	h.done(olga, "/operator/users/usr_otto/status", url.Values{"status": {"ACTIVE"}, "reason": {"Back"}})
 	sees(t, h.done(otto, listing, step("rejected", "Not true")), "The revision was rejected.", "Not true")
 	h.page(otto, "GET /operator/apps/app_none/listing", nil).Want(http.StatusNotFound)
