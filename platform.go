@@ -22,6 +22,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/requestid"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -157,6 +158,14 @@ type Config struct {
 	Clock     clock.Clock       // nil: the real time
 	Logger    *slog.Logger      // nil: discards
 
+	// RequestID returns the id that the host's own gateway gave a request: 1 to 128 visible
+	// ASCII characters that no client can choose. Any other result, and every id if
+	// RequestID is nil, is replaced by a random one. The id is in X-Request-Id of every
+	// response, in logs and traces, in the texts of internal errors and in the request log
+	// of the console; handlers read it with apierror.RequestID. A handler in front of
+	// [Platform.API], such as a health check, gets it from apierror.WithRequestIDs.
+	RequestID func(r *http.Request) string
+
 	// Dial opens the connections of webhooks and client metadata documents, for networks
 	// that can be left through an egress proxy only; see webhooks.Config.Dial for what is
 	// checked before it is called. Nil means direct connections.
@@ -226,8 +235,8 @@ func New(_ context.Context, cfg Config) (*Platform, error) {
 			return nil, fmt.Errorf("partnerkit: %w", err)
 		}
 	}
-	p.api = p.newAPI()
-	p.app = p.newApp()
+	p.api = apierror.WithRequestIDs(cfg.RequestID, p.newAPI())
+	p.app = apierror.WithRequestIDs(cfg.RequestID, p.newApp())
 	p.describe = sync.OnceValue(p.description)
 	return p, nil
 }
@@ -244,6 +253,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	c.Logger = requestid.Logger(c.Logger)
 	if c.Limiter == nil {
 		// One for all features: they share the memory that it may take.
 		memory, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})

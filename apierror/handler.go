@@ -35,7 +35,7 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 			return
 		}
 		if tracked.begun {
-			c.logFault(r, requestID(tracked), err)
+			c.logFault(r, requestID(tracked, r), err)
 			panic(http.ErrAbortHandler)
 		}
 		write(tracked, r, err)
@@ -48,7 +48,7 @@ func (c Writer) responsePanic(w *trackedWriter, r *http.Request, value any, writ
 	}
 	err := newPanicError(value, debug.Stack())
 	if w.begun {
-		c.logFault(r, requestID(w), err)
+		c.logFault(r, requestID(w, r), err)
 		panic(http.ErrAbortHandler)
 	}
 	write(w, r, err)

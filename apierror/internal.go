@@ -1,7 +1,6 @@
 package apierror
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,27 +8,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/internal/requestid"
 )
-
-const requestIDPrefix = "req_"
-
-// requestID returns the id of this request and puts it into the header of the
-// response. An id that an outer handler of ours has put there already is kept.
-// An id that the client sent is never used: it could belong to another request, or
-// anything at all.
-func requestID(w http.ResponseWriter) string {
-	id := w.Header().Get("X-Request-Id")
-	if !isRequestID(id) {
-		id = requestIDPrefix + strings.ToLower(rand.Text()) // 130 random bits
-		w.Header().Set("X-Request-Id", id)
-	}
-	return id
-}
-
-func isRequestID(id string) bool {
-	random, ok := strings.CutPrefix(id, requestIDPrefix)
-	return ok && len(random) == 26 && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
 
 func (c Writer) logger() *slog.Logger {
 	if c.Logger == nil {
@@ -46,7 +27,7 @@ func (c Writer) logFault(r *http.Request, id string, err error) {
 		level, message = slog.LevelDebug, "client left"
 	}
 	attributes := []slog.Attr{
-		slog.String("request_id", id),
+		slog.String(requestid.Attribute, id),
 		slog.String("method", r.Method),
 		slog.String("route", r.Pattern),
 		slog.String("error", fmt.Sprint(err)),

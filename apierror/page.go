@@ -35,7 +35,7 @@ func (c Writer) pageWriter(show ShowFailure) errorWriter {
 		e := standardFrom(err)
 		f := Failure{Status: e.status, Message: strings.Join(e.Messages(), "; "), Err: err}
 		if e.status >= 500 {
-			id := requestID(w)
+			id := requestID(w, r)
 			c.logFault(r, id, err)
 			f.Message = interpolate(internalMessage, []string{id})
 		}
@@ -51,7 +51,7 @@ func (c Writer) pageWriter(show ShowFailure) errorWriter {
 		}
 		w.WriteHeader(e.status)
 		if err := show(w, r, f); err != nil {
-			c.logFault(r, requestID(w), err)
+			c.logFault(r, requestID(w, r), err)
 		}
 	}
 }

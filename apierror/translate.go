@@ -84,6 +84,6 @@ func (c Writer) responded(w http.ResponseWriter, r *http.Request, err error) err
 	if !isGoneClient(r, err) || standardFrom(err).status < http.StatusInternalServerError {
 		return err
 	}
-	c.logFault(r, requestID(w), err)
+	c.logFault(r, requestID(w, r), err)
 	return Invalid("the connection was closed before the response")
 }

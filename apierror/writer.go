@@ -58,7 +58,7 @@ func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error)
 	e := standardFrom(err)
 	var id string
 	if e.status >= 500 {
-		id = requestID(w)
+		id = requestID(w, r)
 		c.logFault(r, id, err)
 		shown := Entry{Code: e.code, Status: e.status, Message: internalMessage, Params: 1}.New(id)
 		shown.retryAfter = e.retryAfter
@@ -96,7 +96,7 @@ func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	e := oauthFrom(err)
 	description := e.description
 	if e.status >= 500 {
-		id := requestID(w)
+		id := requestID(w, r)
 		c.logFault(r, id, err)
 		description = interpolate(internalMessage, []string{id})
 	}

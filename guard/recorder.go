@@ -16,6 +16,7 @@ import (
 type recorder struct {
 	http.ResponseWriter
 	now    time.Time // the time used by every check of the call
+	id     string    // of the request; empty: it has none
 	status int       // zero until the response has begun
 
 	keepsError bool   // for the request log
@@ -37,6 +38,9 @@ func (w *recorder) begin(status int) {
 
 func (w *recorder) stamp() {
 	header := w.Header()
+	if w.id != "" {
+		header["X-Request-Id"] = []string{w.id}
+	}
 	w.quota.WriteHeader(header)
 	if w.version.Name == "" {
 		return

@@ -107,6 +107,9 @@ func (t *telemetry) measure(ctx context.Context, r *http.Request, c *call, statu
 
 func describe(span trace.Span, c *call, status int) {
 	span.SetAttributes(attribute.Int("http.response.status_code", status))
+	if c.id != "" {
+		span.SetAttributes(attribute.String("partnerkit.request.id", c.id))
+	}
 	if c.isOAuth() {
 		span.SetAttributes(attribute.String("partnerkit.app.id", c.principal.AppID))
 	}

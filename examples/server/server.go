@@ -59,7 +59,7 @@ func (s *server) api() http.Handler {
 	if s.dev {
 		r.mux.Handle("/dev/", s.development())
 	}
-	return s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(s.inFront(r, s.platform.API()))))
+	return apierror.WithRequestIDs(nil, s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(s.inFront(r, s.platform.API())))))
 }
 
 // app serves the app host.
@@ -67,7 +67,7 @@ func (s *server) app() http.Handler {
 	r := &s.routes.app
 	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
 	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	return s.metrics.count("app", secured(s.appURL, s.inFront(r, s.platform.App())))
+	return apierror.WithRequestIDs(nil, s.metrics.count("app", secured(s.appURL, s.inFront(r, s.platform.App()))))
 }
 
 // secured has browsers come back over https alone to a host that has it: a form that

@@ -22,7 +22,7 @@ const module = "github.com/partnerkit/partnerkit"
 // being named; the package and its internal packages may import each other.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/text", "internal/openapi", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/requestid", "internal/text", "internal/openapi", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
 	1: {"events", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
@@ -36,16 +36,16 @@ var floors = [][]string{
 }
 
 var arrows = map[string][]string{
-	"theme":                    {"internal/hostcall"},                // a theme by request
-	"locale":                   {"internal/hostcall", "identity"},    // a language by request; scopes have descriptions
-	"operator":                 {"console"},                          // listings are reviewed there
-	"internal/site":            {"console"},                          // how its listings stand
-	"console/pages":            {"internal/site"},                    // what it shares with operator/pages
-	"operator/pages":           {"internal/site", "console"},         // what it shares with console/pages; listings
-	"internal/look":            {"theme", "locale"},                  // what its pages show
-	"internal/secret":          {"internal/id", "storage"},           // a token carries the id of its record; its digest is what stores keep
-	"apierror":                 {"internal/text", "internal/header"}, // forms and paths are checked texts
-	"internal/samples/verify":  {"webhooks/signature"},               // the sample in Go
+	"theme":                    {"internal/hostcall"},                                      // a theme by request
+	"locale":                   {"internal/hostcall", "identity"},                          // a language by request; scopes have descriptions
+	"operator":                 {"console"},                                                // listings are reviewed there
+	"internal/site":            {"console"},                                                // how its listings stand
+	"console/pages":            {"internal/site"},                                          // what it shares with operator/pages
+	"operator/pages":           {"internal/site", "console"},                               // what it shares with console/pages; listings
+	"internal/look":            {"theme", "locale"},                                        // what its pages show
+	"internal/secret":          {"internal/id", "storage"},                                 // a token carries the id of its record; its digest is what stores keep
+	"apierror":                 {"internal/text", "internal/header", "internal/requestid"}, // forms and paths are checked texts
+	"internal/samples/verify":  {"webhooks/signature"},                                     // the sample in Go
 	"storage/sqlite":           {"storage/sqlstore"},
 	"storage/postgres":         {"storage/sqlstore"},
 	"storage/storetest":        {"."},                                          // certifies a partnerkit.Store

@@ -12,6 +12,26 @@ func (g *generator) expandHeaders(doc *object) {
 	})
 }
 
+// addRequestIDs adds the header that every response of the two hosts has. Received and
+// TriedAgain are responses of webhooks' receivers.
+func (g *generator) addRequestIDs() {
+	add := func(responses *object) {
+		for name, response := range responses.members() {
+			if o, ok := response.(*object); ok && !o.has("$ref") && name != "Received" && name != "TriedAgain" {
+				o.object("headers").with("X-Request-Id", ref("headers", "RequestId"))
+			}
+		}
+	}
+	add(g.components.object("responses"))
+	for _, item := range g.paths.members() {
+		for _, operation := range item.(*object).members() {
+			if o, ok := operation.(*object); ok && o.has("responses") {
+				add(o.object("responses"))
+			}
+		}
+	}
+}
+
 // removeVersions removes the version header from requests and responses.
 func (g *generator) removeVersions(doc *object) {
 	walk(doc, func(o *object) {

@@ -71,6 +71,7 @@ func (g *generator) document() *object {
 		with("servers", []any{newObject().with("url", g.in.APIURL)}).
 		with("tags", g.describedTags()).with("paths", g.paths).with("webhooks", g.webhooks).with("components", g.components)
 	g.expandHeaders(doc)
+	g.addRequestIDs()
 	if g.in.Version == "" {
 		g.removeVersions(doc)
 	}
