@@ -131,7 +131,7 @@ var oauthCauses = []struct {
 	{apierror.UnsupportedGrantType, "grant_type is none of those in the metadata"},
 	{apierror.AuthorizationPending, "device flow: the user has not decided yet; keep polling"},
 	{apierror.SlowDown, "device flow: polled faster than the interval"},
-	{apierror.AccessDenied, "device flow: the person said no"},
+	{apierror.AccessDenied, "device flow: the person said no, or may not use the app any more. At a refresh: the person who connected the app may not use it now, or none of the granted scopes is allowed now, as the description says; the refresh token stays valid, so keep it and try again later. Registration: the organization has as many apps as it may have"},
 	{apierror.ExpiredToken, "device flow: the 10 minutes are over"},
 	{apierror.InvalidRedirectURI, "registration: redirect_uris breaks its rules"},
 	{apierror.InvalidClientMetadata, "registration: another member is missing or malformed"},
@@ -143,7 +143,7 @@ var grantCauses = []struct {
 	reason apierror.GrantReason
 	when   string
 }{
-	{apierror.GrantUnexplained, "not found, or another client's; the app is no longer installed, or the person's consent, account or membership has ended; and every failure of a token exchange"},
+	{apierror.GrantUnexplained, "not found, or another client's; the app is no longer installed, or the person's consent has ended; a code whose person may not use the app, or of whose scopes none is allowed, at its redemption; and every failure of a token exchange"},
 	{apierror.GrantCodeUsed, "the code has been redeemed before. A complete replay by its own client also ends the tokens that it gave"},
 	{apierror.GrantExpired, "the code is older than 10 minutes, the refresh token older than 30 days"},
 	{apierror.GrantRedirectMismatch, "redirect_uri is not the one of the authorization request; the code is used up"},

@@ -46,8 +46,13 @@ func (s Standing) standing() Standing { return s }
 
 // IsAlive reports whether everything that the code or token depends on is valid.
 func (s Standing) IsAlive() bool {
-	return s.AppStatus == AppActive && s.InstallationStatus == InstallationActive &&
-		!s.GrantEnded && s.UserStatus == UserActive && !s.FamilyEnded
+	return s.AppStatus == AppActive && s.isConnected() && s.UserStatus == UserActive && !s.FamilyEnded
+}
+
+// isConnected reports whether neither the installation nor the consent has ended. One that
+// has ended never comes back.
+func (s Standing) isConnected() bool {
+	return s.InstallationStatus == InstallationActive && !s.GrantEnded
 }
 
 // Code is an authorization code. Its Standing has ids only, that of the family included if the

@@ -211,10 +211,6 @@ func TestDeviceCancelled(t *testing.T) {
 		"consent revoked": func(k *apiHarness) error {
 			return k.server.RevokeConsent(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
-		"user suspended": func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
-		},
-		"left": func(k *apiHarness) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

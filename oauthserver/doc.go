@@ -68,10 +68,14 @@
 //
 //	               allow                first poll
 //	PENDING ──┬────────────► APPROVED ────────────► COLLECTED (tokens were issued)
-//	          │ deny
-//	          └────────────► DENIED
+//	          │ deny            │ first poll, but the person may not use the app now,
+//	          │                 │ or none of the scopes is allowed now
+//	          └────► DENIED ◄───┘
 //
 // A pending or approved code expires after [Lifetimes].DeviceCode.
+//
+// invalid_grant is final. A refresh that is refused because of the person or the scopes
+// returns access_denied and leaves the refresh token as it was, because the cause may pass.
 //
 // # Concurrency
 //

@@ -11,9 +11,9 @@ import (
 
 // grantCode redeems an authorization code. The order of its checks is fixed: found and
 // issued to the client, used, expired, redirect_uri, PKCE, and then, in the store's
-// operation, installation and consent. A redemption uses up the code, even if it fails
-// because redirect_uri or verifier is wrong. A redemption costs 7 statements, including
-// those for the client, and one commit.
+// operation, installation, consent, user and scopes. A redemption uses up the code, even if it
+// fails because redirect_uri or verifier is wrong, or because of the user or the scopes. A
+// redemption costs 7 statements, including those for the client, and one commit.
 func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClient) (tokenResponse, error) {
 	presented, err := c.parameter("code", maxParameter)
 	if err != nil {
@@ -42,15 +42,16 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	case binding != nil:
 		return tokenResponse{}, s.spendCode(ctx, c, code, binding)
 	}
-	if err := s.requireMember(ctx, code.BusinessID, code.UserID); err != nil {
+	member, err := s.isMember(ctx, code.BusinessID, code.UserID)
+	if err != nil {
 		return tokenResponse{}, err
 	}
 	tokens := tokenpair.New(c.now)
-	issued, err := s.cfg.Store.RedeemCode(ctx, code, s.newTokens(tokens, c.now))
+	issued, err := s.cfg.Store.RedeemCode(ctx, code, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("redeem code", err)
 	}
-	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantCodeUsed})
+	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantCodeUsed, isFinal: true})
 }
 
 // spendCode uses up a code whose redemption failed with invalid_grant and returns the error.

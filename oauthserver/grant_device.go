@@ -34,7 +34,7 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 			return tokenResponse{}, err
 		}
 	}
-	return s.collectDevice(ctx, c, device)
+	return s.collectDevice(ctx, c, client, device)
 }
 
 // ownDevice returns a device code of this client.
@@ -45,12 +45,13 @@ func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, pres
 }
 
 // checkCollectable returns why a code gives no tokens now. A denied or collected code keeps
-// its error after it has expired.
+// its error after it has expired. Whether the user may use the app is checked by the store's
+// operation, which denies the code if not.
 func (d DeviceCode) checkCollectable(now time.Time) error {
 	switch {
 	case d.Status == DeviceDenied:
 		return apierror.NewOAuth(apierror.AccessDenied, "")
-	case d.Status == DeviceCollected, d.Status == DeviceApproved && !d.IsAlive():
+	case d.Status == DeviceCollected, d.Status == DeviceApproved && !d.isConnected():
 		return apierror.GrantError(apierror.GrantUnexplained)
 	case !now.Before(d.ExpiresAt):
 		return apierror.NewOAuth(apierror.ExpiredToken, "")
@@ -61,20 +62,29 @@ func (d DeviceCode) checkCollectable(now time.Time) error {
 }
 
 // collectDevice issues the tokens of an approved code to exactly one poll.
-func (s *Server) collectDevice(ctx context.Context, c call, device DeviceCode) (tokenResponse, error) {
+func (s *Server) collectDevice(ctx context.Context, c call, client authenticatedClient, device DeviceCode) (tokenResponse, error) {
 	if device.Status == DeviceApproved && device.AppStatus != AppActive {
 		return tokenResponse{}, s.refuseClient(ctx, c) // suspended since the client was authenticated
 	}
 	if err := device.checkCollectable(c.now); err != nil {
 		return tokenResponse{}, err
 	}
-	if err := s.requireMember(ctx, device.BusinessID, device.UserID); err != nil {
+	member, err := s.isMember(ctx, device.BusinessID, device.UserID)
+	if err != nil {
 		return tokenResponse{}, err
 	}
 	tokens := tokenpair.New(c.now)
-	issued, err := s.cfg.Store.CollectDevice(ctx, device, s.newTokens(tokens, c.now))
+	issued, err := s.cfg.Store.CollectDevice(ctx, device, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("collect device code", err)
+	}
+	if issued.Outcome == Lost { // to another poll, which collected the tokens or was denied them
+		if device, err = s.ownDevice(ctx, client, c.form.Get("device_code")); err != nil {
+			return tokenResponse{}, err
+		}
+		if err := device.checkCollectable(c.now); err != nil {
+			return tokenResponse{}, err
+		}
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{})
 }

@@ -26,7 +26,8 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	if err := s.requireMember(ctx, session.BusinessID, session.UserID); err != nil {
+	member, err := s.isMember(ctx, session.BusinessID, session.UserID)
+	if err != nil {
 		return tokenResponse{}, err
 	}
 	tokens := tokenpair.New(c.now)
@@ -36,11 +37,11 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 	issued, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
 		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.ID,
 		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
-	}, s.newTokens(tokens, c.now))
+	}, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("exchange session token", err)
 	}
-	response, err := s.respond(ctx, c, tokens, issued, reasons{})
+	response, err := s.respond(ctx, c, tokens, issued, reasons{isFinal: true})
 	response.IssuedTokenType = tokenTypeAccessToken
 	return response, err
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // grantRefresh rotates a refresh token. The order of its checks is fixed: found and issued
-// to the client, revoked, used, expired, and then, in the store's operation, installation and
-// consent. A rotation costs 6 statements, including those for the client, and one commit.
+// to the client, revoked, used, expired, and then, in the store's operation, installation,
+// consent, user and scopes. Of these, user and scopes leave the token as it was. A rotation
+// costs 6 statements, including those for the client, and one commit.
 func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedClient) (tokenResponse, error) {
 	text, err := c.parameter("refresh_token", maxParameter)
 	if err != nil {
@@ -26,20 +27,16 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 	if token.FamilyEnded || token.InstallationStatus == InstallationRevoked {
 		return tokenResponse{}, apierror.GrantError(apierror.GrantRevoked)
 	}
-	if token.Used {
-		return s.reuseRefresh(ctx, c, token)
+	rotation := Rotation{Token: token.RefreshToken}
+	if !token.Used { // for a used token the store's operation ends the family, or repeats the response
+		if !c.now.Before(token.ExpiresAt) {
+			return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
+		}
+		if rotation.Narrow, err = c.scopesWithin(token.FamilyScopes, "not granted: "); err != nil {
+			return tokenResponse{}, err
+		}
 	}
-	if !c.now.Before(token.ExpiresAt) {
-		return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
-	}
-	narrow, err := c.scopesWithin(token.FamilyScopes, "not granted: ")
-	if err != nil {
-		return tokenResponse{}, err
-	}
-	if err := s.requireMember(ctx, token.BusinessID, token.UserID); err != nil {
-		return tokenResponse{}, err
-	}
-	return s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken, Narrow: narrow})
+	return s.rotate(ctx, c, token, rotation)
 }
 
 // presentedToken is a refresh token with its text, which only the client has.
@@ -48,22 +45,12 @@ type presentedToken struct {
 	text secret.Secret
 }
 
-// reuseRefresh handles a token that was used before. The store's operation ends its family,
-// or repeats the response if a retry is allowed and the token is otherwise valid.
-func (s *Server) reuseRefresh(ctx context.Context, c call, token presentedToken) (tokenResponse, error) {
+// rotate runs the store's operation and returns its response.
+func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rotation) (tokenResponse, error) {
 	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	response, err := s.rotate(ctx, c, token, Rotation{Token: token.RefreshToken})
-	if err == nil && !member {
-		return tokenResponse{}, apierror.GrantError(apierror.GrantUnexplained)
-	}
-	return response, err
-}
-
-// rotate runs the store's operation and returns its response.
-func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rotation) (tokenResponse, error) {
 	tokens := tokenpair.New(c.now)
 	if s.cfg.RefreshRetry > 0 {
 		sealed, err := tokens.Seal(token.text, r.Token.ID)
@@ -72,7 +59,7 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 		}
 		r.Response, r.Retry = sealed, s.cfg.RefreshRetry
 	}
-	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now))
+	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
 	}

@@ -16,15 +16,15 @@ import (
 	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
-// INST-01, INST-03, INST-04, APP-01, TOK-07: the end of a connection takes effect on the
-// next request, in every grant and for every token.
+// INST-01, INST-03, INST-04, APP-01, TOK-07, TOK-12: the end of a connection takes effect on
+// the next request, in every grant and for every token; so does a cause that may pass.
 func TestWhatEndsAConnection(t *testing.T) {
 	t.Parallel()
-	const none, client = "", "invalid_client"
+	const none, client, denied = "", "invalid_client", "access_denied"
 	tests := map[string]struct {
 		end     func(k *apiHarness, app oauthserver.App) error
-		refresh string // the description of a refresh's invalid_grant, or invalid_client
-		other   string // of the other grants'
+		refresh string // the description of a refresh's invalid_grant, invalid_client or access_denied
+		other   string // of the other grants'; of a code's never access_denied
 	}{
 		"uninstall": {func(k *apiHarness, a oauthserver.App) error {
 			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
@@ -43,11 +43,11 @@ func TestWhatEndsAConnection(t *testing.T) {
 		}, client, client},
 		"suspend the user": {func(k *apiHarness, _ oauthserver.App) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
-		}, none, none},
+		}, denied, denied},
 		"restrict the user": {func(k *apiHarness, _ oauthserver.App) error {
 			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
-		}, none, none},
-		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil }, none, none},
+		}, denied, denied},
+		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil }, denied, denied},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -61,11 +61,14 @@ func TestWhatEndsAConnection(t *testing.T) {
 
 			refused := func(got apiResponse, with string) {
 				t.Helper()
-				if with == client {
+				switch with {
+				case client:
 					got.refused(http.StatusUnauthorized, client, "*")
-					return
+				case denied:
+					got.refused(http.StatusBadRequest, denied, deniedUser)
+				default:
+					got.dead(with)
 				}
-				got.dead(with)
 			}
 			if k.isLive(access) {
 				t.Error("a call with the access token succeeds")
@@ -73,7 +76,11 @@ func TestWhatEndsAConnection(t *testing.T) {
 			k.introspect(access).inactive()
 			k.introspect(refresh).inactive()
 			refused(k.refresh(confidentialID, refresh), test.refresh)
-			refused(k.redeem(confidentialID, code), test.other)
+			if test.other == denied {
+				refused(k.redeem(confidentialID, code), none)
+			} else {
+				refused(k.redeem(confidentialID, code), test.other)
+			}
 			refused(k.poll(confidentialID, device), test.other)
 		})
 	}

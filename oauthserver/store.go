@@ -240,17 +240,26 @@ type Outcome string
 const (
 	Issued     Outcome = "issued"
 	Lost       Outcome = "lost"        // another request used the artifact first
-	Dead       Outcome = "dead"        // something above it has ended, or no scope is left
+	Dead       Outcome = "dead"        // the installation or the consent has ended, or does not exist
 	Revoked    Outcome = "revoked"     // the family has ended, or the business revoked access
 	ClientDead Outcome = "client dead" // the app was suspended or deactivated meanwhile
 	TooWide    Outcome = "too wide"    // the token has scopes left, but none of those that a refresh asks for
 	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
+
+	// The causes of these two may pass. They use up a code and a device code, and leave a
+	// refresh token and a session token as they were.
+	UserBarred Outcome = "user barred" // the user is suspended or restricted, or NewTokens.NotMember
+	NoScopes   Outcome = "no scopes"   // app and installation together hold none of the scopes now
 )
 
 // NewTokens are ids and digests of tokens to issue. Random values are created before the
 // operation, which may run more than once.
 type NewTokens struct {
-	Now            time.Time
+	Now time.Time
+	// NotMember reports that, as the host says, the user is not a member of the business.
+	// Nothing is issued then: the outcome is UserBarred, unless the artifact was used or
+	// something that it depends on has ended.
+	NotMember      bool
 	FamilyID       string
 	AccessID       string
 	AccessDigest   Digest
@@ -264,7 +273,8 @@ type NewTokens struct {
 type IssueResult struct {
 	Outcome  Outcome
 	Scopes   identity.Scopes
-	Response []byte // after Repeated: what was kept
+	Response []byte    // after Repeated: what was kept
+	IssuedAt time.Time // after Repeated: the NewTokens.Now of the rotation
 }
 
 // Rotation is the use of a refresh token.
@@ -284,6 +294,7 @@ type CodeStore interface {
 	// Of its Standing only names are set: RedeemCode checks the rest under its locks.
 	Code(ctx context.Context, digest Digest) (Code, error)
 	// RedeemCode marks an unused code as used and creates a family with its first tokens.
+	// After UserBarred and NoScopes the code is used too, without a family.
 	// For a code that was used before, it ends the family that the code gave and returns
 	// Lost. Only fields of the code that never change are read.
 	RedeemCode(ctx context.Context, code Code, m NewTokens) (IssueResult, error)
@@ -300,7 +311,8 @@ type TokenStore interface {
 	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
 	// RotateRefresh marks an unused token as used and creates its successors, which also
 	// ends the earlier access tokens. For a token that was used before, it ends the family
-	// and returns Lost, unless a retry is allowed.
+	// and returns Lost, unless a retry is allowed. A retry ends no family, whatever its
+	// outcome is.
 	RotateRefresh(ctx context.Context, r Rotation, m NewTokens) (IssueResult, error)
 	// Revoke ends what a revocation names, and reports whether it did: false when there is
 	// no such record, or when it had ended or was used before. Of a redemption and the
@@ -329,7 +341,7 @@ type DeviceStore interface {
 	// with a request; ApprovalNotOpen when it is not pending.
 	DecideDevice(ctx context.Context, d Decision) (Approved, error)
 	// CollectDevice gives the tokens of an approved code, as it was looked up,
-	// once.
+	// once. After UserBarred and NoScopes the code is DeviceDenied.
 	CollectDevice(ctx context.Context, device DeviceCode, m NewTokens) (IssueResult, error)
 }
 

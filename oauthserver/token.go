@@ -95,9 +95,11 @@ func findOwn[T interface{ standing() Standing }](client authenticatedClient, kin
 	return found, nil
 }
 
-// newTokens describes a pair of tokens to the store.
-func (s *Server) newTokens(p tokenpair.Pair, now time.Time) NewTokens {
+// newTokens describes a pair of tokens to the store, and whether their user is a member of
+// the business.
+func (s *Server) newTokens(p tokenpair.Pair, now time.Time, isMember bool) NewTokens {
 	n := NewTokens{
+		NotMember:     !isMember,
 		Now:           now,
 		AccessID:      p.Access.TokenID(),
 		AccessDigest:  p.Access.Digest(),
@@ -122,19 +124,38 @@ func (s *Server) isMember(ctx context.Context, businessID, userID string) (bool,
 	return member, nil
 }
 
-// requireMember is isMember for grants.
-func (s *Server) requireMember(ctx context.Context, businessID, userID string) error {
-	member, err := s.isMember(ctx, businessID, userID)
-	if err == nil && !member {
-		return apierror.GrantError(apierror.GrantUnexplained)
-	}
-	return err
-}
-
 // reasons are the errors of a grant if the store issued nothing.
 type reasons struct {
 	lost    apierror.GrantReason // another request was first
 	revoked apierror.GrantReason
+	// isFinal reports that a cause that may pass ends the grant all the same: the error is
+	// invalid_grant instead of access_denied.
+	isFinal bool
+}
+
+// The descriptions of access_denied at the token endpoint. Whether the user is suspended,
+// restricted or has left is not told.
+const (
+	deniedUser   = "the person who connected this app may not use it now"
+	deniedScopes = "none of the granted scopes is allowed now"
+)
+
+// denied returns the error for a cause that may pass.
+func (why reasons) denied(description string) error {
+	if why.isFinal {
+		return apierror.GrantError(apierror.GrantUnexplained)
+	}
+	return apierror.NewOAuth(apierror.AccessDenied, description)
+}
+
+// expiresIn returns how many seconds the access token has left. It is at least 1, because
+// clients take 0 for a token that does not expire.
+func (s *Server) expiresIn(issued IssueResult, now time.Time) int {
+	left := s.cfg.Lifetimes.AccessToken
+	if issued.Outcome == Repeated {
+		left -= now.Sub(issued.IssuedAt)
+	}
+	return max(1, int(left/time.Second))
 }
 
 // respond returns the response with the tokens, or the error if the store issued none.
@@ -145,7 +166,7 @@ func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued I
 		return tokenResponse{
 			AccessToken:  p.Access.Reveal(),
 			TokenType:    tokenTypeBearer,
-			ExpiresIn:    int(s.cfg.Lifetimes.AccessToken / time.Second),
+			ExpiresIn:    s.expiresIn(issued, c.now),
 			RefreshToken: p.Refresh.Reveal(),
 			Scope:        issued.Scopes.String(),
 		}, nil
@@ -157,6 +178,10 @@ func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued I
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	case ClientDead:
 		return none, s.refuseClient(ctx, c)
+	case UserBarred:
+		return none, why.denied(deniedUser)
+	case NoScopes:
+		return none, why.denied(deniedScopes)
 	case TooWide:
 		return none, apierror.NewOAuth(apierror.InvalidScope, "no longer granted: "+c.form.Get("scope"))
 	}

@@ -44,8 +44,11 @@ func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthse
 		if !won { // a code that was used before is Lost, no matter what else has ended
 			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
 		}
-		issued := state.result(code.Scopes)
-		if issued.Outcome != oauthserver.Issued {
+		issued := state.result(code.Scopes, m)
+		switch {
+		case mayPass(issued.Outcome): // the code stays used, and has no family
+			return issued, tx.later(ctx, "UPDATE partnerkit_code SET family_id = NULL WHERE id = $1", code.ID)
+		case issued.Outcome != oauthserver.Issued:
 			return issued, errStop
 		}
 		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
@@ -69,8 +72,11 @@ func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode
 		if !won {
 			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
 		}
-		issued := state.result(device.Scopes)
-		if issued.Outcome != oauthserver.Issued {
+		issued := state.result(device.Scopes, m)
+		switch {
+		case mayPass(issued.Outcome):
+			return issued, tx.later(ctx, "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1", device.ID)
+		case issued.Outcome != oauthserver.Issued:
 			return issued, errStop
 		}
 		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
@@ -101,7 +107,7 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 		if err != nil {
 			return oauthserver.IssueResult{}, err
 		}
-		issued := state.result(state.granted)
+		issued := state.result(state.granted, m)
 		switch {
 		case issued.Outcome != oauthserver.Issued:
 			return issued, errStop

@@ -147,22 +147,27 @@ func (t *tx) use(ctx context.Context, p parents, write string, args ...any) (_ l
 	return state, n > 0, err
 }
 
-// isAlive reports whether no parent has ended.
-func (l locked) isAlive() bool {
-	return l.app == oauthserver.AppActive && l.installation == oauthserver.InstallationActive && !l.grantEnded && l.user == oauthserver.UserActive
-}
-
 // result returns the outcome for tokens of these scopes: Issued with the scopes that are
-// still allowed, or the reason for refusal.
-func (l locked) result(scopes identity.Scopes) oauthserver.IssueResult {
+// still allowed, or the reason for refusal. What has ended for good comes before what may
+// pass.
+func (l locked) result(scopes identity.Scopes, m oauthserver.NewTokens) oauthserver.IssueResult {
 	left := scopes.Intersect(l.appScopes).Intersect(l.granted)
 	switch {
 	case l.app != oauthserver.AppActive:
 		return oauthserver.IssueResult{Outcome: oauthserver.ClientDead}
 	case l.installation == oauthserver.InstallationRevoked:
 		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}
-	case !l.isAlive(), left.IsEmpty():
+	case l.installation != oauthserver.InstallationActive, l.grantEnded:
 		return oauthserver.IssueResult{Outcome: oauthserver.Dead}
+	case l.user != oauthserver.UserActive, m.NotMember:
+		return oauthserver.IssueResult{Outcome: oauthserver.UserBarred}
+	case left.IsEmpty():
+		return oauthserver.IssueResult{Outcome: oauthserver.NoScopes}
 	}
 	return oauthserver.IssueResult{Outcome: oauthserver.Issued, Scopes: left}
+}
+
+// mayPass reports whether the cause of a refusal may pass.
+func mayPass(o oauthserver.Outcome) bool {
+	return o == oauthserver.UserBarred || o == oauthserver.NoScopes
 }

@@ -84,9 +84,9 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 			return oauthserver.IssueResult{}, err
 		}
 		if !won {
-			return tx.reused(ctx, r, state, m.Now)
+			return tx.reused(ctx, r, state, m)
 		}
-		issued := state.rotation(r)
+		issued := state.rotation(r, m)
 		if issued.Outcome != oauthserver.Issued {
 			return issued, errStop
 		}
@@ -100,8 +100,8 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 }
 
 // rotation returns the outcome of a refresh under the locked state.
-func (l locked) rotation(r oauthserver.Rotation) oauthserver.IssueResult {
-	issued := l.result(r.Token.FamilyScopes)
+func (l locked) rotation(r oauthserver.Rotation, m oauthserver.NewTokens) oauthserver.IssueResult {
+	issued := l.result(r.Token.FamilyScopes, m)
 	if !r.Narrow.IsEmpty() {
 		issued.Scopes = issued.Scopes.Intersect(r.Narrow)
 	}
@@ -119,8 +119,8 @@ func (t *tx) keepResponse(ctx context.Context, family string, response []byte, s
 
 // reused is for a token of a family that has ended or gone on. The latter ends it,
 // unless this is a retry that is allowed: soon enough, and with the successor still
-// unused. What has died since is not repeated.
-func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, now time.Time) (oauthserver.IssueResult, error) {
+// unused. For a retry the state is checked as for a rotation.
+func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	var generation int64
 	var response []byte
 	var scopes sql.NullString
@@ -132,13 +132,17 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, n
 		return oauthserver.IssueResult{}, notFound(err)
 	case ended.Valid, state.installation == oauthserver.InstallationRevoked:
 		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}, nil
-	case response == nil || generation != r.Token.Generation+1 || !now.Before(fromNullMS(responded).Add(r.Retry)):
-		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, now)
-	case !state.isAlive():
-		return oauthserver.IssueResult{Outcome: oauthserver.Dead}, nil
+	case response == nil || generation != r.Token.Generation+1 || !m.Now.Before(fromNullMS(responded).Add(r.Retry)):
+		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, m.Now)
 	}
 	kept, err := parseScopes(scopes.String)
-	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Response: response}, err
+	if err != nil {
+		return oauthserver.IssueResult{}, err
+	}
+	if allowed := state.result(kept, m); allowed.Outcome != oauthserver.Issued {
+		return allowed, nil
+	}
+	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Response: response, IssuedAt: fromNullMS(responded)}, nil
 }
 
 // Revoke implements oauthserver.TokenStore. It issues nothing, so it needs no lock on what

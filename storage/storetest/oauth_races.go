@@ -94,6 +94,30 @@ var raceCases = []testCase[partnerkit.Store]{
 			f.wantLive(t, winner, true)
 		}
 	}},
+	// TOK-12: exactly one poll denies the code.
+	{"Race for a device code of a suspended user", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		for range rounds() {
+			device := f.device(t, true)
+			must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+			var barred, lost atomic.Int64
+			Race(8, func(int) {
+				got, err := f.CollectDevice(t.Context(), device, newTokens(noon))
+				switch {
+				case err != nil:
+					t.Error(err)
+				case got.Outcome == oauthserver.UserBarred:
+					barred.Add(1)
+				case got.Outcome == oauthserver.Lost:
+					lost.Add(1)
+				}
+			})
+			if barred.Load() != 1 || lost.Load() != 7 {
+				t.Fatalf("%d polls denied the code and %d were late, of 8", barred.Load(), lost.Load())
+			}
+			must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
+		}
+	}},
 	// TX-04: one winner.
 	{"Race for a session token", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)

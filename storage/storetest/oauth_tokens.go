@@ -157,31 +157,67 @@ var tokenCases = []testCase[partnerkit.Store]{
 			t.Errorf("a token that was used, of an installation that was revoked: %q", got.Outcome)
 		}
 	}},
-	// CODE-06, REF-05, DEV-07, TX-04: only what gave tokens is used up.
-	{"A refused issue uses nothing up", func(t *testing.T, e partnerkit.Store) {
-		f := newOAuth(t, e)
-		code, device := f.code(t), f.device(t, true)
-		refresh := f.refreshToken(t, f.issued(t))
-		session := oauthserver.Exchange{TokenID: fmt.Sprintf("session_%d", serial.Add(1)), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user}
-		operations := map[string]func() (oauthserver.IssueResult, error){
-			"redeem":  func() (oauthserver.IssueResult, error) { return f.RedeemCode(t.Context(), code, newTokens(noon)) },
-			"collect": func() (oauthserver.IssueResult, error) { return f.CollectDevice(t.Context(), device, newTokens(noon)) },
-			"exchange": func() (oauthserver.IssueResult, error) {
-				return f.ExchangeSession(t.Context(), session, newTokens(noon))
+	// TOK-12: a cause that may pass leaves a refresh token and a session token as they were, and
+	// uses up a code and a device code.
+	{"TOK-12 A refused issue", func(t *testing.T, e partnerkit.Store) {
+		for cause, change := range map[string]struct {
+			want  oauthserver.Outcome
+			begin func(f *oauthFixture, m *oauthserver.NewTokens)
+			end   func(f *oauthFixture)
+		}{
+			"a suspended user": {
+				oauthserver.UserBarred,
+				func(f *oauthFixture, _ *oauthserver.NewTokens) {
+					must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+				},
+				func(f *oauthFixture) {
+					must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
+				},
 			},
-			"refresh": func() (oauthserver.IssueResult, error) {
-				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: refresh}, newTokens(noon))
+			"no member": {oauthserver.UserBarred, func(_ *oauthFixture, m *oauthserver.NewTokens) { m.NotMember = true }, func(*oauthFixture) {}},
+			"no scopes": {
+				oauthserver.NoScopes,
+				func(f *oauthFixture, _ *oauthserver.NewTokens) {
+					setAppScopes(t, f, identity.MustScopes("payments:read"))
+				},
+				func(f *oauthFixture) { setAppScopes(t, f, allScopes) },
 			},
-		}
-		for name, issue := range operations {
-			for _, step := range []struct {
-				user oauthserver.UserStatus
-				want oauthserver.Outcome
-			}{{oauthserver.UserSuspended, oauthserver.Dead}, {oauthserver.UserActive, oauthserver.Issued}} {
-				must(t, f.SetUserStatus(t.Context(), f.user, step.user, noon))
-				if got := get[oauthserver.IssueResult](t)(issue()); got.Outcome != step.want {
-					t.Errorf("%s with a user that is %s ended with %q, want %q", name, step.user, got.Outcome, step.want)
+		} {
+			f := newOAuth(t, e)
+			code, digest := f.codeAndDigest(t, allScopes)
+			device, refresh := f.device(t, true), f.refreshToken(t, f.issued(t))
+			session := oauthserver.Exchange{TokenID: fmt.Sprintf("session_%d", serial.Add(1)), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user}
+			for name, issue := range map[string]struct {
+				do   func(m oauthserver.NewTokens) (oauthserver.IssueResult, error)
+				then oauthserver.Outcome
+			}{
+				"redeem": {func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+					return f.RedeemCode(t.Context(), code, m)
+				}, oauthserver.Lost},
+				"collect": {func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+					return f.CollectDevice(t.Context(), device, m)
+				}, oauthserver.Lost},
+				"exchange": {func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+					return f.ExchangeSession(t.Context(), session, m)
+				}, oauthserver.Issued},
+				"refresh": {func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+					return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: refresh}, m)
+				}, oauthserver.Issued},
+			} {
+				m := newTokens(noon)
+				change.begin(f, &m)
+				refused := get[oauthserver.IssueResult](t)(issue.do(m))
+				change.end(f)
+				again := get[oauthserver.IssueResult](t)(issue.do(newTokens(noon)))
+				if refused.Outcome != change.want || again.Outcome != issue.then {
+					t.Errorf("%s with %s: %q and then %q, want %q and %q", name, cause, refused.Outcome, again.Outcome, change.want, issue.then)
 				}
+			}
+			if spent := get[oauthserver.Code](t)(f.Code(t.Context(), digest)); !spent.Used || spent.FamilyID != "" {
+				t.Errorf("%s: the code is %+v", cause, spent)
+			}
+			if got := get[oauthserver.DeviceCode](t)(f.Device(t.Context(), oauthserver.DeviceQuery{UserCode: device.UserCode})); got.Status != oauthserver.DeviceDenied {
+				t.Errorf("%s: the device code is %s", cause, got.Status)
 			}
 		}
 	}},
@@ -250,8 +286,16 @@ var tokenCases = []testCase[partnerkit.Store]{
 		}
 		none := func(before, after oauthserver.Installation) []events.Event { return nil }
 		get[oauthserver.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
-		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, newTokens(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, m)}, newTokens(noon))); got.Outcome != oauthserver.NoScopes {
 			t.Errorf("with no scope left: %q", got.Outcome)
 		}
 	}},
+}
+
+func setAppScopes(t *testing.T, f *oauthFixture, scopes identity.Scopes) {
+	t.Helper()
+	get[oauthserver.App](t)(f.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		a.Scopes = scopes
+		return a, nil
+	}))
 }

@@ -87,7 +87,12 @@ func (a *App) withHTTP(ctx context.Context) context.Context {
 }
 
 // isDead reports whether the service said that the grant is over, for good.
-func isDead(err error) bool {
+func isDead(err error) bool { return hasCode(err, "invalid_grant") }
+
+// isPaused reports whether the service said that the grant cannot be used now.
+func isPaused(err error) bool { return hasCode(err, "access_denied") }
+
+func hasCode(err error, code string) bool {
 	var refused *oauth2.RetrieveError
-	return errors.As(err, &refused) && refused.ErrorCode == "invalid_grant"
+	return errors.As(err, &refused) && refused.ErrorCode == code
 }

@@ -9,6 +9,12 @@
 //     worth it, over [NewTransport];
 //   - [API] makes calls with them, and reads errors by their code.
 //
+// # Refusals that pass
+//
+// invalid_grant at a refresh is final: the tokens are forgotten and [ErrReauthorize] says so.
+// access_denied is not, so the tokens are kept, and the refresh is tried again after a pause;
+// see [ErrPaused].
+//
 // # Losing a response
 //
 // A refresh token works once. When the response to a refresh is lost, on the way or

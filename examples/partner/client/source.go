@@ -19,14 +19,21 @@ const (
 // was any: only the business can give it, by [App.Begin].
 var ErrReauthorize = errors.New("the business has to be asked for access")
 
+// ErrPaused says that the service refuses access for a reason that may pass: the person who
+// connected the app may not use it now, or the business has taken back every scope. The
+// tokens are kept. [Source.Token] asks again after a pause, which grows from a minute to an
+// hour; until then it returns the same error without asking.
+var ErrPaused = errors.New("access is paused")
+
 // Source has the tokens of one business. It is safe for concurrent use.
 type Source struct {
 	app   *App
 	store Store
 
 	mu      sync.Mutex
-	tokens  Tokens  // none: the zero value
-	unsaved bool    // the tokens are not stored, and so not to be used
+	tokens  Tokens // none: the zero value
+	unsaved bool   // the tokens are not stored, and so not to be used
+	paused  pausedUntil
 	flight  *flight // the renewal under way
 }
 
@@ -53,7 +60,7 @@ func (s *Source) Put(t Tokens) error {
 	if err := s.store.Save(t); err != nil {
 		return err
 	}
-	s.tokens, s.unsaved = t, false
+	s.tokens, s.unsaved, s.paused = t, false, pausedUntil{}
 	return nil
 }
 
@@ -67,7 +74,8 @@ func (s *Source) Tokens() (Tokens, bool) {
 // Token returns an access token that is good for another minute, and is not the one
 // that the API refused ("" when it refused none). It renews if it must; every caller that
 // comes meanwhile waits for the same renewal. [ErrReauthorize] when the service
-// says that the grant is dead; any other error may pass.
+// says that the grant is dead; any other error may pass, and [ErrPaused] says that it will
+// take a while.
 func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	s.mu.Lock()
 	f := s.flight
@@ -79,6 +87,9 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	case !s.unsaved && s.tokens.Access != refused && time.Now().Add(refreshEarly).Before(s.tokens.ExpiresAt):
 		defer s.mu.Unlock()
 		return s.tokens.Access, nil
+	case time.Now().Before(s.paused.until):
+		defer s.mu.Unlock()
+		return "", s.paused.err
 	default:
 		f = &flight{done: make(chan struct{})}
 		s.flight = f
