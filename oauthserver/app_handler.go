@@ -95,11 +95,16 @@ func (s *Server) signedIn(w http.ResponseWriter, r *http.Request, returnTo strin
 		return identity.Session{}, false, err
 	}
 	if !ok {
-		dropPageHeaders(w.Header())
-		s.cfg.Host.SignIn(w, r, returnTo)
+		s.sendToSignIn(w, r, returnTo)
 		return identity.Session{}, false, nil
 	}
 	return session, true, nil
+}
+
+// sendToSignIn lets the host respond to a user who is not signed in.
+func (s *Server) sendToSignIn(w http.ResponseWriter, r *http.Request, returnTo string) {
+	dropPageHeaders(w.Header())
+	s.cfg.Host.SignIn(w, r, returnTo)
 }
 
 // serveIcon sends the icon of the pages.

@@ -12,11 +12,11 @@ type AuthorizationRequest struct {
 	ID            string
 	Digest        Digest
 	Browser       Digest // of the cookie of the browser that opened it
-	Session       Digest // of the session that opened the request; zero without a session
+	Session       Digest // of the session that it was stored for; zero: it does not count for MaxOpenRequests
 	AppID         string
 	RedirectURI   string
 	Scopes        identity.Scopes
-	State         []byte // byte for byte as it stood in the query, percent-encoding included; nil for none
+	State         []byte // for the app, byte for byte as it stood in the query; bytes that no URL can have are not percent-encoded; nil for none or once decided
 	CodeChallenge string // empty without PKCE
 	CreatedAt     time.Time
 	ExpiresAt     time.Time

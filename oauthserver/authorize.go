@@ -29,22 +29,32 @@ func (h held) resumeAt() string {
 	return authorizePath + "?" + url.Values{requestField: {h.secret.Reveal()}}.Encode()
 }
 
-// serveAuthorize checks a new request and holds it, or continues one that is held, and then
-// shows the consent page to the user who is signed in.
+// serveAuthorize checks a new request, or continues one, and shows the consent page to the
+// user who is signed in. Nothing is stored for a user who is not signed in: the request goes
+// through sign-in in the address that the user returns to.
 func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	now := s.cfg.Clock.Now()
 	query, problem := parseAuthorizeQuery(r.URL.RawQuery)
-	var request held
-	var err error
 	if query["client_id"] == nil && query[requestField] != nil {
-		presented, problem := query.one(requestField)
-		if problem != nil {
-			return refused(textRequest)
-		}
-		request, err = s.openRequest(r, presented, now) // which this browser opened before
-	} else {
-		request, err = s.hold(w, r, asking{query, problem, now})
+		return s.serveHeld(w, r, query, now)
 	}
+	a, err := asking{raw: r.URL.RawQuery, query: query, problem: problem, openedAt: now}, error(nil)
+	if query["client_id"] == nil && query[sealedField] != nil {
+		a, err = s.openSealed(r, query)
+	}
+	if err != nil {
+		return err
+	}
+	return s.serveAsking(w, r, a, now)
+}
+
+// serveHeld shows the consent page of a request that this browser opened before.
+func (s *Server) serveHeld(w http.ResponseWriter, r *http.Request, query authorizeQuery, now time.Time) error {
+	presented, problem := query.one(requestField)
+	if problem != nil {
+		return refused(textRequest)
+	}
+	request, err := s.openRequest(r, presented, now)
 	if err != nil {
 		return err
 	}
@@ -55,35 +65,56 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	return about(request.app, visitor{session, request.resumeAt()}, s.showConsent(w, r, session, request))
 }
 
-// asking is a new request before it is checked.
+// asking is a request that is not stored.
 type asking struct {
-	query   authorizeQuery
-	problem error // with the query as a whole
-	now     time.Time
+	raw      string // the query as it was received
+	query    authorizeQuery
+	problem  error // with the query as a whole
+	openedAt time.Time
+	sealed   *sealedRequest // nil: the request is new
 }
 
-// hold stores a valid request for this browser. The request is checked before sign-in:
-// client_id, then redirect_uri, then the rest.
-func (s *Server) hold(w http.ResponseWriter, r *http.Request, a asking) (held, error) {
-	now := a.now
+// serveAsking checks a request and sends the user to sign in, or stores the request and shows
+// the consent page. The request is checked before sign-in: client_id, then redirect_uri, then
+// the rest.
+func (s *Server) serveAsking(w http.ResponseWriter, r *http.Request, a asking, now time.Time) error {
 	app, err := s.askingApp(r.Context(), a.query, s.cfg.Proxies.ClientIP(r))
 	if err != nil {
-		return held{}, err
+		return err
+	}
+	if !now.Before(a.openedAt.Add(s.cfg.Lifetimes.Request)) {
+		return about(app, visitor{}, refused(textRequest))
 	}
 	request, err := s.checkRequest(app, a)
 	if err != nil {
-		return held{}, about(app, visitor{}, err)
+		return about(app, visitor{}, err)
 	}
-	session, _, err := s.cfg.Host.Session(r)
-	if err != nil {
-		return held{}, err
+	browser := s.knowBrowser(w, r)
+	session, ok, err := s.cfg.Host.Session(r)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		returnTo, err := s.returnTo(browser, a)
+		if err != nil {
+			return err
+		}
+		s.sendToSignIn(w, r, returnTo)
+		return nil
 	}
-	h := held{AuthorizationRequest: request, secret: secret.New(secret.ConsentRequest), app: app}
-	h.ID = id.New(id.Authorization, now)
-	h.Digest = h.secret.Digest()
-	h.Browser, h.Session = s.knowBrowser(w, r).Digest(), sessionDigest(session)
-	h.CreatedAt, h.ExpiresAt = now, now.Add(s.cfg.Lifetimes.Request)
-	return h, s.cfg.Store.HoldRequest(r.Context(), h.AuthorizationRequest)
+	h := held{AuthorizationRequest: request, secret: a.secret(), app: app}
+	h.ID, h.Digest = id.New(id.Authorization, now), h.secret.Digest()
+	h.Browser, h.Session = browser.Digest(), sessionDigest(session)
+	h.CreatedAt, h.ExpiresAt = a.openedAt, a.openedAt.Add(s.cfg.Lifetimes.Request)
+	if err := s.cfg.Store.HoldRequest(r.Context(), h.AuthorizationRequest); err != nil {
+		return err
+	}
+	if a.sealed != nil { // the page was reloaded, perhaps after a decision
+		if h, err = s.openRequest(r, h.secret.Reveal(), now); err != nil {
+			return err
+		}
+	}
+	return about(app, visitor{session, h.resumeAt()}, s.showConsent(w, r, session, h))
 }
 
 // askingApp returns the app of the client_id parameter, if it may be connected at all.

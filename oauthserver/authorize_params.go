@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 )
 
 const (
 	maxParameters   = 100
 	maxClientID     = 512
+	maxQuery        = 8 << 10 // bytes, as received
 	maxState        = 4 << 10 // bytes, before percent-encoding
 	malformedEncode = "is not valid percent-encoded UTF-8"
 )
@@ -32,6 +34,9 @@ type authorizeQuery map[string]*parameter
 // with the query as a whole. It is shown if client_id and redirect_uri are right.
 func parseAuthorizeQuery(raw string) (query authorizeQuery, problem error) {
 	query = authorizeQuery{}
+	if len(raw) > maxQuery {
+		problem = invalid("query", fmt.Sprintf("is longer than %d bytes", maxQuery))
+	}
 	count := 0
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
@@ -85,8 +90,8 @@ func (q authorizeQuery) all(name string) []string {
 	return nil
 }
 
-// state returns the state in its percent-encoded form, so that the app receives the same bytes
-// that it sent. It is nil if there is none or it is empty (RFC 6749 section 3.1).
+// state returns the state in its shortest form that gives the app the same bytes that it sent,
+// percent-encoding included. It is nil if there is none or it is empty (RFC 6749 section 3.1).
 func (q authorizeQuery) state() ([]byte, error) {
 	p := q["state"]
 	switch {
@@ -99,7 +104,7 @@ func (q authorizeQuery) state() ([]byte, error) {
 	case len(p.value) > maxState:
 		return nil, invalid("state", fmt.Sprintf("is longer than %d bytes", maxState))
 	}
-	return []byte(p.raw), nil
+	return uri.ShortenState(p.raw), nil
 }
 
 // repeated returns an error if any parameter, known or unknown, was sent more than once (RFC

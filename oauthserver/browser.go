@@ -47,10 +47,10 @@ func (s *Server) knowBrowser(w http.ResponseWriter, r *http.Request) secret.Secr
 	return made
 }
 
-// sessionDigest identifies a session; zero if there is none.
+// sessionDigest identifies a session. Sessions without an id are one for each user.
 func sessionDigest(session identity.Session) Digest {
 	if session.ID == "" {
-		return Digest{}
+		return secret.DigestOf("sessions of user " + session.UserID)
 	}
 	return secret.DigestOf("session " + session.ID)
 }

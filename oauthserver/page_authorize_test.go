@@ -81,7 +81,7 @@ func TestSignInFirst_AZ01_AZ14(t *testing.T) {
 		}
 	}
 	returnTo := login.Query().Get("return_to")
-	if !regexp.MustCompile(`^/oauth/authorize\?request_id=pk_req_[A-Za-z0-9_-]{43}$`).MatchString(returnTo) {
+	if !regexp.MustCompile(`^/oauth/authorize\?sealed_request=[A-Za-z0-9_-]+$`).MatchString(returnTo) {
 		t.Fatalf("return_to %q", returnTo)
 	}
 	if p := b.get(returnTo); p.Status != http.StatusSeeOther || !strings.HasPrefix(p.location, "/login") {
@@ -180,6 +180,8 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 		"resource of 513 (AZ-08)":       {confidential, []func(url.Values){withParam("resource", longResource(513))}, targetLong},
 		"state twice (AZ-15)":           {confidential, []func(url.Values){withParam("state", "a", "b")}, "invalid_request: state was sent more than once"},
 		"state too long":                {confidential, []func(url.Values){withParam("state", strings.Repeat("x", 4097))}, "invalid_request: state is longer than 4096 bytes"},
+		"AZ-17 query of 8193 bytes":     {confidential, []func(url.Values){padQuery(8193)}, "invalid_request: query is longer than 8192 bytes"},
+		"AZ-17 long query, wrong URI":   {confidential, []func(url.Values){padQuery(9000), withParam("redirect_uri", "https://p.example/")}, notRegistered},
 		"unknown one twice (AZ-15)":     {confidential, []func(url.Values){withParam("nonce", "a", "b")}, "invalid_request: nonce was sent more than once"},
 		"hostile name twice (AZ-15)":    {confidential, []func(url.Values){withParam("<b>\n", "a", "b")}, "invalid_request: a parameter was sent more than once"},
 		"request id beside a client id": {confidential, []func(url.Values){withParam("request_id", "pk_req_x"), withParam("client_id", "x")}, client},
@@ -191,6 +193,14 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 				b.ask(test.app, test.change...).wantRefusal(http.StatusBadRequest, test.want)
 			}
 		})
+	}
+}
+
+// padQuery makes the query as long as this with a parameter that we do not know.
+func padQuery(length int) func(url.Values) {
+	return func(v url.Values) {
+		v.Set("pad", "")
+		v.Set("pad", strings.Repeat("x", length-len(v.Encode())))
 	}
 }
 
@@ -210,7 +220,9 @@ func TestAuthorizeAccepts(t *testing.T) {
 		"confidential without PKCE":    {confidential, withoutParams("code_challenge", "code_challenge_method")},
 		"public with S256 (AZ-07)":     {spa, withParam("code_challenge", pageChallenge)},
 		"without state":                {confidential, withoutParams("state")},
-		"long state":                   {confidential, withParam("state", strings.Repeat("\x00", 4096))},
+		"AZ-17_long_state":             {confidential, withParam("state", strings.Repeat("x", 4096))},
+		"AZ-17_encoded_state":          {confidential, withParam("state", strings.Repeat("\x00", 2500))},
+		"AZ-17_query_of_8_KiB":         {confidential, padQuery(8192)},
 		"resource (AZ-08)":             {confidential, withParam("resource", pageAPI+"/any/path?x=1")},
 		"resource of the origin alone": {confidential, withParam("resource", pageAPI)},
 		"resource of 512 (AZ-08)":      {confidential, withParam("resource", longResource(512))},

@@ -166,8 +166,14 @@ type EndGrant struct {
 	Audit                     audit.Entry // recorded with it; the zero Entry: none
 }
 
+// MaxOpenRequests is how many open authorization requests a session may have.
+const MaxOpenRequests = 100
+
 // RequestStore keeps authorization requests.
 type RequestStore interface {
+	// HoldRequest adds a request, unless one with its digest is there. If its session then has
+	// more than MaxOpenRequests that were not decided, it deletes the oldest of them, in the
+	// same transaction. A request with the zero Session does not count.
 	HoldRequest(ctx context.Context, r AuthorizationRequest) error
 	// Request returns one; [ErrNotFound]. Used and expired ones are returned.
 	Request(ctx context.Context, digest Digest) (AuthorizationRequest, error)

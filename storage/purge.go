@@ -8,8 +8,8 @@ type PurgeKind string
 // The kinds of records. The comments describe the records that a [Purge] of the kind
 // deletes.
 const (
-	// PurgeOAuth: authorization requests, registration tokens, access tokens and used client
-	// assertions one day after they expired; codes, device codes and used session tokens 30
+	// PurgeOAuth: authorization requests 30 minutes after they expired; registration tokens,
+	// access tokens and used client assertions one day after; codes, device codes and used session tokens 30
 	// days after; refresh tokens 90 days after; console tokens 395 days after they were
 	// created; signing keys that have retired; and apps that registered
 	// themselves or have a metadata document and were not connected within 30 days. A

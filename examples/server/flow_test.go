@@ -2,10 +2,12 @@ package main
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -80,6 +82,29 @@ func TestCodeFlow(t *testing.T) {
 		t.Errorf("an hour later: %v", gone)
 	}
 	r.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens["refresh_token"].(string)}}).want(t, http.StatusOK)
+}
+
+// AZ-17: requests of users who are not signed in leave no row, however many there are.
+func TestSignedOutRequestsAreNotStored_AZ17(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "server.db")
+	r := start(t, "-db", path)
+	authorize := r.authorizeURL("invoices:read", strings.Repeat("v", 50)) + "&pad=" + strings.Repeat("x", 4000)
+	for range 200 {
+		a := get(t, browser(t), authorize).want(t, http.StatusSeeOther)
+		if to := a.Header.Get("Location"); !strings.HasPrefix(to, "/login?return_to=%2Foauth%2Fauthorize%3F") {
+			t.Fatalf("to %q", to)
+		}
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM partnerkit_authorization_request").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d rows, %v", n, err)
+	}
 }
 
 // AZ-12: who may connect apps is the role's, or what replaces it.

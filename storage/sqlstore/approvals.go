@@ -10,12 +10,28 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// HoldRequest implements oauthserver.RequestStore.
+// HoldRequest implements oauthserver.RequestStore. A lock on the oldest request of the session
+// makes two calls take turns: ids sort by time, so a request that is added meanwhile is never
+// the oldest, and the DELETE sees the requests that were committed while the lock was waited for.
 func (s *Store) HoldRequest(ctx context.Context, r oauthserver.AuthorizationRequest) error {
-	_, err := s.exec(ctx, `INSERT INTO partnerkit_authorization_request
-			(id, digest, browser, session, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, r.Scopes.String(), r.State, r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt))
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		n, err := tx.exec(ctx, `INSERT INTO partnerkit_authorization_request
+				(id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at, state)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (digest) DO NOTHING`,
+			r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, r.Scopes.String(), r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt), r.State)
+		if err != nil || n == 0 || r.Session == (oauthserver.Digest{}) {
+			return err
+		}
+		var oldest string
+		err = tx.one(ctx, "SELECT id FROM partnerkit_authorization_request WHERE session = $1 AND used_at IS NULL AND id <> $2 ORDER BY id LIMIT 1"+tx.dialect.ForUpdate,
+			[]any{r.Session.Bytes(), r.ID}, &oldest)
+		if err != nil {
+			return present(err) // it is the only one
+		}
+		_, err = tx.exec(ctx, `DELETE FROM partnerkit_authorization_request WHERE id IN (SELECT id FROM partnerkit_authorization_request
+			WHERE session = $1 AND used_at IS NULL ORDER BY id DESC LIMIT $2 OFFSET $2)`, r.Session.Bytes(), oauthserver.MaxOpenRequests)
+		return err
+	})
 	return wrap("hold request", err)
 }
 
@@ -35,7 +51,7 @@ func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthse
 	return r, decoded(stored{scopes, &r.Scopes})
 }
 
-const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2 WHERE id = $1 AND used_at IS NULL AND expires_at > $2"
+const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2, state = NULL WHERE id = $1 AND used_at IS NULL AND expires_at > $2"
 
 // DecideRequest implements oauthserver.RequestStore.
 func (s *Store) DecideRequest(ctx context.Context, d oauthserver.Decision) (oauthserver.Approved, error) {

@@ -16,9 +16,10 @@ import (
 // How long rows are kept after they have expired, so that they still appear as what they
 // were.
 const (
-	keepRequests     = 24 * time.Hour
-	keepAccessTokens = 24 * time.Hour
-	keepCodes        = 30 * 24 * time.Hour // codes, device codes, used session tokens
+	keepRequests           = 30 * time.Minute // authorization requests, which users cause without number
+	keepRegistrationTokens = 24 * time.Hour
+	keepAccessTokens       = 24 * time.Hour
+	keepCodes              = 30 * 24 * time.Hour // codes, device codes, used session tokens
 	// keepAssertions is longer than clocks can differ: a used assertion is rejected until it
 	// has expired on every node.
 	keepAssertions    = 24 * time.Hour
@@ -84,7 +85,7 @@ func (s *Store) purgeOAuth(ctx context.Context, p storage.Purge) (int, error) {
 		{remove("partnerkit_authorization_request", "id", "id", ""), old(id.Authorization, cmp.Or(live.Request, oauthserver.RequestLifetime), keepRequests)},
 		{remove("partnerkit_code", "id", "id", ""), old(id.Code, cmp.Or(live.Code, oauthserver.CodeLifetime), keepCodes)},
 		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, cmp.Or(live.DeviceCode, oauthserver.DeviceCodeLifetime), keepCodes)},
-		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, cmp.Or(live.RegistrationToken, oauthserver.RegistrationTokenLifetime), keepRequests)},
+		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, cmp.Or(live.RegistrationToken, oauthserver.RegistrationTokenLifetime), keepRegistrationTokens)},
 		{remove("partnerkit_console_token", "id", "id", ""), old(id.ConsoleToken, console.MaxTokenLifetime, keepCodes)},
 		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, cmp.Or(live.AccessToken, oauthserver.AccessTokenLifetime), keepAccessTokens)},
 		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(p.Before.Add(-keepCodes))},

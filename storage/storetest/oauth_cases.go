@@ -417,8 +417,8 @@ var oauthCases = []testCase[partnerkit.Store]{
 			want  int
 			what  string
 		}{
-			{day + 5*time.Minute, 0, "before a request is old enough"},
-			{day + 5*time.Minute + time.Second, 1, "one day after a request"},
+			{35 * time.Minute, 0, "before a request is old enough"},
+			{35*time.Minute + time.Second, 1, "30 minutes after a request"}, // AZ-17
 			{day + time.Hour, 0, "before access tokens are old enough"},
 			{day + time.Hour + time.Second, 2, "one day after access tokens"},
 			{30*day + time.Minute, 0, "before a session token is old enough"},

@@ -69,12 +69,17 @@ func get[T any](t *testing.T) func(T, error) T {
 // hold opens an authorization request.
 func (f *oauthFixture) hold(t *testing.T, scopes identity.Scopes) oauthserver.AuthorizationRequest {
 	t.Helper()
-	r := oauthserver.AuthorizationRequest{
-		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), Session: secret.DigestOf("session"), AppID: f.app.ID,
-		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.RequestLifetime),
-	}
+	r := f.request(scopes)
 	must(t, f.HoldRequest(t.Context(), r))
 	return r
+}
+
+// request returns an authorization request of the session of the fixture.
+func (f *oauthFixture) request(scopes identity.Scopes) oauthserver.AuthorizationRequest {
+	return oauthserver.AuthorizationRequest{
+		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), Session: secret.DigestOf("session of " + f.user), AppID: f.app.ID,
+		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.RequestLifetime),
+	}
 }
 
 // approval approves a request with a new code, or a device code.

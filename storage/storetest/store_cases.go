@@ -12,7 +12,7 @@ type group[S any] struct {
 
 // storeGroups are the cases of every [partnerkit.Store].
 var storeGroups = []group[partnerkit.Store]{
-	{"oauthserver", joinCases(oauthCases, secretCases, tokenCases, refreshPurgeCases, keptCases, raceCases, crowdCases, killCases, eraseCases, assertionCases)},
+	{"oauthserver", joinCases(oauthCases, requestCases, secretCases, tokenCases, refreshPurgeCases, keptCases, raceCases, crowdCases, killCases, eraseCases, assertionCases)},
 	{"every consumer", cancelledCases},
 	{"guard", keyCases},
 	{"analytics", callCases},
@@ -29,7 +29,7 @@ var sendingCases = joinCases(webhookCases, deliveryCases, deliveryListCases, del
 // sqlCases are the cases of sqlstore on a database: what its methods beyond
 // [partnerkit.Store] promise, faults at each statement, rows, costs and plans.
 var sqlCases = joinCases(clockCases, joiningCases, sqlTransactCases,
-	sqlOAuthCases, sqlSecretCases, sqlRefreshPurgeCases, lockCases, faultCases, sqlEraseCases, sqlCallCases, sqlKeyCases, keyFaultCases,
+	sqlOAuthCases, sqlRequestCases, sqlSecretCases, sqlRefreshPurgeCases, lockCases, faultCases, sqlEraseCases, sqlCallCases, sqlKeyCases, keyFaultCases,
 	sqlEventCases, eventFaultCases, sqlSendingCases,
 	sqlDataCases, sqlDataEndCases, sqlDataRaceCases, dataLockCases, dataFaultCases,
 	sqlConsoleCases, sqlConsoleTokenCases, sqlListingCases, sqlListingRaceCases, listingLockCases, listingFaultCases)

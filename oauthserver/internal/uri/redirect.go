@@ -147,7 +147,7 @@ func withoutLoopbackPort(raw string) (string, bool) {
 // Response holds the parameters of an authorization response.
 type Response struct {
 	Parameter string // code=… or error=…, encoded
-	State     []byte // as it was sent; nil: none
+	State     []byte // of ShortenState; nil: none
 	Issuer    string // empty: none (RFC 9207)
 }
 
@@ -171,17 +171,42 @@ func Callback(redirectURI string, r Response) string {
 	return location
 }
 
+const hexDigits = "0123456789ABCDEF"
+
+// isHeaderSafe reports whether a Location header can have the byte.
+func isHeaderSafe(c byte) bool {
+	return c > ' ' && c < 0x7f && strings.IndexByte("#"+notInURI, c) < 0
+}
+
 // headerSafe percent-encodes the bytes that a Location header cannot have. Bytes that are
 // percent-encoded already stay as they are.
 func headerSafe(raw []byte) string {
-	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for _, c := range raw {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte("#"+notInURI, c) >= 0 {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		if !isHeaderSafe(c) {
+			b.Write([]byte{'%', hexDigits[c>>4], hexDigits[c&15]})
 			continue
 		}
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// ShortenState decodes what [Callback] encodes again: percent-encoded bytes that a Location
+// header cannot have otherwise. A state of other than ASCII characters is stored at a third of
+// the size that it has in a query.
+func ShortenState(raw string) []byte {
+	short := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		if raw[i] == '%' && i+2 < len(raw) {
+			high, low := strings.IndexByte(hexDigits, raw[i+1]), strings.IndexByte(hexDigits, raw[i+2])
+			if c := byte(high<<4 | low); high >= 0 && low >= 0 && !isHeaderSafe(c) { //nolint:gosec // two hexadecimal digits
+				short = append(short, c)
+				i += 2
+				continue
+			}
+		}
+		short = append(short, raw[i])
+	}
+	return short
 }

@@ -72,3 +72,19 @@ func TestCallback(t *testing.T) {
 		})
 	}
 }
+
+// AZ-10, AZ-17: a state is stored shorter and arrives as it was sent.
+func FuzzShortenState(f *testing.F) {
+	for _, seed := range []string{"", "a+b%20c%2Bd", "%00%0d%0A%7f", "%ff%FE", "\u00e9\xff", "%", "%4", "%zz", "%25%2525", "%%20", `"<>`, "%C3%A9"} {
+		f.Add(seed)
+	}
+	at := func(state []byte) string {
+		return uri.Callback("https://a.example/cb", uri.Response{Parameter: "code=x", State: state})
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		short := uri.ShortenState(raw)
+		if got, want := at(short), at([]byte(raw)); got != want || len(short) > len(raw) {
+			t.Errorf("%q is stored as %q and returned as %s, want %s", raw, short, got, want)
+		}
+	})
+}

@@ -92,12 +92,13 @@ CREATE TABLE partnerkit_authorization_request (
   app_id TEXT NOT NULL,
   redirect_uri TEXT NOT NULL,
   scopes TEXT NOT NULL,
-  state BYTEA,
   code_challenge TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
-  used_at BIGINT
+  used_at BIGINT,
+  state BYTEA
 );
+CREATE INDEX pk_open_request ON partnerkit_authorization_request (session, id) WHERE used_at IS NULL;
 
 CREATE TABLE partnerkit_code (
   id TEXT PRIMARY KEY,

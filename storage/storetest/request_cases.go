@@ -1,0 +1,116 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// requestCases: how many authorization requests of a session a store holds.
+var requestCases = []testCase[partnerkit.Store]{
+	{"AZ-17 A session holds a limited number of open requests", func(t *testing.T, e partnerkit.Store) {
+		f, other := newOAuth(t, e), newOAuth(t, e)
+		foreign, decided := other.hold(t, allScopes), f.hold(t, allScopes)
+		must(t, denied(e.DecideRequest(t.Context(), f.denial(decided.ID, noon))))
+		all := make([]oauthserver.AuthorizationRequest, oauthserver.MaxOpenRequests+2)
+		for i := range all {
+			all[i] = f.request(allScopes)
+			all[i].ID = id.New(id.Authorization, noon.Add(time.Duration(i)*time.Millisecond))
+			must(t, e.HoldRequest(t.Context(), all[i]))
+			must(t, e.HoldRequest(t.Context(), all[i])) // its digest is known: nothing happens
+		}
+		for i, request := range all {
+			if held := f.isHeld(t, request); held != (i >= 2) {
+				t.Errorf("request %d of %d is held: %v", i, len(all), held)
+			}
+		}
+		if !f.isHeld(t, decided) || !f.isHeld(t, foreign) {
+			t.Error("a request that was decided, or of another session, was deleted")
+		}
+	}},
+	{"AZ-17 Race to hold the last requests", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		all := make([]oauthserver.AuthorizationRequest, oauthserver.MaxOpenRequests-1)
+		for i := range all {
+			all[i] = f.hold(t, allScopes)
+		}
+		for round := range min(rounds(), 10) {
+			late := make([]oauthserver.AuthorizationRequest, 8)
+			for i := range late {
+				late[i] = f.request(allScopes)
+				late[i].ID = id.New(id.Authorization, noon.Add(time.Duration(round+1)*time.Second))
+			}
+			Race(len(late), func(i int) {
+				if err := f.HoldRequest(t.Context(), late[i]); err != nil {
+					t.Error(err)
+				}
+			})
+			all = append(all, late...)
+			held := 0
+			for _, request := range all {
+				if f.isHeld(t, request) {
+					held++
+				}
+			}
+			if held != oauthserver.MaxOpenRequests {
+				t.Fatalf("%d requests are held, want %d", held, oauthserver.MaxOpenRequests)
+			}
+		}
+	}},
+	{"AZ-17 Race to hold one request", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		first := f.request(allScopes)
+		Race(8, func(int) {
+			again := first
+			again.ID = id.New(id.Authorization, noon)
+			if err := f.HoldRequest(t.Context(), again); err != nil {
+				t.Error(err)
+			}
+		})
+		held := get[oauthserver.AuthorizationRequest](t)(e.Request(t.Context(), first.Digest))
+		must(t, denied(e.DecideRequest(t.Context(), f.denial(held.ID, noon))))
+		must(t, e.HoldRequest(t.Context(), first))
+		if again := get[oauthserver.AuthorizationRequest](t)(e.Request(t.Context(), first.Digest)); again.UsedAt.IsZero() || again.State != nil {
+			t.Errorf("held again after the decision: %+v", again)
+		}
+	}},
+}
+
+// sqlRequestCases need what only sqlstore has.
+var sqlRequestCases = []testCase[*Env]{
+	{"AZ-17 Hold under faults", func(t *testing.T, e *Env) {
+		var f *oauthFixture
+		var first, last oauthserver.AuthorizationRequest
+		EveryFault(t, e.Tap, Faulty{
+			Prepare: func(t *testing.T) {
+				f = newOAuth(t, e)
+				first, last = f.request(allScopes), f.request(allScopes)
+				first.ID = id.New(id.Authorization, noon.Add(-time.Second))
+				must(t, f.HoldRequest(t.Context(), first))
+				for range oauthserver.MaxOpenRequests - 1 {
+					f.hold(t, allScopes)
+				}
+			},
+			Act: func(ctx context.Context) error { return f.HoldRequest(ctx, last) },
+			Check: func(t *testing.T, happened bool) {
+				if f.isHeld(t, last) != happened || f.isHeld(t, first) == happened {
+					t.Errorf("happened %v: the last is held %v, the first %v", happened, f.isHeld(t, last), f.isHeld(t, first))
+				}
+			},
+		})
+	}},
+}
+
+func (f *oauthFixture) isHeld(t *testing.T, request oauthserver.AuthorizationRequest) bool {
+	t.Helper()
+	_, err := f.Request(t.Context(), request.Digest)
+	if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
