@@ -24,6 +24,7 @@ type Error struct {
 	allow      []string
 	retryAfter int    // seconds; 0 means none
 	scope      string // of the Bearer challenge; empty means none
+	reason     string // of the Bearer challenge; empty means none
 	cause      error
 	misuse     string // a programming error in making this value, for the log
 }
@@ -139,6 +140,15 @@ func (e *Error) WithRetryAfter(wait time.Duration) *Error {
 func (e *Error) WithScope(scope string) *Error {
 	changed := *e
 	changed.scope = scope
+	return &changed
+}
+
+// WithReason returns a copy whose Bearer challenge says, as its error_description, why the
+// token that the request sent is not valid (RFC 6750 section 3). Only a 401 to a request with
+// a bearer token has one.
+func (e *Error) WithReason(reason string) *Error {
+	changed := *e
+	changed.reason = describable(clip(reason, maxDescription))
 	return &changed
 }
 

@@ -73,7 +73,7 @@ func writePlain(t *testing.T, b *strings.Builder) {
 		when string
 	}{
 		{apierror.Invalid("total must be a whole number"), "the request breaks rules. `message` is an array with every problem that was found"},
-		{apierror.Unauthorized(), "no credentials, or an access token that is malformed, expired, revoked, or whose app, user, installation or consent no longer stands. `WWW-Authenticate` tells the two apart: `error=\"invalid_token\"` is there only when a token was sent"},
+		{apierror.Unauthorized(), "no credentials, or an access token that is malformed, expired, revoked, or whose app, user, installation or consent no longer stands. `WWW-Authenticate` tells the two apart: `error=\"invalid_token\"` is there only when a token was sent, and `error_description` says why it is not valid: see [Why a token is not valid](partners.md#why-a-token-is-not-valid)"},
 		{apierror.Forbidden(""), "not allowed, for a reason that the message gives"},
 		{apierror.NotFound("invoice inv_1"), "it does not exist in the business of the token, or at all"},
 		{apierror.MethodNotAllowed("GET", "POST"), "the path exists and takes other methods; `Allow` lists them"},

@@ -178,6 +178,12 @@ func TestBearerChallenge_API01(t *testing.T) {
 			if diff := cmp.Diff([]string{test.want}, got.Header.Values("WWW-Authenticate")); diff != "" {
 				t.Errorf("challenge (-want +got):\n%s", diff)
 			}
+			// API-11: a reason is told about a token that was sent.
+			got = standard(test.writer, r, apierror.Unauthorized().WithReason(`not "valid"`))
+			test.want = strings.Replace(test.want, `error="invalid_token"`, `error="invalid_token", error_description="not 'valid'"`, 1)
+			if diff := cmp.Diff([]string{test.want}, got.Header.Values("WWW-Authenticate")); diff != "" {
+				t.Errorf("challenge with a reason (-want +got):\n%s", diff)
+			}
 		})
 	}
 }

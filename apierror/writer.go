@@ -170,6 +170,7 @@ func (c Writer) bearerChallenge(r *http.Request, e *Error) string {
 		}
 	} else if sent {
 		add("error", "invalid_token")
+		add("error_description", e.reason)
 	}
 	add("scope", scope)
 	if c.ResourceMetadata != nil {

@@ -33,7 +33,7 @@ func TestChallenges(t *testing.T) {
 		want       string
 	}{
 		{"the first scopes of a route with any scope", "POST /mcp", nil, 401, `Bearer scope="invoices:read customers:read", resource_metadata="https://api.example.com/metadata/mcp"`},
-		{"the same for a token that has ended", "POST /mcp", []with{bearer("x")}, 401, `Bearer error="invalid_token", scope="invoices:read customers:read", resource_metadata="https://api.example.com/metadata/mcp"`},
+		{"the same for a token that has ended", "POST /mcp", []with{bearer("x")}, 401, `Bearer error="invalid_token", error_description="the access token is not valid", scope="invoices:read customers:read", resource_metadata="https://api.example.com/metadata/mcp"`},
 		{"no scope is suggested", "GET /mcp", nil, 401, `Bearer resource_metadata="https://api.example.com/metadata/mcp"`},
 		{"a scope that the handler misses", "POST /mcp", []with{bearer(token)}, 403, `Bearer error="insufficient_scope", scope="invoices:read payments:read", resource_metadata="https://api.example.com/metadata/mcp"`},
 		{"a path that is not declared", "GET /mcp/below", nil, 401, `Bearer resource_metadata="https://api.example.com/metadata/mcp/below"`},

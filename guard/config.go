@@ -20,8 +20,8 @@ import (
 
 // Tokens returns the principal of a call with an access token; an
 // oauthserver.Server implements it. The Version of the principal is the one that
-// the app has pinned. oauthserver.ErrInvalidToken rejects the token; any other
-// error is an internal error.
+// the app has pinned. oauthserver.ErrInvalidToken rejects the token, and an
+// oauthserver.InvalidTokenError tells the app why; any other error is an internal error.
 type Tokens interface {
 	VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error)
 }

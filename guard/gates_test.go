@@ -16,10 +16,23 @@ import (
 )
 
 const (
-	plainChallenge   = `Bearer resource_metadata="` + metadataURL + `"`
-	invalidChallenge = `Bearer error="invalid_token", resource_metadata="` + metadataURL + `"`
-	scopeChallenge   = `Bearer error="insufficient_scope", resource_metadata="` + metadataURL + `"`
+	plainChallenge = `Bearer resource_metadata="` + metadataURL + `"`
+	scopeChallenge = `Bearer error="insufficient_scope", resource_metadata="` + metadataURL + `"`
 )
+
+// The reasons of a 401 (API-11).
+const (
+	notValid     = "the access token is not valid"
+	revoked      = "the access token was revoked"
+	expired      = "the access token expired"
+	appRefused   = "the app may not call the API now"
+	disconnected = "the business has disconnected the app"
+	userRefused  = "the person who connected this app may not use it now"
+)
+
+func invalidChallenge(reason string) string {
+	return `Bearer error="invalid_token", error_description="` + reason + `", resource_metadata="` + metadataURL + `"`
+}
 
 // outcome is what a response must be.
 type outcome struct {
@@ -65,14 +78,14 @@ func unauthorized(challenge string) func(guard.Route) outcome {
 	}
 }
 
-// ending is a token that was fine until something happened.
-func ending(end func(k *harness, g fixture.Tokens) error) gate {
+// ending is a token that was fine until something happened, and the reason that the app gets.
+func ending(reason string, end func(k *harness, g fixture.Tokens) error) gate {
 	return gate{func(k *harness) []with {
 		g := k.grant(business, allScopes)
 		k.send("GET /invoices", bearer(g.Access)).ok()
 		k.must(end(k, g))
 		return []with{bearer(g.Access)}
-	}, unauthorized(invalidChallenge)}
+	}, unauthorized(invalidChallenge(reason))}
 }
 
 // ofPeople is the outcome for a user with a session.
@@ -90,40 +103,40 @@ func ofPeople(r guard.Route) outcome {
 	return outcome{status: http.StatusNotFound}
 }
 
-// API-01 to API-06, API-10, LIM-03, LIM-04, VER-02, ERR-01: every route in every situation.
+// API-01 to API-06, API-10, API-11, LIM-03, LIM-04, VER-02, ERR-01: every route in every situation.
 var gates = map[string]gate{
 	"all is well":     {func(k *harness) []with { return []with{bearer(k.token())} }, passed},
 	"no credentials":  {func(*harness) []with { return nil }, unauthorized(plainChallenge)},
-	"wrong token":     {func(*harness) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge)},
-	"malformed token": {func(*harness) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge)},
-	"expired": ending(func(k *harness, _ fixture.Tokens) error {
+	"wrong token":     {func(*harness) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge(notValid))},
+	"malformed token": {func(*harness) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge(notValid))},
+	"expired": ending(expired, func(k *harness, _ fixture.Tokens) error {
 		k.clock.Advance(oauthserver.AccessTokenLifetime)
 		return nil
 	}),
-	"revoked": ending(func(k *harness, g fixture.Tokens) error {
+	"revoked": ending(revoked, func(k *harness, g fixture.Tokens) error {
 		return k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: start})
 	}),
-	"family ended": ending(func(k *harness, g fixture.Tokens) error {
+	"family ended": ending(revoked, func(k *harness, g fixture.Tokens) error {
 		return k.revoke(oauthserver.Revocation{FamilyID: g.FamilyID, Now: start})
 	}),
-	"app suspended": ending(func(k *harness, _ fixture.Tokens) error {
+	"app suspended": ending(appRefused, func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppSuspended)
 	}),
-	"app deactivated": ending(func(k *harness, _ fixture.Tokens) error {
+	"app deactivated": ending(appRefused, func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
 	}),
-	"user suspended": ending(func(k *harness, _ fixture.Tokens) error {
+	"user suspended": ending(userRefused, func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserSuspended)
 	}),
-	"user restricted": ending(func(k *harness, _ fixture.Tokens) error {
+	"user restricted": ending(userRefused, func(k *harness, _ fixture.Tokens) error {
 		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
 	}),
-	"consent revoked": ending(func(k *harness, _ fixture.Tokens) error {
+	"consent revoked": ending(disconnected, func(k *harness, _ fixture.Tokens) error {
 		return k.store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: start})
 	}),
-	"uninstalled":    ending(func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRemoved) }),
-	"access revoked": ending(func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRevoked) }),
-	"no longer a member": ending(func(k *harness, _ fixture.Tokens) error {
+	"uninstalled":    ending(disconnected, func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRemoved) }),
+	"access revoked": ending(disconnected, func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRevoked) }),
+	"no longer a member": ending(userRefused, func(k *harness, _ fixture.Tokens) error {
 		k.host.RemoveBusiness(user, business)
 		return nil
 	}),
@@ -189,7 +202,7 @@ var gates = map[string]gate{
 	}},
 	"session cookie and a wrong token": {func(k *harness) []with {
 		return []with{k.session(user, business), bearer("nothing")}
-	}, unauthorized(invalidChallenge)},
+	}, unauthorized(invalidChallenge(notValid))},
 }
 
 func TestEveryRouteInEverySituation(t *testing.T) {

@@ -65,15 +65,21 @@ func (s *Surface) checkUser(ctx context.Context, userID string) error {
 	return nil
 }
 
+// notValid is the reason of a 401 for a token that is unknown or malformed.
+const notValid = "the access token is not valid"
+
 func (s *Surface) identifyApp(c *call, r *http.Request, token string) error {
 	if token == "" {
-		return apierror.Unauthorized()
+		return apierror.Unauthorized().WithReason(notValid)
 	}
 	principal, err := s.cfg.Tokens.VerifyAccessToken(r.Context(), token)
 	switch {
 	case errors.Is(err, oauthserver.ErrInvalidToken):
 		c.dead, c.keepsError = principal, principal.AppID != ""
-		return apierror.Unauthorized()
+		if invalid, ok := errors.AsType[*oauthserver.InvalidTokenError](err); ok {
+			return apierror.Unauthorized().WithReason(invalid.Reason)
+		}
+		return apierror.Unauthorized().WithReason(notValid)
 	case err != nil:
 		return apierror.Failed("verify access token", err)
 	}

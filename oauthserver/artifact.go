@@ -89,10 +89,9 @@ type AccessToken struct {
 	PinnedVersion string
 }
 
-// IsLive reports whether a call may be made with the token now.
-func (t AccessToken) IsLive(now time.Time) bool {
-	return !t.Revoked && now.Before(t.ExpiresAt) && t.IsAlive()
-}
+// IsLive reports whether a call may be made with the token now, unless the user is no longer a
+// member of the business.
+func (t AccessToken) IsLive(now time.Time) bool { return t.refusal(now) == "" }
 
 // EffectiveScopes returns the scopes of the token that the installation and the app still have.
 func (t AccessToken) EffectiveScopes() identity.Scopes {

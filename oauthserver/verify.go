@@ -3,24 +3,68 @@ package oauthserver
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// ErrInvalidToken means that no call may be made with the token. It does not distinguish
-// unknown, expired and revoked tokens.
+// ErrInvalidToken means that no call may be made with the token. A token that is not unknown
+// has an [InvalidTokenError], which is an ErrInvalidToken too.
 var ErrInvalidToken = errors.New("invalid access token")
+
+// InvalidTokenError says why no call may be made with a token that was issued.
+type InvalidTokenError struct {
+	// Reason is for the developer of the app: the error_description of the challenge
+	// (RFC 6750 section 3).
+	Reason string
+}
+
+// The reasons, the first that applies. Whether a person is suspended, restricted or has left
+// is not told.
+const (
+	reasonRevoked      = "the access token was revoked"
+	reasonExpired      = "the access token expired"
+	reasonApp          = "the app may not call the API now"
+	reasonDisconnected = "the business has disconnected the app"
+	reasonUser         = deniedUser
+)
+
+// Error implements error.
+func (e *InvalidTokenError) Error() string { return ErrInvalidToken.Error() + ": " + e.Reason }
+
+// Is reports whether target is [ErrInvalidToken].
+func (e *InvalidTokenError) Is(target error) bool { return target == ErrInvalidToken }
+
+// refusal returns the reason why no call may be made with the token now; empty if one may.
+// The records of an erased user have ended, but neither the app nor the business ended them.
+func (t AccessToken) refusal(now time.Time) string {
+	erased := t.UserID == ErasedUser
+	switch {
+	case (t.Revoked || t.FamilyEnded) && !erased:
+		return reasonRevoked
+	case !now.Before(t.ExpiresAt):
+		return reasonExpired
+	case t.AppStatus != AppActive:
+		return reasonApp
+	case !t.isConnected():
+		return reasonDisconnected
+	case t.UserStatus != UserActive, erased:
+		return reasonUser
+	}
+	return ""
+}
 
 // VerifyAccessToken returns the principal of calls with this access token. Its Scopes are the
 // effective ones; its Version is the one that the app has pinned, or empty.
 //
-// With [ErrInvalidToken] the principal is not zero if the token was issued and is no longer
-// valid: its AppID, ClientID and BusinessID are for logs, and grant no access.
+// The error for a token that is not valid is [ErrInvalidToken], and an [InvalidTokenError] if
+// the token was issued. In that case the principal is not zero: its
+// AppID, ClientID and BusinessID are for logs, and grant no access.
 //
 // Nothing is cached: a call costs one statement and one call of the host, and revocation takes
-// effect on the next call. Any error other than [ErrInvalidToken] is an internal error.
+// effect on the next call. Any other error is an internal error.
 func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error) {
 	presented, err := secret.Parse(secret.AccessToken, token)
 	if err != nil {
@@ -32,15 +76,16 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 		return identity.Principal{}, ErrInvalidToken
 	case err != nil:
 		return identity.Principal{}, apierror.Failed("find access token", err)
-	case !found.IsLive(s.cfg.Clock.Now()):
-		return formerly(found), ErrInvalidToken
+	}
+	if reason := found.refusal(s.cfg.Clock.Now()); reason != "" {
+		return formerly(found), &InvalidTokenError{reason}
 	}
 	member, err := s.cfg.Host.IsMember(ctx, found.BusinessID, found.UserID)
 	switch {
 	case err != nil:
 		return identity.Principal{}, apierror.Failed("ask the host for membership", err)
 	case !member:
-		return formerly(found), ErrInvalidToken
+		return formerly(found), &InvalidTokenError{reasonUser}
 	}
 	return identity.Principal{
 		AppID: found.AppID, ClientID: found.ClientID, InstallationID: found.InstallationID,

@@ -52,6 +52,112 @@ func TestVerifyAccessToken(t *testing.T) {
 	}
 }
 
+// API-11: the reason is the first that applies. Nothing but the app, a refresh and a replay
+// revokes a token.
+func TestVerifyReasons(t *testing.T) {
+	t.Parallel()
+	wantReason := func(t *testing.T, k *apiHarness, access, want string) {
+		t.Helper()
+		_, err := k.server.VerifyAccessToken(t.Context(), access)
+		var invalid *oauthserver.InvalidTokenError
+		if !errors.As(err, &invalid) || invalid.Reason != want || !errors.Is(err, oauthserver.ErrInvalidToken) {
+			t.Errorf("%v, want the reason %q", err, want)
+		}
+	}
+	const (
+		revoked      = "the access token was revoked"
+		expired      = "the access token expired"
+		refused      = "the app may not call the API now"
+		disconnected = "the business has disconnected the app"
+	)
+	for name, end := range map[string]func(k *apiHarness, access, refresh, code string){
+		"by the app":                  func(k *apiHarness, access, _, _ string) { k.post("/oauth/revoke", nil, "token", access) },
+		"by the app, with the family": func(k *apiHarness, _, refresh, _ string) { k.post("/oauth/revoke", nil, "token", refresh) },
+		"by a refresh":                func(k *apiHarness, _, refresh, _ string) { k.refresh(confidentialID, refresh).ok(tokenMembers) },
+		"by a replay of the code":     func(k *apiHarness, _, _, code string) { k.redeem(confidentialID, code).dead("code already used") },
+	} {
+		t.Run("API-11_revoked "+name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIHarness(t)
+			code := k.code(confidentialID, apiChallenge)
+			tokens := k.redeem(confidentialID, code).ok(tokenMembers)
+			end(k, tokens.text("access_token"), tokens.text("refresh_token"), code)
+			wantReason(t, k, tokens.text("access_token"), revoked)
+		})
+	}
+	t.Run("API-11_revoked by a replay", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIHarness(t)
+		_, first := k.tokens(confidentialID)
+		second := k.refresh(confidentialID, first).ok(tokenMembers)
+		k.refresh(confidentialID, first).dead("refresh token reuse detected")
+		wantReason(t, k, second.text("access_token"), revoked)
+	})
+	for name, test := range map[string]struct {
+		user, connection func(k *apiHarness, app oauthserver.App) error
+	}{
+		"suspended, uninstalled": {
+			func(k *apiHarness, _ oauthserver.App) error {
+				return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			},
+			func(k *apiHarness, a oauthserver.App) error {
+				return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
+			},
+		},
+		"restricted, access revoked": {
+			func(k *apiHarness, _ oauthserver.App) error {
+				return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			},
+			func(k *apiHarness, a oauthserver.App) error {
+				return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
+			},
+		},
+		"no member, consent revoked": {
+			func(k *apiHarness, _ oauthserver.App) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+			func(k *apiHarness, a oauthserver.App) error {
+				return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
+			},
+		},
+	} {
+		t.Run("API-11_order "+name, func(t *testing.T) {
+			t.Parallel()
+			k := newAPIHarness(t)
+			access, _ := k.tokens(confidentialID)
+			app := k.app(confidentialID)
+			k.must(test.user(k, app))
+			wantReason(t, k, access, deniedUser)
+			k.must(test.connection(k, app))
+			wantReason(t, k, access, disconnected)
+			k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+			wantReason(t, k, access, refused)
+			k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+			wantReason(t, k, access, refused)
+			k.clock.Advance(time.Hour)
+			wantReason(t, k, access, expired)
+			k.post("/oauth/revoke", nil, "token", access)
+			wantReason(t, k, access, revoked)
+			for range 3 {
+				k.clock.Advance(24 * time.Hour)
+				k.server.Tidy(t.Context())
+			}
+			if _, err := k.server.VerifyAccessToken(t.Context(), access); !errors.Is(err, oauthserver.ErrInvalidToken) || errors.As(err, new(*oauthserver.InvalidTokenError)) {
+				t.Errorf("a purged token: %v", err)
+			}
+		})
+	}
+	t.Run("API-11_an erased user", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIHarness(t)
+		k.install(confidentialID)
+		access, _ := k.tokens(confidentialID)
+		exchanged := k.exchange(sessionToken("1")).text("access_token")
+		_, err := k.server.EraseUser(t.Context(), apiUser)
+		k.must(err)
+		wantReason(t, k, access, disconnected)
+		wantReason(t, k, exchanged, deniedUser)
+	})
+}
+
 // API-01, API-09, TOK-09: every dead token gives the same error; an internal error is
 // another.
 func TestVerifyRefuses(t *testing.T) {

@@ -57,7 +57,7 @@ func TestEndpoint(t *testing.T) {
 		want        string
 	}{
 		"API-10 no token":                 {"", initialize, 401, `Bearer scope="invoices:read customers:read payments:read", ` + metadata, ""},
-		"API-01 a wrong token":            {"pk_at_wrong", initialize, 401, `Bearer error="invalid_token", scope="invoices:read customers:read payments:read", ` + metadata, ""},
+		"API-01 a wrong token":            {"pk_at_wrong", initialize, 401, `Bearer error="invalid_token", error_description="the access token is not valid", scope="invoices:read customers:read payments:read", ` + metadata, ""},
 		"initialize":                      {token, initialize, 200, "", `"serverInfo"`},
 		"a tool with its scope":           {token, callOf("list_invoices"), 200, "", `"hasMore"`},
 		"API-10 a tool without its scope": {token, callOf("create_invoice"), 403, step("invoices:write"), "INSUFFICIENT_SCOPE"},

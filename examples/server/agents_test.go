@@ -76,7 +76,7 @@ func (r *harness) wantChallenges(t *testing.T) {
 		want        string
 	}{
 		{"GET /invoices", "", http.StatusUnauthorized, `Bearer scope="invoices:read", ` + pointer},
-		{"GET /invoices", "pk_at_unknown", http.StatusUnauthorized, `Bearer error="invalid_token", scope="invoices:read", ` + pointer},
+		{"GET /invoices", "pk_at_unknown", http.StatusUnauthorized, `Bearer error="invalid_token", error_description="the access token is not valid", scope="invoices:read", ` + pointer},
 		{"GET /undeclared", "", http.StatusUnauthorized, `Bearer ` + pointer},
 		{"GET /invoices", token, http.StatusForbidden, `Bearer error="insufficient_scope", scope="invoices:read", ` + pointer},
 		{"DELETE /payments/pay_1", token, http.StatusForbidden, `Bearer error="insufficient_scope", scope="payments:write", ` + pointer},
