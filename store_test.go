@@ -21,6 +21,7 @@ var laterStores = []reflect.Type{
 	reflect.TypeFor[analytics.GroupStore](),
 	reflect.TypeFor[analytics.RequestStore](),
 	reflect.TypeFor[console.InstallationStore](),
+	reflect.TypeFor[console.LockStore](),
 	reflect.TypeFor[console.TokenStore](),
 	reflect.TypeFor[oauthserver.AssertionStore](),
 	reflect.TypeFor[operator.StaffStore](),

@@ -51,6 +51,7 @@ const (
 // Developer console.
 const (
 	AppDeactivated          Code = "APP_DEACTIVATED"
+	Conflict                Code = "CONFLICT"
 	PublicAppHasNoSecrets   Code = "PUBLIC_APP_HAS_NO_SECRETS" //nolint:gosec // it names the lack of some
 	SecretLimitReached      Code = "SECRET_LIMIT_REACHED"
 	LastSecret              Code = "LAST_SECRET"

@@ -69,6 +69,7 @@ var table = []Entry{
 	{Code: WebhookNotActive, Status: http.StatusBadRequest, Message: "the webhook is switched off"},
 
 	{Code: AppDeactivated, Status: http.StatusBadRequest, Message: "the app is deactivated and read-only"},
+	{Code: Conflict, Status: http.StatusConflict, Message: "it has been changed since the version that was sent; read it again, then repeat the change"},
 	{Code: PublicAppHasNoSecrets, Status: http.StatusBadRequest, Message: "a PUBLIC app has no client secret; it proves itself with PKCE"},
 	{Code: SecretLimitReached, Status: http.StatusBadRequest, Params: 1, Message: "the app has {p0} valid secrets already; end one of them first"},
 	{Code: LastSecret, Status: http.StatusBadRequest, Message: "this is the app's only valid secret; add another one first"},

@@ -38,6 +38,9 @@ type Declaration struct {
 	From         apierror.Optional[string]      `json:"from"`
 	To           apierror.Optional[string]      `json:"to"`
 	Choices      apierror.Optional[Choices]     `json:"choices"`
+	// Version, in a change, is the version that the change is based on. The error is CONFLICT
+	// if the field has another one.
+	Version apierror.Optional[int64] `json:"version"`
 }
 
 var validKey = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$`)
@@ -55,12 +58,22 @@ func (s *Service) newField(d Declaration) (Field, error) {
 	if _, ok := rulesOf[f.Type]; !ok {
 		v.Add("type must be one of TEXT, NUMBER, BOOLEAN, DATE, URL, CHOICE")
 	}
+	if d.Version.IsSent {
+		v.Add("version is for changes; a new field has none yet")
+	}
 	return d.applyTo(f, &v)
 }
 
 // changed returns the field as d changes it.
 func (d Declaration) changed(f Field) (Field, error) {
 	var v apierror.Validation
+	switch sent := d.Version; {
+	case sent.IsSent && sent.Value == nil:
+		v.Add("version must not be null")
+	case sent.IsSent && *sent.Value != f.Version:
+		return f, apierror.New(apierror.Conflict)
+	}
+	f.Version++
 	fixed(&v, "resourceType", d.ResourceType, f.ResourceType)
 	fixed(&v, "key", d.Key, f.Key)
 	fixed(&v, "type", d.Type, f.Type)

@@ -33,6 +33,8 @@ type Field struct {
 	Rules
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// Version grows with each change of the field. A new field has 1.
+	Version int64 `json:"version"`
 }
 
 // MarshalJSON implements json.Marshaler. Times have milliseconds.

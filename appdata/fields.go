@@ -19,7 +19,7 @@ func (s *Service) DeclareField(ctx context.Context, appID string, d Declaration)
 		return Field{}, err
 	}
 	now := s.now()
-	f.ID, f.AppID, f.CreatedAt, f.UpdatedAt = id.New(id.AppDataField, now), appID, now, now
+	f.ID, f.AppID, f.CreatedAt, f.UpdatedAt, f.Version = id.New(id.AppDataField, now), appID, now, now, 1
 	err = s.cfg.Store.ChangeFields(ctx, appID, now, func(all []Field) ([]Field, error) {
 		if len(all) >= MaxFields {
 			return nil, ErrTooMany
@@ -66,7 +66,7 @@ func indexOf(all []Field, fieldID string) (int, error) {
 
 // ChangeField changes the label and the rules of a field. Values that are there stay as
 // they are. ResourceType, Key and Type of the declaration may only repeat what they
-// are. [ErrNotFound], or an error of apierror as with [Service.DeclareField].
+// are. [ErrNotFound], or an error of apierror as with [Service.DeclareField], or CONFLICT.
 func (s *Service) ChangeField(ctx context.Context, appID, fieldID string, d Declaration) (Field, error) {
 	now := s.now()
 	var changed Field

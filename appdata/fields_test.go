@@ -44,7 +44,7 @@ func TestFieldShape(t *testing.T) {
 		for _, f := range []appdata.Field{field, stored} {
 			got, err := apierror.EncodeJSON(f)
 			k.must(err)
-			full := fmt.Sprintf(`{"id":%q,"resourceType":"invoice",%s,"createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:00.000Z"}`, field.ID, want)
+			full := fmt.Sprintf(`{"id":%q,"resourceType":"invoice",%s,"version":1,"createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:00.000Z"}`, field.ID, want)
 			if string(got) != full || !id.Valid(id.AppDataField, f.ID) || f.AppID != app.ID {
 				t.Errorf("%s\nis %s\nwant %s", text, got, full)
 			}

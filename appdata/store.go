@@ -48,8 +48,8 @@ type FieldStore interface {
 	// ChangeFields changes the fields of an app in one transaction: change gets them as they
 	// stand, locked, and returns them as they should be; its error is returned and nothing
 	// is changed. It may be called more than once. A field with a new id is added, and one
-	// that is missing is deleted as of now. Only Label, Rules and UpdatedAt of an existing
-	// field change. [ErrNotFound] when there is no such app, [ErrTaken] when two
+	// that is missing is deleted as of now. Only Label, Rules, UpdatedAt and Version of an
+	// existing field change. [ErrNotFound] when there is no such app, [ErrTaken] when two
 	// fields would have the same key for a type of record.
 	ChangeFields(ctx context.Context, appID string, now time.Time, change func([]Field) ([]Field, error)) error
 }

@@ -99,13 +99,31 @@ func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.
 	return app, nil
 }
 
-// changeable is App for an actor who is about to change the app.
-func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
-	app, err := c.App(ctx, by, appID)
-	if err == nil && app.Status == oauthserver.AppDeactivated {
-		err = apierror.New(apierror.AppDeactivated)
+// changeable refuses an actor who may not change the app, before work that takes long. The
+// change itself is decided by [Console.changeApp].
+func (c *Console) changeable(ctx context.Context, by Actor, appID string) error {
+	app, err := c.cfg.Store.App(ctx, appID)
+	if err != nil {
+		return absent("app", err)
 	}
-	return app, err
+	return by.mayChange(app)
+}
+
+// mayChange returns the error for an app that the actor cannot change: 404 if it is not of the
+// actor's organizations, or that it is deactivated.
+func (a Actor) mayChange(app oauthserver.App) error {
+	if !a.isOf(app.OrganizationID) {
+		return apierror.NotFound("app")
+	}
+	return checkWritable(app)
+}
+
+// checkWritable returns the error for an app that is deactivated, and therefore read-only.
+func checkWritable(app oauthserver.App) error {
+	if app.Status == oauthserver.AppDeactivated {
+		return apierror.New(apierror.AppDeactivated)
+	}
+	return nil
 }
 
 // absent converts the not-found errors of the features into a 404.

@@ -41,6 +41,9 @@ type AppChange struct {
 	PinnedVersion  apierror.Optional[string]   `json:"pinnedVersion"`
 	Type           apierror.Optional[string]   `json:"type"`
 	OrganizationID apierror.Optional[string]   `json:"organizationId"`
+	// Version is the version that the change is based on. The error is CONFLICT if the app has
+	// another one.
+	Version apierror.Optional[int64] `json:"version"`
 }
 
 // CreateApp registers an app, unreviewed, and returns it with its secret, which
@@ -109,41 +112,31 @@ func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error
 }
 
 // UpdateApp changes an app. Simultaneous changes of different members do not overwrite each
-// other. Its error is one of apierror: 404, that the app is deactivated, or
+// other. Its error is one of apierror: 404, that the app is deactivated, CONFLICT, or
 // everything that is wrong.
 func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, error) {
-	app, err := c.changeable(ctx, by, appID)
-	if err != nil {
-		return oauthserver.App{}, err
-	}
-	var v apierror.Validation
-	changed, err := c.appChange(&v, app, change)
-	if err != nil {
-		return oauthserver.App{}, err
-	}
-	if err := v.Include(c.cfg.OAuth.CheckChange(app.Type, changed)); err != nil {
-		return oauthserver.App{}, err
-	}
-	if err := v.Err(); err != nil {
-		return oauthserver.App{}, err
-	}
-	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		before, err := c.cfg.Store.App(ctx, appID)
+	var changed oauthserver.App
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, before oauthserver.App) (audit.Entry, error) {
+		next, err := c.appChange(before, change)
 		if err != nil {
 			return audit.Entry{}, err
 		}
-		app, err = c.cfg.OAuth.UpdateApp(ctx, appID, changed)
-		return by.changedApp(before, app), err
+		changed, err = c.cfg.OAuth.UpdateApp(ctx, appID, next)
+		return by.changedApp(before, changed), err
 	})
 	if err != nil {
-		return oauthserver.App{}, absent("app", err)
+		return oauthserver.App{}, err
 	}
-	return app, nil
+	return changed, nil
 }
 
-// appChange returns the change that was sent, in the terms of the OAuth server, which
-// checks the rest.
-func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
+// appChange checks the change that was sent and returns it in the terms of the OAuth server.
+func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
+	if err := checkVersion(sent.Version.Value, app.Version); err != nil {
+		return oauthserver.AppChange{}, err
+	}
+	v := new(apierror.Validation)
+	notNull(v, "version", sent.Version)
 	if isOther(sent.Type, string(app.Type)) {
 		v.Add("type cannot be changed; create another app")
 	}
@@ -160,7 +153,10 @@ func (c *Console) appChange(v *apierror.Validation, app oauthserver.App, sent Ap
 	}
 	changed.AppURL = cleared(sent.AppURL, func(raw string) string { return c.appURL(v, raw) })
 	changed.PinnedVersion = cleared(sent.PinnedVersion, func(name string) string { return c.version(v, name, app.PinnedVersion) })
-	return changed, nil
+	if err := v.Include(c.cfg.OAuth.CheckChange(app.Type, changed)); err != nil {
+		return oauthserver.AppChange{}, err
+	}
+	return changed, v.Err()
 }
 
 // isOther reports whether a member was sent with another value than the present one.

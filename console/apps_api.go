@@ -33,13 +33,14 @@ type appPayload struct {
 	AppURL         *string                `json:"appUrl"`
 	PinnedVersion  *string                `json:"pinnedVersion"`
 	CreatedAt      stamp.Time             `json:"createdAt"`
+	Version        int64                  `json:"version"`
 	ClientSecret   string                 `json:"clientSecret,omitempty"` // once
 }
 
 func newAppPayload(a oauthserver.App) appPayload {
 	return appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
-		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt),
+		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt), Version: a.Version,
 	}
 }
 

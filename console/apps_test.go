@@ -28,7 +28,7 @@ func TestCreateApp_CON02(t *testing.T) {
 	want := map[string]any{
 		"id": made.text("id"), "clientId": made.text("clientId"), "name": "Sync", "type": "CONFIDENTIAL", "status": "ACTIVE", "statusReason": nil,
 		"organizationId": "org_1", "reviewed": false, "redirectUris": []any{"https://partner.example/cb?from=us"}, "scopes": []any{"invoices:read"},
-		"appUrl": "https://partner.example/embedded", "pinnedVersion": "2026-01-15", "createdAt": made.text("createdAt"),
+		"appUrl": "https://partner.example/embedded", "pinnedVersion": "2026-01-15", "createdAt": made.text("createdAt"), "version": 1.0,
 	}
 	d.ann("GET /developer/apps/" + made.text("id")).want(http.StatusOK).wantBody(want)
 	client, err := d.store.Client(t.Context(), made.text("clientId"))
@@ -169,7 +169,8 @@ func TestUpdateApp_CON02(t *testing.T) {
 		{`{"appUrl": null}`, map[string]any{"appUrl": nil}},
 		{`{"pinnedVersion": null}`, map[string]any{"pinnedVersion": nil}},
 	}
-	for _, step := range steps {
+	for i, step := range steps {
+		want["version"] = float64(i + 2) // CON-13
 		for name, value := range step.change {
 			want[name] = value
 		}

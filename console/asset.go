@@ -78,7 +78,7 @@ type AssetQuery struct {
 // AddAsset keeps an image of PNG, JPEG or WebP for the listing of an app. Its error is
 // one of apierror: 404, that the app is deactivated, 413, or everything that is wrong.
 func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAsset) (Asset, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
+	if err := c.changeable(ctx, by, appID); err != nil {
 		return Asset{}, err
 	}
 	if len(n.Data) > MaxAssetBytes {
@@ -93,7 +93,7 @@ func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAss
 		ID: id.New(id.Asset, now), AppID: appID, Kind: n.Kind, ContentType: shape.contentType,
 		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now, Data: n.Data,
 	}
-	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, MaxAssets)
 	})
 	if errors.Is(err, ErrFull) {
@@ -137,10 +137,7 @@ func oneAsset(ctx context.Context, store AssetStore, q AssetQuery) (Asset, error
 // DeleteAsset deletes one. Its error is one of apierror: 404, that the app is
 // deactivated, or that the live listing or an open revision shows it (ASSET_IN_USE).
 func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
 	})
 	if errors.Is(err, ErrAssetInUse) {

@@ -25,7 +25,12 @@
 //
 // A confidential app has one valid client secret, or two while its developer replaces one. The
 // last valid secret cannot be ended. A suspended app can be changed; a deactivated app is
-// read-only.
+// read-only. Every change of an app, and of what belongs to it, is decided in the transaction of the
+// change under the lock of the app.
+//
+// App, webhook, field and listing have a version that grows with each change. A change that is sent
+// with the version it is based on is rejected with CONFLICT if that is not the last one, so that
+// two people do not overwrite each other. A change without a version is not checked.
 //
 // # Listings
 //

@@ -71,14 +71,11 @@ type ExtensionStore interface {
 // (EXTENSION_SCOPE_REQUIRED), that the path leads elsewhere (EXTENSION_PATH_INVALID),
 // or everything that is wrong.
 func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n NewExtension) (Extension, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return Extension{}, err
-	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := Extension{
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app oauthserver.App, all []Extension) ([]Extension, error) {
 			if len(all) >= MaxExtensions {
 				return nil, ErrFull
@@ -126,9 +123,6 @@ func indexOf(all []Extension, extensionID string) int {
 
 // UpdateExtension changes one; its error is as with [Console.AddExtension].
 func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change ExtensionChange) (Extension, error) {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return Extension{}, err
-	}
 	var v apierror.Validation
 	resourceType, path, label := notNull(&v, "resourceType", change.ResourceType), notNull(&v, "path", change.Path), notNull(&v, "label", change.Label)
 	if err := v.Err(); err != nil {
@@ -136,7 +130,7 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	var changed Extension
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app oauthserver.App, all []Extension) ([]Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {
@@ -165,10 +159,7 @@ func or(sent *string, before string) string {
 
 // DeleteExtension deletes one.
 func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ oauthserver.App, all []Extension) ([]Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {

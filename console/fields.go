@@ -7,16 +7,14 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // DeclareField declares a field of app data. Its error is one of apierror: 404, that
 // the app is deactivated, everything that is wrong, or INVALID_CHOICES.
 func (c *Console) DeclareField(ctx context.Context, by Actor, appID string, d appdata.Declaration) (appdata.Field, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return appdata.Field{}, err
-	}
 	var field appdata.Field
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.DeclareField(ctx, appID, d)
 		return by.did(audit.FieldCreated, appID, field.ID), err
 	})
@@ -44,13 +42,10 @@ func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (appdata.Field, 
 }
 
 // ChangeField changes label and rules of one; its error is as with
-// [Console.DeclareField].
+// [Console.DeclareField], or CONFLICT.
 func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.Declaration) (appdata.Field, error) {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return appdata.Field{}, err
-	}
 	var field appdata.Field
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
 		return by.did(audit.FieldUpdated, ref.AppID, ref.FieldID), err
 	})
@@ -62,10 +57,7 @@ func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.
 
 // DeleteField deletes one and, in every business, its values.
 func (c *Console) DeleteField(ctx context.Context, by Actor, ref Ref) error {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.FieldDeleted, ref.AppID, ref.FieldID), c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID)
 	})
 	return absent("field", err)

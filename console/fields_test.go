@@ -20,7 +20,7 @@ func TestFields_CON02_APD06(t *testing.T) {
 	made.wantTime("createdAt", 0)
 	want := map[string]any{
 		"id": made.text("id"), "resourceType": "invoice", "key": "carrier", "type": "CHOICE", "choices": []any{"post", "courier"},
-		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"),
+		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"), "version": 1.0,
 	}
 	made.wantBody(want)
 	one := all + "/" + made.text("id")
@@ -28,7 +28,7 @@ func TestFields_CON02_APD06(t *testing.T) {
 	d.ann("GET " + all).want(http.StatusOK).wantBody(map[string]any{"data": []any{want}})
 	want["label"] = "Carrier"
 	changed := d.ann("PATCH "+one, `{"label": "Carrier"}`).want(http.StatusOK)
-	want["updatedAt"] = changed.text("updatedAt")
+	want["updatedAt"], want["version"] = changed.text("updatedAt"), 2.0
 	changed.wantBody(want)
 
 	other, _ := d.newApp(confidentialApp)

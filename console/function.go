@@ -59,7 +59,7 @@ func (c *Console) MaxFunctions() int { return c.cfg.MaxFunctions }
 // that the source is rejected and why (FUNCTION_SOURCE_NO_HANDLER), or everything else
 // that is wrong.
 func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n NewFunction) (Function, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
+	if err := c.changeable(ctx, by, appID); err != nil {
 		return Function{}, err
 	}
 	var v apierror.Validation
@@ -81,7 +81,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []Function) ([]Function, error) {
 			if len(all) >= c.cfg.MaxFunctions {
 				return nil, ErrFull
@@ -124,10 +124,7 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, er
 
 // DeleteFunction deletes one.
 func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []Function) ([]Function, error) {
 			i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
 			if i < 0 {

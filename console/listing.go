@@ -14,6 +14,7 @@ import (
 type Listing struct {
 	Live     *Revision // nil until a revision was approved
 	Revision Revision  // the latest; the live one until another is begun
+	Version  int64     // grows with each change of the listing; 1 after the first save
 }
 
 // Revision is one version of a listing.
@@ -77,7 +78,7 @@ type ListingStore interface {
 	// ChangeListing makes an app's listing, or the next step of it, in one
 	// transaction. step sees how things stand, under a lock that asset deletion
 	// takes too, and returns the latest revision as it should be; under a new id it
-	// is another one. What step fails with is returned and changes nothing; it may
+	// is another one. The Version of the listing grows by one. What step fails with is returned and changes nothing; it may
 	// be called more than once.
 	//
 	// An approved revision is live from here on, in place of the one before. If

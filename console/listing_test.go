@@ -70,7 +70,7 @@ func TestListing_CON03(t *testing.T) {
 	if !id.Valid(id.Revision, revision["id"].(string)) || revision["id"] != saved.body["revision"].(map[string]any)["id"] {
 		t.Errorf("the draft is %v", revision["id"])
 	}
-	want := map[string]any{"live": nil, "revision": map[string]any{
+	want := map[string]any{"live": nil, "version": 2.0, "revision": map[string]any{
 		"id": revision["id"], "state": "draft", "slug": "sync", "name": "Sync", "summary": "Syncs", "description": "It\nsyncs.",
 		"iconAssetId": icon, "screenshotAssetIds": []any{shot}, "note": "", "createdAt": revision["createdAt"], "updatedAt": revision["updatedAt"],
 	}}

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // maxNote is how much a reviewer may say, in characters.
@@ -41,12 +42,16 @@ func (c *Console) CreateListing(ctx context.Context, by Actor, appID string, con
 
 // SaveListing replaces the content of the latest revision, which is then a draft; after
 // an approval it begins another one, and what is live stays so. Its error is as with
-// [Console.CreateListing], but for LISTING_EXISTS; it is 404 before the first save, and
-// LISTING_STATE_INVALID while a reviewer has the revision.
-func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, content ListingContent) (Listing, error) {
-	return c.saveListing(ctx, by, appID, content, func(before *Listing, draft Revision) (Revision, error) {
+// [Console.CreateListing], but for LISTING_EXISTS; it is 404 before the first save,
+// LISTING_STATE_INVALID while a reviewer has the revision, and CONFLICT if the listing has
+// another version than the one that the change is based on.
+func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, change ListingChange) (Listing, error) {
+	return c.saveListing(ctx, by, appID, change.ListingContent, func(before *Listing, draft Revision) (Revision, error) {
 		if before == nil {
 			return Revision{}, apierror.NotFound("listing")
+		}
+		if err := checkVersion(change.Version, before.Version); err != nil {
+			return Revision{}, err
 		}
 		next := before.Revision
 		if err := next.become(RevisionDraft, draft.UpdatedAt); err != nil {
@@ -60,17 +65,21 @@ func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, conte
 	})
 }
 
+// ListingChange replaces the content of a listing.
+type ListingChange struct {
+	ListingContent
+	// Version is the version that the change is based on; nil: any.
+	Version *int64
+}
+
 // saveListing saves what place makes of a new draft.
 func (c *Console) saveListing(ctx context.Context, by Actor, appID string, content ListingContent, place func(before *Listing, draft Revision) (Revision, error)) (Listing, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return Listing{}, err
-	}
-	if err := content.check(); err != nil {
-		return Listing{}, err
-	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	draft := Revision{ID: id.New(id.Revision, now), AppID: appID, State: RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
-	saved, err := c.changeListing(ctx, by.did(audit.ListingSaved, appID, ""), func(standing ListingStanding) (Revision, error) {
+	saved, err := c.changeListing(ctx, by.mayChange, by.did(audit.ListingSaved, appID, ""), func(standing ListingStanding) (Revision, error) {
+		if err := content.check(); err != nil {
+			return Revision{}, err
+		}
 		next, err := place(standing.Listing, draft)
 		if err != nil {
 			return Revision{}, err
@@ -87,10 +96,7 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 // the app is deactivated, that the revision is not a draft (LISTING_STATE_INVALID), or
 // what it lacks (LISTING_INCOMPLETE).
 func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Listing, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return Listing{}, err
-	}
-	submitted, err := c.stepListing(ctx, by.did(audit.ListingSubmitted, appID, ""), func(r *Revision, now time.Time) error {
+	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audit.ListingSubmitted, appID, ""), func(r *Revision, now time.Time) error {
 		if err := r.become(RevisionSubmitted, now); err != nil {
 			return err
 		}
@@ -137,7 +143,8 @@ func (*ReviewConflict) Error() string { return "another reviewer has taken the r
 // app completes the app's review as well.
 //
 // It asks for no actor: package operator and the host decide who may review. Its error is
-// a [*ReviewConflict], or one of apierror: 404, or LISTING_STATE_INVALID.
+// a [*ReviewConflict], or one of apierror: 404, that the app is deactivated, or
+// LISTING_STATE_INVALID.
 func (c *Console) ReviewListing(ctx context.Context, review Review) (Listing, error) {
 	var v apierror.Validation
 	action, isStep := reviews[review.State]
@@ -151,7 +158,7 @@ func (c *Console) ReviewListing(ctx context.Context, review Review) (Listing, er
 		return Listing{}, err
 	}
 	entry := audit.Entry{Action: action, AppID: review.AppID, UserID: review.ReviewerID, Reason: review.Note}
-	reviewed, err := c.stepListing(ctx, entry, func(r *Revision, now time.Time) error {
+	reviewed, err := c.stepListing(ctx, checkWritable, entry, func(r *Revision, now time.Time) error {
 		if review.ReviewerID != "" && r.ReviewerID != "" && r.ReviewerID != review.ReviewerID && r.ReviewerID != review.FormerID {
 			return &ReviewConflict{ReviewerID: r.ReviewerID}
 		}
@@ -171,9 +178,9 @@ func (c *Console) tell(ctx context.Context, n events.Notification) {
 }
 
 // stepListing moves the latest revision on.
-func (c *Console) stepListing(ctx context.Context, entry audit.Entry, step func(r *Revision, now time.Time) error) (Listing, error) {
+func (c *Console) stepListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(r *Revision, now time.Time) error) (Listing, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	return c.changeListing(ctx, entry, func(standing ListingStanding) (Revision, error) {
+	return c.changeListing(ctx, may, entry, func(standing ListingStanding) (Revision, error) {
 		if standing.Listing == nil {
 			return Revision{}, apierror.NotFound("listing")
 		}
@@ -183,11 +190,11 @@ func (c *Console) stepListing(ctx context.Context, entry audit.Entry, step func(
 	})
 }
 
-// changeListing changes the listing of the entry's app. The target of the entry is the
-// revision that comes of it.
-func (c *Console) changeListing(ctx context.Context, entry audit.Entry, step func(ListingStanding) (Revision, error)) (Listing, error) {
+// changeListing changes the listing of the entry's app, if may allows a change of the app. The
+// target of the entry is the revision that comes of it.
+func (c *Console) changeListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(ListingStanding) (Revision, error)) (Listing, error) {
 	var changed Listing
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeAppIf(ctx, may, entry.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		changed, err = c.cfg.Store.ChangeListing(ctx, entry.AppID, step)
 		entry.Target = changed.Revision.ID
 		return entry, err

@@ -44,6 +44,7 @@ func (b listingBody) content() ListingContent {
 type listingPayload struct {
 	Live     *revisionPayload `json:"live"`
 	Revision revisionPayload  `json:"revision"`
+	Version  int64            `json:"version"`
 }
 
 type revisionPayload struct {
@@ -67,7 +68,7 @@ func newRevisionPayload(r Revision) revisionPayload {
 }
 
 func writeListing(w http.ResponseWriter, status int, l Listing) error {
-	payload := listingPayload{Revision: newRevisionPayload(l.Revision)}
+	payload := listingPayload{Revision: newRevisionPayload(l.Revision), Version: l.Version}
 	if l.Live != nil {
 		live := newRevisionPayload(*l.Live)
 		payload.Live = &live
@@ -83,13 +84,13 @@ func (c *Console) serveListing(w http.ResponseWriter, r *http.Request, by Actor)
 	return writeListing(w, http.StatusOK, listing)
 }
 
-func readListing(r *http.Request) (body listingBody, err error) {
-	return body, readBodyWith("screenshotAssetIds", apierror.List{Most: MaxScreenshots}, r, &body)
+func readListing(r *http.Request, into any) error {
+	return readBodyWith("screenshotAssetIds", apierror.List{Most: MaxScreenshots}, r, into)
 }
 
 func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
-	body, err := readListing(r)
-	if err != nil {
+	var body listingBody
+	if err := readListing(r, &body); err != nil {
 		return err
 	}
 	saved, err := c.CreateListing(r.Context(), by, r.PathValue("appId"), body.content())
@@ -100,11 +101,19 @@ func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor
 }
 
 func (c *Console) updateListing(w http.ResponseWriter, r *http.Request, by Actor) error {
-	body, err := readListing(r)
-	if err != nil {
+	var body struct {
+		listingBody
+		Version apierror.Optional[int64] `json:"version"`
+	}
+	if err := readListing(r, &body); err != nil {
 		return err
 	}
-	saved, err := c.SaveListing(r.Context(), by, r.PathValue("appId"), body.content())
+	var v apierror.Validation
+	change := ListingChange{ListingContent: body.content(), Version: notNull(&v, "version", body.Version)}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	saved, err := c.SaveListing(r.Context(), by, r.PathValue("appId"), change)
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,9 @@ import (
 // Its error is one of apierror: 404, that the app is PUBLIC or deactivated, or that
 // it has two valid secrets already.
 func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string, oauthserver.ClientSecret, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return "", oauthserver.ClientSecret{}, err
-	}
 	var text string
 	var added oauthserver.ClientSecret
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		text, added, err = c.cfg.OAuth.AddClientSecret(ctx, appID)
 		return by.did(audit.SecretCreated, appID, added.ID), err
 	})
@@ -57,10 +54,7 @@ func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]Secret
 // such secret or it has already ended, that the app is deactivated, or that the app would be
 // left without a secret.
 func (c *Console) EndSecret(ctx context.Context, by Actor, appID, secretID string) error {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.SecretEnded, appID, secretID), c.cfg.OAuth.EndClientSecret(ctx, appID, secretID)
 	})
 	return absent("secret", err)

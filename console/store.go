@@ -15,6 +15,7 @@ type Store interface {
 	FunctionStore
 	TokenStore
 	InstallationStore
+	LockStore
 	// Transact runs several operations of the store in one transaction and returns
 	// after its commit: each operation under the context that do is given joins it.
 	// When do fails, the transaction is rolled back and the error of do is returned.
@@ -28,4 +29,12 @@ type Store interface {
 	Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver.App, error)
 	// ClientSecrets lists those of an app, ended ones too, oldest first.
 	ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error)
+}
+
+// LockStore locks apps. A change of an app, or of what belongs to it, begins with the lock, so
+// that it is decided in the transaction of the change.
+type LockStore interface {
+	// LockApp returns an app, which nothing else changes or locks until the transaction of
+	// Store.Transact that it is called in ends; oauthserver.ErrNotFound.
+	LockApp(ctx context.Context, id string) (oauthserver.App, error)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -25,6 +26,9 @@ type WebhookChange struct {
 	URL     apierror.Optional[string]   `json:"url"`
 	Events  apierror.Optional[[]string] `json:"events"`
 	Enabled apierror.Optional[bool]     `json:"enabled"`
+	// Version is the version that the change is based on. The error is CONFLICT if the webhook
+	// has another one.
+	Version apierror.Optional[int64] `json:"version"`
 }
 
 // MaxWebhooks is how many webhooks an app may have.
@@ -34,12 +38,9 @@ func (c *Console) MaxWebhooks() int { return c.cfg.Webhooks.MaxWebhooks() }
 // be read again. Its error is one of apierror: 404, that the app is deactivated, or
 // everything that is wrong.
 func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n NewWebhook) (webhooks.Webhook, string, error) {
-	if _, err := c.changeable(ctx, by, appID); err != nil {
-		return webhooks.Webhook{}, "", err
-	}
 	var hook webhooks.Webhook
 	var secret string
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		hook, secret, err = c.cfg.Webhooks.Create(ctx, webhooks.NewWebhook{
 			AppID: appID, URL: n.URL, Events: n.Events, Disabled: n.Enabled != nil && !*n.Enabled,
 		})
@@ -68,20 +69,17 @@ func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webh
 	return hook, absent("webhook", err)
 }
 
-// UpdateWebhook changes one; its error is as with [Console.CreateWebhook].
+// UpdateWebhook changes one; its error is as with [Console.CreateWebhook], or CONFLICT.
 func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (webhooks.Webhook, error) {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return webhooks.Webhook{}, err
-	}
 	var v apierror.Validation
 	changed := webhooks.Change{
-		URL: notNull(&v, "url", change.URL), Events: notNull(&v, "events", change.Events), Enabled: notNull(&v, "enabled", change.Enabled),
+		URL: notNull(&v, "url", change.URL), Events: notNull(&v, "events", change.Events), Enabled: notNull(&v, "enabled", change.Enabled), Version: notNull(&v, "version", change.Version),
 	}
 	if err := v.Err(); err != nil {
 		return webhooks.Webhook{}, err
 	}
 	var hook webhooks.Webhook
-	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		before, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
 		if err != nil {
 			return audit.Entry{}, err
@@ -97,10 +95,7 @@ func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change W
 
 // DeleteWebhook deletes one; what is queued for it is not sent.
 func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.WebhookDeleted, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID)
 	})
 	return absent("webhook", err)
@@ -115,10 +110,7 @@ func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.SecretOv
 // RotateSecret gives a webhook a new secret and returns it, for the only time, and
 // when the one before it stops signing.
 func (c *Console) RotateSecret(ctx context.Context, by Actor, ref Ref) (secret string, previousExpiresAt time.Time, err error) {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
-		return "", time.Time{}, err
-	}
-	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
+	err = c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
 		secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
 		return by.did(audit.WebhookSecretRotated, ref.AppID, ref.WebhookID), err
 	})

@@ -35,6 +35,7 @@ type webhookPayload struct {
 	Enabled   bool          `json:"enabled"`
 	CreatedAt stamp.Time    `json:"createdAt"`
 	UpdatedAt stamp.Time    `json:"updatedAt"`
+	Version   int64         `json:"version"`
 	Health    healthPayload `json:"health"`
 	Secret    string        `json:"secret,omitempty"` // once
 }
@@ -42,7 +43,7 @@ type webhookPayload struct {
 func newWebhookPayload(w webhooks.Webhook) webhookPayload {
 	return webhookPayload{
 		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
-		CreatedAt: stamp.Of(w.CreatedAt), UpdatedAt: stamp.Of(w.UpdatedAt), Health: newHealthPayload(w.Health),
+		CreatedAt: stamp.Of(w.CreatedAt), UpdatedAt: stamp.Of(w.UpdatedAt), Version: w.Version, Health: newHealthPayload(w.Health),
 	}
 }
 

@@ -19,6 +19,7 @@ func TestWebhooks_CON02_WH01(t *testing.T) {
 	want := map[string]any{
 		"id": made.text("id"), "url": "https://partner.example/hook", "events": []any{"invoice.paid", "invoice.created"}, "enabled": true,
 		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"), "health": map[string]any{"failing": false, "failureRate": 0.0},
+		"version": 1.0, // CON-13
 	}
 	one := path + "/webhooks/" + made.text("id")
 	d.ann("GET " + one).want(http.StatusOK).wantBody(want)
@@ -30,7 +31,7 @@ func TestWebhooks_CON02_WH01(t *testing.T) {
 	made.wantBody(want)
 	delete(want, "secret")
 
-	for _, step := range []struct {
+	for i, step := range []struct {
 		body, member string
 		value        any
 	}{
@@ -40,7 +41,7 @@ func TestWebhooks_CON02_WH01(t *testing.T) {
 		{`{"enabled": true}`, "enabled", true},
 		{`{"events": ["app.installed"]}`, "events", []any{"app.installed"}},
 	} {
-		want[step.member] = step.value
+		want[step.member], want["version"] = step.value, float64(i+2)
 		got := d.ann("PATCH "+one, step.body).want(http.StatusOK)
 		want["updatedAt"] = got.text("updatedAt")
 		got.wantBody(want)

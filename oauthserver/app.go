@@ -68,6 +68,8 @@ type App struct {
 	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
 	DocumentFetchedAt, DocumentFreshUntil time.Time
 	CreatedAt                             time.Time
+	// Version grows with each change of the app. A new app has 1.
+	Version int64
 }
 
 // IsUsable reports whether the app is neither suspended nor deactivated.

@@ -50,7 +50,7 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 	app := App{
 		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: n.Type, Status: AppActive, Origin: OriginConsole,
 		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: distinct(n.RedirectURIs), Scopes: n.Scopes,
-		AppURL: n.AppURL, PinnedVersion: n.PinnedVersion, CreatedAt: now,
+		AppURL: n.AppURL, PinnedVersion: n.PinnedVersion, CreatedAt: now, Version: 1,
 	}
 	app, issued, err := s.addApp(ctx, app, nil)
 	switch {

@@ -133,7 +133,7 @@ func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
 		return Client{}, err
 	}
 	app := documentApp(l.clientID, metadata)
-	app.ID, app.CreatedAt = id.New(id.App, l.now), l.now
+	app.ID, app.CreatedAt, app.Version = id.New(id.App, l.now), l.now, 1
 	app.DocumentFetchedAt, app.DocumentFreshUntil = l.now, l.now.Add(fresh)
 	saved, err := d.store.SaveDocumentApp(ctx, app)
 	switch {

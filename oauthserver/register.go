@@ -106,7 +106,7 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 	app := App{
 		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: Public, Status: AppActive,
 		Origin: OriginRegistered, Name: m.Name, OrganizationID: by.organizationID,
-		RedirectURIs: m.RedirectURIs, Scopes: m.Scopes, Metadata: encodeMetadata(m.Details), CreatedAt: now,
+		RedirectURIs: m.RedirectURIs, Scopes: m.Scopes, Metadata: encodeMetadata(m.Details), CreatedAt: now, Version: 1,
 	}
 	if m.AuthMethod != authNone {
 		app.Type = Confidential

@@ -51,12 +51,13 @@ type AppStore interface {
 	Apps(ctx context.Context, q AppQuery) ([]App, error)
 	// UpdateApp changes an app in one transaction: change gets the app as it
 	// stands, locked, and returns it as it should be; its error is returned and
-	// nothing is changed. ID, ClientID, Type, Origin and CreatedAt stay. [ErrNotFound],
-	// [ErrDeactivated] when a deactivated app would get another status.
+	// nothing is changed. ID, ClientID, Type, Origin and CreatedAt stay, and Version
+	// grows by one. [ErrNotFound], [ErrDeactivated] when a deactivated app would get another status.
 	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
 	// SaveDocumentApp adds the app of a metadata document, or updates the app with the same
 	// client_id. An app of another origin is not changed, nor is an app whose document was
-	// fetched later. Status, Reviewed, OrganizationID and ID of an existing app are kept.
+	// fetched later. Status, Reviewed, OrganizationID and ID of an existing app are kept, and
+	// its Version grows by one.
 	SaveDocumentApp(ctx context.Context, app App) (App, error)
 }
 

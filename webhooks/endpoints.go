@@ -34,6 +34,10 @@ type NewWebhook struct {
 
 // Change is a change of a webhook; nil leaves a member unchanged.
 type Change struct {
+	// Version is the version that the change is based on. The error is CONFLICT if the webhook
+	// has another one. Nil: any.
+	Version *int64
+
 	URL     *string
 	Events  *[]string
 	Enabled *bool
@@ -62,7 +66,7 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 		return Webhook{}, "", err
 	}
 	w = Webhook{
-		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: names, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Secrets: Secrets{Secret: sealed},
+		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: names, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Version: 1, Secrets: Secrets{Secret: sealed},
 	}
 	switch err := s.cfg.Store.CreateWebhook(ctx, w, s.cfg.MaxWebhooks); {
 	case errors.Is(err, ErrTooMany):
@@ -95,8 +99,8 @@ func (s *Service) List(ctx context.Context, appID string) ([]Webhook, error) {
 // ratedFor is how far back Health.FailureRate looks.
 const ratedFor = 24 * time.Hour
 
-// Update changes a webhook; [ErrNotFound], or a validation error of apierror. What
-// is queued goes to the new URL.
+// Update changes a webhook; [ErrNotFound], or an error of apierror: a validation error, or
+// CONFLICT. What is queued goes to the new URL.
 func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change) (Webhook, error) {
 	var v apierror.Validation
 	var names []string
@@ -111,6 +115,9 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 	}
 	now := s.now()
 	_, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
+		if c.Version != nil && *c.Version != w.Version {
+			return Webhook{}, apierror.New(apierror.Conflict)
+		}
 		if c.URL != nil {
 			w.URL = *c.URL
 		}
@@ -121,6 +128,7 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 			w.Enabled = *c.Enabled
 		}
 		w.UpdatedAt = now
+		w.Version++
 		return w, nil
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ func TestCreate(t *testing.T) {
 	}
 	want := webhooks.Webhook{
 		ID: first.ID, AppID: k.app.ID, URL: hookURL, Events: []string{"invoice.paid", "customer.created", "app.installed"}, Enabled: true,
-		CreatedAt: consoleStart.Add(time.Millisecond), UpdatedAt: consoleStart.Add(time.Millisecond), Secrets: first.Secrets,
+		CreatedAt: consoleStart.Add(time.Millisecond), UpdatedAt: consoleStart.Add(time.Millisecond), Version: 1, Secrets: first.Secrets,
 	}
 	k.clock.Advance(time.Second)
 	second, another, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Disabled: true})
@@ -158,7 +158,7 @@ func TestUpdate(t *testing.T) {
 		k.clock.Advance(time.Minute)
 		want := before
 		step.want(&want)
-		want.UpdatedAt = k.clock.Now()
+		want.UpdatedAt, want.Version = k.clock.Now(), before.Version+1 // CON-13
 		got := k.update(before, step.change)
 		stored, err := k.service.Get(t.Context(), k.app.ID, before.ID)
 		k.must(err)

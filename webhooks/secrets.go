@@ -23,6 +23,7 @@ func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (te
 	w, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
 		w.Secrets = Secrets{Secret: sealed, Previous: w.Secret, PreviousExpiresAt: now.Add(s.cfg.SecretOverlap)}
 		w.UpdatedAt = now
+		w.Version++
 		return w, nil
 	})
 	if err != nil {

@@ -15,7 +15,9 @@ type Webhook struct {
 	Enabled   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	Health    Health
+	// Version grows with each change of the webhook. A new webhook has 1.
+	Version int64
+	Health  Health
 
 	Secrets
 }

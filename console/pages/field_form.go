@@ -59,11 +59,13 @@ func numberOrNull(text string) apierror.Optional[int] {
 
 // fieldForm returns a form that is filled with what a field is.
 func fieldForm(f appdata.Field) apierror.Form {
-	return apierror.Form{
+	form := apierror.Form{
 		"label": {f.Label}, "min_length": {shown(f.MinLength)}, "max_length": {shown(f.MaxLength)},
 		"min": {shown(f.Min)}, "max": {shown(f.Max)}, "decimals": {shown(f.Decimals)}, "from": {shown(f.From)}, "to": {shown(f.To)},
 		"choices": {strings.Join(f.Choices, "\n")},
 	}
+	setVersion(form, f.Version)
+	return form
 }
 
 // shown returns a rule as it is entered; empty for none.

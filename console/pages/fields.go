@@ -123,7 +123,10 @@ func (v *visit) changeField() error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.cfg.Console.ChangeField(v.r.Context(), v.by, ref, declaration(form)); err != nil {
+	change := declaration(form)
+	change.Version = sentVersion(form)
+	if _, err := v.cfg.Console.ChangeField(v.r.Context(), v.by, ref, change); err != nil {
+		err = conflict(err, form, "the field", field.Version)
 		return v.again(err, "field", field.Key, v.field(field, v.mark(err, form, fieldFields)))
 	}
 	return v.to(path("apps", v.app.ID, "fields"), "field-changed")

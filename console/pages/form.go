@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -10,6 +12,41 @@ import (
 // form reads what a form of ours sent.
 func (v *visit) form() (apierror.Form, error) {
 	return site.Form(v.r)
+}
+
+// sentVersion returns the version in the hidden field of a form. A form without the field is
+// not checked, and a value that is not a number is never the last version.
+func sentVersion(form apierror.Form) apierror.Optional[int64] {
+	text := form.Get("version")
+	if text == "" {
+		return apierror.Optional[int64]{}
+	}
+	version, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		version = -1
+	}
+	return apierror.Sent(version)
+}
+
+// setVersion fills in the hidden field.
+func setVersion(form apierror.Form, version int64) {
+	form["version"] = []string{strconv.FormatInt(version, 10)}
+}
+
+// conflict says in the words of a page that somebody else has changed what its form is about;
+// it returns any other error as it is. The form keeps what was entered and gets the version
+// as it is now: sending it again replaces the other change.
+func conflict(err error, form apierror.Form, what string, version int64) error {
+	if !apierror.HasCode(err, apierror.Conflict) {
+		return err
+	}
+	setVersion(form, version)
+	return apierror.Entry{
+		Code: apierror.Conflict, Status: http.StatusConflict,
+		Message: "somebody else has changed {p0} since you opened this page. What you entered is below and is not saved. " +
+			"Open this page in another tab to see the other change. If you save here again, it is replaced.",
+		Params: 1,
+	}.New(what)
 }
 
 // lines returns the lines of a text area that are not blank.

@@ -91,6 +91,9 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 		}
 		view.Form.Form["kind"] = form.Form["kind"]
 	}
+	if listing != nil && !view.Form.Form.Has("version") {
+		setVersion(view.Form.Form, listing.Version)
+	}
 	view.Icons = choices(assets, console.AssetIcon, view.Form.Form["icon"])
 	view.Shots = choices(assets, console.AssetScreenshot, view.Form.Form["screenshots"])
 	view.Assets = assetViews(assets, listing)
@@ -160,15 +163,23 @@ func (v *visit) saveListing() error {
 	if err != nil {
 		return err
 	}
-	save := v.cfg.Console.SaveListing
-	if form.Get("first") != "" {
-		save = v.cfg.Console.CreateListing
-	}
-	_, err = save(v.r.Context(), v.by, v.app.ID, console.ListingContent{
+	content := console.ListingContent{
 		Slug: strings.TrimSpace(form.Get("slug")), Name: form.Get("name"), Summary: form.Get("summary"), Description: site.UnixLines(form.Get("description")),
 		IconAssetID: form.Get("icon"), ScreenshotAssetIDs: form["screenshots"],
 		Publisher: form.Get("publisher"), TermsURL: strings.TrimSpace(form.Get("termsUrl")), PrivacyURL: strings.TrimSpace(form.Get("privacyUrl")),
-	})
+	}
+	if form.Get("first") != "" {
+		_, err = v.cfg.Console.CreateListing(v.r.Context(), v.by, v.app.ID, content)
+	} else {
+		_, err = v.cfg.Console.SaveListing(v.r.Context(), v.by, v.app.ID, console.ListingChange{ListingContent: content, Version: sentVersion(form).Value})
+	}
+	if apierror.HasCode(err, apierror.Conflict) {
+		listing, unread := v.cfg.Console.Listing(v.r.Context(), v.by, v.app.ID)
+		if unread != nil {
+			return unread
+		}
+		err = conflict(err, form, "the listing", listing.Version)
+	}
 	if err != nil {
 		return v.listingAgain(err, v.mark(err, form, listingFields))
 	}

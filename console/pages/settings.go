@@ -58,10 +58,12 @@ func standing(app oauthserver.App) string {
 }
 
 func (v *visit) showSettings() error {
-	return v.show("settings", settingsTitle, v.settings(filled{Form: apierror.Form{
+	form := apierror.Form{
 		"name": {v.app.Name}, "redirect_uris": {strings.Join(v.app.RedirectURIs, "\n")}, "scopes": v.app.Scopes.Names(),
 		"app_url": {v.app.AppURL}, "pinned_version": {v.app.PinnedVersion},
-	}}))
+	}
+	setVersion(form, v.app.Version)
+	return v.show("settings", settingsTitle, v.settings(filled{Form: form}))
 }
 
 func (v *visit) saveSettings() error {
@@ -73,8 +75,10 @@ func (v *visit) saveSettings() error {
 		Name: apierror.Sent(form.Get("name")), RedirectURIs: apierror.Sent(lines(form.Get("redirect_uris"))), Scopes: apierror.Sent(form["scopes"]),
 		AppURL:        orNull(form.Get("app_url")),
 		PinnedVersion: orNull(form.Get("pinned_version")),
+		Version:       sentVersion(form),
 	}
 	if _, err := v.cfg.Console.UpdateApp(v.r.Context(), v.by, v.app.ID, change); err != nil {
+		err = conflict(err, form, "the app", v.app.Version)
 		return v.again(err, "settings", settingsTitle, v.settings(v.mend(err, form, appFields)))
 	}
 	return v.to(path("apps", v.app.ID, "settings"), "app-updated")

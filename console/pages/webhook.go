@@ -66,6 +66,7 @@ func (v *visit) webhook() (webhookView, error) {
 		return webhookView{}, err
 	}
 	form := apierror.Form{"url": {hook.URL}, "events": hook.Events}
+	setVersion(form, hook.Version)
 	if hook.Enabled {
 		form["enabled"] = []string{"on"}
 	}
@@ -136,8 +137,10 @@ func (v *visit) saveWebhook() error {
 	}
 	_, err = v.cfg.Console.UpdateWebhook(v.r.Context(), v.by, v.ref(), console.WebhookChange{
 		URL: apierror.Sent(form.Get("url")), Events: apierror.Sent(inOrder(view.Webhook.Events, form["events"])), Enabled: apierror.Sent(form.Has("enabled")),
+		Version: sentVersion(form),
 	})
 	if err != nil {
+		err = conflict(err, form, "the webhook", view.Webhook.Version)
 		view.Form, view.Events, view.IsChanged = v.mark(err, form, webhookFields), v.eventGroups(v.app, form["events"]), true
 		return v.again(err, "webhook", webhookTitle, view)
 	}

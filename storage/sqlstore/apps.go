@@ -10,7 +10,7 @@ import (
 )
 
 const appColumns = `a.id, a.client_id, a.type, a.status, a.status_reason, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
-	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at`
+	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at, a.version`
 
 // appRow scans a row of appColumns.
 type appRow struct {
@@ -20,10 +20,10 @@ type appRow struct {
 }
 
 func (r *appRow) dest() []any {
-	return append(make([]any, 0, 21), // with room for what comes with an app
+	return append(make([]any, 0, 22), // with room for what comes with an app
 		// Statuses as plain strings, which need no reflection.
 		&r.app.ID, &r.app.ClientID, (*string)(&r.app.Type), (*string)(&r.app.Status), &r.app.StatusReason, (*string)(&r.app.Origin), &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
-		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created)
+		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created, &r.app.Version)
 }
 
 func (r *appRow) value() (oauthserver.App, error) {
@@ -37,8 +37,8 @@ func (r *appRow) value() (oauthserver.App, error) {
 
 func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
 	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, status_reason, origin, name, organization_id, reviewed, redirect_uris,
-			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`, appValues(app)...)
+			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING`, appValues(app)...)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 func appValues(a oauthserver.App) []any {
 	return []any{
 		a.ID, a.ClientID, string(a.Type), string(a.Status), a.StatusReason, string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
-		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt),
+		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt), a.Version,
 	}
 }
 
@@ -70,6 +70,15 @@ func (s *Store) App(ctx context.Context, id string) (oauthserver.App, error) {
 		return oauthserver.App{}, wrap("app", notFound(err))
 	}
 	return row.value()
+}
+
+// LockApp implements console.LockStore.
+func (s *Store) LockApp(ctx context.Context, id string) (app oauthserver.App, err error) {
+	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
+		app, err = tx.lockApp(ctx, id, tx.dialect.ForUpdate)
+		return err
+	})
+	return app, wrap("lock app", err)
 }
 
 // lockApp reads an app under a lock that the suffix names.
@@ -96,7 +105,7 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 		if app.Status == oauthserver.AppDeactivated && next.Status != app.Status {
 			return oauthserver.ErrDeactivated
 		}
-		next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt
+		next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt, next.Version = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt, app.Version+1
 		changed = next
 		return tx.saveApp(ctx, next)
 	})
@@ -105,9 +114,9 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 
 func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
 	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
-			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14 WHERE id = $1`,
+			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14, version = $15 WHERE id = $1`,
 		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), a.Scopes.String(),
-		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason)
+		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason, a.Version)
 	return err
 }
 
@@ -133,6 +142,7 @@ func (s *Store) SaveDocumentApp(ctx context.Context, app oauthserver.App) (oauth
 		}
 		saved.Name, saved.Type, saved.RedirectURIs, saved.Scopes, saved.Metadata = app.Name, app.Type, app.RedirectURIs, app.Scopes, app.Metadata
 		saved.DocumentFetchedAt, saved.DocumentFreshUntil = app.DocumentFetchedAt, app.DocumentFreshUntil
+		saved.Version++
 		return tx.saveApp(ctx, saved)
 	})
 	return saved, wrap("save document app", err)

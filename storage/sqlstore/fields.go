@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const fieldColumns = "id, app_id, resource_type, field_key, type, label, rules, created_at, updated_at"
+const fieldColumns = "id, app_id, resource_type, field_key, type, label, rules, created_at, updated_at, version"
 
 // fieldRow scans a row of fieldColumns.
 type fieldRow struct {
@@ -22,7 +22,7 @@ type fieldRow struct {
 
 func (r *fieldRow) dest() []any {
 	f := &r.field
-	return []any{&f.ID, &f.AppID, &f.ResourceType, &f.Key, (*string)(&f.Type), &f.Label, &r.rules, &r.created, &r.updated}
+	return []any{&f.ID, &f.AppID, &f.ResourceType, &f.Key, (*string)(&f.Type), &f.Label, &r.rules, &r.created, &r.updated, &f.Version}
 }
 
 func (r *fieldRow) value() (appdata.Field, error) {
@@ -102,7 +102,7 @@ func (t *tx) updateField(ctx context.Context, f appdata.Field) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, "UPDATE partnerkit_app_data_field SET label = $2, rules = $3, updated_at = $4 WHERE id = $1", f.ID, f.Label, rules, ms(f.UpdatedAt))
+	_, err = t.exec(ctx, "UPDATE partnerkit_app_data_field SET label = $2, rules = $3, updated_at = $4, version = $5 WHERE id = $1", f.ID, f.Label, rules, ms(f.UpdatedAt), f.Version)
 	return err
 }
 
@@ -111,9 +111,9 @@ func (t *tx) addField(ctx context.Context, f appdata.Field) error {
 	if err != nil {
 		return err
 	}
-	n, err := t.exec(ctx, "INSERT INTO partnerkit_app_data_field ("+fieldColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	n, err := t.exec(ctx, "INSERT INTO partnerkit_app_data_field ("+fieldColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (app_id, resource_type, field_key) WHERE deleted_at IS NULL DO NOTHING`,
-		f.ID, f.AppID, f.ResourceType, f.Key, string(f.Type), f.Label, rules, ms(f.CreatedAt), ms(f.UpdatedAt))
+		f.ID, f.AppID, f.ResourceType, f.Key, string(f.Type), f.Label, rules, ms(f.CreatedAt), ms(f.UpdatedAt), f.Version)
 	if err == nil && n == 0 {
 		return appdata.ErrTaken
 	}

@@ -106,7 +106,7 @@ const leastFailed = 2
 // disable switches off a webhook that has failed for long enough. The conditional update
 // selects the one transaction that does so.
 func (t *tx) disable(ctx context.Context, webhookID, appID string, f webhooks.Finish, done *webhooks.Finished) error {
-	n, err := t.exec(ctx, `UPDATE partnerkit_webhook SET enabled = FALSE, disabled_at = $2, updated_at = $2, disabled_reason = $3
+	n, err := t.exec(ctx, `UPDATE partnerkit_webhook SET enabled = FALSE, disabled_at = $2, updated_at = $2, disabled_reason = $3, version = version + 1
 		WHERE id = $1 AND enabled = TRUE AND deleted_at IS NULL AND failed_count >= $4 AND failing_since <= $5`,
 		webhookID, ms(f.Now), disabledReason(f.DisableAfter), leastFailed, ms(f.Now.Add(-f.DisableAfter)))
 	if err != nil || n == 0 {

@@ -23,14 +23,15 @@ func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, err
 // readListing returns nil when there is none.
 func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID string) (*console.Listing, error) {
 	var listing *console.Listing
-	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
+	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, version, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
 			publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, created_at, updated_at
 		FROM partnerkit_listing_revision WHERE app_id = $1`), []any{appID}, func(scan func(...any) error) error {
 		r := console.Revision{AppID: appID}
 		var isLive, isLatest bool
+		var version int64
 		var screenshots string
 		var submitted, created, updated int64
-		err := scan(&isLive, &isLatest, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots,
+		err := scan(&isLive, &isLatest, &version, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots,
 			&r.Publisher, &r.TermsURL, &r.PrivacyURL, &r.Note, &r.ReviewerID, &submitted, &created, &updated)
 		if err != nil {
 			return err
@@ -46,7 +47,7 @@ func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID 
 			listing.Live = &r
 		}
 		if isLatest {
-			listing.Revision = r
+			listing.Revision, listing.Version = r, version
 		}
 		return nil
 	})
@@ -74,14 +75,14 @@ func (s *Store) ChangeListing(ctx context.Context, appID string, step func(conso
 			return err
 		}
 		next.AppID = appID
-		changed = console.Listing{Revision: next}
+		changed = console.Listing{Revision: next, Version: 1}
 		if before != nil {
-			changed.Live = before.Live
+			changed.Live, changed.Version = before.Live, before.Version+1
 		}
 		if err := tx.claimSlug(ctx, appID, next.Slug); err != nil {
 			return err
 		}
-		if err := tx.saveRevision(ctx, before, next); err != nil {
+		if err := tx.saveRevision(ctx, before, next, changed.Version); err != nil {
 			return err
 		}
 		if next.State == console.RevisionApproved {
@@ -110,22 +111,22 @@ func (t *tx) claimSlug(ctx context.Context, appID, slug string) error {
 
 // saveRevision writes the latest revision over the one before, or beside it when it has
 // an id of its own.
-func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r console.Revision) error {
+func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r console.Revision, version int64) error {
 	values := []any{r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs),
-		r.Publisher, r.TermsURL, r.PrivacyURL, r.Note, r.ReviewerID, ms(r.SubmittedAt), ms(r.UpdatedAt)}
+		r.Publisher, r.TermsURL, r.PrivacyURL, r.Note, r.ReviewerID, ms(r.SubmittedAt), ms(r.UpdatedAt), version}
 	if before != nil && before.Revision.ID == r.ID {
 		_, err := t.exec(ctx, `UPDATE partnerkit_listing_revision SET state = $2, slug = $3, name = $4, summary = $5, description = $6,
 			icon_asset_id = $7, screenshot_asset_ids = $8, publisher = $9, terms_url = $10, privacy_url = $11, note = $12,
-			reviewer_id = $13, submitted_at = $14, updated_at = $15 WHERE id = $1`, values...)
+			reviewer_id = $13, submitted_at = $14, updated_at = $15, version = $16 WHERE id = $1`, values...)
 		return err
 	}
 	if _, err := t.exec(ctx, "UPDATE partnerkit_listing_revision SET is_latest = FALSE WHERE app_id = $1 AND is_latest", r.AppID); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `INSERT INTO partnerkit_listing_revision
-			(id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, updated_at,
+			(id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, updated_at, version,
 			app_id, created_at, is_live, is_latest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
 	return err
 }
 
@@ -133,7 +134,7 @@ func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r consol
 // review of the app.
 func (t *tx) publish(ctx context.Context, before *console.Revision, r console.Revision) error {
 	if before == nil {
-		if _, err := t.exec(ctx, "UPDATE partnerkit_app SET reviewed = TRUE WHERE id = $1", r.AppID); err != nil {
+		if _, err := t.exec(ctx, "UPDATE partnerkit_app SET reviewed = TRUE, version = version + 1 WHERE id = $1", r.AppID); err != nil {
 			return err
 		}
 	} else if _, err := t.exec(ctx, "DELETE FROM partnerkit_listing_revision WHERE id = $1", before.ID); err != nil {

@@ -9,12 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // consoleCases test the records of the console itself.
@@ -143,6 +146,57 @@ var consoleCases = []testCase[partnerkit.Store]{
 		}
 		if none := get[[]oauthserver.App](t)(e.Apps(t.Context(), oauthserver.AppQuery{Limit: 10})); len(none) != 0 {
 			t.Errorf("of no organization: %v", none)
+		}
+	}},
+	{"CON-13 the version of an app, a webhook, a field and a listing grows with each change", func(t *testing.T, e partnerkit.Store) {
+		f := newListing(t, e)
+		appVersion := func() int64 { return get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)).Version }
+		before := appVersion()
+		changed := get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			a.Version = 99 // it is not the caller's to set
+			return a, nil
+		}))
+		if changed.Version != before+1 || appVersion() != before+1 {
+			t.Errorf("version %d became %d, stored %d", before, changed.Version, appVersion())
+		}
+		if locked := get[oauthserver.App](t)(e.LockApp(t.Context(), f.app.ID)); locked.Version != before+1 {
+			t.Errorf("the locked app has version %d", locked.Version)
+		}
+		if _, err := e.LockApp(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+			t.Errorf("LockApp of no app: %v", err)
+		}
+
+		first := get[console.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, next(f.draft(slug()))))
+		for want, state := range []console.RevisionState{console.RevisionSubmitted, console.RevisionInReview, console.RevisionApproved} {
+			got := get[console.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, func(s console.ListingStanding) (console.Revision, error) {
+				r := s.Listing.Revision
+				r.State = state
+				return r, nil
+			}))
+			if stored := get[console.Listing](t)(e.Listing(t.Context(), f.app.ID)); first.Version != 1 || got.Version != int64(want+2) || stored.Version != got.Version {
+				t.Errorf("%s: version %d, stored %d", state, got.Version, stored.Version)
+			}
+		}
+		again := get[console.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, next(f.draft(slug()))))
+		if stored := get[console.Listing](t)(e.Listing(t.Context(), f.app.ID)); again.Version != 5 || stored.Version != 5 {
+			t.Errorf("another revision: version %d, stored %d", again.Version, stored.Version)
+		}
+		if appVersion() != before+2 { // the approval completed its review
+			t.Errorf("after the first approval the app has version %d", appVersion())
+		}
+
+		hook := newWebhook(t, e)
+		get[webhooks.Webhook](t)(e.UpdateWebhook(t.Context(), hook.app.ID, hook.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+			w.Version += 7
+			return w, nil
+		}))
+		if stored := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), hook.app.ID, hook.webhook.ID)); stored.Version != hook.webhook.Version+7 {
+			t.Errorf("the webhook has version %d", stored.Version)
+		}
+		data := newData(t, e)
+		must(t, updateField(t.Context(), e, data.app.ID, data.field.ID, func(f appdata.Field) (appdata.Field, error) { f.Version += 7; return f, nil }))
+		if stored := get[appdata.Field](t)(oneField(e)(t.Context(), data.app.ID, data.field.ID)); stored.Version != data.field.Version+7 {
+			t.Errorf("the field has version %d", stored.Version)
 		}
 	}},
 	// CON-02: two changes at once, each of another member, lose none.

@@ -19,6 +19,7 @@ var listingCases = []testCase[partnerkit.Store]{
 		}
 		want := console.Listing{Revision: f.draft(slug())}
 		for range 2 {
+			want.Version++ // CON-13
 			if diff := cmp.Diff(want, f.take(t, next(want.Revision))); diff != "" {
 				t.Errorf("saved (-want +got)\n%s", diff)
 			}

@@ -38,6 +38,7 @@ var listingFaultCases = []testCase[*Env]{
 				want := before
 				if happened {
 					want.Revision = r
+					want.Version++
 				}
 				if diff := cmp.Diff(want, f.listing(t)); diff != "" || (e.slugs(t, f.app.ID) == 2) != happened {
 					t.Errorf("happened %v: %d slugs, (-want +got)\n%s", happened, e.slugs(t, f.app.ID), diff)

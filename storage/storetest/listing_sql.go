@@ -57,7 +57,9 @@ var sqlListingCases = []testCase[*Env]{
 		if got := f.take(t, next(second)); got.Live.ID != first.ID || got.Revision.ID != second.ID {
 			t.Errorf("a draft beside what is live: %+v", got)
 		}
-		if diff := cmp.Diff(f.listing(t), f.take(t, next(second))); diff != "" {
+		read := f.listing(t)
+		read.Version++
+		if diff := cmp.Diff(read, f.take(t, next(second))); diff != "" {
 			t.Errorf("(-read +saved)\n%s", diff)
 		}
 		if got := f.approve(t, second); got.Live.ID != second.ID || f.isReviewed(t) {

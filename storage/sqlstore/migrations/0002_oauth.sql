@@ -24,6 +24,8 @@ CREATE TABLE partnerkit_app (
   -- The digests of the secrets that are valid now, so that a client is one row.
   first_secret BYTEA,
   second_secret BYTEA,
+  -- Grows with each change of the app.
+  version BIGINT NOT NULL,
   created_at BIGINT NOT NULL
 );
 CREATE INDEX pk_app_organization ON partnerkit_app (organization_id, id);

@@ -17,6 +17,7 @@ CREATE TABLE partnerkit_webhook (
   failed_count BIGINT NOT NULL DEFAULT 0,
   disabled_at BIGINT,
   disabled_reason TEXT,
+  version BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   deleted_at BIGINT

@@ -10,6 +10,7 @@ CREATE TABLE partnerkit_app_data_field (
   type TEXT NOT NULL,
   label TEXT NOT NULL,
   rules TEXT NOT NULL,
+  version BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   deleted_at BIGINT

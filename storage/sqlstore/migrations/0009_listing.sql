@@ -6,6 +6,8 @@ CREATE TABLE partnerkit_listing_revision (
   app_id TEXT NOT NULL REFERENCES partnerkit_app (id) ON DELETE CASCADE,
   is_live BOOLEAN NOT NULL,
   is_latest BOOLEAN NOT NULL,
+  -- Grows with each change of the listing; the latest revision has the listing's.
+  version BIGINT NOT NULL,
   state TEXT NOT NULL,
   slug TEXT NOT NULL,
   name TEXT NOT NULL,
