@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -17,12 +18,17 @@ type inspector struct {
 	ignoreUnknown bool
 	allowNUL      bool
 	problems      Validation
-	ignored       []span // names that encoding/json must not see
+	wrong         []string // the paths of problems
+	replaced      []span   // what encoding/json must not see
 }
 
-// A span is data[from:to].
-type span struct{ from, to int }
+// A span is data[from:to], and the text in its place.
+type span struct {
+	from, to int
+	text     string
+}
 
+// inspect returns an error if nothing of the body can be decoded. Other problems are kept.
 func (in *inspector) inspect(t reflect.Type) error {
 	in.space()
 	if in.data[in.pos] == 'n' { // null would leave dst untouched, as if all were well
@@ -31,22 +37,31 @@ func (in *inspector) inspect(t reflect.Type) error {
 		}
 		return Invalid("the body must not be null")
 	}
-	in.value(t, nil)
-	return in.problems.Err()
+	if !in.value(t, nil) {
+		return in.problems.Err()
+	}
+	return nil
 }
 
-func (in *inspector) problem(at *path, what string) { in.problems.Add("%v %s", at, what) }
+func (in *inspector) problem(at *path, what string) {
+	in.problems.Add("%v %s", at, what)
+	if at != nil && in.problems.more == 0 {
+		in.wrong = append(in.wrong, at.String())
+	}
+}
 
-// value walks one value. If the value does not fit t, the walk continues without a
-// type, so that duplicate names inside the value are still reported.
-func (in *inspector) value(t reflect.Type, at *path) {
+// value walks one value and reports whether it can be decoded. If the value does not fit t,
+// the walk continues without a type, so that duplicate names inside the value are still
+// reported.
+func (in *inspector) value(t reflect.Type, at *path) (fits bool) {
 	in.space()
 	want := shapeOf(t)
 	start := in.pos
 	before := in.problems.count()
+	fits = true
 	if !want.fits(in.data[start]) {
 		in.problem(at, "must be "+string(want.kind))
-		want = anything
+		want, fits = anything, false
 	}
 	switch in.data[start] {
 	case '{':
@@ -57,15 +72,20 @@ func (in *inspector) value(t reflect.Type, at *path) {
 		in.text(at)
 	case 't', 'f', 'n', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		in.word()
-		in.number(want, string(in.data[start:in.pos]), at)
+		fits = in.number(want, string(in.data[start:in.pos]), at) && fits
 	}
 	// A type that decodes itself is asked only about what is well-formed so far.
-	if want.decodes == nil || in.problems.count() != before {
-		return
+	if want.decodes == nil || !fits {
+		return fits
+	}
+	if in.problems.count() != before {
+		return false
 	}
 	if err := want.decodes(in.data[start:in.pos]); err != nil {
 		in.problem(at, want.refusal())
+		return false
 	}
+	return true
 }
 
 func (in *inspector) object(want *shape, at *path) {
@@ -81,29 +101,26 @@ func (in *inspector) object(want *shape, at *path) {
 		seen[name] = true
 		in.space()
 		in.pos++ // the colon
-		t := want.elem
+		t, isKnown := want.elem, true
 		if want.members != nil {
-			var known bool
-			if t, known = want.members[name]; !known {
-				in.unknown(here, span{from, from + len(raw)})
+			if t, isKnown = want.members[name]; !isKnown && !in.ignoreUnknown {
+				in.problem(here, "is not a known member")
 			}
 		}
-		in.value(t, here)
+		if fits := in.value(t, here); !fits || !isKnown {
+			in.replaced = append(in.replaced, span{from, from + len(raw), `""`})
+		}
 	}
-}
-
-func (in *inspector) unknown(at *path, name span) {
-	if in.ignoreUnknown {
-		in.ignored = append(in.ignored, name)
-		return
-	}
-	in.problem(at, "is not a known member")
 }
 
 func (in *inspector) array(want *shape, at *path) {
 	count := 0
 	for in.next(']') {
-		in.value(want.elem, &path{parent: at, index: count})
+		in.space()
+		from := in.pos
+		if !in.value(want.elem, &path{parent: at, index: count}) {
+			in.replaced = append(in.replaced, span{from, in.pos, "null"})
+		}
 		count++
 	}
 	if want.length >= 0 && count != want.length {
@@ -111,9 +128,10 @@ func (in *inspector) array(want *shape, at *path) {
 	}
 }
 
-func (in *inspector) number(want *shape, literal string, at *path) {
+// number reports whether a number can be decoded; what is none can be.
+func (in *inspector) number(want *shape, literal string, at *path) bool {
 	if c := literal[0]; c != '-' && (c < '0' || c > '9') || want.bits == 0 {
-		return
+		return true
 	}
 	var err error
 	switch want.kind {
@@ -130,6 +148,7 @@ func (in *inspector) number(want *shape, literal string, at *path) {
 	case err != nil:
 		in.problem(at, "must be "+string(want.kind))
 	}
+	return err == nil
 }
 
 // fits compares a value's first character with what is wanted.
@@ -159,19 +178,24 @@ func (s *shape) refusal() string {
 	return "does not have a valid value"
 }
 
-// withoutIgnored returns the body for encoding/json. Ignored names become empty:
-// it would otherwise match them to a field whose name differs in case only, and
-// no field has an empty name.
-func (in *inspector) withoutIgnored() []byte {
-	if len(in.ignored) == 0 {
+// decodable returns the body for encoding/json, without the members that dst does not have
+// or that do not fit it. Their names become empty: encoding/json would otherwise match a
+// name to a field whose name differs in case only, and no field has an empty name. Entries
+// that do not fit become null.
+func (in *inspector) decodable() []byte {
+	if len(in.replaced) == 0 {
 		return in.data
 	}
+	slices.SortFunc(in.replaced, func(a, b span) int { return a.from - b.from })
 	cleaned := make([]byte, 0, len(in.data))
 	last := 0
-	for _, name := range in.ignored {
-		cleaned = append(cleaned, in.data[last:name.from]...)
-		cleaned = append(cleaned, '"', '"')
-		last = name.to
+	for _, s := range in.replaced {
+		if s.from < last {
+			continue // inside of an entry that became null
+		}
+		cleaned = append(cleaned, in.data[last:s.from]...)
+		cleaned = append(cleaned, s.text...)
+		last = s.to
 	}
 	return append(cleaned, in.data[last:]...)
 }

@@ -31,6 +31,12 @@ type JSONLimits struct {
 	// AllowNUL passes strings with a NUL character to the caller, who checks for it.
 	// A database would otherwise refuse them.
 	AllowNUL bool
+	// Check returns what else is wrong with the decoded body, as [Validation.Err] does. It is
+	// called if the body has problems, so that the error lists those of the caller's rules
+	// too; the caller checks a body without problems itself. Values that do not fit are then
+	// missing from dst, entries of arrays are zero, and what Check reports about them, or
+	// about what they are in, is left out. Other errors of Check are ignored. Nil checks nothing.
+	Check func() error
 }
 
 // A List bounds an array.
@@ -55,7 +61,8 @@ type List struct {
 // own bytes.
 //
 // The error is an [Error]: 413, 415, or a 400 that lists the problems by the path
-// of the member; or the Refusal of a List. A dst that is not such a pointer is a 500.
+// of the member, with those of limits.Check; or the Refusal of a List. After an error dst
+// has the values that fit. A dst that is not such a pointer is a 500.
 // The methods of types that implement json.Unmarshaler or encoding.TextUnmarshaler are called
 // twice, to check the value and to decode it, and must depend on the input alone.
 func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
@@ -76,7 +83,15 @@ func DecodeJSON(r *http.Request, dst any, limits JSONLimits) error {
 	if err := in.inspect(target.Type().Elem()); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(in.withoutIgnored(), dst); err != nil {
+	err = json.Unmarshal(in.decodable(), dst)
+	if in.problems.count() > 0 {
+		if err == nil && limits.Check != nil && in.problems.more == 0 { // otherwise none would be shown
+			in.problems.skip = in.wrong
+			_ = in.problems.Include(limits.Check()) // the problems of the body stand without it
+		}
+		return in.problems.Err()
+	}
+	if err != nil {
 		return undecodable(err)
 	}
 	return nil

@@ -10,6 +10,19 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
+// Check returns what is wrong with the declaration of a new field: a validation error of
+// apierror, or INVALID_CHOICES.
+func (s *Service) Check(d Declaration) error {
+	_, err := s.newField(d)
+	return err
+}
+
+// CheckChange does the same for a change of a field.
+func (s *Service) CheckChange(f Field, d Declaration) error {
+	_, err := d.changed(f)
+	return err
+}
+
 // DeclareField adds a field to an app. Its error is one of apierror: a validation
 // error that names everything that is wrong, and wraps [ErrTaken] or [ErrTooMany] when
 // that is it, or INVALID_CHOICES. [ErrNotFound] when there is no such app.

@@ -24,18 +24,27 @@ func (s *Service) parsePut(r *http.Request) ([]givenValue, error) {
 		Values []givenValue `json:"values"`
 	}
 	wrongSize := apierror.Invalid(fmt.Sprintf("values must have 1 to %d entries", MaxValues))
-	limits := apierror.JSONLimits{Lists: map[string]apierror.List{"values": {Most: MaxValues, Refusal: wrongSize}}}
+	limits := apierror.JSONLimits{
+		Lists: map[string]apierror.List{"values": {Most: MaxValues, Refusal: wrongSize}},
+		Check: func() error { return s.checkPut(body.Values, wrongSize) },
+	}
 	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
 		return nil, err
 	}
-	if n := len(body.Values); n < 1 || n > MaxValues {
-		return nil, wrongSize
+	return body.Values, s.checkPut(body.Values, wrongSize)
+}
+
+// checkPut returns a validation error that names everything that is wrong with the form of
+// values, or wrongSize if there are too few or too many.
+func (s *Service) checkPut(values []givenValue, wrongSize error) error {
+	if n := len(values); n < 1 || n > MaxValues {
+		return wrongSize
 	}
 	var v apierror.Validation
 	type address struct{ resourceType, resourceID, key string }
-	seen := make(map[address]int, len(body.Values))
-	for i := range body.Values {
-		one := &body.Values[i]
+	seen := make(map[address]int, len(values))
+	for i := range values {
+		one := &values[i]
 		s.checkForm(&v, i, one)
 		at := address{one.ResourceType, one.ResourceID, one.Key}
 		if first, ok := seen[at]; ok {
@@ -44,7 +53,7 @@ func (s *Service) parsePut(r *http.Request) ([]givenValue, error) {
 		}
 		seen[at] = i
 	}
-	return body.Values, v.Err()
+	return v.Err()
 }
 
 func (s *Service) checkForm(v *apierror.Validation, i int, one *givenValue) {

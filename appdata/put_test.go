@@ -103,16 +103,17 @@ func TestPutForm(t *testing.T) {
 		`{"values":[1]}`:         {"values[0] must be an object"},
 		`{"values":[null]}`:      {"values[0] must be an object"},
 		`[]`:                     {"the body must be an object"},
-		`{"values":[],"more":1}`: {"more is not a known member"},
-		`{"Values":[]}`:          {"Values is not a known member"},
+		`{"values":[],"more":1}`: {"more is not a known member", "values must have 1 to 25 entries"},
+		`{"Values":[]}`:          {"Values is not a known member", "values must have 1 to 25 entries"},
 		one(``):                  {"values[0].resourceType " + types, "values[0].resourceId must have 1 to 256 characters", "values[0].key must not be empty", "values[0].value is missing"},
 		one(`"resourceType":"Invoice","resourceId":"","key":"","value":null`): {
 			"values[0].resourceType " + types, "values[0].resourceId must have 1 to 256 characters", "values[0].key must not be empty", "values[0].value must not be null; DELETE takes a value away"},
 		one(`"resourceType":null,"resourceId":1,"key":true,"value":1`): {"values[0].resourceType must be a string", "values[0].resourceId must be a string", "values[0].key must be a string"},
-		`{"values":[` + on("inv_1", "note", "null") + `]}`:             {"values[0].value must not be null; DELETE takes a value away"},
-		`{"values":[` + on("inv_1", "note", `"a\u0000"`) + `]}`:        {"values[0].value has a NUL character"},
-		`{"values":[` + on("inv_1", "note", `"\ud800"`) + `]}`:         {"values[0].value has half of a surrogate pair"},
-		`{"values":[` + on("inv_1", "note", `{"a":1,"a":2}`) + `]}`:    {"values[0].value.a is given more than once"},
+		one(`"resourceType":5`):                                     {"values[0].resourceType must be a string", "values[0].resourceId must have 1 to 256 characters", "values[0].key must not be empty", "values[0].value is missing"}, // ERR-06
+		`{"values":[` + on("inv_1", "note", "null") + `]}`:          {"values[0].value must not be null; DELETE takes a value away"},
+		`{"values":[` + on("inv_1", "note", `"a\u0000"`) + `]}`:     {"values[0].value has a NUL character"},
+		`{"values":[` + on("inv_1", "note", `"\ud800"`) + `]}`:      {"values[0].value has half of a surrogate pair"},
+		`{"values":[` + on("inv_1", "note", `{"a":1,"a":2}`) + `]}`: {"values[0].value.a is given more than once"},
 		`{"values":[` + on(strings.Repeat("ü", 257), "note", `"x"`) + `]}`: {
 			"values[0].resourceId must have 1 to 256 characters"},
 		`{"values":[` + on("inv_1", "note", `"`+strings.Repeat("x", 4095)+`"`) + `]}`: {

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,25 +49,8 @@ type AppChange struct {
 // cannot be read again. Its error is a validation error of apierror that names
 // everything that is wrong.
 func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserver.CreatedApp, error) {
-	var v apierror.Validation
-	scopes, err := parseScopes(n.Scopes)
+	app, err := c.newApp(by, n)
 	if err != nil {
-		return oauthserver.CreatedApp{}, err
-	}
-	app := oauthserver.NewApp{
-		Name: n.Name, Type: n.Type, OrganizationID: by.organization(&v, n.OrganizationID),
-		RedirectURIs: n.RedirectURIs, Scopes: scopes,
-	}
-	if n.AppURL != nil {
-		app.AppURL = c.appURL(&v, *n.AppURL)
-	}
-	if n.PinnedVersion != nil {
-		app.PinnedVersion = c.version(&v, *n.PinnedVersion, "")
-	}
-	if err := v.Include(c.cfg.OAuth.CheckApp(app)); err != nil {
-		return oauthserver.CreatedApp{}, err
-	}
-	if err := v.Err(); err != nil {
 		return oauthserver.CreatedApp{}, err
 	}
 	var created oauthserver.CreatedApp
@@ -80,6 +62,25 @@ func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserve
 		return oauthserver.CreatedApp{}, err
 	}
 	return created, nil
+}
+
+// newApp returns the app in the terms of the OAuth server, or a validation error.
+func (c *Console) newApp(by Actor, n NewApp) (oauthserver.NewApp, error) {
+	var v apierror.Validation
+	app := oauthserver.NewApp{
+		Name: n.Name, Type: n.Type, OrganizationID: by.organization(&v, n.OrganizationID),
+		RedirectURIs: n.RedirectURIs, Scopes: c.parseScopes(&v, n.Scopes),
+	}
+	if n.AppURL != nil {
+		app.AppURL = c.appURL(&v, *n.AppURL)
+	}
+	if n.PinnedVersion != nil {
+		app.PinnedVersion = c.version(&v, *n.PinnedVersion, "")
+	}
+	if err := v.Include(c.cfg.OAuth.CheckApp(app)); err != nil {
+		return app, err
+	}
+	return app, v.Err()
 }
 
 // Apps lists the apps of the actor's organizations, newest first. Its error is one of
@@ -130,7 +131,8 @@ func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change 
 	return changed, nil
 }
 
-// appChange checks the change that was sent and returns it in the terms of the OAuth server.
+// appChange returns the change that was sent, in the terms of the OAuth server. Its error is
+// CONFLICT or a validation error.
 func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
 	if err := checkVersion(sent.Version.Value, app.Version); err != nil {
 		return oauthserver.AppChange{}, err
@@ -145,10 +147,7 @@ func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.Ap
 	}
 	changed := oauthserver.AppChange{Name: notNull(v, "name", sent.Name), RedirectURIs: notNull(v, "redirectUris", sent.RedirectURIs)}
 	if names := notNull(v, "scopes", sent.Scopes); names != nil {
-		scopes, err := parseScopes(*names)
-		if err != nil {
-			return oauthserver.AppChange{}, err
-		}
+		scopes := c.parseScopes(v, *names)
 		changed.Scopes = &scopes
 	}
 	changed.AppURL = cleared(sent.AppURL, func(raw string) string { return c.appURL(v, raw) })
@@ -185,13 +184,15 @@ func cleared(sent apierror.Optional[string], checked func(string) string) *strin
 	return &value
 }
 
-// parseScopes returns a validation error if a name is not a valid scope name.
-func parseScopes(names []string) (identity.Scopes, error) {
+// parseScopes adds a problem if a name is not a valid scope name. It then returns scopes
+// that have no other problem.
+func (c *Console) parseScopes(v *apierror.Validation, names []string) identity.Scopes {
 	scopes, err := identity.NewScopes(names...)
 	if err != nil {
-		return identity.Scopes{}, apierror.Invalid(fmt.Sprintf("scopes: %v", err))
+		v.Add("scopes: %v", err)
+		return c.cfg.OAuth.Scopes().Requestable()
 	}
-	return scopes, nil
+	return scopes
 }
 
 // appURL holds an App URL to the rules: the page is shown in a frame, and extensions

@@ -46,7 +46,7 @@ func newAppPayload(a oauthserver.App) appPayload {
 
 func (c *Console) createApp(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewApp
-	if err := readBody(r, &n); err != nil {
+	if err := readBody(r, &n, func() error { _, err := c.newApp(by, n); return err }); err != nil {
 		return err
 	}
 	created, err := c.CreateApp(r.Context(), by, n)
@@ -76,7 +76,14 @@ func (c *Console) serveApp(w http.ResponseWriter, _ *http.Request, _ Actor, app 
 
 func (c *Console) updateApp(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var change AppChange
-	if err := readBody(r, &change); err != nil {
+	check := func() error {
+		app, err := c.App(r.Context(), by, r.PathValue("appId"))
+		if err == nil {
+			_, err = c.appChange(app, change)
+		}
+		return err
+	}
+	if err := readBody(r, &change, check); err != nil {
 		return err
 	}
 	app, err := c.UpdateApp(r.Context(), by, r.PathValue("appId"), change)

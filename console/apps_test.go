@@ -100,6 +100,7 @@ func TestAppValidation_CON08(t *testing.T) {
 		}},
 		{"POST /developer/apps", `{"name": 1, "secret": "s", "redirectUris": [null], "Type": "PUBLIC"}`, []string{
 			"name must be a string", "secret is not a known member", "redirectUris[0] must be a string", "Type is not a known member",
+			"type must be CONFIDENTIAL or PUBLIC", "scopes must have at least one entry",
 		}},
 		{"POST /developer/apps", `{"name": "` + strings.Repeat("n", 121) + `", "type": "CONFIDENTIAL", "organizationId": "org_3",
 			"redirectUris": ["http://partner.example/", "https://*.example/", "https://partner.example/#", "com.example:/cb", "https://me@partner.example/"],

@@ -181,16 +181,31 @@ func (c *Console) attemptNow(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) redeliverMany(w http.ResponseWriter, r *http.Request, by Actor) error {
-	var body struct {
-		Since string  `json:"since"`
-		Until *string `json:"until"`
-		Event *string `json:"event"`
-	}
-	if err := readBody(r, &body); err != nil {
+	var body redelivery
+	if err := readBody(r, &body, func() error { _, err := c.failedDeliveries(body); return err }); err != nil {
 		return err
 	}
+	which, err := c.failedDeliveries(body)
+	if err != nil {
+		return err
+	}
+	done, err := c.RedeliverMany(r.Context(), by, refOf(r), which)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, done)
+}
+
+// redelivery is the body of redeliverMany.
+type redelivery struct {
+	Since string  `json:"since"`
+	Until *string `json:"until"`
+	Event *string `json:"event"`
+}
+
+// failedDeliveries returns what a body asks for, or a validation error.
+func (c *Console) failedDeliveries(body redelivery) (which FailedDeliveries, _ error) {
 	var v apierror.Validation
-	var which FailedDeliveries
 	since, ok := parseTime(body.Since)
 	if !ok {
 		v.Add("since must be a time in ISO 8601")
@@ -207,12 +222,5 @@ func (c *Console) redeliverMany(w http.ResponseWriter, r *http.Request, by Actor
 			v.Add("event %.64q is not in the catalog", which.Event)
 		}
 	}
-	if err := v.Err(); err != nil {
-		return err
-	}
-	done, err := c.RedeliverMany(r.Context(), by, refOf(r), which)
-	if err != nil {
-		return err
-	}
-	return apierror.WriteJSON(w, http.StatusAccepted, done)
+	return which, v.Err()
 }

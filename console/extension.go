@@ -171,11 +171,23 @@ func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error 
 	return absent("extension", err)
 }
 
-// checkExtension holds an extension to the rules, with its app as it stands.
-func (c *Console) checkExtension(app oauthserver.App, e Extension) error {
+// checkExtensionChange returns a validation error that names everything that is wrong with
+// the texts of a change.
+func (c *Console) checkExtensionChange(was Extension, change ExtensionChange) error {
 	var v apierror.Validation
-	scope, isKnown := c.cfg.ResourceTypes[e.ResourceType]
-	if !isKnown {
+	was.ResourceType = or(notNull(&v, "resourceType", change.ResourceType), was.ResourceType)
+	was.Path = or(notNull(&v, "path", change.Path), was.Path)
+	was.Label = or(notNull(&v, "label", change.Label), was.Label)
+	if err := v.Include(c.checkTexts(was)); err != nil {
+		return err
+	}
+	return v.Err()
+}
+
+// checkTexts holds the texts of an extension to the rules.
+func (c *Console) checkTexts(e Extension) error {
+	var v apierror.Validation
+	if _, isKnown := c.cfg.ResourceTypes[e.ResourceType]; !isKnown {
 		v.Add("resourceType must be one of %s", strings.Join(slices.Sorted(maps.Keys(c.cfg.ResourceTypes)), ", "))
 	}
 	if e.Path == "" || len(e.Path) > MaxExtensionPath {
@@ -185,9 +197,15 @@ func (c *Console) checkExtension(app oauthserver.App, e Extension) error {
 		v.Add("label must not be empty")
 	}
 	checkLine(&v, "label", e.Label, MaxExtensionLabel)
-	if err := v.Err(); err != nil {
+	return v.Err()
+}
+
+// checkExtension holds an extension to the rules, with its app as it stands.
+func (c *Console) checkExtension(app oauthserver.App, e Extension) error {
+	if err := c.checkTexts(e); err != nil {
 		return err
 	}
+	scope := c.cfg.ResourceTypes[e.ResourceType]
 	if !app.Scopes.Has(scope) {
 		return apierror.New(apierror.ExtensionScopeRequired, e.ResourceType, scope)
 	}

@@ -33,13 +33,16 @@ func newExtensionPayload(e Extension) extensionPayload {
 
 // readExtension reads a body whose strings checkExtension checks for control characters, NUL
 // among them: in a path it is EXTENSION_PATH_INVALID.
-func readExtension(r *http.Request, into any) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{AllowNUL: true})
+func readExtension(r *http.Request, into any, check func() error) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{AllowNUL: true, Check: check})
 }
 
 func (c *Console) addExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewExtension
-	if err := readExtension(r, &n); err != nil {
+	check := func() error {
+		return c.checkTexts(Extension{ResourceType: n.ResourceType, Path: n.Path, Label: n.Label})
+	}
+	if err := readExtension(r, &n, check); err != nil {
 		return err
 	}
 	added, err := c.AddExtension(r.Context(), by, r.PathValue("appId"), n)
@@ -67,7 +70,14 @@ func (c *Console) serveExtension(w http.ResponseWriter, r *http.Request, by Acto
 
 func (c *Console) updateExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var change ExtensionChange
-	if err := readExtension(r, &change); err != nil {
+	check := func() error {
+		was, err := c.Extension(r.Context(), by, refOf(r))
+		if err != nil {
+			return err
+		}
+		return c.checkExtensionChange(was, change)
+	}
+	if err := readExtension(r, &change, check); err != nil {
 		return err
 	}
 	changed, err := c.UpdateExtension(r.Context(), by, refOf(r), change)

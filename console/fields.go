@@ -78,14 +78,16 @@ func (c *Console) fieldRoutes() []route {
 	}
 }
 
-func readDeclaration(r *http.Request) (d appdata.Declaration, err error) {
+// readDeclaration reads a field; check returns what is wrong with one.
+func readDeclaration(r *http.Request, check func(appdata.Declaration) error) (d appdata.Declaration, err error) {
 	choices := apierror.List{Most: appdata.MaxChoices, Refusal: apierror.New(apierror.InvalidChoices)}
-	return d, readBodyWith("choices", choices, r, &d)
+	err = readBodyWith("choices", choices, r, &d, func() error { return check(d) })
+	return d, err
 }
 
 // A field is its own payload.
 func (c *Console) declareField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	d, err := readDeclaration(r)
+	d, err := readDeclaration(r, c.cfg.AppData.Check)
 	if err != nil {
 		return err
 	}
@@ -113,11 +115,18 @@ func (c *Console) serveField(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) changeField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	d, err := readDeclaration(r)
+	ref := refOf(r)
+	d, err := readDeclaration(r, func(d appdata.Declaration) error {
+		field, err := c.Field(r.Context(), by, ref)
+		if err != nil {
+			return err
+		}
+		return c.cfg.AppData.CheckChange(field, d)
+	})
 	if err != nil {
 		return err
 	}
-	field, err := c.ChangeField(r.Context(), by, refOf(r), d)
+	field, err := c.ChangeField(r.Context(), by, ref, d)
 	if err != nil {
 		return err
 	}

@@ -62,18 +62,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	if err := c.changeable(ctx, by, appID); err != nil {
 		return Function{}, err
 	}
-	var v apierror.Validation
-	if strings.TrimSpace(n.Name) == "" {
-		v.Add("name must not be empty")
-	}
-	checkLine(&v, "name", n.Name, MaxFunctionName)
-	if len(n.Source) > MaxFunctionSource {
-		v.Add("source must have at most %d bytes", MaxFunctionSource)
-	}
-	if !utf8.ValidString(n.Source) || strings.ContainsRune(n.Source, 0) {
-		v.Add("source must be UTF-8 without NUL")
-	}
-	if err := v.Err(); err != nil {
+	if err := n.check(); err != nil {
 		return Function{}, err
 	}
 	if err := c.checkSource(ctx, n.Source); err != nil {
@@ -96,6 +85,23 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 		return Function{}, absent("app", err)
 	}
 	return added, nil
+}
+
+// check returns a validation error that names everything that is wrong, but for what the
+// FunctionChecker finds.
+func (n NewFunction) check() error {
+	var v apierror.Validation
+	if strings.TrimSpace(n.Name) == "" {
+		v.Add("name must not be empty")
+	}
+	checkLine(&v, "name", n.Name, MaxFunctionName)
+	if len(n.Source) > MaxFunctionSource {
+		v.Add("source must have at most %d bytes", MaxFunctionSource)
+	}
+	if !utf8.ValidString(n.Source) || strings.ContainsRune(n.Source, 0) {
+		v.Add("source must be UTF-8 without NUL")
+	}
+	return v.Err()
 }
 
 // Functions lists those of an app, oldest first.

@@ -30,7 +30,7 @@ func newFunctionPayload(f Function) functionPayload {
 
 func (c *Console) addFunction(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewFunction
-	if err := readBody(r, &n); err != nil {
+	if err := readBody(r, &n, func() error { return n.check() }); err != nil {
 		return err
 	}
 	added, err := c.AddFunction(r.Context(), by, r.PathValue("appId"), n)

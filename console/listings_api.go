@@ -84,13 +84,13 @@ func (c *Console) serveListing(w http.ResponseWriter, r *http.Request, by Actor)
 	return writeListing(w, http.StatusOK, listing)
 }
 
-func readListing(r *http.Request, into any) error {
-	return readBodyWith("screenshotAssetIds", apierror.List{Most: MaxScreenshots}, r, into)
+func readListing(r *http.Request, into any, check func() error) error {
+	return readBodyWith("screenshotAssetIds", apierror.List{Most: MaxScreenshots}, r, into, check)
 }
 
 func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var body listingBody
-	if err := readListing(r, &body); err != nil {
+	if err := readListing(r, &body, func() error { return body.content().check() }); err != nil {
 		return err
 	}
 	saved, err := c.CreateListing(r.Context(), by, r.PathValue("appId"), body.content())
@@ -105,7 +105,15 @@ func (c *Console) updateListing(w http.ResponseWriter, r *http.Request, by Actor
 		listingBody
 		Version apierror.Optional[int64] `json:"version"`
 	}
-	if err := readListing(r, &body); err != nil {
+	check := func() error {
+		var v apierror.Validation
+		notNull(&v, "version", body.Version)
+		if err := v.Include(body.content().check()); err != nil {
+			return err
+		}
+		return v.Err()
+	}
+	if err := readListing(r, &body, check); err != nil {
 		return err
 	}
 	var v apierror.Validation

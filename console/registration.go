@@ -38,7 +38,12 @@ func (c *Console) issueRegistrationToken(w http.ResponseWriter, r *http.Request,
 	var body struct {
 		OrganizationID string `json:"organizationId"`
 	}
-	if err := readBody(r, &body); err != nil {
+	check := func() error {
+		var v apierror.Validation
+		by.organization(&v, body.OrganizationID)
+		return v.Err()
+	}
+	if err := readBody(r, &body, check); err != nil {
 		return err
 	}
 	token, expiresAt, err := c.IssueRegistrationToken(r.Context(), by, body.OrganizationID)

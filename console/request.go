@@ -15,14 +15,15 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
-// readBody reads the body of a call.
-func readBody(r *http.Request, into any) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{})
+// readBody reads the body of a call. check names what else is wrong with a body that does
+// not fit; see apierror.JSONLimits.
+func readBody(r *http.Request, into any, check func() error) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Check: check})
 }
 
 // readBodyWith reads a body in which one array has a bound of its own.
-func readBodyWith(name string, bound apierror.List, r *http.Request, into any) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Lists: map[string]apierror.List{name: bound}})
+func readBodyWith(name string, bound apierror.List, r *http.Request, into any, check func() error) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Lists: map[string]apierror.List{name: bound}, Check: check})
 }
 
 // readNothing is for calls that take no members: without a body, or with {}.
@@ -37,7 +38,7 @@ func readOptional(r *http.Request, into any) error {
 	}
 	again := *r
 	again.Body = io.NopCloser(body)
-	return readBody(&again, into)
+	return readBody(&again, into, nil)
 }
 
 // query is the query of a call. Parameters that the call does not read are ignored.

@@ -76,6 +76,28 @@ type NewToken struct {
 	ExpiresInDays *int `json:"expiresInDays"`
 }
 
+func (n NewToken) days() int {
+	if n.ExpiresInDays == nil {
+		return defaultTokenDays
+	}
+	return *n.ExpiresInDays
+}
+
+func (n NewToken) lifetime() time.Duration { return time.Duration(n.days()) * day }
+
+// newToken returns the token that the actor describes, or a validation error.
+func (a Actor) newToken(n NewToken) (Token, error) {
+	var v apierror.Validation
+	if days := n.days(); days < 1 || days > int(MaxTokenLifetime/day) {
+		v.Add("expiresInDays must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
+	}
+	name := strings.TrimSpace(n.Name)
+	if length := utf8.RuneCountInString(name); length < 1 || length > maxTokenName || !text.IsStorable(name) {
+		v.Add("name must have 1 to %d characters", maxTokenName)
+	}
+	return Token{Name: name, OrganizationID: a.organization(&v, n.OrganizationID), UserID: a.userID}, v.Err()
+}
+
 // HasToken reports whether a request presents something with the prefix of console tokens,
 // in its only Authorization header.
 func HasToken(r *http.Request) bool {
@@ -123,28 +145,14 @@ func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string
 	if by.token != "" {
 		return "", Token{}, apierror.Forbidden("A console token cannot create tokens")
 	}
-	var v apierror.Validation
-	days := defaultTokenDays
-	if n.ExpiresInDays != nil {
-		days = *n.ExpiresInDays
-	}
-	if days < 1 || days > int(MaxTokenLifetime/day) {
-		v.Add("expiresInDays must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
-	}
-	name := strings.TrimSpace(n.Name)
-	if length := utf8.RuneCountInString(name); length < 1 || length > maxTokenName || !text.IsStorable(name) {
-		v.Add("name must have 1 to %d characters", maxTokenName)
+	token, err := by.newToken(n)
+	if err != nil {
+		return "", Token{}, err
 	}
 	now := c.cfg.Clock.Now()
 	made := secret.New(secret.ConsoleToken)
-	token := Token{
-		ID: id.New(id.ConsoleToken, now), Digest: made.Digest(), OrganizationID: by.organization(&v, n.OrganizationID), UserID: by.userID,
-		Name: name, CreatedAt: now, ExpiresAt: now.Add(time.Duration(days) * day),
-	}
-	if err := v.Err(); err != nil {
-		return "", Token{}, err
-	}
-	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+	token.ID, token.Digest, token.CreatedAt, token.ExpiresAt = id.New(id.ConsoleToken, now), made.Digest(), now, now.Add(n.lifetime())
+	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		entry := by.did(audit.ConsoleTokenCreated, "", token.OrganizationID)
 		entry.Detail = token.Name
 		return entry, c.cfg.Store.CreateConsoleToken(ctx, token, MaxTokens)

@@ -41,7 +41,7 @@ func newTokenPayload(t Token) tokenPayload {
 
 func (c *Console) createToken(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewToken
-	if err := readBody(r, &n); err != nil {
+	if err := readBody(r, &n, func() error { _, err := by.newToken(n); return err }); err != nil {
 		return err
 	}
 	text, token, err := c.CreateToken(r.Context(), by, n)

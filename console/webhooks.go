@@ -41,15 +41,17 @@ func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n N
 	var hook webhooks.Webhook
 	var secret string
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
-		hook, secret, err = c.cfg.Webhooks.Create(ctx, webhooks.NewWebhook{
-			AppID: appID, URL: n.URL, Events: n.Events, Disabled: n.Enabled != nil && !*n.Enabled,
-		})
+		hook, secret, err = c.cfg.Webhooks.Create(ctx, newWebhook(appID, n))
 		return by.did(audit.WebhookCreated, appID, hook.ID), err
 	})
 	if err != nil {
 		return webhooks.Webhook{}, "", absent("app", err)
 	}
 	return hook, secret, nil
+}
+
+func newWebhook(appID string, n NewWebhook) webhooks.NewWebhook {
+	return webhooks.NewWebhook{AppID: appID, URL: n.URL, Events: n.Events, Disabled: n.Enabled != nil && !*n.Enabled}
 }
 
 // Webhooks lists those of an app, oldest first.
@@ -71,15 +73,12 @@ func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webh
 
 // UpdateWebhook changes one; its error is as with [Console.CreateWebhook], or CONFLICT.
 func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (webhooks.Webhook, error) {
-	var v apierror.Validation
-	changed := webhooks.Change{
-		URL: notNull(&v, "url", change.URL), Events: notNull(&v, "events", change.Events), Enabled: notNull(&v, "enabled", change.Enabled), Version: notNull(&v, "version", change.Version),
-	}
-	if err := v.Err(); err != nil {
-		return webhooks.Webhook{}, err
-	}
 	var hook webhooks.Webhook
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+		changed, err := c.webhookChange(change)
+		if err != nil {
+			return audit.Entry{}, err
+		}
 		before, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
 		if err != nil {
 			return audit.Entry{}, err
@@ -91,6 +90,18 @@ func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change W
 		return webhooks.Webhook{}, absent("webhook", err)
 	}
 	return hook, nil
+}
+
+// webhookChange returns the change that was sent, or a validation error.
+func (c *Console) webhookChange(sent WebhookChange) (webhooks.Change, error) {
+	var v apierror.Validation
+	changed := webhooks.Change{
+		URL: notNull(&v, "url", sent.URL), Events: notNull(&v, "events", sent.Events), Enabled: notNull(&v, "enabled", sent.Enabled), Version: notNull(&v, "version", sent.Version),
+	}
+	if err := v.Include(c.cfg.Webhooks.CheckChange(changed)); err != nil {
+		return changed, err
+	}
+	return changed, v.Err()
 }
 
 // DeleteWebhook deletes one; what is queued for it is not sent.

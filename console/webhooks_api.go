@@ -65,7 +65,7 @@ func newHealthPayload(h webhooks.Health) healthPayload {
 
 func (c *Console) createWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewWebhook
-	if err := readBody(r, &n); err != nil {
+	if err := readBody(r, &n, func() error { return c.cfg.Webhooks.Check(newWebhook(r.PathValue("appId"), n)) }); err != nil {
 		return err
 	}
 	hook, secret, err := c.CreateWebhook(r.Context(), by, r.PathValue("appId"), n)
@@ -95,7 +95,7 @@ func (c *Console) serveWebhook(w http.ResponseWriter, r *http.Request, by Actor)
 
 func (c *Console) updateWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var change WebhookChange
-	if err := readBody(r, &change); err != nil {
+	if err := readBody(r, &change, func() error { _, err := c.webhookChange(change); return err }); err != nil {
 		return err
 	}
 	hook, err := c.UpdateWebhook(r.Context(), by, refOf(r), change)

@@ -72,7 +72,7 @@ func TestWebhookValidation_CON02(t *testing.T) {
 		problems   []string
 	}{
 		{"POST " + path + "/webhooks", `{"url": "https://partner.example/", "events": ["invoice.exploded", 1], "secret": "whsec_mine"}`, []string{
-			"events[1] must be a string", "secret is not a known member",
+			"events[1] must be a string", "secret is not a known member", `events[0] "invoice.exploded" is not in the catalog`,
 		}},
 		{"POST " + path + "/webhooks", `{"url": "https://partner.example/", "events": ["invoice.exploded"]}`, []string{`events[0] "invoice.exploded" is not in the catalog`}},
 		{"PATCH " + one, `{"url": null, "events": null, "enabled": null}`, []string{"url must not be null", "events must not be null", "enabled must not be null"}},

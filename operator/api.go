@@ -15,8 +15,10 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-func readBody(r *http.Request, into any) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{})
+// readBody reads the body of a call. check names what else is wrong with a body that does
+// not fit; see apierror.JSONLimits.
+func readBody(r *http.Request, into any, check func() error) error {
+	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Check: check})
 }
 
 func (o *Operator) listApps(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -46,7 +48,7 @@ func (o *Operator) setAppStatus(w http.ResponseWriter, r *http.Request, by Actor
 		Status oauthserver.AppStatus `json:"status"`
 		Reason string                `json:"reason"`
 	}
-	if err := readBody(r, &in); err != nil {
+	if err := readBody(r, &in, func() error { return checkAppStatus(in.Status, in.Reason) }); err != nil {
 		return err
 	}
 	app, err := o.SetAppStatus(r.Context(), by, r.PathValue("appId"), in.Status, in.Reason)
@@ -82,7 +84,12 @@ func (o *Operator) reviewListing(w http.ResponseWriter, r *http.Request, by Acto
 		State console.RevisionState `json:"state"`
 		Note  string                `json:"note"`
 	}
-	if err := readBody(r, &in); err != nil {
+	check := func() error {
+		var v apierror.Validation
+		checkNote(&v, "note", in.Note)
+		return v.Err()
+	}
+	if err := readBody(r, &in, check); err != nil {
 		return err
 	}
 	listing, err := o.ReviewListing(r.Context(), by, r.PathValue("appId"), in.State, in.Note)
@@ -105,7 +112,8 @@ func (o *Operator) setUserStatus(w http.ResponseWriter, r *http.Request, by Acto
 		Status oauthserver.UserStatus `json:"status"`
 		Reason string                 `json:"reason"`
 	}
-	if err := readBody(r, &in); err != nil {
+	check := func() error { return by.checkUserStatus(r.PathValue("userId"), in.Status, in.Reason) }
+	if err := readBody(r, &in, check); err != nil {
 		return err
 	}
 	user, err := o.SetUserStatus(r.Context(), by, r.PathValue("userId"), in.Status, in.Reason)
@@ -124,7 +132,7 @@ func (o *Operator) eraseUser(w http.ResponseWriter, r *http.Request, by Actor) e
 	if _, err := body.Peek(1); !errors.Is(err, io.EOF) {
 		again := *r
 		again.Body = io.NopCloser(body)
-		if err := readBody(&again, &in); err != nil {
+		if err := readBody(&again, &in, nil); err != nil {
 			return err
 		}
 	}
@@ -152,7 +160,7 @@ func (o *Operator) addDocument(w http.ResponseWriter, r *http.Request, by Actor)
 		Host   string `json:"host"`
 		Reason string `json:"reason"`
 	}
-	if err := readBody(r, &in); err != nil {
+	if err := readBody(r, &in, func() error { return checkTrust(in.Host, in.Reason) }); err != nil {
 		return err
 	}
 	added, err := o.TrustDocuments(r.Context(), by, in.Host, in.Reason)

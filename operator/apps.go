@@ -129,19 +129,24 @@ var appActions = map[oauthserver.AppStatus]audit.Action{
 	oauthserver.AppDeactivated: audit.AppDeactivated,
 }
 
+// checkAppStatus returns a validation error that names everything that is wrong.
+func checkAppStatus(status oauthserver.AppStatus, reason string) error {
+	var v apierror.Validation
+	if _, ok := appActions[status]; !ok {
+		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+	}
+	checkReason(&v, reason)
+	return v.Err()
+}
+
 // SetAppStatus suspends, reactivates or deactivates an app, with a reason that its
 // developers see. Deactivation is final: afterwards the error is one of apierror, 409. It is
 // 404 when there is no such app.
 func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, status oauthserver.AppStatus, reason string) (oauthserver.App, error) {
-	var v apierror.Validation
-	action, ok := appActions[status]
-	if !ok {
-		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
-	}
-	checkReason(&v, reason)
-	if err := v.Err(); err != nil {
+	if err := checkAppStatus(status, reason); err != nil {
 		return oauthserver.App{}, err
 	}
+	action := appActions[status]
 	var changed oauthserver.App
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		if err := o.cfg.OAuth.SetAppStatus(ctx, appID, status); err != nil {

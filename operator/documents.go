@@ -21,15 +21,20 @@ func (o *Operator) TrustedDocuments(ctx context.Context, _ Actor) ([]TrustedDocu
 	return o.cfg.Store.TrustedDocuments(ctx)
 }
 
-// TrustDocuments lets the client metadata documents of a host, or below an https URL, count
-// as reviewed. Its error is one of apierror: 409 when they do already, or what is wrong.
-func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason string) (TrustedDocument, error) {
+// checkTrust returns a validation error that names everything that is wrong.
+func checkTrust(host, reason string) error {
 	var v apierror.Validation
 	checkNote(&v, "reason", reason)
 	if _, err := oauthserver.TrustDocuments(host); err != nil || len(host) > maxHost {
 		v.Add("host must be a host such as agent.example, or the beginning of an https URL")
 	}
-	if err := v.Err(); err != nil {
+	return v.Err()
+}
+
+// TrustDocuments lets the client metadata documents of a host, or below an https URL, count
+// as reviewed. Its error is one of apierror: 409 when they do already, or what is wrong.
+func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason string) (TrustedDocument, error) {
+	if err := checkTrust(host, reason); err != nil {
 		return TrustedDocument{}, err
 	}
 	if !strings.Contains(host, "/") {

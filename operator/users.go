@@ -38,22 +38,27 @@ func (o *Operator) User(ctx context.Context, _ Actor, userID string) (UserDetail
 	return UserDetails{user, status}, err
 }
 
+// checkUserStatus returns a validation error that names everything that is wrong.
+func (a Actor) checkUserStatus(userID string, status oauthserver.UserStatus, reason string) error {
+	var v apierror.Validation
+	if _, ok := userActions[status]; !ok {
+		v.Add("status must be ACTIVE, SUSPENDED or RESTRICTED")
+	}
+	checkReason(&v, reason)
+	if userID == a.user.ID {
+		v.Add("you cannot change your own status")
+	}
+	return v.Err()
+}
+
 // SetUserStatus suspends, restricts or reactivates a user, with a reason for the audit log.
 // Its error is one of apierror: 404, everything that is wrong, or that operators cannot
 // change their own status.
 func (o *Operator) SetUserStatus(ctx context.Context, by Actor, userID string, status oauthserver.UserStatus, reason string) (UserDetails, error) {
-	var v apierror.Validation
-	action, ok := userActions[status]
-	if !ok {
-		v.Add("status must be ACTIVE, SUSPENDED or RESTRICTED")
-	}
-	checkReason(&v, reason)
-	if userID == by.user.ID {
-		v.Add("you cannot change your own status")
-	}
-	if err := v.Err(); err != nil {
+	if err := by.checkUserStatus(userID, status, reason); err != nil {
 		return UserDetails{}, err
 	}
+	action := userActions[status]
 	user, err := o.User(ctx, by, userID)
 	if err != nil {
 		return UserDetails{}, err

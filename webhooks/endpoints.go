@@ -43,15 +43,32 @@ type Change struct {
 	Enabled *bool
 }
 
+// Check returns a validation error that names everything that is wrong with a new webhook.
+func (s *Service) Check(n NewWebhook) error {
+	var v apierror.Validation
+	s.checkURL(&v, n.URL)
+	s.checkEvents(&v, n.Events)
+	checkGiven(&v, n)
+	return v.Err()
+}
+
+// CheckChange does the same for a change.
+func (s *Service) CheckChange(c Change) error {
+	var v apierror.Validation
+	if c.URL != nil {
+		s.checkURL(&v, *c.URL)
+	}
+	if c.Events != nil {
+		s.checkEvents(&v, *c.Events)
+	}
+	return v.Err()
+}
+
 // Create adds a webhook to an app and returns it with its secret, which cannot be read
 // again. The error is a validation error of apierror that names every invalid field, an
 // error that wraps [ErrTooMany] or [ErrTaken], or [ErrNotFound] if the app does not exist.
 func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text string, err error) {
-	var v apierror.Validation
-	s.checkURL(&v, n.URL)
-	names := s.checkEvents(&v, n.Events)
-	checkGiven(&v, n)
-	if err := v.Err(); err != nil {
+	if err := s.Check(n); err != nil {
 		return Webhook{}, "", err
 	}
 	now := s.now()
@@ -66,7 +83,7 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 		return Webhook{}, "", err
 	}
 	w = Webhook{
-		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: names, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Version: 1, Secrets: Secrets{Secret: sealed},
+		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: distinct(n.Events), Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Version: 1, Secrets: Secrets{Secret: sealed},
 	}
 	switch err := s.cfg.Store.CreateWebhook(ctx, w, s.cfg.MaxWebhooks); {
 	case errors.Is(err, ErrTooMany):
@@ -102,15 +119,7 @@ const ratedFor = 24 * time.Hour
 // Update changes a webhook; [ErrNotFound], or an error of apierror: a validation error, or
 // CONFLICT. What is queued goes to the new URL.
 func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change) (Webhook, error) {
-	var v apierror.Validation
-	var names []string
-	if c.URL != nil {
-		s.checkURL(&v, *c.URL)
-	}
-	if c.Events != nil {
-		names = s.checkEvents(&v, *c.Events)
-	}
-	if err := v.Err(); err != nil {
+	if err := s.CheckChange(c); err != nil {
 		return Webhook{}, err
 	}
 	now := s.now()
@@ -122,7 +131,7 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 			w.URL = *c.URL
 		}
 		if c.Events != nil {
-			w.Events = names
+			w.Events = distinct(*c.Events)
 		}
 		if c.Enabled != nil {
 			w.Enabled = *c.Enabled
@@ -151,17 +160,23 @@ func (s *Service) checkURL(v *apierror.Validation, raw string) {
 	}
 }
 
-// checkEvents returns the names without repetitions.
-func (s *Service) checkEvents(v *apierror.Validation, names []string) []string {
-	known := make([]string, 0, len(names))
+func (s *Service) checkEvents(v *apierror.Validation, names []string) {
 	for i, name := range names {
 		if _, ok := s.cfg.Catalog.Lookup(name); !ok {
 			v.Add("events[%d] %.64q is not in the catalog", i, name)
-		} else if !slices.Contains(known, name) {
-			known = append(known, name)
 		}
 	}
-	return known
+}
+
+// distinct returns names without repetitions.
+func distinct(names []string) []string {
+	once := make([]string, 0, len(names))
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
 }
 
 // checkGiven validates the fields that fixtures set. Its errors never show the secret.

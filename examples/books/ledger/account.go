@@ -41,14 +41,12 @@ func (a Account) row() []any {
 	return []any{a.ID, a.Code, a.Name, a.Type, a.Archived, a.CreatedAt.UnixMilli()}
 }
 
-func (a Account) validate() error {
-	f := newForm()
+func (a Account) validate(f form) {
 	f.text("code", a.Code, 32)
 	f.text("name", a.Name, 200)
 	if !slices.Contains(accountTypes, a.Type) {
 		f.Add("type must be one of %s", strings.Join(accountTypes, ", "))
 	}
-	return f.Err()
 }
 
 // createAccount serves POST /accounts.
@@ -58,14 +56,12 @@ func (l *Ledger) createAccount(w http.ResponseWriter, r *http.Request) error {
 		Name string `json:"name"`
 		Type string `json:"type"`
 	}
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+	validate := func(f form) { Account{Code: body.Code, Name: body.Name, Type: body.Type}.validate(f) }
+	if err := decode(r, &body, apierror.JSONLimits{}, validate); err != nil {
 		return err
 	}
 	now := l.cfg.Clock.Now()
 	made := Account{ID: id.New(id.Account, now), Code: body.Code, Name: body.Name, Type: body.Type, CreatedAt: stamp.Of(now)}
-	if err := made.validate(); err != nil {
-		return err
-	}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
 		return accounts.created(made, "account.created"), withCode(ctx, tx, made, func(ctx context.Context, tx storage.Tx) error {
 			return accounts.insert(ctx, tx, businessOf(ctx), made.row())

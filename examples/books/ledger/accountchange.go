@@ -18,22 +18,20 @@ type accountChange struct {
 
 // apply returns the account with the changes.
 func (c accountChange) apply(a Account) (Account, error) {
-	var v apierror.Validation
-	change(&v, "code", c.Code, &a.Code)
-	change(&v, "name", c.Name, &a.Name)
-	change(&v, "type", c.Type, &a.Type)
-	change(&v, "archived", c.Archived, &a.Archived)
-	if err := v.Err(); err != nil {
-		return a, err
-	}
-	return a, a.validate()
+	f := newForm()
+	change(f, "code", c.Code, &a.Code)
+	change(f, "name", c.Name, &a.Name)
+	change(f, "type", c.Type, &a.Type)
+	change(f, "archived", c.Archived, &a.Archived)
+	a.validate(f)
+	return a, f.Err()
 }
 
-func change[T any](v *apierror.Validation, name string, sent apierror.Optional[T], value *T) {
+func change[T any](f form, name string, sent apierror.Optional[T], value *T) {
 	switch {
 	case !sent.IsSent:
 	case sent.Value == nil:
-		v.Add("%s must not be null", name)
+		f.Add("%s must not be null", name)
 	default:
 		*value = *sent.Value
 	}
@@ -43,7 +41,14 @@ func change[T any](v *apierror.Validation, name string, sent apierror.Optional[T
 // event.
 func (l *Ledger) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	var body accountChange
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+	check := func() error {
+		was, err := accounts.find(r.Context(), l.cfg.Store, businessOf(r.Context()), r.PathValue("id"), "")
+		if err == nil {
+			_, err = body.apply(was)
+		}
+		return err
+	}
+	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{Check: check}); err != nil {
 		return err
 	}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {

@@ -44,15 +44,13 @@ func (l *Ledger) createContact(t table[Contact]) apierror.Handler {
 			Name  string  `json:"name"`
 			Email *string `json:"email"`
 		}
-		if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
-			return err
-		}
-		f := newForm()
-		f.text("name", body.Name, 200)
-		if body.Email != nil {
-			f.email("email", *body.Email)
-		}
-		if err := f.Err(); err != nil {
+		err := decode(r, &body, apierror.JSONLimits{}, func(f form) {
+			f.text("name", body.Name, 200)
+			if body.Email != nil {
+				f.email("email", *body.Email)
+			}
+		})
+		if err != nil {
 			return err
 		}
 		now := l.cfg.Clock.Now()

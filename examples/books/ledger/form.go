@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,20 @@ const maxMoney = 1_000_000_000_000_000
 type form struct {
 	*apierror.Validation
 	at string // in front of the names, such as "invoices[3]."
+}
+
+// decode reads a body whose members validate checks: the error names every problem of the
+// body at once.
+func decode(r *http.Request, body any, limits apierror.JSONLimits, validate func(form)) error {
+	limits.Check = func() error {
+		f := newForm()
+		validate(f)
+		return f.Err()
+	}
+	if err := apierror.DecodeJSON(r, body, limits); err != nil {
+		return err
+	}
+	return limits.Check()
 }
 
 func newForm() form { return form{Validation: &apierror.Validation{}} }

@@ -26,12 +26,7 @@ func errImportSize() error {
 // createInvoice serves POST /invoices.
 func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
 	var given givenInvoice
-	if err := apierror.DecodeJSON(r, &given, apierror.JSONLimits{}); err != nil {
-		return err
-	}
-	f := newForm()
-	given.validate(f)
-	if err := f.Err(); err != nil {
+	if err := decode(r, &given, apierror.JSONLimits{}, func(f form) { given.validate(f) }); err != nil {
 		return err
 	}
 	if given.CustomerID != nil {
@@ -52,12 +47,10 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 	limits := apierror.JSONLimits{
 		MaxBytes: maxImportBody, MaxText: maxImportText,
 		Lists: map[string]apierror.List{"invoices": {Most: MaxImport, Refusal: errImportSize()}},
+		Check: func() error { return l.validateImport(r.Context(), body.Invoices) },
 	}
 	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
 		return err
-	}
-	if n := len(body.Invoices); n < 1 || n > MaxImport {
-		return errImportSize()
 	}
 	if err := l.validateImport(r.Context(), body.Invoices); err != nil {
 		return apierror.Wrap("ledger", err)
@@ -74,6 +67,9 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 // validateImport says everything that is wrong, customers included, by the index of the
 // invoice.
 func (l *Ledger) validateImport(ctx context.Context, given []givenInvoice) error {
+	if n := len(given); n < 1 || n > MaxImport {
+		return errImportSize()
+	}
 	var ids []string
 	for _, g := range given {
 		if g.CustomerID != nil && !slices.Contains(ids, *g.CustomerID) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/storage"
@@ -59,14 +58,13 @@ func (l *Ledger) postEntry(w http.ResponseWriter, r *http.Request) error {
 		Currency string      `json:"currency"`
 		Lines    []givenLine `json:"lines"`
 	}
-	if err := apierror.DecodeJSON(r, &body, entryLimits()); err != nil {
-		return err
-	}
-	f := newForm()
-	f.date("date", body.Date)
-	f.currency(body.Currency)
-	lines := validateLines(f, body.Lines)
-	if err := f.Err(); err != nil {
+	var lines []Line
+	err := decode(r, &body, entryLimits(), func(f form) {
+		f.date("date", body.Date)
+		f.currency(body.Currency)
+		lines = validateLines(f, body.Lines)
+	})
+	if err != nil {
 		return err
 	}
 	now := l.cfg.Clock.Now()

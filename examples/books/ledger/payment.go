@@ -40,18 +40,16 @@ func (l *Ledger) createPayment(w http.ResponseWriter, r *http.Request) error {
 		Amount    *int64 `json:"amount"`
 		Currency  string `json:"currency"`
 	}
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
-		return err
-	}
-	f := newForm()
-	f.text("invoiceId", body.InvoiceID, 64)
-	amount := f.money("amount", body.Amount, 1)
-	f.currency(body.Currency)
-	if err := f.Err(); err != nil {
+	err := decode(r, &body, apierror.JSONLimits{}, func(f form) {
+		f.text("invoiceId", body.InvoiceID, 64)
+		f.money("amount", body.Amount, 1)
+		f.currency(body.Currency)
+	})
+	if err != nil {
 		return err
 	}
 	now := l.cfg.Clock.Now()
-	made := Payment{ID: id.New(id.Payment, now), InvoiceID: body.InvoiceID, Amount: amount, Currency: body.Currency, CreatedAt: stamp.Of(now)}
+	made := Payment{ID: id.New(id.Payment, now), InvoiceID: body.InvoiceID, Amount: *body.Amount, Currency: body.Currency, CreatedAt: stamp.Of(now)}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {
 		invoice, err := pay(ctx, tx, businessOf(ctx), made)
 		if err != nil {
