@@ -19,8 +19,9 @@
 //
 // # Lockouts
 //
-// A [Lockout] counts failures that the caller reports with [Limiter.Fail]. Its
-// window begins with the first failure. The failure that exceeds the rule still
+// A [Lockout] counts failures that the caller reports with [Limiter.Fail]. Its window is
+// any time of that length, wherever it begins, so each failure counts for exactly that long.
+// The failure that exceeds the rule still
 // gets the response of a failure; from then on Check rejects requests until the
 // lockout has ended. Rejected requests do not extend it, and afterwards the
 // count starts from zero.

@@ -88,6 +88,45 @@ func TestFlood(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
+// TestFloodOfFailures: the times of failures take bounded memory too, and the busiest key
+// is remembered (OLIM-06,
+// LOCK-05). It is not parallel, for it measures the heap.
+func TestFloodOfFailures(t *testing.T) {
+	const keys, maxBytes = 4_000, 2 << 20
+	ctx, now := t.Context(), time.UnixMilli(1_900_000_000_000)
+	before := heap()
+	m := newMemory(t, maxBytes)
+	address := ratelimit.Lockouts{{Key: ratelimit.NewKey("address"), Rule: ratelimit.DefaultLimits().AuthFailuresPerIP}}
+	for i := range 30 {
+		at := now.Add(time.Duration(i) * time.Second)
+		for n := range keys {
+			if _, err := m.Fail(ctx, at.Add(time.Duration(n)*time.Microsecond), pairOf(numbered(n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 3 { // 90 in all
+			if _, err := m.Fail(ctx, at.Add(time.Duration(n)*time.Millisecond), address); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if grown := heap() - before; grown > maxBytes {
+		t.Errorf("%d keys took %d bytes, more than %d", keys, grown, maxBytes)
+	}
+	if isLocked(t, m, now.Add(30*time.Second), address) {
+		t.Error("90 failures locked the address out")
+	}
+	for n := range 11 {
+		if _, err := m.Fail(ctx, now.Add(30*time.Second+time.Duration(n)*time.Millisecond), address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !isLocked(t, m, now.Add(31*time.Second), address) {
+		t.Error("101 failures did not lock the address out: the flood made the limiter forget")
+	}
+	runtime.KeepAlive(m)
+}
+
 // TestFloodOfLockouts: with no room left for lockouts the live ones stay (OLIM-06), new
 // ones are not recorded and no other client is locked out; when the live ones have ended
 // there is room again.
@@ -109,7 +148,7 @@ func TestFloodOfLockouts(t *testing.T) {
 		return isLocked(t, m, now, l)
 	}
 
-	const keys = 20_000
+	const keys = 4_000
 	held := map[int]bool{}
 	for i := range keys {
 		if lock(now, i) {

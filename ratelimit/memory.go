@@ -14,7 +14,7 @@ const (
 // MemoryConfig configures a Memory. The zero value is ready for use.
 type MemoryConfig struct {
 	// MaxBytes caps the memory that the limiter ever holds. Zero means 64 MiB,
-	// which is room for 1.4 million counters and 470,000 lockouts; less than
+	// which is room for 1.4 million counters and 58,000 lockouts; less than
 	// 1 MiB is refused. Memory is taken as keys arrive and then kept.
 	MaxBytes int64
 }
@@ -27,12 +27,14 @@ type MemoryConfig struct {
 // compete for a place: the busiest are remembered. A live lockout is never
 // forgotten. A key that failed, but not yet too often, is treated like a
 // counter; a lockout takes the place where its failures were counted and
-// needs no further room. Should all places that a key can take be held by live
+// needs no further room. The times of its failures are exact for rules of fewer
+// than 128 failures as long as there is room; without it failures that are close to each
+// other are counted at the time of the later one. Should all places that a key can take be held by live
 // lockouts, its failures go uncounted and only the counters limit it, so that no
 // client is locked out for the failures of others.
 type Memory struct {
-	counters *table
-	lockouts *table
+	counters *counterTable
+	lockouts *failureTable
 }
 
 var (
@@ -51,7 +53,7 @@ func NewMemory(config MemoryConfig) (*Memory, error) {
 		return nil, fmt.Errorf("memory limiter: MaxBytes %d is less than %d", size, minMaxBytes)
 	}
 	size -= size / 16 // what the allocator rounds up
-	return &Memory{counters: newTable(size / 4 * 3), lockouts: newTable(size / 4)}, nil
+	return &Memory{counters: newCounterTable(size / 4 * 3), lockouts: newFailureTable(size / 4)}, nil
 }
 
 // Check implements Limiter. Its errors wrap ErrInvalid; the context is not used.

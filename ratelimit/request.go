@@ -50,8 +50,9 @@ type Lockout struct {
 	Rule LockoutRule
 }
 
-// LockoutRule locks a key out, For so long, after more than MoreThan failures
-// Within a time that runs from the first of them.
+// LockoutRule locks a key out, For so long, after more than MoreThan failures Within a time,
+// wherever that time begins: a failure locks the key out if it and the MoreThan failures
+// before it happened in less than Within.
 type LockoutRule struct {
 	MoreThan int           // at least 1
 	Within   time.Duration // whole milliseconds, at most MaxWindow

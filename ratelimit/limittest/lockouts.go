@@ -48,6 +48,10 @@ func lockoutScripts() []script {
 		MoreThan: 2, Within: 10 * time.Second, For: time.Minute,
 	}}}
 
+	many := ratelimit.Lockouts{{Key: ratelimit.NewKey("many"), Rule: ratelimit.LockoutRule{
+		MoreThan: 300, Within: time.Minute, For: time.Minute,
+	}}}
+
 	scripts := []script{
 		{name: "LOCK-01 the 31st failure locks the pair", start: epoch(), steps: []step{
 			{fail: a, times: 30, want: "allowed"},
@@ -79,12 +83,39 @@ func lockoutScripts() []script {
 			{at: sec, fail: short, times: 2},
 			{at: sec, check: checking(short), want: "allowed"},
 		}},
-		{name: "LOCK-05 the minute runs from the first failure", start: epoch(), steps: []step{
+		{name: "LOCK-05 a failure counts for a minute", start: epoch(), steps: []step{
 			{at: 0, fail: a, times: 30},
-			{at: last + ms, fail: a, times: 30},
+			{at: last + ms, fail: a, times: 30, want: "allowed"},
 			{at: last + ms, check: checking(a), want: "allowed"},
-			{at: last + ms + last, fail: a},
+			{at: last + ms + last, fail: a, want: locks},
 			{at: last + ms + last, check: checking(a), want: "lockout 0 for 1m0s"},
+		}},
+		{name: "LOCK-05 any minute counts", start: epoch(), steps: []step{
+			{at: 0, fail: a, want: "allowed"},
+			{at: 56 * sec, fail: a, times: 29, want: "allowed"},
+			{at: 61 * sec, fail: a, want: "allowed"},
+			{at: 61 * sec, fail: a, want: locks},
+			{at: 61 * sec, fail: a, want: "lockout 0 for 1m0s"},
+			{at: 120 * sec, check: checking(a), want: "lockout 0 for 1s"},
+			{at: 121 * sec, check: checking(a), want: "allowed"},
+		}},
+		{name: "LOCK-05 at the border of a minute", start: epoch(), steps: []step{
+			{at: 0, fail: a, want: "allowed"},
+			{at: sec, fail: a, times: 29, want: "allowed"},
+			{at: last + ms, fail: a, want: "allowed"},
+			{at: sec + last, fail: a, want: locks},
+		}},
+		{name: "LOCK-05 a failure every two seconds never locks out", start: epoch(), steps: slowFailures(a, 2*sec, 200)},
+		{name: "LOCK-05 a rule of many failures", start: epoch(), steps: append(slowFailures(many, 100*ms, 300),
+			step{at: 30 * sec, fail: many, want: locks},
+			step{at: 30 * sec, check: checking(many), want: "lockout 0 for 1m0s"},
+		)},
+		{name: "LOCK-05 a failure that is forgiven is the one of its time", start: epoch(), steps: []step{
+			{at: 0, fail: long, want: "allowed"},
+			{at: 9 * sec, fail: long, want: "allowed"},
+			{at: 0, forgive: long},
+			{at: 10 * sec, fail: long, want: "allowed"},
+			{at: 18 * sec, fail: long, want: locks},
 		}},
 		{name: "LOCK-05 a failure without a client counts for the address", start: epoch(), steps: []step{
 			{fail: token.alone(), times: 101},
@@ -167,6 +198,18 @@ func lockoutScripts() []script {
 		}},
 	}
 
+	anyMinute := script{name: "LOCK-05 any minute counts for the address", start: epoch()}
+	for i := range 130 {
+		anyMinute.steps = append(anyMinute.steps, step{at: time.Duration(i) * 610 * ms, fail: token.pair(fmt.Sprint("client ", i)), want: "allowed"})
+	}
+	end := 129 * 610 * ms // the 98 failures before it lie within a minute
+	anyMinute.steps = append(anyMinute.steps,
+		step{at: end, fail: token.alone(), want: "allowed"},
+		step{at: end, fail: token.alone(), want: locks},
+		step{at: end, check: checking(a), want: "lockout 1 for 1m0s"},
+	)
+	scripts = append(scripts, anyMinute)
+
 	across := script{name: "LOCK-02 the 101st failure locks the address", start: epoch()}
 	for i := range 100 {
 		across.steps = append(across.steps, step{fail: token.pair(fmt.Sprint("client ", i))})
@@ -180,4 +223,13 @@ func lockoutScripts() []script {
 		step{at: sec + last + ms, check: checking(b), want: "allowed"},
 	)
 	return append(scripts, across)
+}
+
+// slowFailures are failures at intervals, each of them allowed.
+func slowFailures(lockouts ratelimit.Lockouts, every time.Duration, n int) []step {
+	steps := make([]step, n)
+	for i := range steps {
+		steps[i] = step{at: time.Duration(i) * every, fail: lockouts, want: "allowed"}
+	}
+	return steps
 }

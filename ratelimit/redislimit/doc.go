@@ -14,8 +14,9 @@
 //
 // # What is kept
 //
-// A counter's key in Redis carries the number of its window, and a lockout
-// holds times of the caller's clock in milliseconds: what has ended is checked
+// A counter's key in Redis carries the number of its window. A lockout has two keys: when it
+// ends, and a list of the times of its failures, no longer than its rule. Both
+// hold times of the caller's clock in milliseconds: what has ended is checked
 // by the time passed in. Expiry only cleans up. It runs in real time and comes
 // after twice the length of the window, so a clock that stands still for
 // longer than that loses counts. Keys are digests of fixed length. Give the

@@ -15,7 +15,7 @@ import (
 
 // checkScript counts in as many keys as there are in ARGV, which holds their
 // times to live, and reads the lockouts of the others. It responds with a number
-// for each key: the count, or when the lockout ends, 0 for none.
+// for each key: the count, or when the lockout ends or ended, 0 for none.
 const checkScript = `
 local reply = {}
 for i = 1, #ARGV do
@@ -25,62 +25,65 @@ for i = 1, #ARGV do
   end
 end
 for i = #ARGV + 1, #KEYS do
-  local lockout = redis.call('HMGET', KEYS[i], 'locked', 'ends')
-  reply[i] = lockout[1] == '1' and tonumber(lockout[2]) or 0
+  reply[i] = tonumber(redis.call('GET', KEYS[i]) or '0')
 end
 return reply
 `
 
-// failScript counts a failure for each key, unless one of them is locked out. ARGV[1] is
-// now; then come four for each key: more than, within, for, and the time to live. All
-// times are in milliseconds. It responds with a number for each key: when its lockout
-// ends, 0 for none before this failure; and with 1 if this failure began a lockout, else 0.
+// failScript counts a failure for each lockout, unless one of them is locked out. A lockout has
+// two keys: when it ends or ended, and the times of its failures, the latest first. ARGV[1] is
+// now; then come four for each lockout: more than, within, for, and the time to live. All times
+// are in milliseconds. It responds with a number for each lockout: when it ends or ended, 0
+// for none before this failure; and with 1 if this failure began a lockout, else 0.
 const failScript = `
 local now = tonumber(ARGV[1])
-local reply, states, refused, began = {}, {}, false, 0
-for i, key in ipairs(KEYS) do
-  local state = redis.call('HMGET', key, 'count', 'ends', 'locked')
-  local count, ends, locked = tonumber(state[1]), tonumber(state[2]), state[3]
-  if not ends or now >= ends then
-    count, ends, locked = 0, now + tonumber(ARGV[4 * i - 1]), '0'
+local reply, refused, began = {}, false, 0
+for i = 1, #KEYS / 2 do
+  reply[i] = tonumber(redis.call('GET', KEYS[2 * i - 1]) or '0')
+  refused = refused or now < reply[i]
+end
+if not refused then
+  for i = 1, #KEYS / 2 do
+    local lockout, failures, at = KEYS[2 * i - 1], KEYS[2 * i], 4 * i - 2
+    local more_than, within, ttl = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), ARGV[at + 3]
+    if reply[i] > 0 then
+      redis.call('DEL', lockout, failures)
+    end
+    -- A failure that is recorded late counts at the time of the last one.
+    local last = redis.call('LINDEX', failures, 0)
+    local at_time = (last and tonumber(last) > now) and last or ARGV[1]
+    local first = redis.call('LINDEX', failures, -1)
+    while first and tonumber(at_time) - tonumber(first) >= within do
+      redis.call('RPOP', failures)
+      first = redis.call('LINDEX', failures, -1)
+    end
+    local count = redis.call('LPUSH', failures, at_time)
+    redis.call('PEXPIRE', failures, ttl)
+    if count > more_than then
+      redis.call('SET', lockout, string.format('%.0f', now + tonumber(ARGV[at + 2])), 'PX', ttl)
+      began = 1
+    end
   end
-  reply[i] = locked == '1' and ends or 0
-  refused = refused or locked == '1'
-  states[i] = {count + 1, ends}
 end
-if refused then
-  reply[#KEYS + 1] = 0
-  return reply
-end
-for i, key in ipairs(KEYS) do
-  local at, count, within, locked = 4 * i - 2, states[i][1], states[i][2], '0'
-  local ends = within
-  if count > tonumber(ARGV[at]) then
-    locked, ends, began = '1', now + tonumber(ARGV[at + 2]), 1
-  end
-  redis.call('HSET', key, 'count', count, 'ends', string.format('%.0f', ends), 'locked', locked, 'within', string.format('%.0f', within))
-  redis.call('PEXPIRE', key, ARGV[at + 3])
-end
-reply[#KEYS + 1] = began
+reply[#reply + 1] = began
 return reply
 `
 
-// forgiveScript takes back one failure of each key, and the lockout that it began. The
-// failures that remain count until the time that they would have counted without it.
-// ARGV[1] is now, in milliseconds; then comes more than, for each key.
+// forgiveScript takes back one failure of each lockout, and the lockout that it began. The
+// failures that remain count for as long as they would have counted without it. ARGV[1] is
+// now; then come more than and within for each lockout. All times are in milliseconds.
 const forgiveScript = `
 local now = tonumber(ARGV[1])
-for i, key in ipairs(KEYS) do
-  local state = redis.call('HMGET', key, 'count', 'ends', 'within')
-  local count, ends, within = tonumber(state[1]), tonumber(state[2]), state[3]
-  if ends and now < ends then
-    if count <= 1 then
-      redis.call('DEL', key)
-    else
-      redis.call('HSET', key, 'count', count - 1)
-      if count - 1 <= tonumber(ARGV[i + 1]) then
-        redis.call('HSET', key, 'locked', '0', 'ends', within or state[2])
-      end
+for i = 1, #KEYS / 2 do
+  local lockout, failures = KEYS[2 * i - 1], KEYS[2 * i]
+  local ends = tonumber(redis.call('GET', lockout) or '0')
+  local last = redis.call('LINDEX', failures, 0)
+  if last and (ends == 0 and now < tonumber(last) + tonumber(ARGV[2 * i + 1]) or now < ends) then
+    if redis.call('LREM', failures, 1, ARGV[1]) == 0 then
+      redis.call('LPOP', failures)
+    end
+    if redis.call('LLEN', failures) <= tonumber(ARGV[2 * i]) then
+      redis.call('DEL', lockout)
     end
   end
 end
@@ -204,13 +207,13 @@ func tally(req *ratelimit.Request, counts, ends []int64) ratelimit.Tally {
 // fail counts failures. It returns when the lockouts end that refused, as check does, and
 // whether it began one.
 func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Tally, error) {
-	keys := make([]string, 0, ratelimit.MaxLockouts)
+	keys := make([]string, 0, 2*ratelimit.MaxLockouts)
 	args := make([]any, 1, 1+4*ratelimit.MaxLockouts)
 	args[0] = now.UnixMilli()
 	for i := range failed {
 		if l := &failed[i]; l.IsUsed() {
 			within, lock := l.Rule.Within.Milliseconds(), l.Rule.For.Milliseconds()
-			keys = append(keys, s.lockoutKey(l))
+			keys = append(keys, s.lockoutKey(l), s.failuresKey(l))
 			args = append(args, l.Rule.MoreThan, within, lock, 2*max(within, lock))
 		}
 	}
@@ -221,11 +224,12 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 	if err != nil {
 		return ratelimit.Tally{}, err
 	}
-	if len(reply) != len(keys)+1 {
-		return ratelimit.Tally{}, fmt.Errorf("redis returned %d numbers for the failures of %d keys", len(reply), len(keys))
+	n := len(keys) / 2
+	if len(reply) != n+1 {
+		return ratelimit.Tally{}, fmt.Errorf("redis returned %d numbers for the failures of %d lockouts", len(reply), n)
 	}
-	found := tally(&ratelimit.Request{Lockouts: failed}, nil, reply[:len(keys)])
-	found.BeganLockout = reply[len(keys)] == 1
+	found := tally(&ratelimit.Request{Lockouts: failed}, nil, reply[:n])
+	found.BeganLockout = reply[n] == 1
 	return found, nil
 }
 
@@ -234,8 +238,8 @@ func (s *store) forgive(ctx context.Context, now time.Time, failed ratelimit.Loc
 	args := []any{now.UnixMilli()}
 	for i := range failed {
 		if l := &failed[i]; l.IsUsed() {
-			keys = append(keys, s.lockoutKey(l))
-			args = append(args, l.Rule.MoreThan)
+			keys = append(keys, s.lockoutKey(l), s.failuresKey(l))
+			args = append(args, l.Rule.MoreThan, l.Rule.Within.Milliseconds())
 		}
 	}
 	if len(keys) == 0 {
@@ -254,6 +258,12 @@ func (s *store) counterKey(c *ratelimit.Counter, now time.Time) string {
 	return string(b)
 }
 
+// lockoutKey and failuresKey name the two keys of a lockout. The braces put both on one node of
+// a cluster.
 func (s *store) lockoutKey(l *ratelimit.Lockout) string {
-	return s.prefix + "l:" + l.Key.String()
+	return s.prefix + "l:{" + l.Key.String() + "}"
+}
+
+func (s *store) failuresKey(l *ratelimit.Lockout) string {
+	return s.prefix + "f:{" + l.Key.String() + "}"
 }
