@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
@@ -75,48 +76,61 @@ func TestForeignTokens(t *testing.T) {
 	}
 }
 
-// META-05: SessionCORS is about the app origin, on routes that allow sessions alone.
-func TestSessionCORS(t *testing.T) {
+// META-05: SessionOrigins are about exactly these origins, on routes that allow sessions alone.
+func TestSessionOrigins(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.AppURL = "https://App.example.com:443" // browsers spell it in another way
 	cfg.Host, cfg.Developers = somebody{partnertest.NewHost()}, partnertest.NewHost()
 	cfg.Routes = []guard.Route{{Pattern: "POST /mine", Scope: "invoices:read", SessionsAllowed: true, Handler: guard.HTTP(http.HandlerFunc(teapot))}}
 	off := platform(t, cfg)
-	cfg.SessionCORS = true
+	cfg.SessionOrigins = []string{cfg.AppURL, "https://SPA.example.com/"}
 	on := platform(t, cfg)
-	const app, other = "https://app.example.com", "https://spa.example.com"
+	cfg.APIRoutes = http.HandlerFunc(teapot)
+	withRoutes := platform(t, cfg)
+	const app, spa, other = "https://app.example.com", "https://spa.example.com", "https://other.example.com"
 	for _, test := range []struct {
 		name        string
-		h           http.Handler
+		p           *partnerkit.Platform
 		call        string
 		origin      string
 		allowed     string
 		credentials string
 	}{
-		{"a route", on.API(), "POST /mine", app, app, "true"},
-		{"its preflight", on.API(), "OPTIONS /mine", app, app, "true"},
-		{"another origin", on.API(), "OPTIONS /mine", other, "*", ""},
-		{"the API's own origin", on.API(), "POST /mine", "https://api.example.com", "*", ""},
-		{"origin null", on.API(), "OPTIONS /mine", "null", "*", ""},
-		{"off", off.API(), "POST /mine", app, "*", ""},
-		{"off, a preflight", off.API(), "OPTIONS /mine", app, "*", ""},
-		{"the token endpoint", on.API(), "POST /oauth/token", app, "*", ""},
-		{"its preflight too", on.API(), "OPTIONS /oauth/token", app, "*", ""},
-		{"metadata", on.API(), "GET /.well-known/oauth-authorization-server", app, "*", ""},
-		{"events", on.API(), "GET /events", app, "*", ""},
-		{"the console's JSON", on.API(), "POST /developer/apps", app, "", ""},
-		{"a page", on.App(), "POST /device", app, "", ""},
+		{"a route", on, "POST /mine", app, app, "true"},
+		{"its preflight", on, "OPTIONS /mine", app, app, "true"},
+		{"the other origin", on, "POST /mine", spa, spa, "true"},
+		{"its preflight too", on, "OPTIONS /mine", spa, spa, "true"},
+		{"a route of the host", withRoutes, "POST /home", spa, spa, "true"},
+		{"a preflight of the host's", withRoutes, "OPTIONS /home", spa, spa, "true"},
+		{"a route of the host, another origin", withRoutes, "OPTIONS /home", other, "*", ""},
+		{"no route of the host", on, "POST /home", spa, "*", ""},
+		{"events beside routes of the host", withRoutes, "OPTIONS /events", spa, spa, "true"},
+		{"another origin", on, "OPTIONS /mine", other, "*", ""},
+		{"the API's own origin", on, "POST /mine", "https://api.example.com", "*", ""},
+		{"origin null", on, "OPTIONS /mine", "null", "*", ""},
+		{"off", off, "POST /mine", app, "*", ""},
+		{"off, a preflight", off, "OPTIONS /mine", app, "*", ""},
+		{"the token endpoint", on, "POST /oauth/token", app, "*", ""},
+		{"the preflight of the token endpoint", on, "OPTIONS /oauth/token", app, "*", ""},
+		{"metadata", on, "GET /.well-known/oauth-authorization-server", app, "*", ""},
+		{"events", on, "GET /events", app, "*", ""},
+		{"the console's JSON", on, "POST /developer/apps", app, "", ""},
 	} {
 		t.Run("META-05 "+test.name, func(t *testing.T) {
-			w := send(test.h, test.call, "Origin", test.origin, "Access-Control-Request-Method", "POST")
+			w := send(test.p.API(), test.call, "Origin", test.origin, "Access-Control-Request-Method", "POST")
 			h := w.Header()
 			if h.Get("Access-Control-Allow-Origin") != test.allowed || h.Get("Access-Control-Allow-Credentials") != test.credentials {
 				t.Errorf("%d %v, want origin %q, credentials %q", w.Code, h, test.allowed, test.credentials)
 			}
-			if test.call == "POST /mine" && test.origin == app && w.Code != http.StatusTeapot { // CON-07: our own page may write
+			isOwn := test.call == "POST /mine" || test.call == "POST /home" && test.p != on
+			if isOwn && test.credentials != "" && w.Code != http.StatusTeapot { // CON-07: our own page may write
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
+	}
+	page := send(on.App(), "POST /device", "Origin", app)
+	if h := page.Header(); h.Get("Access-Control-Allow-Origin") != "" || h.Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("META-05 a page: %v", h)
 	}
 }

@@ -3,6 +3,8 @@ package partnerkit
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -24,6 +26,11 @@ func (c *Config) check() error {
 	for _, one := range []struct{ field, url string }{{"APIURL", c.APIURL}, {"AppURL", c.AppURL}} {
 		_, ok := oauthserver.WebOrigin(one.url)
 		add(!ok, "%s is %q; it must be an origin such as https://api.example.com", one.field, one.url)
+	}
+	for i, origin := range c.SessionOrigins {
+		u, err := url.Parse(origin)
+		_, ok := oauthserver.WebOrigin(origin)
+		add(err != nil || !ok || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "", "SessionOrigins[%d] is %q; it must be an origin such as https://spa.example.com", i, origin)
 	}
 	for _, err := range []error{c.Limits.Validate(), c.Lifetimes.Validate()} {
 		if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // errors.Join made it

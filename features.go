@@ -92,13 +92,13 @@ func (p *Platform) newSurface() (err error) {
 	if err != nil {
 		return err
 	}
-	sessionOrigin := ""
-	if c.SessionCORS {
-		sessionOrigin = c.AppURL
+	sessionOrigins := make([]string, len(c.SessionOrigins))
+	for i, origin := range c.SessionOrigins {
+		sessionOrigins[i], _ = oauthserver.WebOrigin(origin) // as browsers spell it; check accepted it
 	}
 	p.guard, err = guard.New(guard.Config{
 		Tokens: p.oauth, Sessions: c.Host, ForeignTokens: c.ForeignTokens, Users: c.Store, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
-		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL}, SessionOrigin: sessionOrigin,
+		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL}, SessionOrigins: sessionOrigins,
 		Idempotency: p.keys.Wrap, Analytics: p.calls,
 		ErrorShape: c.ErrorShape, Service: c.Service, ResourceMetadata: p.oauth.ResourceMetadataURL,
 		Limiter: c.Limiter, Limits: c.Limits, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,

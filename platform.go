@@ -93,10 +93,12 @@ type Config struct {
 	// treated like those of a person with a session: Routes with SessionsAllowed, else
 	// APIRoutes. The console takes cookies only.
 	ForeignTokens guard.ForeignTokens
-	// SessionCORS lets pages of AppURL call Routes with SessionsAllowed with the session
-	// cookie: their responses name that origin and allow credentials. Pages of other
-	// origins can call the API host without credentials, as they can when it is false.
-	SessionCORS bool
+	// SessionOrigins are the origins whose pages may call the API host with the session
+	// cookie: Routes with SessionsAllowed and APIRoutes. AppURL can be one of them. Responses
+	// to these pages name their origin and allow credentials, and their writes pass the check
+	// against cross-site requests. Pages of all other origins can call the API host without
+	// credentials. Name only origins whose pages may do all that a signed-in person may.
+	SessionOrigins []string
 	// Schemas are JSON Schemas by name, to which the descriptions of Routes refer as
 	// "#/components/schemas/Name"; see [Platform.OpenAPI].
 	Schemas map[string]json.RawMessage

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -87,10 +88,10 @@ type Config struct {
 	// Origins are the origins whose pages may send writes with a session cookie, such
 	// as https://app.example.com. Others are refused, besides the API's own.
 	Origins []string
-	// SessionOrigin is the origin whose pages may call routes with SessionsAllowed with
-	// the browser's cookies (credentialed CORS), spelled as browsers do: in lower case,
-	// without a default port. It is usually one of Origins. Empty: pages of no origin.
-	SessionOrigin string
+	// SessionOrigins are origins whose pages may call routes with SessionsAllowed, and
+	// Fallback, with the browser's cookies (credentialed CORS), spelled as browsers do: in
+	// lower case, without a default port. Their writes are accepted as those of Origins.
+	SessionOrigins []string
 	// Idempotency wraps the handlers of routes that write; it runs after all
 	// gates. Nil means none; [Respond] needs one.
 	Idempotency Middleware
@@ -127,6 +128,7 @@ type Surface struct {
 	mux           *http.ServeMux
 	patterns      []string // of all routes, in the order in which they were opened
 	undeclared    gates
+	hasFallback   bool
 	handler       http.Handler // route, behind CORS
 }
 
@@ -146,10 +148,11 @@ func New(cfg Config) (*Surface, error) {
 		versionHeader: http.CanonicalHeaderKey(oauthserver.VersionHeader(cfg.Service)),
 		origins:       http.NewCrossOriginProtection(),
 		mux:           http.NewServeMux(),
+		hasFallback:   cfg.Fallback != nil,
 	}
-	for _, origin := range cfg.Origins {
+	for _, origin := range slices.Concat(cfg.Origins, cfg.SessionOrigins) {
 		if err := s.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("guard: Config.Origins: %w", err)
+			return nil, fmt.Errorf("guard: Config.Origins or SessionOrigins: %w", err)
 		}
 	}
 	if s.versions, err = cfg.Versions.index(); err != nil {

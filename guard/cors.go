@@ -6,17 +6,21 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// cors lets pages call next: those of SessionOrigin with the browser's cookies where sessions
+// cors lets pages call next: those of SessionOrigins with the browser's cookies where sessions
 // are allowed, and those of any origin without.
 func (s *Surface) cors(next http.Handler) http.Handler {
-	return oauthserver.CredentialedCORS(s.cfg.Service, oauthserver.Credentials{Origin: s.cfg.SessionOrigin, Allowed: s.allowsSessions}, next)
+	return oauthserver.CredentialedCORS(s.cfg.Service, oauthserver.Credentials{Origins: s.cfg.SessionOrigins, Allowed: s.allowsSessions}, next)
 }
 
 // allowsSessions reports whether the route of a request, or of the request that a
-// preflight announces, allows sessions.
+// preflight announces, allows sessions. Those of Config.Fallback do: it serves people on
+// every path that is not for apps only.
 func (s *Surface) allowsSessions(method string, r *http.Request) bool {
 	announced := *r
 	announced.Method = method
 	route := s.routeOf(&announced)
-	return route != nil && route.SessionsAllowed
+	if route == nil {
+		return s.hasFallback
+	}
+	return route.SessionsAllowed || s.hasFallback && route.AppsOnly == ""
 }

@@ -8,11 +8,13 @@ import (
 
 const appOrigin = "https://app.example.com"
 
-// META-05: with SessionOrigin the pages of one origin may send cookies to routes that allow
+// META-05: with SessionOrigins the pages of some origins may send cookies to routes that allow
 // sessions. All other responses are those for any origin.
 func TestCredentialedCORS(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, func(c *guard.Config) { c.SessionOrigin = appOrigin })
+	k := newHarness(t, func(c *guard.Config) {
+		c.SessionOrigins, c.Fallback = []string{"https://first.example.com", appOrigin}, nil
+	})
 	off := newHarness(t)
 	signedIn, token := k.session(user, business), bearer(k.token())
 	preflight := func(method string) with { return header("Access-Control-Request-Method", method) }
@@ -78,7 +80,7 @@ func TestCredentialedCORS(t *testing.T) {
 			}
 			h = plain.Header
 			if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Credentials") != "" || h.Get("Vary") != "" {
-				t.Errorf("without SessionOrigin: %v", h)
+				t.Errorf("without SessionOrigins: %v", h)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package oauthserver
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -20,14 +21,14 @@ func CORS(service string, next http.Handler) http.Handler {
 
 // Credentials is an exception of [CredentialedCORS]; the zero value is none.
 type Credentials struct {
-	// Origin whose pages may send the browser's credentials, spelled as browsers do.
-	Origin string
+	// Origins whose pages may send the browser's credentials, spelled as browsers do.
+	Origins []string
 	// Allowed reports whether they may with this method and the path of the request. For
 	// a preflight the method is the one that it asks for.
 	Allowed func(method string, r *http.Request) bool
 }
 
-// CredentialedCORS is [CORS] with an exception: pages of one origin may send cookies to what
+// CredentialedCORS is [CORS] with an exception: pages of some origins may send cookies to what
 // the exception allows, and read the response. All other responses are those of CORS.
 func CredentialedCORS(service string, except Credentials, next http.Handler) http.Handler {
 	version := VersionHeader(service)
@@ -62,12 +63,12 @@ func (c Credentials) write(header http.Header, r *http.Request) {
 	if isPreflight(r) {
 		method = r.Header.Get("Access-Control-Request-Method")
 	}
-	if c.Origin == "" || !c.Allowed(method, r) {
+	if len(c.Origins) == 0 || !c.Allowed(method, r) {
 		return
 	}
 	header.Add("Vary", "Origin")
-	if origins := r.Header.Values("Origin"); len(origins) == 1 && origins[0] == c.Origin {
-		header.Set("Access-Control-Allow-Origin", c.Origin)
+	if origins := r.Header.Values("Origin"); len(origins) == 1 && slices.Contains(c.Origins, origins[0]) {
+		header.Set("Access-Control-Allow-Origin", origins[0])
 		header.Set("Access-Control-Allow-Credentials", "true")
 	}
 }
