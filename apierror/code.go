@@ -64,5 +64,6 @@ const (
 	ExtensionScopeRequired  Code = "EXTENSION_SCOPE_REQUIRED"
 	ExtensionPathInvalid    Code = "EXTENSION_PATH_INVALID"
 	InvalidChoices          Code = "INVALID_CHOICES"
+	FunctionTooComplex      Code = "FUNCTION_SOURCE_TOO_COMPLEX"
 	FunctionSourceNoHandler Code = "FUNCTION_SOURCE_NO_HANDLER"
 )

@@ -111,6 +111,7 @@ var areas = []struct {
 		{apierror.ExtensionScopeRequired, "an extension on records that the app does not ask to read"},
 		{apierror.ExtensionPathInvalid, "a backslash, a space or a control character in the path, or it leads away from the App URL's origin, or there is no App URL"},
 		{apierror.InvalidChoices, "the options of a CHOICE field, after trimming, are not as the message says, or null"},
+		{apierror.FunctionTooComplex, "the check of the upload did not finish within its processor time, memory and stack"},
 		{apierror.FunctionSourceNoHandler, "the upload does not parse as an ES module, or exports no handler"},
 	}},
 }

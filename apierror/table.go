@@ -82,5 +82,6 @@ var table = []Entry{
 	{Code: ExtensionScopeRequired, Status: http.StatusBadRequest, Params: 2, Message: "an extension of {p0} needs the app to request {p1}"},
 	{Code: ExtensionPathInvalid, Status: http.StatusBadRequest, Params: 1, Message: "the path {p0} does not lead to a page of the App URL's origin"},
 	{Code: InvalidChoices, Status: http.StatusBadRequest, Message: "choices takes 1 to 50 different texts of 1 to 60 characters"},
+	{Code: FunctionTooComplex, Status: http.StatusBadRequest, Params: 1, Message: "the source is too complex to be checked: {p0}"},
 	{Code: FunctionSourceNoHandler, Status: http.StatusBadRequest, Params: 1, Message: "the source is not an ES module that exports a handler: {p0}"},
 }

@@ -101,12 +101,12 @@ func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.
 
 // changeable refuses an actor who may not change the app, before work that takes long. The
 // change itself is decided by [Console.changeApp].
-func (c *Console) changeable(ctx context.Context, by Actor, appID string) error {
+func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
 	app, err := c.cfg.Store.App(ctx, appID)
 	if err != nil {
-		return absent("app", err)
+		return oauthserver.App{}, absent("app", err)
 	}
-	return by.mayChange(app)
+	return app, by.mayChange(app)
 }
 
 // mayChange returns the error for an app that the actor cannot change: 404 if it is not of the

@@ -78,7 +78,7 @@ type AssetQuery struct {
 // AddAsset keeps an image of PNG, JPEG or WebP for the listing of an app. Its error is
 // one of apierror: 404, that the app is deactivated, 413, or everything that is wrong.
 func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAsset) (Asset, error) {
-	if err := c.changeable(ctx, by, appID); err != nil {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return Asset{}, err
 	}
 	if len(n.Data) > MaxAssetBytes {

@@ -66,7 +66,8 @@ type Config struct {
 	// is not blank, in any language. See console/jscheck for JavaScript.
 	FunctionChecker FunctionChecker
 	// Limiter and Limits are those of the guarded API, whose use the console shows. If
-	// Limiter is nil or does not implement ratelimit.Peeker, no use is shown.
+	// Limiter is nil or does not implement ratelimit.Peeker, no use is shown. It also counts the
+	// checks of functions; nil: this console alone counts its own.
 	Limiter ratelimit.Limiter
 	Limits  ratelimit.Limits // zero fields: their defaults
 	// UserName returns the name of a user for the audit log; empty if it is not known. Nil:
@@ -90,6 +91,7 @@ type Console struct {
 	errors apierror.Writer
 	csrf   *http.CrossOriginProtection
 	routes http.Handler
+	checks *turns
 }
 
 // New checks the configuration and returns a console.
@@ -117,10 +119,14 @@ func New(cfg Config) (*Console, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Shape: cfg.ErrorShape}, csrf: http.NewCrossOriginProtection()}
+	var err error
 	for _, origin := range cfg.Origins {
-		if err := c.csrf.AddTrustedOrigin(origin); err != nil {
+		if err = c.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("console: Config.Origins: %w", err)
 		}
+	}
+	if c.checks, err = newTurns(cfg.Limiter); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
 	}
 	c.routes = c.newRoutes()
 	return c, nil

@@ -35,7 +35,7 @@ func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (webhooks.Del
 // secret, which a rotation shows, it is for those who may change the app. Its error is one of
 // apierror: 404, or that the app is deactivated.
 func (c *Console) SignedRequest(ctx context.Context, by Actor, ref Ref) (*http.Request, error) {
-	if err := c.changeable(ctx, by, ref.AppID); err != nil {
+	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
 		return nil, err
 	}
 	req, err := c.cfg.Webhooks.SignedRequest(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)

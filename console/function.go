@@ -56,21 +56,28 @@ func (c *Console) MaxFunctions() int { return c.cfg.MaxFunctions }
 
 // AddFunction stores a function of an app after Config.FunctionChecker has accepted its
 // source. It runs nothing. Its error is one of apierror: 404, that the app is deactivated,
-// that the source is rejected and why (FUNCTION_SOURCE_NO_HANDLER), or everything else
-// that is wrong.
+// that the source is rejected and why (FUNCTION_SOURCE_NO_HANDLER or
+// FUNCTION_SOURCE_TOO_COMPLEX), everything else that is wrong, 429 if the organization has used
+// up its checks of this minute, or 503 if the check could not begin within ten seconds.
 func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n NewFunction) (Function, error) {
-	if err := c.changeable(ctx, by, appID); err != nil {
+	app, err := c.changeable(ctx, by, appID)
+	if err != nil {
 		return Function{}, err
 	}
 	if err := n.check(); err != nil {
 		return Function{}, err
 	}
-	if err := c.checkSource(ctx, n.Source); err != nil {
+	if all, err := c.cfg.Store.Functions(ctx, appID); err != nil {
+		return Function{}, err
+	} else if len(all) >= c.cfg.MaxFunctions { // it is not checked in vain
+		return Function{}, c.tooManyFunctions()
+	}
+	if err := c.checkSource(ctx, app.OrganizationID, n.Source); err != nil {
 		return Function{}, err
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
 		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []Function) ([]Function, error) {
 			if len(all) >= c.cfg.MaxFunctions {
 				return nil, ErrFull
@@ -79,7 +86,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 		})
 	})
 	if errors.Is(err, ErrFull) {
-		return Function{}, apierror.Invalid(fmt.Sprintf("an app has at most %d functions", c.cfg.MaxFunctions))
+		return Function{}, c.tooManyFunctions()
 	}
 	if err != nil {
 		return Function{}, absent("app", err)
@@ -102,6 +109,10 @@ func (n NewFunction) check() error {
 		v.Add("source must be UTF-8 without NUL")
 	}
 	return v.Err()
+}
+
+func (c *Console) tooManyFunctions() error {
+	return apierror.Invalid(fmt.Sprintf("an app has at most %d functions", c.cfg.MaxFunctions))
 }
 
 // Functions lists those of an app, oldest first.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -152,6 +153,7 @@ func TestFunctionSource_CON06(t *testing.T) {
 	d := newHarness(t)
 	path, _ := d.newApp(confidentialApp)
 	for _, test := range functionSources {
+		d.clock.Advance(time.Minute) // CON-14: an organization has few checks a minute
 		got := d.ann("POST "+path+"/functions", function("f", test.source))
 		if test.why == "" {
 			if got.want(http.StatusCreated).text("source") != test.source {

@@ -7,34 +7,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/console"
 )
 
-const defaultTimeout = 3 * time.Second
+const defaultTimeout = 10 * time.Second
 
 // Config of a [Checker]. Command is required.
 type Config struct {
 	// Command is a program with its arguments that calls [Main] and ends.
 	Command []string
-	// Timeout is how long the check of one source may take, without the wait for a
-	// slot. A source that takes longer is rejected. 0 means 3 seconds.
+	// Timeout is how long the check of one source may take on the clock, whatever processor
+	// time it gets in it. A source that takes longer is rejected. 0 means 10 seconds.
 	Timeout time.Duration
-	// MaxConcurrent is how many sources are checked at a time; others wait. 0 means one
-	// for each CPU that Go uses.
-	MaxConcurrent int
 }
 
 // Checker checks sources in processes of their own. It implements
 // [console.FunctionChecker] and is safe for concurrent use.
-type Checker struct {
-	cfg   Config
-	slots chan struct{}
-}
+type Checker struct{ cfg Config }
 
 // New checks the configuration and returns a checker. It starts no process.
 func New(cfg Config) (*Checker, error) {
@@ -43,23 +38,15 @@ func New(cfg Config) (*Checker, error) {
 		return nil, errors.New("jscheck: Config.Command is empty")
 	case cfg.Timeout < 0:
 		return nil, errors.New("jscheck: Config.Timeout is negative")
-	case cfg.MaxConcurrent < 0:
-		return nil, errors.New("jscheck: Config.MaxConcurrent is negative")
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
-	return &Checker{cfg: cfg, slots: make(chan struct{}, cmp.Or(cfg.MaxConcurrent, runtime.GOMAXPROCS(0)))}, nil
+	return &Checker{cfg: cfg}, nil
 }
 
 // CheckFunction returns nil if source is an ES module that exports a handler. It returns
-// a [*console.SourceError] if it is not, or if the parser needs too much time, stack or
-// memory. Other errors are of the process or of ctx, with which the process is killed.
+// a [*console.SourceError] if it is not, or if the parser needs more than two seconds of
+// processor time, 128 MiB of memory, or too much stack. Other errors are of the process or of ctx, with which the process is killed.
 func (c *Checker) CheckFunction(ctx context.Context, source string) error {
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
@@ -72,11 +59,13 @@ func (c *Checker) CheckFunction(ctx context.Context, source string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return &console.SourceError{Reason: fmt.Sprintf("parsing it takes longer than %v", c.cfg.Timeout)}
+		return tooComplex(fmt.Sprintf("parsing it takes longer than %v", c.cfg.Timeout))
+	case process.ProcessState != nil && isOverTime(process.ProcessState):
+		return tooComplex("parsing it takes too much processor time")
 	case err != nil && bytes.Contains(stderr.Bytes(), []byte(stackOverflow)):
-		return &console.SourceError{Reason: "it is nested too deeply"}
-	case err != nil && bytes.Contains(stderr.Bytes(), []byte(outOfMemory)):
-		return &console.SourceError{Reason: "parsing it takes too much memory"}
+		return tooComplex("it is nested too deeply")
+	case err != nil && slices.ContainsFunc(outOfMemory, func(text string) bool { return bytes.Contains(stderr.Bytes(), []byte(text)) }):
+		return tooComplex("parsing it takes too much memory")
 	case err != nil:
 		return fmt.Errorf("jscheck: %s: %w: %.200s", c.cfg.Command[0], err, stderr.Bytes())
 	}
@@ -88,4 +77,12 @@ func (c *Checker) CheckFunction(ctx context.Context, source string) error {
 		return result.Rejected
 	}
 	return nil
+}
+
+func tooComplex(reason string) error { return &console.SourceError{Reason: reason, TooComplex: true} }
+
+// isOverTime reports whether a process was killed for its processor time. The operating system
+// counts it a little differently for its limit and for its report.
+func isOverTime(p *os.ProcessState) bool {
+	return !p.Exited() && p.UserTime()+p.SystemTime() >= maxProcessorTime*9/10
 }

@@ -9,8 +9,9 @@
 // Parsers recurse, and some of their steps take time that grows with the square of the
 // source. A hostile source of [console.MaxFunctionSource] bytes keeps a parser busy for
 // more than ten seconds, another takes almost half a gigabyte of stack. A [Checker] therefore parses each
-// source in a process of its own, whose stack and memory are limited and which is
-// killed when its time is over. The process is usually the host's own program:
+// source in a process of its own with at most two seconds of processor time, 128 MiB of memory
+// and 32 MiB of stack. On systems other than Linux and macOS, the time on the clock is limited
+// instead. The process is usually the host's own program:
 //
 //	func main() {
 //		if len(os.Args) == 2 && os.Args[1] == "check-function" {
