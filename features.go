@@ -21,7 +21,7 @@ import (
 
 func (p *Platform) newNotifications() (err error) {
 	c := p.cfg
-	p.told, err = events.NewNotifications(events.NotificationsConfig{Notifier: c.Notifier, Logger: c.Logger, MeterProvider: c.MeterProvider})
+	p.told, err = events.NewNotifications(events.NotificationsConfig{Notifier: c.Notifier, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
 	return err
 }
 

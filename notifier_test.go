@@ -3,6 +3,7 @@ package partnerkit_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -117,6 +118,34 @@ func TestNotifications(t *testing.T) {
 			wrong.Token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"x"}}).Want(want)
 		}
 	}, "client.locked_out "+app.ClientID+" 192.0.2.1")
+}
+
+// OPS-03: what the Notifier failed at is told again as time passes.
+func TestFailedNotificationIsToldAgain(t *testing.T) {
+	t.Parallel()
+	calls, notifier := 0, &told{}
+	h := partnertest.New(t, func(c *partnerkit.Config) {
+		c.Logger = nil
+		c.Notifier = events.NotifierFunc(func(ctx context.Context, n events.Notification) error {
+			calls++
+			switch calls {
+			case 1:
+				return errors.New("mailbox full")
+			case 2:
+				panic("no mail server")
+			}
+			return notifier.Notify(ctx, n)
+		})
+	})
+	h.Connect(partnertest.ConnectOptions{Scopes: []string{"invoices:read"}})
+	h.Settle()
+	if got := notifier.take(); len(got) != 0 {
+		t.Errorf("told %q", got)
+	}
+	h.Advance(time.Minute)
+	if diff := cmp.Diff([]string{"app.created Test app", "app.connected biz_bakery usr_ada invoices:read"}, notifier.take()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // OPS-03, LOCK-01: many simultaneous failures send one notification of the lockout.

@@ -175,7 +175,8 @@ type Config struct {
 
 	// Notifier receives the notifications for the host's staff: an app was connected, a
 	// refresh token was reused, a webhook is failing. It is called after the change has
-	// committed, outside of requests. Nil means that notifications are logged.
+	// committed, outside of requests, and again if it fails. Nil means that notifications are
+	// logged.
 	Notifier events.Notifier
 
 	MeterProvider  metric.MeterProvider // nil: no metrics

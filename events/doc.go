@@ -38,6 +38,7 @@
 //
 // [Notifications] is a bounded queue of messages for the host's staff, such as a reused refresh
 // token. Features add to it after a change has committed and never wait for it.
-// [Notifications.Run] calls the host's [Notifier] in its own goroutine. When the queue is full,
-// notifications are dropped and counted.
+// [Notifications.Run] calls the host's [Notifier] in its own goroutine, again if a call fails.
+// When the queue is full, or calls have failed for an hour, notifications are dropped and
+// counted.
 package events

@@ -11,8 +11,13 @@ import (
 // a chat or open a ticket.
 //
 // Notify is called after the change has committed, outside of the request that made it,
-// and for one notification at a time. Its context ends after [NotifyTimeout]. An error or
-// a panic is logged, and the notification is not sent again.
+// and for one notification at a time. Its context ends after [NotifyTimeout]; other
+// notifications do not wait for a call that ignores this.
+//
+// After an error or a panic Notify is called again for the same notification, with growing
+// delays, the last time one hour after the first. Other notifications go on meanwhile.
+// Notifications wait in memory: what waits when the process ends is tried once more and then
+// dropped.
 //
 // A call that the host makes inside a transaction of its own, with the store's Transact,
 // WithTx or BeginTx, is the exception: its notification is queued when the call returns,

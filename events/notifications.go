@@ -5,30 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/clock"
 )
 
 const (
 	// NotifyTimeout is how long a [Notifier] has for one notification.
 	NotifyTimeout = 10 * time.Second
+	// notifyPatience is how long other notifications wait for a call that ignores the end of
+	// its context.
+	notifyPatience = NotifyTimeout + time.Second
+	// notifyCalls is how many calls may be under way. There is more than one only while a
+	// call ignores the end of its context.
+	notifyCalls = 10
 	// notifyGrace is how long Run goes on notifying after its context has ended.
 	notifyGrace     = 5 * time.Second
 	defaultCapacity = 1000
 )
 
+// notifyDelays are the pauses after the first failed call for a notification, the second and
+// so on. Their sum is one hour.
+var notifyDelays = []time.Duration{
+	15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
+	15 * time.Minute, 29*time.Minute + 15*time.Second,
+}
+
+// The reasons for which notifications are dropped.
+const (
+	dropFull    = "full"    // too many wait
+	dropFailed  = "failed"  // every call failed
+	dropStopped = "stopped" // Run returned
+)
+
 // NotificationsConfig configures [NewNotifications].
 type NotificationsConfig struct {
 	Notifier Notifier // nil: LogNotifier of Logger
-	// Capacity is how many notifications may wait; 0 means 1,000. More are dropped and
-	// counted.
+	// Capacity is how many notifications may wait for their first call, and how many for
+	// another one; 0 means 1,000 each. More are dropped and counted.
 	Capacity      int
+	Clock         clock.Clock          // nil: the real time
 	Logger        *slog.Logger         // nil: discards
 	MeterProvider metric.MeterProvider // nil: no metrics
 }
@@ -37,10 +60,25 @@ type NotificationsConfig struct {
 // use.
 type Notifications struct {
 	notifier Notifier
+	capacity int
+	clock    clock.Clock
 	logger   *slog.Logger
-	queue    chan Notification
-	waiting  atomic.Int64 // queued, or being told
 	dropped  metric.Int64Counter
+	slots    chan struct{} // one for each call under way
+	woken    chan struct{} // something was added
+
+	mu       sync.Mutex
+	queue    []queued // those that wait for their first call, oldest first
+	retries  []queued // those that wait for another call, by due
+	calling  int      // how many calls are under way
+	isEnding bool     // everything is due, and a call that fails was the last
+}
+
+// queued is a notification that waits for a call.
+type queued struct {
+	Notification
+	failed int       // how many calls have failed
+	due    time.Time // when the next call is due; zero before the first
 }
 
 // NewNotifications returns an empty queue. [Notifications.Run] empties it.
@@ -61,11 +99,14 @@ func NewNotifications(cfg NotificationsConfig) (*Notifications, error) {
 		cfg.MeterProvider = noop.NewMeterProvider()
 	}
 	dropped, err := cfg.MeterProvider.Meter("github.com/partnerkit/partnerkit/events").Int64Counter("partnerkit.notifications.dropped",
-		metric.WithUnit("{notification}"), metric.WithDescription("notifications that found the queue full"))
+		metric.WithUnit("{notification}"), metric.WithDescription("notifications that were dropped, by reason"))
 	if err != nil {
 		return nil, fmt.Errorf("events: %w", err)
 	}
-	return &Notifications{notifier: cfg.Notifier, logger: cfg.Logger, queue: make(chan Notification, cfg.Capacity), dropped: dropped}, nil
+	return &Notifications{
+		notifier: cfg.Notifier, capacity: cfg.Capacity, clock: clock.From(cfg.Clock), logger: cfg.Logger, dropped: dropped,
+		slots: make(chan struct{}, notifyCalls), woken: make(chan struct{}, 1),
+	}, nil
 }
 
 // Tell queues notifications and returns at once. If the queue is full they are dropped
@@ -79,15 +120,35 @@ func (q *Notifications) Tell(ctx context.Context, all ...Notification) {
 		return
 	}
 	for _, n := range all {
-		q.waiting.Add(1)
-		select {
-		case q.queue <- n:
-		default:
-			q.waiting.Add(-1)
-			q.dropped.Add(ctx, 1)
-			q.logger.WarnContext(ctx, "notification dropped", "kind", n.Kind)
+		if !q.add(n) {
+			q.drop(ctx, dropFull, n)
 		}
 	}
+}
+
+// add queues a notification and reports whether there was room for it.
+func (q *Notifications) add(n Notification) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) >= q.capacity {
+		return false
+	}
+	q.queue = append(q.queue, queued{Notification: n})
+	q.wake()
+	return true
+}
+
+func (q *Notifications) wake() {
+	select {
+	case q.woken <- struct{}{}:
+	default:
+	}
+}
+
+// drop counts a notification that is lost.
+func (q *Notifications) drop(ctx context.Context, reason string, n Notification) {
+	q.dropped.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+	q.logger.WarnContext(ctx, "notification dropped", "kind", n.Kind, "reason", reason)
 }
 
 // pending holds the notifications of a transaction that has not committed.
@@ -127,9 +188,10 @@ func (q *Notifications) AfterCommit(
 	return err
 }
 
-// Run calls the Notifier until ctx ends, and then for what is still queued, for up to five
+// Run calls the Notifier until ctx ends, and then once for what still waits, for up to five
 // seconds. It returns the error of ctx, even if the Notifier does not return.
 func (q *Notifications) Run(ctx context.Context) error {
+	q.setEnding(false)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -139,43 +201,167 @@ func (q *Notifications) Run(ctx context.Context) error {
 	select {
 	case <-done:
 	case <-time.After(notifyGrace):
-		q.logger.WarnContext(ctx, "notifier did not return", "queued", len(q.queue))
+		q.logger.WarnContext(ctx, "notifier did not return")
 	}
+	q.dropAll(ctx)
 	return ctx.Err()
 }
 
 func (q *Notifications) run(ctx context.Context) {
-	for {
-		select {
-		case n := <-q.queue:
-			q.notify(context.WithoutCancel(ctx), n)
-		case <-ctx.Done():
-			q.drain(context.WithoutCancel(ctx))
-			return
+	for ctx.Err() == nil {
+		if n, ok, due := q.next(); ok {
+			q.call(context.WithoutCancel(ctx), n)
+		} else {
+			q.wait(ctx, due)
 		}
 	}
-}
-
-// drain notifies of what is queued, for a limited time.
-func (q *Notifications) drain(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, notifyGrace)
+	// Everything that waits is tried now, for a limited time.
+	q.setEnding(true)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyGrace)
 	defer cancel()
 	for ctx.Err() == nil {
-		select {
-		case n := <-q.queue:
-			q.notify(ctx, n)
-		default:
+		n, ok, _ := q.next()
+		if !ok {
 			return
 		}
+		q.call(ctx, n)
 	}
 }
 
-// Settle waits until the Notifier has returned for everything that was queued, while Run
-// runs. It returns the error of ctx if that ends first.
+// next takes the notification whose call is due, if there is one. Otherwise it returns when
+// the next will be due; zero if none waits.
+func (q *Notifications) next() (n queued, ok bool, due time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	from := &q.queue
+	if len(q.queue) == 0 {
+		if !q.isDue() {
+			if len(q.retries) > 0 {
+				due = q.retries[0].due
+			}
+			return n, false, due
+		}
+		from = &q.retries
+	}
+	n = (*from)[0]
+	*from = slices.Delete(*from, 0, 1)
+	q.calling++
+	return n, true, due
+}
+
+// isDue reports whether a call is due. Its caller holds the mutex.
+func (q *Notifications) isDue() bool {
+	return len(q.queue) > 0 || len(q.retries) > 0 && (q.isEnding || !q.retries[0].due.After(q.clock.Now()))
+}
+
+// wait returns when something was added, at due unless it is zero, or when ctx ends.
+func (q *Notifications) wait(ctx context.Context, due time.Time) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !due.IsZero() {
+		go func() {
+			_ = clock.Wait(ctx, q.clock, due)
+			cancel()
+		}()
+	}
+	select {
+	case <-q.woken:
+	case <-ctx.Done():
+	}
+}
+
+// call calls the Notifier and returns when the call has, or when others should not wait for
+// it any longer.
+func (q *Notifications) call(ctx context.Context, n queued) {
+	q.slots <- struct{}{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { <-q.slots }()
+		err := q.notify(ctx, n.Notification)
+		q.finish(ctx, n, err)
+	}()
+	patience := time.NewTimer(notifyPatience)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+		q.logger.WarnContext(ctx, "notifier blocks", "kind", n.Kind)
+	}
+}
+
+func (q *Notifications) notify(ctx context.Context, n Notification) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, NotifyTimeout)
+	defer cancel()
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = apierror.Panicked(cause)
+		}
+	}()
+	return q.notifier.Notify(ctx, n)
+}
+
+// finish queues a notification again if its call has failed and it may have another one.
+func (q *Notifications) finish(ctx context.Context, n queued, err error) {
+	reason := ""
+	if err != nil {
+		q.logger.ErrorContext(ctx, "notifier failed", "kind", n.Kind, "calls", n.failed+1, "err", err)
+		reason = q.retry(n)
+	}
+	if reason != "" {
+		q.drop(ctx, reason, n.Notification)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.calling--
+}
+
+// retry queues a notification for its next call, or returns the reason why there is none.
+func (q *Notifications) retry(n queued) (dropped string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.isEnding:
+		return dropStopped
+	case n.failed == len(notifyDelays):
+		return dropFailed
+	case len(q.retries) >= q.capacity:
+		return dropFull
+	}
+	n.due = q.clock.Now().Add(notifyDelays[n.failed])
+	n.failed++
+	at := slices.IndexFunc(q.retries, func(one queued) bool { return one.due.After(n.due) })
+	if at < 0 {
+		at = len(q.retries)
+	}
+	q.retries = slices.Insert(q.retries, at, n)
+	q.wake()
+	return ""
+}
+
+func (q *Notifications) setEnding(isEnding bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.isEnding = isEnding
+}
+
+// dropAll drops everything that waits.
+func (q *Notifications) dropAll(ctx context.Context) {
+	q.mu.Lock()
+	all := slices.Concat(q.queue, q.retries)
+	q.queue, q.retries, q.isEnding = nil, nil, true
+	q.mu.Unlock()
+	for _, n := range all {
+		q.drop(ctx, dropStopped, n.Notification)
+	}
+}
+
+// Settle waits until the Notifier has returned for every notification whose call is due,
+// while Run runs. It returns the error of ctx if that ends first.
 func (q *Notifications) Settle(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for q.waiting.Load() > 0 {
+	for !q.isSettled() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -185,16 +371,8 @@ func (q *Notifications) Settle(ctx context.Context) error {
 	return nil
 }
 
-func (q *Notifications) notify(ctx context.Context, n Notification) {
-	defer q.waiting.Add(-1)
-	ctx, cancel := context.WithTimeout(ctx, NotifyTimeout)
-	defer cancel()
-	defer func() {
-		if cause := recover(); cause != nil {
-			q.logger.ErrorContext(ctx, "notifier panicked", "kind", n.Kind, "err", apierror.Panicked(cause))
-		}
-	}()
-	if err := q.notifier.Notify(ctx, n); err != nil {
-		q.logger.ErrorContext(ctx, "notifier failed", "kind", n.Kind, "err", err)
-	}
+func (q *Notifications) isSettled() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.calling == 0 && !q.isDue()
 }
