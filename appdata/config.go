@@ -82,7 +82,7 @@ func checkType(name, scope string) error {
 	if !validType.MatchString(name) {
 		return errors.New("a type is a lower-case word of at most 64 characters")
 	}
-	if scopes, err := identity.ParseScopes(scope); err != nil || len(scopes.Names()) != 1 {
+	if _, err := identity.NewScopes(scope); err != nil {
 		return errors.New("it needs exactly one scope")
 	}
 	return nil

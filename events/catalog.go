@@ -97,7 +97,7 @@ func (d Definition) checkScope() error {
 		}
 		return nil
 	case AudienceBusiness, AudiencePrivacy:
-		if scopes, err := identity.ParseScopes(d.Scope); err != nil || len(scopes.Names()) != 1 {
+		if _, err := identity.NewScopes(d.Scope); err != nil {
 			return errors.New("it needs one scope that gates it")
 		}
 		return nil

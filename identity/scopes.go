@@ -39,17 +39,15 @@ func (e *ScopeError) Error() string {
 	return e.Problem + ": " + strings.Join(e.Names, " ")
 }
 
-// ParseScopes reads the scope parameter of RFC 6749 3.3: one or more scopes with
-// single spaces between them. Duplicates collapse, order is kept. An empty text is an
-// error: a caller with a default must check for it first. Errors are [*ScopeError].
+// ParseScopes reads the scope parameter of RFC 6749 3.3: scopes with spaces between them.
+// Several spaces count as one, and those at both ends not at all, because some clients send
+// them. Duplicates collapse, order is kept. A text without scopes gives the empty set. Errors
+// are [*ScopeError].
 func ParseScopes(text string) (Scopes, error) {
-	if text == "" {
-		return Scopes{}, &ScopeError{Problem: "scope is empty"}
-	}
 	if len(text) > MaxScopes*(MaxScopeLength+1) {
 		return Scopes{}, &ScopeError{Problem: "scope is too long"}
 	}
-	return NewScopes(strings.Split(text, " ")...)
+	return NewScopes(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' })...)
 }
 
 // NewScopes makes a set of names, none at all included. Each must be a scope-token of
@@ -158,7 +156,7 @@ func (s Scopes) keep(wanted func(name string) bool) Scopes {
 func checkScope(name string) (problem string) {
 	switch {
 	case name == "":
-		return "is empty: one space between two scopes, and none around"
+		return "is empty"
 	case len(name) > MaxScopeLength:
 		return fmt.Sprintf("is longer than %d characters", MaxScopeLength)
 	}

@@ -32,6 +32,7 @@ func TestServerMetadataOptions(t *testing.T) {
 		},
 		"META-08 loopback ports": {func(c *oauthserver.Config) { c.LoopbackPorts = oauthserver.LoopbackPortsAll }, nil},
 		"META-08 default scopes": {func(c *oauthserver.Config) { c.RegisteredScopesAsDefault = true }, nil},
+		"AZ-18 scope optional":   {func(c *oauthserver.Config) { c.OptionalScope = true }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,6 +119,60 @@ func TestRegisteredScopes(t *testing.T) {
 }
 
 func asDefault(c *oauthserver.Config) { c.RegisteredScopesAsDefault = true }
+
+// AZ-18, META-08: an authorization request without scopes is for those that the app registered.
+func TestOptionalScope_AZ18(t *testing.T) {
+	t.Parallel()
+	e := newPageEnv(t, asDefault, func(c *oauthserver.Config) { c.OptionalScope = true })
+	asIs := func(*oauthserver.App) {}
+	withInternal := func(a *oauthserver.App) {
+		a.Scopes = identity.MustScopes("invoices:read", "internal:admin", "customers:read")
+	}
+	byDefault := func(a *oauthserver.App) {
+		a.Origin, a.Metadata = oauthserver.OriginRegistered, `{"scope":"customers:read"}`
+	}
+	for name, test := range map[string]struct {
+		app   func(*oauthserver.App)
+		scope func(url.Values)
+		want  string
+	}{
+		"missing":                {asIs, withoutParams("scope"), "invoices:read invoices:write customers:read"},
+		"empty":                  {asIs, withParam("scope", ""), "invoices:read invoices:write customers:read"},
+		"spaces alone":           {asIs, withParam("scope", "  "), "invoices:read invoices:write customers:read"},
+		"some, and many spaces":  {asIs, withParam("scope", "  customers:read   invoices:read "), "customers:read invoices:read"},
+		"never internal scopes":  {withInternal, withoutParams("scope"), "invoices:read customers:read"},
+		"those of registration":  {byDefault, withoutParams("scope"), "customers:read"},
+		"others than registered": {byDefault, withParam("scope", "invoices:read"), "invoices:read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := e.browser(t).signIn("usr_owner", "biz_bakery")
+			app := e.app(t, test.app)
+			code := b.submit(b.ask(app, test.scope).wantOK(), "allow").wantCallback(pageCallback).Get("code")
+			if got := e.codeScopes(t, code); got != test.want {
+				t.Errorf("the code has %q, want %q", got, test.want)
+			}
+		})
+	}
+	t.Run("none left", func(t *testing.T) {
+		app := e.app(t, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("internal:admin") })
+		e.browser(t).signIn("usr_owner", "biz_bakery").ask(app, withoutParams("scope")).
+			wantRefusal(http.StatusBadRequest, "Requested scopes not permitted for this client")
+	})
+	t.Run("through sign-in", func(t *testing.T) {
+		b := e.browser(t)
+		login, err := url.Parse(b.ask(e.app(t), withoutParams("scope")).location)
+		if err != nil {
+			t.Fatal(err)
+		}
+		returnTo := login.Query().Get("return_to")
+		b.signIn("usr_owner", "biz_bakery")
+		b.get(returnTo).wantOK()
+	})
+	t.Run("malformed", func(t *testing.T) {
+		e.browser(t).signIn("usr_owner", "biz_bakery").ask(e.app(t), withParam("scope", "a\tb")).
+			wantRefusal(http.StatusBadRequest, "invalid_request: scope is not a list of scopes with spaces between them")
+	})
+}
 
 // META-08: the step up of an app whose registered scopes are a default reaches the token, and
 // what the console takes from the app is gone from its default too (TOK-10, API-03).

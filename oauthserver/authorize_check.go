@@ -70,14 +70,17 @@ func (s *Server) requestedScopes(app App, query authorizeQuery) (identity.Scopes
 	if err != nil {
 		return identity.Scopes{}, err
 	}
-	if text == "" {
-		return identity.Scopes{}, invalid("scope", "is missing")
-	}
 	scopes, err := identity.ParseScopes(text)
 	if err != nil {
-		return identity.Scopes{}, invalid("scope", "is not a list of scopes with single spaces between them")
+		return identity.Scopes{}, invalid("scope", "is not a list of scopes with spaces between them")
 	}
-	if !s.mayAsk(app, scopes) {
+	if scopes.IsEmpty() {
+		if !s.cfg.OptionalScope {
+			return identity.Scopes{}, invalid("scope", "is missing")
+		}
+		scopes = app.defaultScopes().Intersect(s.cfg.Scopes.Requestable())
+	}
+	if scopes.IsEmpty() || !s.mayAsk(app, scopes) {
 		return identity.Scopes{}, refused(textScopes)
 	}
 	return scopes, nil

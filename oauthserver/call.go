@@ -98,13 +98,9 @@ func (c call) parameter(name string, limit int) (string, error) {
 }
 
 // scopesWithin returns the scope parameter, which must not have more scopes than allowed;
-// empty if it was not sent. problem begins the error for the other scopes.
+// empty if it has none or was not sent. problem begins the error for the other scopes.
 func (c call) scopesWithin(allowed identity.Scopes, problem string) (identity.Scopes, error) {
-	text := c.form.Get("scope")
-	if text == "" {
-		return identity.Scopes{}, nil
-	}
-	asked, err := identity.ParseScopes(text)
+	asked, err := identity.ParseScopes(c.form.Get("scope"))
 	if err != nil {
 		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
 	}

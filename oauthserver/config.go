@@ -114,6 +114,10 @@ type Options struct {
 	// Some clients register with the scope of the first challenge and ask for more later.
 	// It applies to registrations from then on.
 	RegisteredScopesAsDefault bool
+	// OptionalScope lets an authorization request leave out scope, or have an empty one. It is
+	// then a request for the scopes that the app registered, as it always is at the device
+	// endpoint. Without the option it is an error.
+	OptionalScope bool
 	// PrivateKeyJWT lets clients authenticate with a JWT that they sign with a key of their
 	// own (RFC 7523), instead of a secret: apps whose registration or metadata document has
 	// the method private_key_jwt. They are CONFIDENTIAL. When it is turned on, a document

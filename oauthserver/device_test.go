@@ -74,7 +74,7 @@ func TestDeviceAuthorizeRefuses(t *testing.T) {
 		"scope": {func(k *apiHarness) apiResponse {
 			return k.post(path, k.as(publicID), "scope", "invoices:read payments:read")
 		}, 400, "invalid_scope", "not registered by the app: payments:read"},
-		"scope, malformed": {func(k *apiHarness) apiResponse { return k.post(path, k.as(publicID), "scope", " ") }, 400, "invalid_scope", "*"},
+		"scope, malformed": {func(k *apiHarness) apiResponse { return k.post(path, k.as(publicID), "scope", "invoices:read\t") }, 400, "invalid_scope", "*"},
 		"resource": {func(k *apiHarness) apiResponse {
 			return k.post(path, k.as(publicID), "resource", "https://evil.example.com")
 		}, 400, "invalid_target", "*"},
@@ -116,11 +116,14 @@ func TestDeviceAuthorizeRefuses(t *testing.T) {
 	}
 }
 
-// DEV-08: without scope all that the app registered; with it, that.
-func TestDeviceScopes(t *testing.T) {
+// DEV-08, AZ-18: without scope all that the app registered; with it, that.
+func TestDeviceScopes_AZ18(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	for scope, want := range map[string]string{"": "invoices:read customers:read", "customers:read": "customers:read"} {
+	const all = "invoices:read customers:read"
+	for scope, want := range map[string]string{
+		"": all, "  ": all, "customers:read": "customers:read", "  customers:read   invoices:read ": "customers:read invoices:read",
+	} {
 		got := k.post("/oauth/device/authorize", k.as(publicID), "scope", scope).ok(deviceMembers)
 		k.approveDevice(got.text("user_code"))
 		if got := k.poll(publicID, got.text("device_code")).ok(tokenMembers); got.body["scope"] != want {

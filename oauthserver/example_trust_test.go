@@ -16,7 +16,7 @@ func ExampleTrustDocuments() {
 	}
 	options := oauthserver.Options{
 		IssuerParameter: true, PrivateKeyJWT: true, HideInternalScopes: true, LoopbackPorts: oauthserver.LoopbackPortsAll,
-		RegisteredScopesAsDefault: true, PrivateUseSchemes: []string{"cursor", "vscode"},
+		RegisteredScopesAsDefault: true, OptionalScope: true, PrivateUseSchemes: []string{"cursor", "vscode"},
 		Documents: oauthserver.DocumentConfig{Policy: policy},
 	}
 	for _, url := range []string{

@@ -114,7 +114,7 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 		target     = "invalid_target"
 		targetLong = "invalid_target: resource must be one absolute URI of at most 512 characters"
 		challenge  = "invalid_request: code_challenge is not the base64url form of a SHA-256"
-		badScope   = "invalid_request: scope is not a list of scopes with single spaces between them"
+		badScope   = "invalid_request: scope is not a list of scopes with spaces between them"
 	)
 	for name, test := range map[string]struct {
 		app    oauthserver.App
@@ -149,7 +149,8 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 		"response type twice (AZ-15)":   {confidential, []func(url.Values){withParam("response_type", "code", "code")}, "invalid_request: response_type was sent more than once"},
 		"no scope (AZ-06)":              {confidential, []func(url.Values){withoutParams("scope")}, "invalid_request: scope is missing"},
 		"empty scope (AZ-06)":           {confidential, []func(url.Values){withParam("scope", "")}, "invalid_request: scope is missing"},
-		"spaces only":                   {confidential, []func(url.Values){withParam("scope", "  ")}, badScope},
+		"spaces only (AZ-18)":           {confidential, []func(url.Values){withParam("scope", "  ")}, "invalid_request: scope is missing"},
+		"tab between scopes":            {confidential, []func(url.Values){withParam("scope", "invoices:read\tcustomers:read")}, badScope},
 		"malformed scope":               {confidential, []func(url.Values){withParam("scope", `in"voices`)}, badScope},
 		"scope with NUL":                {confidential, []func(url.Values){withParam("scope", "a\x00")}, "invalid_request: scope is not valid percent-encoded UTF-8"},
 		"scope not registered":          {confidential, []func(url.Values){withParam("scope", "invoices:read journal:read")}, scopes},

@@ -155,6 +155,20 @@ func (e *pageEnv) deviceStatus(t testing.TB, userCode string) oauthserver.Device
 	return d.Status
 }
 
+// codeScopes is what an authorization code was approved for.
+func (e *pageEnv) codeScopes(t testing.TB, code string) string {
+	t.Helper()
+	parsed, err := secret.Parse(secret.AuthorizationCode, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := e.Code(t.Context(), parsed.Digest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Scopes.String()
+}
+
 // count is how many rows a table has.
 func (e *pageEnv) count(t testing.TB, table string) int {
 	t.Helper()

@@ -54,9 +54,13 @@ func TestRegister(t *testing.T) {
 			"redirect_uris": []any{"http://localhost:8080/cb"}, "client_name": "A", "token_endpoint_auth_method": "none",
 			"grant_types": []any{"authorization_code"}, "response_types": []any{"code"}, "scope": allRequestable,
 		}, false},
+		"AZ-18 scope of spaces alone": {`{"redirect_uris":["` + apiRedirect + `"],"client_name":"A","scope":"  "}`, map[string]any{
+			"redirect_uris": []any{apiRedirect}, "client_name": "A", "token_endpoint_auth_method": "client_secret_basic",
+			"grant_types": []any{"authorization_code"}, "response_types": []any{"code"}, "scope": allRequestable,
+		}, true},
 		"everything": {`{"redirect_uris":["` + apiRedirect + `","http://127.0.0.1/cb"],"client_name":"Ünï","token_endpoint_auth_method":"client_secret_post",
 			"grant_types":["implicit","refresh_token","urn:ietf:params:oauth:grant-type:device_code","refresh_token"],"response_types":["token","code"],
-			"scope":"customers:read invoices:read customers:read","client_uri":"https://a.example.com/","logo_uri":"https://a.example.com/l.png",
+			"scope":" customers:read   invoices:read customers:read ","client_uri":"https://a.example.com/","logo_uri":"https://a.example.com/l.png",
 			"tos_uri":"https://a.example.com/t","policy_uri":"https://a.example.com/p","contacts":["a@example.com"],"software_id":"x","software_version":"1"}`, full, true},
 	} {
 		t.Run(name, func(t *testing.T) {

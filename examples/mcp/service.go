@@ -163,6 +163,7 @@ func (s *service) agents(documents oauthserver.DocumentConfig) oauthserver.Optio
 		IssuerParameter:           true,
 		HideInternalScopes:        true,
 		RegisteredScopesAsDefault: true,
+		OptionalScope:             true,
 		LoopbackPorts:             oauthserver.LoopbackPortsAll,
 		PrivateUseSchemes:         []string{"cursor", "vscode", "vscode-insiders"},
 		PrivateKeyJWT:             true,

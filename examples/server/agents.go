@@ -9,5 +9,6 @@ func admitAgents(cfg *oauthserver.Options) {
 	cfg.HideInternalScopes = true
 	cfg.LoopbackPorts = oauthserver.LoopbackPortsAll
 	cfg.RegisteredScopesAsDefault = true
+	cfg.OptionalScope = true
 	cfg.PrivateUseSchemes = []string{"cursor", "vscode", "vscode-insiders"}
 }

@@ -15,7 +15,7 @@ func TestAdmitAgents(t *testing.T) {
 	t.Parallel()
 	var cfg oauthserver.Options
 	admitAgents(&cfg)
-	if !cfg.IssuerParameter || !cfg.PrivateKeyJWT || !cfg.HideInternalScopes || !cfg.RegisteredScopesAsDefault || cfg.LoopbackPorts != oauthserver.LoopbackPortsAll || len(cfg.PrivateUseSchemes) != 3 {
+	if !cfg.IssuerParameter || !cfg.PrivateKeyJWT || !cfg.HideInternalScopes || !cfg.RegisteredScopesAsDefault || !cfg.OptionalScope || cfg.LoopbackPorts != oauthserver.LoopbackPortsAll || len(cfg.PrivateUseSchemes) != 3 {
 		t.Errorf("%+v", cfg)
 	}
 }
@@ -127,6 +127,13 @@ func TestAgents(t *testing.T) {
 			t.Error("an internal scope is offered")
 		}
 	})
+	t.Run("AZ-18 no scope", func(t *testing.T) {
+		c := r.register(t, `{"client_name": "Agent", "redirect_uris": ["http://127.0.0.1/cb"], "token_endpoint_auth_method": "none", "scope": " invoices:read   customers:read "}`)
+		tokens := c.connect(t, "biz_ledgerlink_sandbox", "").want(t, http.StatusOK).json(t)
+		if tokens["scope"] != "invoices:read customers:read" {
+			t.Errorf("tokens %v", tokens)
+		}
+	})
 	t.Run("AZ-05 console client", func(t *testing.T) {
 		c := client{harness: r, id: "ledgerlink-cli", redirect: "http://127.0.0.1:50001/callback"} // registered with port 9091
 		c.connect(t, "biz_bakery", "invoices:read").want(t, http.StatusOK)
@@ -188,6 +195,7 @@ func TestWithoutAgents(t *testing.T) {
 			t.Errorf("denial %v", back)
 		}
 		c.ask(t, b, "invoices:read customers:read").want(t, http.StatusBadRequest) // a bound
+		c.ask(t, b, "").want(t, http.StatusBadRequest)                             // AZ-06
 		c.redirect = "http://127.0.0.1:41999/cb"                                   // AZ-05
 		c.ask(t, b, "invoices:read").want(t, http.StatusBadRequest)
 	})

@@ -80,12 +80,13 @@ func parseScopes(text string) (identity.Scopes, error) {
 	if text == "" {
 		return identity.Scopes{}, nil
 	}
-	if strings.Count(text, " ") < identity.MaxScopes {
-		s, err := identity.ParseScopes(text)
+	names := strings.Split(text, " ")
+	if len(names) <= identity.MaxScopes {
+		s, err := identity.NewScopes(names...)
 		return s, wrap("stored scopes", err)
 	}
 	var all identity.Scopes
-	for names := range slices.Chunk(strings.Split(text, " "), identity.MaxScopes) {
+	for names := range slices.Chunk(names, identity.MaxScopes) {
 		s, err := identity.NewScopes(names...)
 		if err != nil {
 			return all, wrap("stored scopes", err)

@@ -218,11 +218,12 @@ func (m *reader) name() string {
 
 func (m *reader) scopes() identity.Scopes {
 	var text string
+	sent := m.decode("scope", &text)
+	scopes, err := identity.ParseScopes(text)
 	// An empty scope of a registration is an absent one. Of a document only an absent one is.
-	if !m.decode("scope", &text) || text == "" && !m.DropUnsupported {
+	if !sent || err == nil && scopes.IsEmpty() && !m.DropUnsupported {
 		return m.Scopes.Requestable()
 	}
-	scopes, err := identity.ParseScopes(text)
 	if err == nil && m.DropUnsupported {
 		scopes = scopes.Intersect(m.Scopes.Requestable())
 		if scopes.IsEmpty() {
