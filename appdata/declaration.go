@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // What a field may be.
@@ -104,6 +105,9 @@ func (d Declaration) applyTo(f Field, v *apierror.Validation) (Field, error) {
 		label = new("")
 	}
 	f.Label = *label
+	if err := text.CheckLine(f.Label); err != nil {
+		v.Add("label %v", err)
+	}
 	if _, ok := rulesOf[f.Type]; !ok {
 		return f, v.Err()
 	}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // demand is the required form of a member.
@@ -19,7 +18,7 @@ type demand[T any] struct {
 var (
 	aLabel = demand[string]{
 		fmt.Sprintf("a text of at most %d characters", MaxLabel),
-		func(s string) bool { return text.IsStorable(s) && utf8.RuneCountInString(s) <= MaxLabel },
+		func(s string) bool { return utf8.RuneCountInString(s) <= MaxLabel },
 	}
 	anExactNumber = demand[json.Number]{fmt.Sprintf("a number of at most %d digits before and after the decimal point", maxDigits), isExact}
 	aDay          = demand[string]{"a date such as 2026-09-01", isDay}

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/internal/header"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -83,7 +84,10 @@ func (c *Console) actor(ctx context.Context, userID, name string) (Actor, error)
 	}
 	// An organization without an id would own all apps that have no organization.
 	organizations = slices.DeleteFunc(slices.Clone(organizations), func(o Organization) bool { return o.ID == "" })
-	return Actor{userID: userID, name: name, organizations: organizations}, nil
+	for i := range organizations {
+		organizations[i].Name = text.Line(organizations[i].Name)
+	}
+	return Actor{userID: userID, name: text.Line(name), organizations: organizations}, nil
 }
 
 // App returns an app of one of the actor's organizations. For any other id, whether an app

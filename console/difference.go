@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -92,5 +93,6 @@ func (c *Console) UserName(ctx context.Context, userID string) (string, error) {
 	if c.cfg.UserName == nil || userID == "" {
 		return "", nil
 	}
-	return c.cfg.UserName(ctx, userID)
+	name, err := c.cfg.UserName(ctx, userID)
+	return text.Line(name), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -193,7 +194,7 @@ func (c *Console) checkTexts(e Extension) error {
 	if e.Path == "" || len(e.Path) > MaxExtensionPath {
 		v.Add("path must have 1 to %d bytes", MaxExtensionPath)
 	}
-	if strings.TrimSpace(e.Label) == "" {
+	if !text.HasVisible(e.Label) {
 		v.Add("label must not be empty")
 	}
 	checkLine(&v, "label", e.Label, MaxExtensionLabel)

@@ -83,7 +83,7 @@ func TestExtensionScope_CON05(t *testing.T) {
 	d.ann("POST "+path+"/extensions", `{"resourceType": "Invoice", "path": "", "label": " "}`).
 		wantInvalid(types, "path must have 1 to 2000 bytes", "label must not be empty")
 	d.ann("POST "+path+"/extensions", `{"resourceType": "", "path": "`+strings.Repeat("p", 2001)+`", "label": "`+strings.Repeat("l", 81)+`\n"}`).
-		wantInvalid(types, "path must have 1 to 2000 bytes", "label must have at most 80 characters", "label must not have control characters")
+		wantInvalid(types, "path must have 1 to 2000 bytes", "label must have at most 80 characters", "label must not have the character U+000A, which cannot be seen")
 }
 
 // CON-05: a host has its own types.

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -98,7 +99,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 // FunctionChecker finds.
 func (n NewFunction) check() error {
 	var v apierror.Validation
-	if strings.TrimSpace(n.Name) == "" {
+	if !text.HasVisible(n.Name) {
 		v.Add("name must not be empty")
 	}
 	checkLine(&v, "name", n.Name, MaxFunctionName)

@@ -49,7 +49,7 @@ func TestFunctions_CON02(t *testing.T) {
 
 	d.ann("POST "+path+"/functions", `{}`).wantInvalid("name must not be empty")
 	d.ann("POST "+path+"/functions", function(strings.Repeat("ü", 65)+"\n", strings.Repeat("/", console.MaxFunctionSource+1))).
-		wantInvalid("name must have at most 64 characters", "name must not have control characters", "source must have at most 65536 bytes")
+		wantInvalid("name must have at most 64 characters", "name must not have the character U+000A, which cannot be seen", "source must have at most 65536 bytes")
 	d.ann("POST "+path+"/functions", function(strings.Repeat("ü", 64), "export default f"+strings.Repeat("\n", console.MaxFunctionSource-16))).want(http.StatusCreated)
 	d.ann("POST "+path+"/functions", function("large", strings.Repeat(" ", 10<<20))).want(http.StatusRequestEntityTooLarge)
 }

@@ -4,8 +4,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -56,6 +54,9 @@ func (l ListingContent) check() error {
 	if utf8.RuneCountInString(l.Description) > MaxListingDescription {
 		v.Add("description must have at most %d characters", MaxListingDescription)
 	}
+	if err := text.CheckLines(l.Description); err != nil {
+		v.Add("description %v", err)
+	}
 	checkLine(&v, "publisher", l.Publisher, MaxListingPublisher)
 	checkListingURL(&v, "termsUrl", l.TermsURL)
 	checkListingURL(&v, "privacyUrl", l.PrivacyURL)
@@ -81,13 +82,13 @@ func checkListingURL(v *apierror.Validation, member, raw string) {
 	}
 }
 
-// checkLine holds a text to one line of so many characters.
+// checkLine holds a text to one line of so many characters, all of which can be seen.
 func checkLine(v *apierror.Validation, member, line string, most int) {
 	if utf8.RuneCountInString(line) > most {
 		v.Add("%s must have at most %d characters", member, most)
 	}
-	if strings.ContainsFunc(line, unicode.IsControl) {
-		v.Add("%s must not have control characters", member)
+	if err := text.CheckLine(line); err != nil {
+		v.Add("%s %v", member, err)
 	}
 }
 
@@ -117,7 +118,7 @@ func (l ListingContent) Shows(assetID string) bool {
 func (l ListingContent) Missing() []apierror.ListingDetail {
 	var missing []apierror.ListingDetail
 	for _, required := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
-		if strings.TrimSpace(required.value) == "" {
+		if !text.HasVisible(required.value) {
 			missing = append(missing, apierror.ListingDetail{Field: required.field, Reason: "is empty"})
 		}
 	}

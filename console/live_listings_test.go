@@ -64,6 +64,6 @@ func TestListingLinks(t *testing.T) {
 	path, _ := d.newApp(confidentialApp)
 	for _, link := range []string{"http://sync.example/", "javascript:alert(1)", "/terms", "https://a@sync.example/", "https:///x", "https://sync.example/a b"} {
 		d.ann("POST "+path+"/listing", `{"slug": "sync", "termsUrl": "`+link+`", "privacyUrl": "`+link+`", "publisher": "a\nb"}`).
-			wantInvalid("publisher must not have control characters", "termsUrl must be an https URL of at most 512 characters", "privacyUrl must be an https URL of at most 512 characters")
+			wantInvalid("publisher must not have the character U+000A, which cannot be seen", "termsUrl must be an https URL of at most 512 characters", "privacyUrl must be an https URL of at most 512 characters")
 	}
 }

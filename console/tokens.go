@@ -92,8 +92,10 @@ func (a Actor) newToken(n NewToken) (Token, error) {
 		v.Add("expiresInDays must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
 	}
 	name := strings.TrimSpace(n.Name)
-	if length := utf8.RuneCountInString(name); length < 1 || length > maxTokenName || !text.IsStorable(name) {
+	if length := utf8.RuneCountInString(name); !text.HasVisible(name) || length > maxTokenName {
 		v.Add("name must have 1 to %d characters", maxTokenName)
+	} else if err := text.CheckLine(name); err != nil {
+		v.Add("name %v", err)
 	}
 	return Token{Name: name, OrganizationID: a.organization(&v, n.OrganizationID), UserID: a.userID}, v.Err()
 }

@@ -41,7 +41,7 @@ func TestCreateAppValidates(t *testing.T) {
 		"a private scheme of a PUBLIC app": {func(a *oauthserver.NewApp) {
 			a.Type, a.RedirectURIs = oauthserver.Public, []string{"com.example.app:/cb"}
 		}, nil},
-		"a name that hides something": {func(a *oauthserver.NewApp) { a.Name = "Sync\u202eknab" }, []string{"name has a character that cannot be shown"}},
+		"a name that hides something": {func(a *oauthserver.NewApp) { a.Name = "Sync\u202eknab" }, []string{"name must not have the character U+202E, which cannot be seen"}},
 		"everything": {func(a *oauthserver.NewApp) {
 			*a = oauthserver.NewApp{Name: strings.Repeat("n", 121), RedirectURIs: []string{"http://example.com/", apiRedirect + "#f"}, Scopes: identity.MustScopes("internal:admin")}
 		}, []string{

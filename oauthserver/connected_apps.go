@@ -70,7 +70,7 @@ func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, e
 	case status == UserSuspended:
 		return member{}, false, about(App{}, visitor{session, connectedAppsPath}, forbidden(textSuspended))
 	}
-	businesses, err := s.cfg.Host.Businesses(r.Context(), session.UserID)
+	businesses, err := s.businesses(r.Context(), session.UserID)
 	if err != nil {
 		return member{}, false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 )
 
@@ -31,8 +32,18 @@ func (s *Server) connection(ctx context.Context, app App, session identity.Sessi
 	if c.vouched, err = s.vouch(ctx, app, session.UserID); err != nil {
 		return connection{}, err
 	}
-	c.businesses, err = s.cfg.Host.Businesses(ctx, session.UserID)
+	c.businesses, err = s.businesses(ctx, session.UserID)
 	return c, err
+}
+
+// businesses returns the businesses of a user, with names that can be shown.
+func (s *Server) businesses(ctx context.Context, userID string) ([]Business, error) {
+	businesses, err := s.cfg.Host.Businesses(ctx, userID)
+	businesses = slices.Clone(businesses)
+	for i := range businesses {
+		businesses[i].Name = text.Line(businesses[i].Name)
+	}
+	return businesses, err
 }
 
 // check returns the error page if the app cannot be connected to the business, and nil if

@@ -36,6 +36,7 @@ func (s *Server) listing(ctx context.Context, app App) (AppListing, error) {
 	if err != nil {
 		return AppListing{}, err
 	}
+	l.Publisher = text.Line(l.Publisher)
 	if !isOwnPath(l.IconPath) {
 		l.IconPath = ""
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // nonceKey is the context key of a page's nonce.
@@ -50,7 +51,7 @@ type visitor struct {
 func (s *Server) frame(r *http.Request, v visitor) Frame {
 	shown := s.themes.For(r)
 	return Frame{
-		Service: s.cfg.Service, Nonce: nonce(r), Theme: shown, Language: s.languages.Choose(r), Person: v.session.DisplayName,
+		Service: s.cfg.Service, Nonce: nonce(r), Theme: shown, Language: s.languages.Choose(r), Person: text.Line(v.session.DisplayName),
 		Icon: iconPath, SwitchAccount: returning(shown.SwitchAccount, v.page),
 	}
 }

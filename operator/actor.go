@@ -51,7 +51,7 @@ func (o *Operator) Actor(r *http.Request) (Actor, error) {
 // operator returns a user who has access as an operator, and false for everybody else. A
 // suspended operator has none.
 func (o *Operator) operator(ctx context.Context, userID string) (User, bool, error) {
-	user, ok, err := o.cfg.Host.User(ctx, userID)
+	user, ok, err := o.user(ctx, userID)
 	if err != nil || !ok || !user.IsOperator || user.ID != userID {
 		return User{}, false, err
 	}

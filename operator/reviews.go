@@ -84,7 +84,7 @@ func (o *Operator) formerReviewer(ctx context.Context, appID string) (string, er
 
 // userName returns the name of a user, or the id of one who has none.
 func (o *Operator) userName(ctx context.Context, userID string) (string, error) {
-	user, ok, err := o.cfg.Host.User(ctx, userID)
+	user, ok, err := o.user(ctx, userID)
 	if err != nil || !ok || user.Name == "" {
 		return userID, err
 	}

@@ -22,12 +22,19 @@ type UserDetails struct {
 	Status oauthserver.UserStatus
 }
 
+// user returns a user of the host, with a name and an address that can be shown.
+func (o *Operator) user(ctx context.Context, userID string) (User, bool, error) {
+	user, ok, err := o.cfg.Host.User(ctx, userID)
+	user.Name, user.Email = text.Line(user.Name), text.Line(user.Email)
+	return user, ok, err
+}
+
 // User returns a user of the host; its error is one of apierror, 404 when there is none.
 func (o *Operator) User(ctx context.Context, _ Actor, userID string) (UserDetails, error) {
 	if userID == "" || !text.IsStorable(userID) {
 		return UserDetails{}, apierror.NotFound("user")
 	}
-	user, ok, err := o.cfg.Host.User(ctx, userID)
+	user, ok, err := o.user(ctx, userID)
 	if err != nil {
 		return UserDetails{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/theme"
 )
 
@@ -74,7 +75,7 @@ func (p *pages) showFailure(w http.ResponseWriter, _ *http.Request, f apierror.F
 // thing to do.
 func (p *pages) frame(v View) look.Page {
 	frame := look.Frame{
-		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Person: v.Person.Name, Notice: v.Notice, Focus: v.Person.ID == "" && v.Side == nil,
+		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Person: text.Line(v.Person.Name), Notice: v.Notice, Focus: v.Person.ID == "" && v.Side == nil,
 		SideLabel: "Subjects", Side: v.Side,
 	}
 	if v.Alert != "" {

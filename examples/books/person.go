@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -79,7 +80,7 @@ func (s *Site) showBusinesses(w http.ResponseWriter, r *http.Request, p person) 
 	}
 	for _, m := range memberships {
 		data.Businesses = append(data.Businesses, businessView{
-			ID: m.BusinessID, Name: m.Business, Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
+			ID: m.BusinessID, Name: text.Line(m.Business), Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
 		})
 	}
 	return s.pages.show(w, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user, Path: "/businesses", Data: data})

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 )
@@ -341,10 +341,5 @@ func (m *reader) contacts() []string {
 }
 
 func isLine(s string, limit int) bool {
-	for _, r := range s {
-		if !unicode.IsGraphic(r) {
-			return false
-		}
-	}
-	return utf8.RuneCountInString(s) <= limit
+	return text.CheckLine(s) == nil && utf8.RuneCountInString(s) <= limit
 }
