@@ -16,12 +16,24 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// OpenAPI returns a description of all that apps can call, as an OpenAPI 3.1 document in
-// JSON: the OAuth endpoints, Config.Routes with their Description, the events, app data, the
-// console's and the operators' JSON where they are served, and one webhook for each event of
-// the catalog. Equal configurations have equal descriptions. Config.APIRoutes and
-// Config.AppRoutes are not in it. The slice is the caller's.
+// OpenAPI returns the description for partners, as an OpenAPI 3.1 document in JSON: the OAuth
+// endpoints, Config.Routes with their Description, the events, app data, the console's JSON
+// where it is served, and one webhook for each event of the catalog. Equal configurations
+// have equal descriptions. Config.APIRoutes and Config.AppRoutes are not in it, nor are the
+// operators' endpoints; see [Platform.OperatorOpenAPI]. The slice is the caller's.
 func (p *Platform) OpenAPI() []byte { return bytes.Clone(p.describe()) }
+
+// OperatorOpenAPI returns a description of the operators' JSON, for the platform's own staff:
+// an OpenAPI 3.1 document in JSON; nil without Config.Operators. The slice is the caller's.
+func (p *Platform) OperatorOpenAPI() []byte {
+	if p.operator == nil {
+		return nil
+	}
+	in := p.descriptionInput()
+	in.Title, in.NoWebhooks = "Operators of "+in.Service, true
+	in.APIPatterns, in.AppPatterns, in.Routes, in.Schemas = p.operator.Patterns(), nil, nil, nil
+	return p.description(in)
+}
 
 func (p *Platform) checkSchemas() error {
 	for name, schema := range p.cfg.Schemas {
@@ -34,8 +46,8 @@ func (p *Platform) checkSchemas() error {
 
 // description generates the document. An error cannot happen: routes, events and schemas
 // were checked when they were declared.
-func (p *Platform) description() []byte {
-	text, err := openapi.Generate(p.descriptionInput())
+func (p *Platform) description(in openapi.Input) []byte {
+	text, err := openapi.Generate(in)
 	if err != nil {
 		p.cfg.Logger.Error("API description failed", "error", err)
 		return []byte("{}")
@@ -46,7 +58,7 @@ func (p *Platform) description() []byte {
 func (p *Platform) descriptionInput() openapi.Input {
 	c := p.cfg
 	in := openapi.Input{
-		Service: c.Service, Version: c.Versions.Current, VersionHeader: oauthserver.VersionHeader(c.Service),
+		Title: "Partner API of " + c.Service, Service: c.Service, Version: c.Versions.Current, VersionHeader: oauthserver.VersionHeader(c.Service),
 		APIURL: c.APIURL, AppURL: c.AppURL, Schemas: c.Schemas,
 		APIPatterns: p.oauth.APIPatterns(), AppPatterns: p.AppPatterns(), Figures: p.figures(),
 	}
@@ -55,9 +67,6 @@ func (p *Platform) descriptionInput() openapi.Input {
 	}
 	if p.console != nil {
 		in.APIPatterns = append(in.APIPatterns, p.console.Patterns()...)
-	}
-	if p.operator != nil {
-		in.APIPatterns = append(in.APIPatterns, p.operator.Patterns()...)
 	}
 	for _, scope := range c.Scopes.All() {
 		if !scope.Internal {

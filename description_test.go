@@ -84,7 +84,10 @@ func TestOpenAPIDescribesWhatIsServed(t *testing.T) {
 		"bare":    func(cfg *partnerkit.Config) { cfg.Routes = nil },
 		"routes":  func(*partnerkit.Config) {},
 		"console": func(cfg *partnerkit.Config) { cfg.Developers = partnertest.NewHost() },
-		"all":     func(cfg *partnerkit.Config) { cfg.Developers, cfg.Records = partnertest.NewHost(), noRecords{} },
+		"all": func(cfg *partnerkit.Config) {
+			host := partnertest.NewHost()
+			cfg.Developers, cfg.Operators, cfg.Records = host, host, noRecords{}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +101,7 @@ func TestOpenAPIDescribesWhatIsServed(t *testing.T) {
 				served[i] = strings.TrimSuffix(served[i], "{$}")
 			}
 			slices.Sort(served)
+			served = slices.DeleteFunc(served, isOperators)
 			if diff := cmp.Diff(served, d.patterns()); diff != "" {
 				t.Errorf("(-served +described)\n%s", diff)
 			}
@@ -113,6 +117,35 @@ func TestOpenAPIDescribesWhatIsServed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func isOperators(pattern string) bool { return strings.Contains(pattern, " /operator") }
+
+// OPS-07: the description for partners has nothing of the operators' endpoints; their own has
+// nothing else.
+func TestOpenAPIOfOperators_OPS07(t *testing.T) {
+	t.Parallel()
+	cfg := describedConfig(t)
+	if text := platform(t, cfg).OperatorOpenAPI(); text != nil {
+		t.Errorf("without operators: %s", text)
+	}
+	host := partnertest.NewHost()
+	cfg.Developers, cfg.Operators = host, host
+	p := platform(t, cfg)
+	if text := p.OpenAPI(); bytes.Contains(text, []byte("/operator")) || bytes.Contains(text, []byte(`"Operator`)) {
+		t.Error("the description for partners names the operators' endpoints")
+	}
+	text := p.OperatorOpenAPI()
+	d := read(t, text)
+	served := slices.DeleteFunc(p.APIPatterns(), func(pattern string) bool { return !isOperators(pattern) })
+	slices.Sort(served)
+	if diff := cmp.Diff(served, d.patterns()); diff != "" {
+		t.Errorf("(-served +described)\n%s", diff)
+	}
+	if len(d.Webhooks) > 0 || bytes.Contains(text, []byte("Not described.")) || bytes.Contains(text, []byte("${")) {
+		t.Errorf("%d webhooks, or an endpoint is not described", len(d.Webhooks))
+	}
+	checkRefs(t, text, d)
 }
 
 // checkRefs finds references to nothing.

@@ -240,7 +240,7 @@ func New(_ context.Context, cfg Config) (*Platform, error) {
 	}
 	p.api = apierror.WithRequestIDs(cfg.RequestID, p.newAPI())
 	p.app = apierror.WithRequestIDs(cfg.RequestID, p.newApp())
-	p.describe = sync.OnceValue(p.description)
+	p.describe = sync.OnceValue(func() []byte { return p.description(p.descriptionInput()) })
 	return p, nil
 }
 

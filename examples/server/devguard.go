@@ -14,6 +14,7 @@ func (s *server) development() http.Handler {
 	mux := &s.routes.dev
 	for pattern, call := range map[string]apierror.Handler{
 		"GET /dev/routes":                       s.devRoutes,
+		"GET /dev/openapi.json":                 s.devOperatorDescription,
 		"GET /dev/notifications":                s.devNotifications,
 		"GET /dev/clock":                        s.devReadClock,
 		"POST /dev/clock":                       s.devMoveClock,

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -87,6 +88,12 @@ func (d *description) serve(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", "application/yaml")
 	_, _ = w.Write(text.yaml) // the client may have left
 	return nil
+}
+
+// devOperatorDescription serves the description of the operators' endpoints, which is not for
+// partners.
+func (s *server) devOperatorDescription(w http.ResponseWriter, _ *http.Request) error {
+	return apierror.WriteJSON(w, http.StatusOK, json.RawMessage(s.platform.OperatorOpenAPI()))
 }
 
 // limited counts requests toward the default limit of the API host.

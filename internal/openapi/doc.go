@@ -15,6 +15,8 @@ import "encoding/json"
 
 // Input is all that a description depends on.
 type Input struct {
+	// Title of the document.
+	Title string
 	// Service is the name of the service, and Version the current version of its API;
 	// empty: the API has no versions.
 	Service, Version string
@@ -32,11 +34,21 @@ type Input struct {
 	Schemas map[string]json.RawMessage
 	// Events are the catalog.
 	Events []Event
+	// NoWebhooks leaves out the webhooks of Events.
+	NoWebhooks bool
 	// Figures are the configured numbers.
 	Figures Figures
 	// ErrorType is the media type of errors in a shape of the host's own; empty: the
 	// standard shape.
 	ErrorType string
+}
+
+// webhooks are the events that are described.
+func (in Input) webhooks() []Event {
+	if in.NoWebhooks {
+		return nil
+	}
+	return in.Events
 }
 
 // Scope is a scope that apps may request.

@@ -53,7 +53,7 @@ func Generate(in Input) ([]byte, error) {
 			return nil, fmt.Errorf("openapi: route %q: %w", route.Pattern, err)
 		}
 	}
-	for _, event := range in.Events {
+	for _, event := range in.webhooks() {
 		if err := g.addEvent(event); err != nil {
 			return nil, fmt.Errorf("openapi: event %s: %w", event.Name, err)
 		}
@@ -67,7 +67,7 @@ func (g *generator) document() *object {
 		version = "1"
 	}
 	doc := newObject().with("openapi", "3.1.0").
-		with("info", newObject().with("title", "Partner API of "+g.in.Service).with("version", version)).
+		with("info", newObject().with("title", g.in.Title).with("version", version)).
 		with("servers", []any{newObject().with("url", g.in.APIURL)}).
 		with("tags", g.describedTags()).with("paths", g.paths).with("webhooks", g.webhooks).with("components", g.components)
 	g.expandHeaders(doc)

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "rewrite the golden file")
 // small is a host with one endpoint of ours, three routes and two events.
 func small() openapi.Input {
 	return openapi.Input{
-		Service: "Acme", Version: "2026-09-01", VersionHeader: "Acme-Version", APIURL: "https://api.acme.example", AppURL: "https://app.acme.example",
+		Title: "Partner API of Acme", Service: "Acme", Version: "2026-09-01", VersionHeader: "Acme-Version", APIURL: "https://api.acme.example", AppURL: "https://app.acme.example",
 		Scopes:      []openapi.Scope{{Name: "orders:read", Description: "See orders"}, {Name: "orders:write", Description: "Place orders"}},
 		APIPatterns: []string{"GET /.well-known/jwks.json", "GET /undescribed/{$}"},
 		Schemas:     map[string]json.RawMessage{"Order": json.RawMessage(`{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}`)},

@@ -31,10 +31,10 @@ type checker struct {
 	seen        map[string]bool // operation and status: "listInvoices 200"
 }
 
-// newChecker reads the description that the server itself serves.
-func newChecker(t *testing.T, api string) *checker {
+// readDocument reads a description that the server itself serves.
+func readDocument(t *testing.T, address string) *openapi3.T {
 	t.Helper()
-	res, err := http.Get(api + "/openapi.yaml")
+	res, err := http.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +43,24 @@ func newChecker(t *testing.T, api string) *checker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &checker{seen: make(map[string]bool)}
-	if c.doc, err = openapi3.NewLoader().LoadFromData(text); err != nil {
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.doc.Validate(t.Context()); err != nil {
+	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return doc
+}
+
+// newChecker reads the description for partners, and the one of the operators' endpoints.
+func newChecker(t *testing.T, api string) *checker {
+	t.Helper()
+	c := &checker{doc: readDocument(t, api+"/openapi.yaml"), seen: make(map[string]bool)}
+	for path, item := range readDocument(t, api+"/dev/openapi.json").Paths.Map() {
+		c.doc.Paths.Set(path, item)
+	}
+	var err error
 	if c.router, err = gorillamux.NewRouter(c.doc); err != nil {
 		t.Fatal(err)
 	}

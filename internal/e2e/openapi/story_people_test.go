@@ -46,6 +46,7 @@ func (s *service) development(n *newcomers) {
 	s.do(call{method: "GET", url: s.API + "/dev/clock", want: 200})
 	s.do(call{method: "GET", url: s.API + "/dev/notifications", want: 200})
 	s.do(call{method: "GET", url: s.API + "/dev/routes", want: 200})
+	s.do(call{method: "GET", url: s.API + "/dev/openapi.json", want: 200})
 	s.dev("/apps/papertrail-beta/version", map[string]any{"pinnedVersion": "2026-01-15"})
 	s.dev("/apps/papertrail-beta/reviewed", map[string]any{"reviewed": true})
 	s.dev("/apps/papertrail-beta/status", map[string]any{"status": "DEACTIVATED"})
