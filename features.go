@@ -123,7 +123,7 @@ func (p *Platform) newConsole() (err error) {
 		versions[i] = version.Name
 	}
 	p.console, err = console.New(console.Config{
-		UserName: c.userName(), Store: c.Store, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
+		UserName: c.userName(), Store: c.Store, Service: c.Service, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
 		Events: c.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
 		MaxFunctions: c.MaxFunctions, FunctionChecker: c.FunctionChecker, Limiter: c.Limiter, Limits: c.Limits,
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, ErrorShape: c.ErrorShape, Notifications: p.told,
@@ -172,7 +172,7 @@ func (p *Platform) newOperator() (err error) {
 		return nil
 	}
 	p.operator, err = operator.New(operator.Config{
-		Store: c.Store, Host: c.Operators, OAuth: p.oauth, Console: p.console, Analytics: p.calls, Otherwise: p.guard,
+		Store: c.Store, Service: c.Service, Host: c.Operators, OAuth: p.oauth, Console: p.console, Analytics: p.calls, Otherwise: p.guard,
 		Limited: func(next http.Handler) http.Handler { return p.limited(c.Limits.DefaultAPI, next) },
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, Notifications: p.told, ErrorShape: c.ErrorShape,
 	})

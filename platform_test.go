@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -148,6 +149,26 @@ func TestChallenge(t *testing.T) {
 	const want = `Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"`
 	if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != want {
 		t.Errorf("%d, challenge %q", w.Code, got)
+	}
+}
+
+// API-10: the console's and the operators' challenges name the service, as those of the API do.
+func TestChallengeNamesService_API10(t *testing.T) {
+	t.Parallel()
+	for service, want := range map[string]string{"": `Bearer realm="Service"`, `Ledger "One"`: `Bearer realm="Ledger \"One\""`} {
+		h := partnertest.New(t, func(c *partnerkit.Config) { c.Service = service })
+		staff, err := operator.New(operator.Config{
+			Store: h.Store, Service: service, Host: h.Host, OAuth: h.OAuth(), Console: h.Console(), Analytics: h.Analytics(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, handler := range map[string]http.Handler{"/developer/apps": h.API(), "/developer/nothing": h.API(), "/operator/apps": staff} {
+			w := get(handler, path)
+			if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != want {
+				t.Errorf("%s: %d, challenge %q, want %q", path, w.Code, got, want)
+			}
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ type Config struct {
 	Analytics *analytics.Counter
 	AppData   *appdata.Service // nil: apps declare no fields
 	Events    events.Catalog   // the zero value means events.DefaultCatalog
+	Service   string           // names the service in challenges; empty means "Service"
 	// Versions are the names of the API's versions that an app may pin; none:
 	// the API has no versions.
 	Versions []string
@@ -106,6 +107,7 @@ func New(cfg Config) (*Console, error) {
 	case cfg.MaxFunctions < 0:
 		return nil, errors.New("console: Config.MaxFunctions is negative")
 	}
+	cfg.Service = cmp.Or(cfg.Service, "Service")
 	cfg.MaxFunctions = cmp.Or(cfg.MaxFunctions, defaultMaxFunctions)
 	if len(cfg.Events.All()) == 0 {
 		cfg.Events = events.DefaultCatalog()
@@ -118,7 +120,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Shape: cfg.ErrorShape}, csrf: http.NewCrossOriginProtection()}
+	c := &Console{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, Shape: cfg.ErrorShape}, csrf: http.NewCrossOriginProtection()}
 	var err error
 	for _, origin := range cfg.Origins {
 		if err = c.csrf.AddTrustedOrigin(origin); err != nil {

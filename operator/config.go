@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type Config struct {
 	OAuth     *oauthserver.Server
 	Console   *console.Console
 	Analytics *analytics.Counter
+	Service   string // names the service in challenges; empty means "Service"
 	// Otherwise serves the requests of users who are not operators, as it serves any path
 	// that does not exist; nil: 401 without a session, and 404 with one.
 	Otherwise http.Handler
@@ -80,11 +82,12 @@ func New(cfg Config) (*Operator, error) {
 	case cfg.OAuth == nil || cfg.Console == nil || cfg.Analytics == nil:
 		return nil, errors.New("operator: Config.OAuth, Console or Analytics is nil")
 	}
+	cfg.Service = cmp.Or(cfg.Service, "Service")
 	cfg.Clock = clock.From(cfg.Clock)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	o := &Operator{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Shape: cfg.ErrorShape}, csrf: http.NewCrossOriginProtection()}
+	o := &Operator{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, Shape: cfg.ErrorShape}, csrf: http.NewCrossOriginProtection()}
 	for _, origin := range cfg.Origins {
 		if err := o.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("operator: Config.Origins: %w", err)

@@ -103,7 +103,7 @@ func (s *service) newPlatform(ctx context.Context, o settings, ring *keyring.Key
 		return err
 	}
 	site, err := books.NewSite(books.SiteConfig{
-		Books: s.books, APIURL: o.APIURL, AppURL: o.AppURL, Errors: apierror.Writer{Logger: o.Logger},
+		Books: s.books, APIURL: o.APIURL, AppURL: o.AppURL, Errors: apierror.Writer{Logger: o.Logger, Service: "Books"},
 		Limiter: limiter, Clock: o.Clock, Logger: o.Logger,
 	})
 	if err != nil {
