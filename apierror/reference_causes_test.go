@@ -98,7 +98,7 @@ var areas = []struct {
 	}},
 	{"Developer console", []cause{
 		{apierror.AppDeactivated, "a write to an app whose deactivation is final"},
-		{apierror.Conflict, "`version` of a change is not the last one of the app, webhook, field or listing"},
+		{apierror.Conflict, "`version` of a change is not the last one of the app, webhook, field or listing; for operators also: the documents of this host are trusted already"},
 		{apierror.PublicAppHasNoSecrets, "a secret was asked for"},
 		{apierror.SecretLimitReached, "a third secret beside two valid ones"},
 		{apierror.LastSecret, "the end of the only valid secret"},

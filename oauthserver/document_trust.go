@@ -43,8 +43,8 @@ type DocumentPolicy func(ctx context.Context, url string) (DocumentTrust, error)
 // TrustDocuments returns a policy by which the documents that an entry names count as
 // reviewed. An entry is a host, such as "agent.example" or "agent.example:8443", or the
 // beginning of an https URL, such as "https://agent.example/clients", which names the URL
-// itself and everything below its path. A host stands for one port: the default one if it has
-// none. It does not stand for its subdomains.
+// itself and everything below its path. A URL without a path is the same as its host. A host
+// stands for one port: the default one if it has none. It does not stand for its subdomains.
 func TrustDocuments(entries ...string) (DocumentPolicy, error) {
 	trusted := make([]trustedDocuments, 0, len(entries))
 	for _, entry := range entries {
@@ -70,16 +70,17 @@ func TrustDocuments(entries ...string) (DocumentPolicy, error) {
 
 // trustedDocuments are the documents at or below a path of a host.
 type trustedDocuments struct {
-	scheme string // empty: any, for a host
+	scheme string // empty: any, for a host and for an https URL without a path
 	host   string // in lower case, without the default port
 	path   string // encoded; empty: every path
 }
 
 func parseTrusted(entry string) (trustedDocuments, error) {
 	const want = "is not a host such as agent.example, nor the beginning of an https URL"
-	raw, isURL := entry, strings.Contains(entry, "://")
-	if !isURL {
-		raw = "https://" + entry
+	raw := "https://" + entry
+	scheme, rest, isURL := strings.Cut(entry, "://")
+	if isURL {
+		raw = strings.ToLower(scheme) + "://" + rest
 	}
 	u, err := url.Parse(raw)
 	switch {
@@ -94,11 +95,32 @@ func parseTrusted(entry string) (trustedDocuments, error) {
 	case uri.HasDotSegment(u.EscapedPath()):
 		return trustedDocuments{}, errors.New("has a path with dot segments")
 	}
-	t := trustedDocuments{host: defaultPortRemoved(u), path: u.EscapedPath()}
-	if isURL {
+	t := trustedDocuments{host: defaultPortRemoved(u)}
+	if path := u.EscapedPath(); path != "/" {
+		t.path = path
+	}
+	if u.Scheme != "https" || t.path != "" { // an https URL without a path is its host
 		t.scheme = u.Scheme
 	}
 	return t, nil
+}
+
+// name returns the entry in its one spelling.
+func (t trustedDocuments) name() string {
+	if t.scheme == "" {
+		return t.host
+	}
+	return t.scheme + "://" + t.host + t.path
+}
+
+// NormalizeTrust returns the one spelling of an entry of [TrustDocuments], such as
+// "agent.example" for "https://Agent.example:443/", so that a list has each entry once.
+func NormalizeTrust(entry string) (string, error) {
+	t, err := parseTrusted(entry)
+	if err != nil {
+		return "", fmt.Errorf("oauthserver: %q %w", entry, err)
+	}
+	return t.name(), nil
 }
 
 // includes reports whether the document at u is one of them. The end of the path must be the

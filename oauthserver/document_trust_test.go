@@ -46,6 +46,9 @@ func TestTrustDocuments(t *testing.T) {
 		{"https://a.example/x/", "https://a.example/x/client.json", true},
 		{"https://a.example/x/", "https://a.example/x", false},
 		{"https://a.example", "https://a.example/client.json", true},
+		{"https://a.example/", "https://a.example/client.json", true},
+		{"HTTPS://A.example:443/x", "https://a.example/x/client.json", true},
+		{"a.example:443", "https://a.example/client.json", true},
 		{"https://a.example", "https://a.example.evil.example/client.json", false},
 	} {
 		t.Run("CIMD-04 "+test.entry+" "+test.url, func(t *testing.T) {
@@ -65,6 +68,31 @@ func TestTrustDocuments(t *testing.T) {
 		if _, err := oauthserver.TrustDocuments(entry); err == nil || !strings.Contains(err.Error(), entry) {
 			t.Errorf("%q: %v", entry, err)
 		}
+	}
+}
+
+// CIMD-04: the spellings of one entry are one name.
+func TestNormalizeTrust_CIMD04(t *testing.T) {
+	t.Parallel()
+	for want, entries := range map[string][]string{
+		"agent.example": {
+			"agent.example", "Agent.Example", "agent.example:443", "agent.example:", "https://agent.example", "https://agent.example/",
+			"https://agent.example:443", "https://AGENT.example:443/", "HTTPS://agent.example",
+		},
+		"agent.example:8443":             {"agent.example:8443", "https://agent.example:8443", "https://Agent.example:8443/"},
+		"https://agent.example/Clients":  {"https://agent.example/Clients", "https://AGENT.example:443/Clients"},
+		"https://agent.example/Clients/": {"https://agent.example/Clients/"}, // not what has no slash at its end
+		"http://127.0.0.1:3000":          {"http://127.0.0.1:3000", "http://127.0.0.1:3000/"},
+		"[::1]:3000":                     {"[::1]:3000", "https://[::1]:3000/"},
+	} {
+		for _, entry := range append(entries, want) {
+			if got, err := oauthserver.NormalizeTrust(entry); err != nil || got != want {
+				t.Errorf("%s: %s, %v; want %s", entry, got, err, want)
+			}
+		}
+	}
+	if got, err := oauthserver.NormalizeTrust("*.agent.example"); err == nil || got != "" {
+		t.Errorf("%q", got)
 	}
 }
 

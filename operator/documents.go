@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
@@ -16,16 +16,37 @@ import (
 const maxHost = 512
 
 // TrustedDocuments lists the hosts whose client metadata documents count as reviewed,
-// oldest first.
+// oldest first, each by its normalized name; see oauthserver.NormalizeTrust.
 func (o *Operator) TrustedDocuments(ctx context.Context, _ Actor) ([]TrustedDocument, error) {
-	return o.cfg.Store.TrustedDocuments(ctx)
+	stored, err := o.cfg.Store.TrustedDocuments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var distinct []TrustedDocument
+	for _, one := range stored {
+		one.Host = trustName(one.Host)
+		if !slices.ContainsFunc(distinct, func(d TrustedDocument) bool { return d.Host == one.Host }) {
+			distinct = append(distinct, one)
+		}
+	}
+	return distinct, nil
+}
+
+// trustName returns the normalized name of trusted documents. Earlier versions stored names
+// as they were entered, several spellings of one name included.
+func trustName(host string) string {
+	name, err := oauthserver.NormalizeTrust(host)
+	if err != nil {
+		return host
+	}
+	return name
 }
 
 // checkTrust returns a validation error that names everything that is wrong.
 func checkTrust(host, reason string) error {
 	var v apierror.Validation
 	checkNote(&v, "reason", reason)
-	if _, err := oauthserver.TrustDocuments(host); err != nil || len(host) > maxHost {
+	if _, err := oauthserver.NormalizeTrust(host); err != nil || len(host) > maxHost {
 		v.Add("host must be a host such as agent.example, or the beginning of an https URL")
 	}
 	return v.Err()
@@ -37,29 +58,53 @@ func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason st
 	if err := checkTrust(host, reason); err != nil {
 		return TrustedDocument{}, err
 	}
-	if !strings.Contains(host, "/") {
-		host = strings.ToLower(host)
-	}
+	host = trustName(host)
 	now := o.cfg.Clock.Now()
 	trusted := TrustedDocument{ID: id.New(id.TrustedDocument, now), Host: host, CreatedAt: now}
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		all, err := o.TrustedDocuments(ctx, by)
+		if err != nil {
+			return audit.Entry{}, err
+		}
+		if slices.ContainsFunc(all, func(d TrustedDocument) bool { return d.Host == host }) {
+			return audit.Entry{}, ErrTrusted
+		}
 		entry := by.did(audit.DocumentTrustAdded, reason)
 		entry.Target = host
 		return entry, o.cfg.Store.AddTrustedDocument(ctx, trusted)
 	})
 	if errors.Is(err, ErrTrusted) {
-		taken := apierror.Entry{Status: http.StatusConflict, Message: "the documents of {p0} are trusted already", Params: 1}
+		taken := apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: "the documents of {p0} are trusted already", Params: 1}
 		return TrustedDocument{}, taken.New(host)
 	}
 	return trusted, err
 }
 
-// DistrustDocuments ends the trust. Its error is one of apierror, 404 when there is none.
-func (o *Operator) DistrustDocuments(ctx context.Context, by Actor, documentID string) error {
+// DistrustDocuments ends the trust in the documents that an id or a name names, the name in any
+// spelling. Its error is one of apierror, 404 when there is none.
+func (o *Operator) DistrustDocuments(ctx context.Context, by Actor, idOrName string) error {
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		removed, err := o.cfg.Store.RemoveTrustedDocument(ctx, documentID)
+		stored, err := o.cfg.Store.TrustedDocuments(ctx)
+		if err != nil {
+			return audit.Entry{}, err
+		}
+		name := trustName(idOrName)
+		for _, one := range stored {
+			if one.ID == idOrName {
+				name = trustName(one.Host)
+			}
+		}
 		entry := by.did(audit.DocumentTrustRemoved, "")
-		entry.Target = removed.Host
+		err = oauthserver.ErrNotFound
+		for _, one := range stored {
+			if trustName(one.Host) != name {
+				continue
+			}
+			entry.Target = name
+			if _, err = o.cfg.Store.RemoveTrustedDocument(ctx, one.ID); err != nil {
+				break
+			}
+		}
 		return entry, err
 	})
 	return absent("trusted document", err)

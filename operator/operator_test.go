@@ -3,6 +3,7 @@ package operator_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -299,6 +300,74 @@ func TestRaceOfOperators(t *testing.T) {
 			}
 		})
 	}
+}
+
+// CIMD-04: the spellings of a name are one entry, those that were stored before included.
+func TestDocumentNames_CIMD04(t *testing.T) {
+	t.Parallel()
+	const path = "/operator/trusted-documents"
+	spellings := []string{"agent.example", "agent.example:443", "https://agent.example", "https://agent.example/", "https://AGENT.example:443/"}
+	listed := func(h *harness, want ...string) {
+		h.t.Helper()
+		var got struct{ Data []struct{ Host string } }
+		h.call("usr_olga", "GET "+path, "").Want(http.StatusOK).Decode(&got)
+		var hosts []string
+		for _, one := range got.Data {
+			hosts = append(hosts, one.Host)
+		}
+		if diff := cmp.Diff(want, hosts); diff != "" {
+			h.t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	for _, first := range spellings {
+		t.Run("CIMD-04 "+first, func(t *testing.T) {
+			t.Parallel()
+			h := newHarness(t)
+			added := h.call("usr_olga", "POST "+path, `{"host": "`+first+`"}`).Want(http.StatusCreated)
+			if got := added.Text("host"); got != "agent.example" {
+				t.Errorf("kept as %s", got)
+			}
+			for _, again := range spellings {
+				h.call("usr_olga", "POST "+path, `{"host": "`+again+`"}`).WantCode(http.StatusConflict, "CONFLICT")
+			}
+			h.Clock.Advance(time.Second)
+			h.call("usr_olga", "POST "+path, `{"host": "https://agent.example/clients"}`).Want(http.StatusCreated) // another entry
+			listed(h, "agent.example", "https://agent.example/clients")
+			h.call("usr_olga", "DELETE "+path+"/"+url.PathEscape(first), "").Want(http.StatusNoContent)
+			h.call("usr_olga", "DELETE "+path+"/"+url.PathEscape(first), "").Want(http.StatusNotFound)
+			h.call("usr_olga", "DELETE "+path+"/a%20b", "").Want(http.StatusNotFound)
+			listed(h, "https://agent.example/clients")
+			h.call("usr_olga", "POST "+path, `{"host": "agent.example"}`).Want(http.StatusCreated)
+			got := h.call("usr_olga", "GET /operator/audit", "").Want(http.StatusOK).Body
+			if strings.Count(got, `"target":"agent.example"`) != 3 {
+				t.Errorf("the audit log: %s", got)
+			}
+		})
+	}
+	t.Run("CIMD-04 stored as entered", func(t *testing.T) {
+		t.Parallel()
+		h := newHarness(t)
+		var stored []string
+		for i, host := range append(spellings, "https://Other.example/clients") {
+			one := operator.TrustedDocument{ID: fmt.Sprintf("tdh_%d", i), Host: host, CreatedAt: h.Clock.Now()}
+			if err := h.Store.AddTrustedDocument(t.Context(), one); err != nil {
+				t.Fatal(err)
+			}
+			stored = append(stored, one.ID)
+		}
+		listed(h, "agent.example", "https://other.example/clients")
+		for _, again := range append(spellings, "https://other.example/clients") {
+			h.call("usr_olga", "POST "+path, `{"host": "`+again+`"}`).WantCode(http.StatusConflict, "CONFLICT")
+		}
+		h.call("usr_olga", "DELETE "+path+"/"+stored[2], "").Want(http.StatusNoContent)
+		listed(h, "https://other.example/clients")
+		trust, err := operator.DocumentPolicy(h.Store, nil)(t.Context(), "https://agent.example/client")
+		if err != nil || trust.Review != "" {
+			t.Errorf("trusted after its removal: %+v, %v", trust, err)
+		}
+		h.call("usr_olga", "DELETE "+path+"/https:%2F%2Fother.example%2Fclients", "").Want(http.StatusNoContent)
+		listed(h)
+	})
 }
 
 func TestUsersAndDocuments(t *testing.T) {

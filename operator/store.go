@@ -81,7 +81,7 @@ type Review struct {
 // TrustedDocument is a host whose client metadata documents count as reviewed.
 type TrustedDocument struct {
 	ID        string // tdh_…
-	Host      string // or the beginning of an https URL; see oauthserver.TrustDocuments
+	Host      string // or the beginning of an https URL; see oauthserver.NormalizeTrust
 	CreatedAt time.Time
 }
 

@@ -156,6 +156,7 @@ func TestDocuments(t *testing.T) {
 	page := h.done(olga, path, url.Values{"host": {"agent.example"}, "reason": {"Known"}})
 	sees(t, page, "count as reviewed now", "agent.example")
 	sees(t, h.page(otto, "POST "+path, url.Values{"host": {"agent.example"}}).Want(http.StatusConflict), "trusted already")
+	sees(t, h.page(otto, "POST "+path, url.Values{"host": {" https://Agent.example:443/ "}}).Want(http.StatusConflict), "trusted already") // CIMD-04
 	remove := regexp.MustCompile(`action="(/operator/trusted-documents/tdh_[^"]*/delete)"`).FindStringSubmatch(page.Body)
 	if remove == nil {
 		t.Fatalf("no form to remove it: %s", main(page.Body))
