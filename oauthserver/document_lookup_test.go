@@ -64,6 +64,7 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 		ID: got.ID, ClientID: site.URL, Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginDocument, Name: "Tool",
 		RedirectURIs: []string{"https://tool.example/callback", "http://127.0.0.1/callback"}, Scopes: identity.DefaultScopes().Requestable(),
 		Metadata: "{}", DocumentFetchedAt: documentStart, DocumentFreshUntil: documentStart.Add(10 * time.Minute), CreatedAt: documentStart,
+		Version: 1,
 	}
 	compare := cmp.Comparer(func(a, b identity.Scopes) bool { return a.Equal(b) })
 	if diff := cmp.Diff(app, r.saved(t, got), compare); diff != "" || !strings.HasPrefix(got.ID, "app_") {

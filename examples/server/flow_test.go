@@ -259,16 +259,16 @@ func TestDevInstallations(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	b := r.session("usr_ada", "biz_bakery")
-	for _, test := range []struct{ call, body, description string }{
-		{"installations/uninstall", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, ""},
-		{"installations/revoke-access", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, "revoked"},
-		{"consents/revoke", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery", "userId": "usr_ada"}`, ""},
-		{"users/usr_ada/status", `{"status": "SUSPENDED"}`, ""},
+	for _, test := range []struct{ call, body, code, description string }{
+		{"installations/uninstall", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, "invalid_grant", ""},
+		{"installations/revoke-access", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery"}`, "invalid_grant", "revoked"},
+		{"consents/revoke", `{"clientId": "ledgerlink-sync", "businessId": "biz_bakery", "userId": "usr_ada"}`, "invalid_grant", ""},
+		{"users/usr_ada/status", `{"status": "SUSPENDED"}`, "access_denied", "the person who connected this app may not use it now"}, // TOK-12
 	} {
 		tokens := r.connect(b, "biz_bakery", "invoices:read profile:read")
 		r.dev(test.call, test.body).want(t, http.StatusOK)
 		a := r.oauth("token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens["refresh_token"].(string)}}).want(t, http.StatusBadRequest).json(t)
-		if a["error"] != "invalid_grant" || a["error_description"] != nilIfEmpty(test.description) {
+		if a["error"] != test.code || a["error_description"] != nilIfEmpty(test.description) {
 			t.Errorf("%s: %v", test.call, a)
 		}
 	}
