@@ -1,9 +1,13 @@
 package partnerkit
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +51,10 @@ func (c *Config) check() error {
 		{"Audit", c.Retention.Audit}, {"IdempotencyKeys", c.Retention.IdempotencyKeys},
 	} {
 		add(one.value < 0, "Retention.%s is negative", one.field)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Schemas)) {
+		text := c.Schemas[name]
+		add(!json.Valid(text) || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")), "Schemas: %s is not a JSON object; a JSON Schema is one", name)
 	}
 	add(c.Operators != nil && c.Developers == nil, "Operators is set without Developers")
 	add(c.MaxFunctions < 0, "MaxFunctions is negative")

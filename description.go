@@ -3,8 +3,6 @@ package partnerkit
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -35,14 +33,8 @@ func (p *Platform) OperatorOpenAPI() []byte {
 	return p.description(in)
 }
 
-func (p *Platform) checkSchemas() error {
-	for name, schema := range p.cfg.Schemas {
-		if !json.Valid(schema) || !bytes.HasPrefix(bytes.TrimSpace(schema), []byte("{")) {
-			return fmt.Errorf("Config.Schemas: %s is not a JSON object; a JSON Schema is one", name)
-		}
-	}
-	return nil
-}
+// checkSchemas finds references to nothing.
+func (p *Platform) checkSchemas() error { return openapi.CheckRefs(p.descriptionInput()) }
 
 // description generates the document. An error cannot happen: routes, events and schemas
 // were checked when they were declared.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,108 @@ func TestNewRefusesSchemas(t *testing.T) {
 	cfg.Schemas["NewOrder"] = json.RawMessage(`"string"`)
 	if _, err := partnerkit.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "NewOrder") {
 		t.Errorf("%v", err)
+	}
+}
+
+// New finds references of the host's schemas to nothing, and names where they are.
+func TestNewRefusesDanglingReferences(t *testing.T) {
+	t.Parallel()
+	event := func(schema string) func(*partnerkit.Config) {
+		return func(c *partnerkit.Config) {
+			catalog, err := events.NewCatalog(events.Definition{
+				Name: "order.lost", Audience: events.AudienceBusiness, Scope: "invoices:read", Description: "An order was lost",
+				Sample: json.RawMessage(`{}`), Schema: json.RawMessage(schema),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Events, c.Routes[0].Description.Response = catalog, nil
+		}
+	}
+	schema := func(text string) func(*partnerkit.Config) {
+		return func(c *partnerkit.Config) { c.Schemas["New/Order"] = json.RawMessage(text) }
+	}
+	for name, test := range map[string]struct {
+		change func(*partnerkit.Config)
+		want   string
+	}{
+		"event":         {event(`{"properties":{"line":{"items":{"$ref":"#/components/schemas/Line"}}}}`), `Config.Events: the schema of order.lost: at "/properties/line/items": there is no #/components/schemas/Line`},
+		"named":         {schema(`{"allOf":[{"$ref":"#/components/schemas/Missing"}]}`), `Config.Schemas: New/Order: at "/allOf/0": there is no #/components/schemas/Missing`},
+		"named, inside": {schema(`{"$ref":"#/$defs/Line"}`), `Config.Schemas: New/Order has no #/$defs/Line, to which "" refers`},
+		"member of one": {schema(`{"$ref":"#/components/schemas/Order/properties/total"}`), `there is no #/components/schemas/Order/properties/total`},
+		"request": {func(c *partnerkit.Config) {
+			c.Routes[1].Description.Request = json.RawMessage(`{"$ref":"#/components/schemas/X"}`)
+		}, `Config.Routes: "POST /orders": Request: at "": there is no #/components/schemas/X`},
+		"response": {func(c *partnerkit.Config) { c.Routes[0].Description.Response = json.RawMessage(`{"$ref":"#/nothing"}`) }, `Config.Routes: "GET /orders/{id}": Response has no #/nothing`},
+		"query": {func(c *partnerkit.Config) {
+			c.Routes[0].Description.Query = []guard.QueryParameter{{Name: "q", Schema: json.RawMessage(`{"$ref":"#/components/schemas/X"}`)}}
+		}, `query parameter q: at ""`},
+		"of ours":          {schema(`{"$ref":"#/components/schemas/Error404"}`), ""},
+		"title of event":   {schema(`{"$ref":"#/components/schemas/Order/properties/id"}`), ""},
+		"another document": {schema(`{"$ref":"https://schemas.example/order.json"}`), ""},
+		"itself":           {schema(`{"properties":{"next":{"$ref":"#"}}}`), ""},
+		"named ref":        {schema(`{"properties":{"$ref":{"type":"string"}}}`), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := describedConfig(t)
+			cfg.Routes = slices.Clone(cfg.Routes)
+			test.change(&cfg)
+			_, err := partnerkit.New(t.Context(), cfg)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// References inside of a schema lead to the same place in the description.
+func TestOpenAPILocalReferences(t *testing.T) {
+	t.Parallel()
+	local := json.RawMessage(`{"title":"Tree","properties":{"next":{"$ref":"#"},"leaf":{"$ref":"#/$defs/Leaf"}},"$defs":{"Leaf":{"type":"string"}}}`)
+	untitled := json.RawMessage(strings.Replace(string(local), `"title":"Tree",`, "", 1))
+	define := func(name string, schema json.RawMessage) events.Definition {
+		return events.Definition{Name: name, Audience: events.AudienceBusiness, Scope: "invoices:read", Description: "Something grew", Sample: json.RawMessage(`{"leaf":"a"}`), Schema: schema}
+	}
+	cfg := describedConfig(t)
+	var err error
+	if cfg.Events, err = events.NewCatalog(define("tree.grew", local), define("tree.fell", local), define("bush.grew", untitled)); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Schemas["Named"] = untitled
+	cfg.Routes[0].Description.Response = untitled
+	cfg.Routes[0].Description.Query = []guard.QueryParameter{{Name: "a"}, {Name: "q", Schema: untitled}}
+	cfg.Routes[1].Description.Request = json.RawMessage(`{"$ref":"#/components/schemas/Named"}`)
+	text := platform(t, cfg).OpenAPI()
+	var document any
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, part := range strings.Split(string(text), `"$ref": "#`)[1:] {
+		pointer, _, _ := strings.Cut(part, `"`)
+		value := document
+		for _, name := range strings.Split(pointer, "/")[1:] {
+			name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+			switch inner := value.(type) {
+			case map[string]any:
+				value = inner[name]
+			case []any:
+				i, _ := strconv.Atoi(name)
+				value = inner[i]
+			default:
+				value = nil
+			}
+		}
+		if value == nil {
+			t.Errorf("there is no %s", pointer)
+		}
+		if strings.HasSuffix(pointer, "/$defs/Leaf") {
+			found++
+		}
+	}
+	if found != 5 { // Tree, bush.grew, Named, the response and the query parameter
+		t.Errorf("%d references to a leaf", found)
 	}
 }
 

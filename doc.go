@@ -47,7 +47,8 @@
 //   - [github.com/partnerkit/partnerkit/guard]: routes for apps, with scopes, permissions,
 //     limits, API versions and idempotent writes
 //   - [github.com/partnerkit/partnerkit/events]: the event catalog, recording in a host's
-//     transaction, the Events API, notifications
+//     transaction, the Events API, notifications.
+//     [github.com/partnerkit/partnerkit/events/schemacheck] checks their data
 //   - [github.com/partnerkit/partnerkit/appdata]: values that apps attach to records
 //   - [github.com/partnerkit/partnerkit/webhooks]: deliveries of events to apps
 //   - [github.com/partnerkit/partnerkit/analytics]: counts of API calls

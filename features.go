@@ -58,7 +58,7 @@ func (p *Platform) newOAuth() (err error) {
 // newEvents creates the event log and the webhooks that deliver its events.
 func (p *Platform) newEvents() (err error) {
 	c := p.cfg
-	p.events, err = events.New(events.Config{Store: c.Store, Catalog: c.Events, Retention: c.Retention.Events, Clock: c.Clock, Logger: c.Logger})
+	p.events, err = events.New(events.Config{Store: c.Store, Catalog: c.Events, CompileSchema: c.CompileSchema, Schemas: c.Schemas, Retention: c.Retention.Events, Clock: c.Clock, Logger: c.Logger})
 	if err != nil {
 		return err
 	}

@@ -99,13 +99,19 @@ type Config struct {
 	// against cross-site requests. Pages of all other origins can call the API host without
 	// credentials. Name only origins whose pages may do all that a signed-in person may.
 	SessionOrigins []string
-	// Schemas are JSON Schemas by name, to which the descriptions of Routes refer as
-	// "#/components/schemas/Name"; see [Platform.OpenAPI].
+	// Schemas are JSON Schemas by name, to which the descriptions of Routes and the schemas of
+	// Events refer as "#/components/schemas/Name"; see [Platform.OpenAPI]. New returns an error
+	// for a reference to nothing.
 	Schemas map[string]json.RawMessage
 	// Events is the event catalog; the zero value means
 	// events.DefaultCatalog. The Events API is served when Scopes has
 	// [EventsScope].
 	Events events.Catalog
+	// CompileSchema compiles the schemas of Events, with which data is checked before it is
+	// recorded: recording data that does not follow its schema returns
+	// events.ErrInvalidDraft. events/schemacheck has one. Nil means that data is not checked;
+	// samples are always compared with the main keywords of their schemas.
+	CompileSchema events.SchemaCompiler
 	// Records knows the host's records, for app data; nil means that apps cannot attach
 	// values.
 	Records appdata.Records

@@ -3,6 +3,7 @@ package events
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -26,6 +27,12 @@ const (
 type Config struct {
 	Store   Store
 	Catalog Catalog // empty: DefaultCatalog
+	// CompileSchema compiles the schemas of the catalog, with which [Log.Record] then checks
+	// data before it is recorded, and [New] the samples. Nil means that data is not checked.
+	CompileSchema SchemaCompiler
+	// Schemas are the JSON Schemas to which those of the catalog refer as
+	// "#/components/schemas/Name". Only CompileSchema reads them.
+	Schemas map[string]json.RawMessage
 	// Retention is how long an event is kept, shown and taken as a cursor; 0 means 30
 	// days.
 	Retention time.Duration
@@ -35,7 +42,8 @@ type Config struct {
 
 // Log is the events of all businesses. It is safe for concurrent use.
 type Log struct {
-	cfg Config
+	cfg    Config
+	checks map[string]func(data json.RawMessage) error // by type; of those with a schema
 }
 
 // New checks the configuration and returns a log. It starts nothing: [Log.Run]
@@ -55,7 +63,11 @@ func New(cfg Config) (*Log, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Log{cfg: cfg}, nil
+	checks, err := compileSchemas(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{cfg: cfg, checks: checks}, nil
 }
 
 // Catalog returns the events that the log takes.

@@ -93,5 +93,10 @@ func (l *Log) check(d Draft) (json.RawMessage, error) {
 	case !utf8.Valid(data):
 		return nil, errors.New("the data is not valid UTF-8")
 	}
+	if check := l.checks[d.Type]; check != nil {
+		if err := check(data); err != nil {
+			return nil, fmt.Errorf("the data does not follow the schema: %w", err)
+		}
+	}
 	return data, nil
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 	"sync"
+
+	"github.com/partnerkit/partnerkit/internal/schema"
 )
 
 // schemas.json has the schemas of the default catalog, by the first word of the event.
@@ -32,40 +34,69 @@ func defaultSchema(name string) json.RawMessage {
 	return schemas()[record]
 }
 
-// checkSchema compares the members of the sample with those that the schema requires and
-// allows. It is not a validator: it finds a schema that belongs to another event.
+// checkSchema finds a sample that does not follow the schema, and a reference inside of the
+// schema to nothing. It does not follow references, and does not know every keyword: a
+// [SchemaCompiler] does.
 func (d Definition) checkSchema() error {
 	if d.Schema == nil {
 		return nil
 	}
-	var schema struct {
-		Required             []string
-		Properties           map[string]json.RawMessage
-		AdditionalProperties any
-	}
-	if !isObject(d.Schema) || json.Unmarshal(d.Schema, &schema) != nil {
+	parsed, err := schema.Decode(d.Schema)
+	if err != nil || !isObject(d.Schema) {
 		return errors.New("the schema is not a JSON Schema object")
 	}
-	var sample map[string]json.RawMessage
-	if err := json.Unmarshal(d.Sample, &sample); err != nil {
+	if ref, ok := schema.Dangling(parsed); ok {
+		return fmt.Errorf("the schema has no %s, to which %q refers", ref.Target, ref.Place)
+	}
+	sample, err := schema.Decode(d.Sample)
+	if err != nil {
 		return fmt.Errorf("the sample: %w", err)
 	}
-	for _, name := range schema.Required {
-		if _, ok := sample[name]; !ok {
-			return fmt.Errorf("the sample lacks %s, which the schema requires", name)
-		}
-	}
-	if schema.AdditionalProperties != false {
-		return nil
-	}
-	var unknown []string
-	for name := range sample {
-		if _, ok := schema.Properties[name]; !ok {
-			unknown = append(unknown, name)
-		}
-	}
-	if len(unknown) > 0 {
-		return fmt.Errorf("the sample has %s, which the schema does not allow", slices.Min(unknown))
+	if problem := schema.Mismatch(parsed, sample); problem != "" {
+		return errors.New(problem)
 	}
 	return nil
+}
+
+// SchemaCompiler makes a function that checks data against a JSON Schema. The schema may
+// refer to the named ones as "#/components/schemas/Name". The function must be safe for
+// concurrent use; its error says where the data is wrong. Compile of events/schemacheck is
+// one.
+type SchemaCompiler func(schema json.RawMessage, named map[string]json.RawMessage) (check func(data json.RawMessage) error, err error)
+
+// compileSchemas compiles the schemas of a catalog, and checks the samples with them.
+func compileSchemas(cfg Config) (map[string]func(json.RawMessage) error, error) {
+	if cfg.CompileSchema == nil {
+		return nil, nil
+	}
+	named := maps.Clone(cfg.Schemas)
+	if named == nil {
+		named = map[string]json.RawMessage{}
+	}
+	for _, d := range cfg.Catalog.definitions {
+		var titled struct{ Title string }
+		if json.Unmarshal(d.Schema, &titled) == nil && titled.Title != "" && named[titled.Title] == nil {
+			named[titled.Title] = d.Schema // as in the API description
+		}
+	}
+	checks := make(map[string]func(json.RawMessage) error, len(cfg.Catalog.definitions))
+	compiled := map[string]func(json.RawMessage) error{} // by the text: events of one record have one schema
+	for _, d := range cfg.Catalog.definitions {
+		if d.Schema == nil {
+			continue
+		}
+		check, ok := compiled[string(d.Schema)]
+		if !ok {
+			var err error
+			if check, err = cfg.CompileSchema(d.Schema, named); err != nil {
+				return nil, fmt.Errorf("events: the schema of %s: %w", d.Name, err)
+			}
+			compiled[string(d.Schema)] = check
+		}
+		if err := check(d.Sample); err != nil {
+			return nil, fmt.Errorf("events: the sample of %s: %w", d.Name, err)
+		}
+		checks[d.Name] = check
+	}
+	return checks, nil
 }

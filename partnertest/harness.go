@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/schemacheck"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -31,13 +32,15 @@ type Harness struct {
 	APIURL, AppURL string        // where the two hosts are served, such as http://127.0.0.1:40001
 
 	t         testing.TB
+	unchecked *events.Log     // records what a test gives it
 	transport *http.Transport // of the clients
 }
 
 // New starts a platform for a test. Without edits it has SQLite in memory, the host
 // double with its developers, the default scopes, events and pages, and a clock that shows
 // 1 September 2026, 12:00 UTC. Webhooks and client metadata documents may be on
-// loopback. Warnings are written to the test's log.
+// loopback. Events that the host records must follow the schemas of the catalog
+// (events/schemacheck). Warnings are written to the test's log.
 //
 // The edits change this configuration before the platform is built, in order. A Store
 // that an edit sets is not closed by the harness. Config.Clock must remain a
@@ -60,6 +63,9 @@ func New(t testing.TB, edits ...func(*partnerkit.Config)) *Harness {
 		t.Fatal(err)
 	}
 	h.Platform = platform
+	if h.unchecked, err = events.New(events.Config{Store: h.Store, Catalog: platform.Events().Catalog(), Clock: h.Clock}); err != nil {
+		t.Fatal(err)
+	}
 	h.run()
 	t.Cleanup(closeServers) // before the platform stops
 	api.Config.Handler, app.Config.Handler = platform.API(), platform.App()
@@ -74,8 +80,9 @@ func (h *Harness) config(edits []func(*partnerkit.Config)) partnerkit.Config {
 	cfg := partnerkit.Config{
 		Host: h.Host, Developers: h.Host, Keyring: fixture.Keyring(1), Pages: pages.New(),
 		APIURL: h.APIURL, AppURL: h.AppURL,
-		Clock:  clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
-		Logger: slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		CompileSchema: schemacheck.Compile,
+		Clock:         clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
+		Logger:        slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	cfg.Webhooks.AllowLoopback = true
 	cfg.OAuth.Documents.AllowLoopback = true
@@ -156,11 +163,12 @@ func (h *Harness) Settle() {
 }
 
 // Record records an event outside of a transaction, in [Business] unless the draft names
-// a business.
+// a business. The data need not follow the schema of its type: a test of a receiver can use
+// as little as it needs. Events().Record, which the host calls, checks it.
 func (h *Harness) Record(d events.Draft) events.Event {
 	h.t.Helper()
 	d.BusinessID = cmp.Or(d.BusinessID, Business)
-	recorded, err := h.Events().Record(h.t.Context(), h.Store, d)
+	recorded, err := h.unchecked.Record(h.t.Context(), h.Store, d)
 	if err != nil {
 		h.t.Fatalf("partnertest: record %s: %v", d.Type, err)
 	}

@@ -253,3 +253,25 @@ func TestHost(t *testing.T) {
 	h.Host.RemoveBusiness(partnertest.User, partnertest.Business)
 	app.Get("/whoami").Want(http.StatusUnauthorized)
 }
+
+// CAT-01: what the host records must follow the schema of its type; what a test records need not.
+func TestHostRecordsWhatIsDescribed_CAT01(t *testing.T) {
+	t.Parallel()
+	h := partnertest.New(t)
+	draft := events.Draft{Type: "invoice.paid", BusinessID: partnertest.Business, Data: map[string]any{"id": 1}}
+	h.Record(draft)
+	_, err := h.Events().Record(t.Context(), h.Store, draft)
+	if !errors.Is(err, events.ErrInvalidDraft) || !strings.Contains(err.Error(), `"invoice.paid"`) || !strings.Contains(err.Error(), `at "/id": got number, want string`) {
+		t.Errorf("recording wrong data: %v", err)
+	}
+	paid, _ := h.Events().Catalog().Lookup("invoice.paid")
+	draft.Data = paid.Sample
+	if _, err := h.Events().Record(t.Context(), h.Store, draft); err != nil {
+		t.Errorf("recording the sample: %v", err)
+	}
+	h = partnertest.New(t, func(c *partnerkit.Config) { c.CompileSchema = nil })
+	draft.Data = struct{}{}
+	if _, err := h.Events().Record(t.Context(), h.Store, draft); err != nil {
+		t.Errorf("without checks: %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -19,6 +20,7 @@ import (
 type backend struct {
 	store    *sqlstore.Store
 	platform *partnerkit.Platform
+	events   events.Catalog                 // what we record
 	largeApp string                         // has a limit of its own
 	send     func(to, message string) error // mail
 }
@@ -27,7 +29,15 @@ type backend struct {
 const company = "company"
 
 func openBackend(ctx context.Context, store *sqlstore.Store) (*backend, error) {
-	b := &backend{store: store, send: sendMail}
+	catalog, err := events.NewCatalog(events.Definition{
+		Name: "invoice.created", Audience: events.AudienceBusiness, Scope: "invoices:read", Description: "An invoice was created",
+		Sample: json.RawMessage(`{"number": "2026-0042", "total": 11900}`),
+		Schema: json.RawMessage(`{"type": "object", "required": ["number", "total"], "properties": {"number": {"type": "string"}, "total": {"type": "integer"}}}`),
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{store: store, events: catalog, send: sendMail}
 	return b, b.inTx(ctx, func(tx storage.Tx) error {
 		_, staff := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY)")
 		_, invoices := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS invoice (business TEXT, number TEXT, total BIGINT NOT NULL, PRIMARY KEY (business, number))")

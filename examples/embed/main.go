@@ -35,7 +35,7 @@ func main() {
 func (b *backend) plugIn(c *partnerkit.Config) {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /hello", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello\n") })
-	c.Store, c.Host, c.Service = b.store, b, "Office"
+	c.Store, c.Host, c.Service, c.Events = b.store, b, "Office", b.events
 	c.APIRoutes = own // for people who are signed in
 	c.Routes = []guard.Route{{Pattern: "POST /invoices", Scope: "invoices:write", SessionsAllowed: true, Handler: b.createInvoice}}
 	b.choose(c)

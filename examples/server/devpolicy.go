@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/events/schemacheck"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -16,13 +17,15 @@ import (
 const developmentSessionLifetime = 10 * 365 * 24 * time.Hour
 
 // relax changes the configuration for development mode: partners' programs run on this
-// machine, the clock can be moved, and registration is open.
+// machine, the clock can be moved, registration is open, and what the backend records must
+// follow the schemas of the events.
 func (s *server) relax(cfg *partnerkit.Config) {
 	cfg.Webhooks.AllowLoopback = true
 	s.told = &notifications{next: cfg.Notifier}
 	cfg.Notifier = s.told
 	cfg.MoveClock = s.moveClock
 	cfg.RecordEvent = s.recordEvent
+	cfg.CompileSchema = schemacheck.Compile
 	developmentPolicies(s.books, cfg.Store, &cfg.OAuth)
 }
 

@@ -22,8 +22,8 @@ const module = "github.com/partnerkit/partnerkit"
 // being named; the package and its internal packages may import each other.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/requestid", "internal/text", "internal/openapi", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
-	1: {"events", "analytics", "audit"},
+		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+	1: {"events", "events/schemacheck", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
@@ -37,6 +37,7 @@ var floors = [][]string{
 
 var arrows = map[string][]string{
 	"theme":                    {"internal/hostcall"},                                      // a theme by request
+	"internal/openapi":         {"internal/schema"},                                        // references
 	"locale":                   {"internal/hostcall", "identity"},                          // a language by request; scopes have descriptions
 	"operator":                 {"console"},                                                // listings are reviewed there
 	"internal/site":            {"console"},                                                // how its listings stand
@@ -69,6 +70,8 @@ var forbidden = []struct{ pkg, dep, why string }{
 	{".", "github.com/evanw/esbuild", "the host chooses what checks functions"},
 	{".", "github.com/tdewolff", "the host chooses what checks functions"},
 	{".", "github.com/dop251/goja", "the host chooses what checks functions"},
+	{".", "github.com/santhosh-tekuri/jsonschema", "the host chooses what checks the data of events"},
+	{"storage/sqlstore", "github.com/santhosh-tekuri/jsonschema", "the host chooses what checks the data of events"},
 	{".", "github.com/redis", "the host chooses the limiter"},
 	{".", "go.opentelemetry.io/otel/sdk", "the host chooses what measures"},
 	{".", "github.com/prometheus", "the host chooses what measures"},

@@ -32,6 +32,14 @@ type generator struct {
 // Generate returns the description as JSON. Its error names the route, event or schema
 // that is not what it should be.
 func Generate(in Input) ([]byte, error) {
+	g, err := generate(in)
+	if err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(g.document(), "", "  ")
+}
+
+func generate(in Input) (*generator, error) {
 	words := append(in.Figures.words(), ownAPI, in.APIURL, ownApp, in.AppURL, ownVersionHeader, in.VersionHeader)
 	parsed, err := parseObject([]byte(strings.NewReplacer(words...).Replace(own)))
 	if err != nil {
@@ -58,7 +66,7 @@ func Generate(in Input) ([]byte, error) {
 			return nil, fmt.Errorf("openapi: event %s: %w", event.Name, err)
 		}
 	}
-	return json.MarshalIndent(g.document(), "", "  ")
+	return g, nil
 }
 
 func (g *generator) document() *object {
@@ -172,6 +180,7 @@ func (g *generator) addSchemas() error {
 		if err != nil {
 			return fmt.Errorf("openapi: schema %s: %w", name, err)
 		}
+		rebase(schema, "#/components/schemas/"+escape(name))
 		g.components.object("schemas").with(name, schema)
 	}
 	return nil

@@ -61,7 +61,8 @@ func (g *generator) operation(r Route, method, path string) (*object, error) {
 		o.with("description", text)
 	}
 	o.with("security", r.security())
-	parameters, err := r.parameters()
+	place := "#/paths/" + escape(path) + "/" + method
+	parameters, err := r.parameters(place)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +72,10 @@ func (g *generator) operation(r Route, method, path string) (*object, error) {
 		if err != nil {
 			return nil, err
 		}
+		rebase(schema, place+"/requestBody/content/application~1json/schema")
 		o.with("requestBody", newObject().with("required", true).with("content", jsonContent(schema)))
 	}
-	responses, err := g.responses(r, path)
+	responses, err := g.responses(r, path, place)
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +110,16 @@ func (r Route) security() []any {
 	return ways
 }
 
-func (r Route) parameters() ([]any, error) {
+func (r Route) parameters(place string) ([]any, error) {
 	all := []any{}
-	for _, p := range r.Query {
+	for i, p := range r.Query {
 		schema := newObject().with("type", "string")
 		if p.Schema != nil {
 			var err error
 			if schema, err = parseObject(p.Schema); err != nil {
 				return nil, err
 			}
+			rebase(schema, place+"/parameters/"+strconv.Itoa(i)+"/schema")
 		}
 		one := newObject().with("name", p.Name).with("in", "query")
 		if p.Text != "" {
@@ -134,7 +137,7 @@ func (r Route) parameters() ([]any, error) {
 	return all, nil
 }
 
-func (g *generator) responses(r Route, path string) (*object, error) {
+func (g *generator) responses(r Route, path, place string) (*object, error) {
 	status := r.Status
 	switch {
 	case status == 0 && r.Response == nil:
@@ -151,6 +154,7 @@ func (g *generator) responses(r Route, path string) (*object, error) {
 		if err != nil {
 			return nil, err
 		}
+		rebase(schema, place+"/responses/"+strconv.Itoa(status)+"/content/application~1json/schema")
 		content := jsonContent(schema)
 		if r.Example != nil {
 			example, err := parse(r.Example)

@@ -59,21 +59,28 @@ func (g *generator) dataOf(e Event) (*object, error) {
 		return nil, err
 	}
 	title := schema.text("title")
+	names := []string{title, title + "Data"}
 	if !isName(title) {
-		return schema, nil
+		names = nil
 	}
 	schemas := g.components.object("schemas")
-	for _, name := range []string{title, title + "Data"} {
+	for _, name := range names {
+		component, err := parseObject(e.Schema)
+		if err != nil {
+			return nil, err
+		}
+		rebase(component, "#/components/schemas/"+name)
 		known, ok := schemas.values[name].(*object)
 		if !ok {
-			schema.remove("title")
-			schemas.with(name, schema)
+			component.remove("title")
+			schemas.with(name, component)
 			return ref("schemas", name), nil
 		}
-		if isSame(known, schema) {
+		if isSame(known, component) {
 			return ref("schemas", name), nil
 		}
 	}
+	rebase(schema, "#/webhooks/"+escape(e.Name)+"/post/requestBody/content/application~1json/schema/anyOf/0/properties/data")
 	return schema, nil
 }
 
