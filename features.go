@@ -2,6 +2,8 @@ package partnerkit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
@@ -53,6 +56,25 @@ func (p *Platform) newOAuth() (err error) {
 	}
 	p.cfg.APIURL, p.cfg.AppURL = p.oauth.Origins()
 	return nil
+}
+
+// eventsFor returns a catalog, or if it is empty the events of the default catalog that apps
+// with some of the scopes can receive.
+func eventsFor(scopes identity.ScopeCatalog, catalog events.Catalog) (events.Catalog, error) {
+	given := catalog.All()
+	if len(given) == 0 {
+		fitting := slices.DeleteFunc(events.DefaultCatalog().All(), func(d events.Definition) bool {
+			return d.Scope != "" && !scopes.Requestable().Has(d.Scope)
+		})
+		return events.NewCatalog(fitting...)
+	}
+	var errs []error
+	for _, d := range given {
+		if d.Scope != "" && !scopes.Names().Has(d.Scope) {
+			errs = append(errs, fmt.Errorf("Config.Events: %s needs the scope %s, which Config.Scopes does not have", d.Name, d.Scope))
+		}
+	}
+	return catalog, errors.Join(errs...)
 }
 
 // newEvents creates the event log and the webhooks that deliver its events.

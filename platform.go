@@ -103,9 +103,11 @@ type Config struct {
 	// Events refer as "#/components/schemas/Name"; see [Platform.OpenAPI]. New returns an error
 	// for a reference to nothing.
 	Schemas map[string]json.RawMessage
-	// Events is the event catalog; the zero value means
-	// events.DefaultCatalog. The Events API is served when Scopes has
-	// [EventsScope].
+	// Events is the event catalog. The zero value means those events of
+	// events.DefaultCatalog whose scopes Scopes has, so that every event on offer can be
+	// received: all of them with the default scopes. New returns an error for an event of
+	// another catalog whose scope Scopes does not have. The Events API is served when Scopes
+	// has [EventsScope].
 	Events events.Catalog
 	// CompileSchema compiles the schemas of Events, with which data is checked before it is
 	// recorded: recording data that does not follow its schema returns
@@ -256,6 +258,10 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if len(c.Scopes.All()) == 0 {
 		c.Scopes = identity.DefaultScopes()
+	}
+	var err error
+	if c.Events, err = eventsFor(c.Scopes, c.Events); err != nil {
+		return c, fmt.Errorf("partnerkit: %w", err)
 	}
 	c.Limits = c.Limits.WithDefaults()
 	c.Clock = clock.From(c.Clock)

@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
@@ -255,5 +258,43 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// CAT-01: a platform offers the events whose scopes it has, and no other.
+func TestEventsFitScopes_CAT01(t *testing.T) {
+	t.Parallel()
+	scopes, err := identity.NewScopeCatalog(
+		identity.Scope{Name: "notes:read", Description: "See your notes"},
+		identity.Scope{Name: "customers:read", Description: "See your customers"},
+		identity.Scope{Name: "suppliers:read", Description: "See your suppliers", Internal: true},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config(t)
+	cfg.Scopes, cfg.Developers = scopes, partnertest.NewHost()
+	p := platform(t, cfg)
+	var got []string
+	for _, d := range p.Events().Catalog().All() {
+		got = append(got, d.Name)
+	}
+	want := []string{"app.installed", "app.uninstalled", "app.scopes_updated", "business.redact", "app_data.updated", "customer.redact", "customer.created", "customer.updated", "customer.deleted"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if d := read(t, p.OpenAPI()); len(d.Webhooks) != len(want) {
+		t.Errorf("%d webhooks are described", len(d.Webhooks))
+	}
+
+	cfg = config(t)
+	cfg.Scopes, cfg.Events = scopes, events.DefaultCatalog()
+	_, err = partnerkit.New(t.Context(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "Config.Events: invoice.created needs the scope invoices:read, which Config.Scopes does not have") || strings.Contains(err.Error(), "customer.created") {
+		t.Errorf("%v", err)
+	}
+	cfg = config(t)
+	if n := len(platform(t, cfg).Events().Catalog().All()); n != 45 {
+		t.Errorf("%d events with the default scopes", n)
 	}
 }
