@@ -1,6 +1,7 @@
 package locale
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,19 @@ type Language struct {
 type layer struct {
 	texts     Texts
 	isBuiltIn bool
+	isEnglish bool
+}
+
+func (l layer) has(key string) bool {
+	_, ok := l.texts[key]
+	return ok
+}
+
+// describes reports whether a layer has a description of a scope. Built-in descriptions are
+// for the scopes of identity.DefaultScopes as they are described there: one that a host
+// describes in other words may mean something else.
+func (l layer) describes(scope identity.Scope) bool {
+	return l.has(scopeKey+scope.Name) && (!l.isBuiltIn || scope.Description == defaultDescription(scope.Name))
 }
 
 // Tag returns the language tag, as the host spelled it.
@@ -98,14 +112,11 @@ func argument(arguments []string, name string) string {
 	return ""
 }
 
-// Scope returns the description of a scope. Built-in descriptions are for the scopes of
-// identity.DefaultScopes as they are described there: one that a host describes in other
-// words may mean something else.
+// Scope returns the description of a scope, the scope's own if there is no other.
 func (l Language) Scope(scope identity.Scope) string {
 	for _, layer := range l.layers {
-		text, ok := layer.texts[scopeKey+scope.Name]
-		if ok && (!layer.isBuiltIn || scope.Description == defaultDescription(scope.Name)) {
-			return text
+		if layer.describes(scope) {
+			return layer.texts[scopeKey+scope.Name]
 		}
 	}
 	return scope.Description
@@ -140,6 +151,31 @@ func (l Language) find(key string) (string, bool) {
 	}
 	text, ok := englishTexts[key]
 	return text, ok
+}
+
+// missing returns the keys of the texts that a language would show in English. The first
+// language is the one in which the host describes its own scopes.
+func (l Language) missing(scopes identity.ScopeCatalog, isFirst bool) []string {
+	if l.IsEnglish() {
+		return nil
+	}
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(englishTexts)) {
+		if !slices.ContainsFunc(l.layers, func(one layer) bool { return !one.isEnglish && one.has(key) }) {
+			keys = append(keys, key)
+		}
+	}
+	for _, scope := range scopes.All() {
+		if !isFirst && !scope.Internal && !l.describes(scope) {
+			keys = append(keys, scopeKey+scope.Name)
+		}
+	}
+	return keys
+}
+
+// describes reports whether a language has a description of a scope.
+func (l Language) describes(scope identity.Scope) bool {
+	return slices.ContainsFunc(l.layers, func(one layer) bool { return !one.isEnglish && one.describes(scope) })
 }
 
 // placeholders returns the names in the braces of a text, sorted.

@@ -52,7 +52,8 @@ type Book struct {
 }
 
 // NewBook checks the languages, and returns one error for all problems: each field is
-// named with the reason and the remedy. Failures of Choose are logged to logger.
+// named with the reason and the remedy. It logs a warning for each language that lacks texts,
+// with their keys; these texts are shown in English. Failures of Choose are logged to logger.
 func NewBook(l Languages, scopes identity.ScopeCatalog, logger *slog.Logger) (*Book, error) {
 	b := &Book{languages: make(map[string]Language), choose: l.Choose, caller: hostcall.New("Languages.Choose", logger)}
 	own := make(map[string]Texts, len(l.Texts))
@@ -79,6 +80,11 @@ func NewBook(l Languages, scopes identity.ScopeCatalog, logger *slog.Logger) (*B
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	for i, tag := range b.offered {
+		if keys := b.languages[tag].missing(scopes, i == 0); len(keys) > 0 {
+			logger.Warn("language lacks texts; they are shown in English", "language", b.languages[tag].Tag(), "keys", keys)
+		}
+	}
 	return b, nil
 }
 
@@ -94,10 +100,10 @@ func (b *Book) offer(field, tag string, own map[string]Texts) error {
 	language := Language{tag: tag}
 	for _, c := range append(broader(c), english) { // English twice does no harm
 		if texts, ok := own[c]; ok {
-			language.layers = append(language.layers, layer{texts: texts})
+			language.layers = append(language.layers, layer{texts: texts, isEnglish: c == english})
 		}
 		if texts, ok := builtIn[c]; ok {
-			language.layers = append(language.layers, layer{texts: texts, isBuiltIn: true})
+			language.layers = append(language.layers, layer{texts: texts, isBuiltIn: true, isEnglish: c == english})
 		}
 	}
 	if !slices.ContainsFunc(broader(c), func(c string) bool { return own[c] != nil || builtIn[c] != nil }) {

@@ -151,3 +151,49 @@ func TestChooseFails(t *testing.T) {
 		})
 	}
 }
+
+// A language that lacks texts says so once, with the keys.
+func TestNewBookNamesMissingTexts(t *testing.T) {
+	t.Parallel()
+	scopes, err := identity.NewScopeCatalog(
+		identity.Scope{Name: "invoices:read", Description: "See your invoices"},
+		identity.Scope{Name: "till:open", Description: "Open the till"},
+		identity.Scope{Name: "till:internal", Description: "Do anything", Internal: true},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	almost := locale.German()
+	for key := range almost {
+		if strings.HasPrefix(key, "scope:") {
+			delete(almost, key)
+		}
+	}
+	delete(almost, "consent.allow")
+	delete(almost, "consent.deny")
+	almost["consent.business"] = "" // shown empty: the host wants it so
+	almost["scope:till:open"] = "Ouvrir la caisse"
+	for name, test := range map[string]struct {
+		languages locale.Languages
+		want      []string
+	}{
+		"built in":       {locale.Languages{Offered: []string{"de", "en", "de-AT"}}, []string{"language=de-AT keys=[scope:till:open]"}},
+		"English alone":  {locale.Languages{}, nil},
+		"first":          {locale.Languages{Offered: []string{"de"}}, nil},
+		"other language": {locale.Languages{Offered: []string{"en", "fr"}, Texts: map[string]locale.Texts{"fr": almost}}, []string{`language=fr keys="[consent.allow consent.deny scope:invoices:read]"`}},
+		"region":         {locale.Languages{Offered: []string{"en-GB", "fr-CH"}, Texts: map[string]locale.Texts{"fr": almost, "fr-CH": {"consent.allow": "Oui", "consent.deny": "Non"}}}, []string{"language=fr-CH keys=[scope:invoices:read]"}},
+	} {
+		var logged bytes.Buffer
+		if _, err := locale.NewBook(test.languages, scopes, slog.New(slog.NewTextHandler(&logged, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(logged.String(), "\n") != len(test.want) {
+			t.Errorf("%s: logged %s", name, &logged)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(logged.String(), `level=WARN msg="language lacks texts; they are shown in English" `+want) {
+				t.Errorf("%s: logged %s, want %s", name, &logged, want)
+			}
+		}
+	}
+}
