@@ -34,7 +34,7 @@ type Call struct {
 const MaxErrorBytes = 4 << 10
 
 // Request is an entry of the request log. Any text in the form of a token, a code or a
-// secret of this library is masked.
+// secret of this library is masked, encoded or not; in Error PKCE verifiers are too.
 type Request struct {
 	ID         string // req_…, sorted by time
 	AppID      string
@@ -53,7 +53,7 @@ type Request struct {
 func (c Call) request() Request {
 	r := Request{
 		ID: id.New(id.Request, c.At), AppID: c.AppID, BusinessID: clean(c.BusinessID), Method: clean(c.Method), Route: clean(c.Route), Status: c.Status,
-		Code: clean(c.Code), RequestID: clean(c.RequestID), Error: clean(string(c.Error)), At: c.At.UTC().Truncate(time.Millisecond), Took: c.Took,
+		Code: clean(c.Code), RequestID: clean(c.RequestID), Error: secret.Mask(storable(string(c.Error))), At: c.At.UTC().Truncate(time.Millisecond), Took: c.Took,
 	}
 	if r.RequestID == "" {
 		r.RequestID = r.ID
@@ -69,8 +69,11 @@ func (c Call) request() Request {
 	return r
 }
 
-// clean returns a text that a database takes and that holds no secret.
-func clean(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-	return secret.Mask(text)
+// clean returns a text that a database takes and that holds no secret of ours. What clients
+// make has no form of its own, and ids of the host may look like it.
+func clean(text string) string { return secret.MaskIssued(storable(text)) }
+
+// storable returns a text that a database takes.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

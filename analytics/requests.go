@@ -3,8 +3,7 @@ package analytics
 import (
 	"context"
 	"fmt"
-
-	"github.com/partnerkit/partnerkit/internal/id"
+	"time"
 )
 
 // The request log of an app has the calls of the last [RequestRetention], and at most
@@ -33,16 +32,21 @@ type RequestStore interface {
 // RequestQuery asks for entries of the request log. Zero fields select everything.
 type RequestQuery struct {
 	AppID                string
+	ID                   string
 	MinStatus, MaxStatus int // both inclusive
 	Route                string
+	Path                 string // a part of the path of Route
 	BusinessID           string
-	Before               string // only entries with a smaller id
-	Since                string // only entries with this id or a greater one
+	RequestID            string
+	Since                time.Time // at or after this
+	Until                time.Time // before this
+	Before               string    // only entries with a smaller id
 	Limit                int
 }
 
 // Requests lists the calls of an app, newest first, every one included that this node has
-// seen. What other nodes still hold in memory is missing. The Since of the query is set.
+// seen. What other nodes still hold in memory is missing, and so is what is older than
+// [RequestRetention].
 func (c *Counter) Requests(ctx context.Context, q RequestQuery) ([]Request, error) {
 	if err := c.flush(ctx, func() taken { return c.takeOf(q.AppID) }); err != nil {
 		return nil, err
@@ -52,7 +56,9 @@ func (c *Counter) Requests(ctx context.Context, q RequestQuery) ([]Request, erro
 			return nil, err
 		}
 	}
-	q.Since = id.Floor(id.Request, c.cfg.Clock.Now().Add(-RequestRetention))
+	if kept := c.cfg.Clock.Now().Add(-RequestRetention); q.Since.Before(kept) {
+		q.Since = kept
+	}
 	requests, err := c.cfg.Store.Requests(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("analytics: %w", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -86,11 +87,12 @@ func (d *harness) world(pattern string) func(pattern string) string {
 	if strings.Contains(pattern, "{functionId}") { // an organization has no checks for one a call
 		function = d.ann("POST "+path+"/functions", bodies["POST /developer/apps/{appId}/functions"]).want(http.StatusCreated).text("id")
 	}
+	d.calls.Count(analytics.Call{AppID: appID, At: d.clock.Now(), Status: http.StatusOK, RequestID: "request-1"})
 	token := ""
 	if strings.Contains(pattern, "{tokenId}") { // an organization has no room for one a call
 		_, token = d.newToken(ann, `{"name": "deploy"}`)
 	}
-	return strings.NewReplacer("{tokenId}", token, "{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery,
+	return strings.NewReplacer("{tokenId}", token, "{requestId}", "request-1", "{fieldId}", field, "{appId}", appID, "{secretId}", secretID, "{webhookId}", hook, "{deliveryId}", delivery,
 		"{assetId}", asset, "{extensionId}", extension, "{functionId}", function).Replace
 }
 

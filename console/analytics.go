@@ -52,6 +52,7 @@ func (c *Console) analyticsRoutes() []route {
 	return []route{
 		{"GET /developer/apps/{appId}/analytics", c.serveReport},
 		{"GET /developer/apps/{appId}/requests", c.listRequests},
+		{"GET /developer/apps/{appId}/requests/{requestId}", c.serveRequest},
 	}
 }
 

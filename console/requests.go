@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -17,7 +18,25 @@ import (
 type RequestFilter struct {
 	Status     string // "404", or "4xx" for all of a class
 	Route      string // the pattern, such as "GET /invoices/{id}"
+	Path       string // a part of the path of the pattern
 	BusinessID string
+	RequestID  string
+	Since      time.Time // at or after this
+	Until      time.Time // before this
+}
+
+// Check returns a validation error that names everything that is wrong.
+func (f RequestFilter) Check() error {
+	var v apierror.Validation
+	if _, _, ok := statusRange(f.Status); !ok {
+		v.Add("status must be a status such as 404, or a class such as 4xx")
+	}
+	for _, one := range []struct{ name, value string }{{"route", f.Route}, {"path", f.Path}, {"businessId", f.BusinessID}, {"requestId", f.RequestID}} {
+		if !text.IsStorable(one.value) {
+			v.Add("%s must be UTF-8 without NUL", one.name)
+		}
+	}
+	return v.Err()
 }
 
 // Requests lists the last calls of an app, newest first. Its error is one of apierror: 404,
@@ -27,13 +46,10 @@ func (c *Console) Requests(ctx context.Context, by Actor, appID string, f Reques
 		return Paged[analytics.Request]{}, err
 	}
 	var v apierror.Validation
-	least, most, ok := statusRange(f.Status)
-	if !ok {
-		v.Add("status must be a status such as 404, or a class such as 4xx")
+	if err := v.Include(f.Check()); err != nil {
+		return Paged[analytics.Request]{}, err
 	}
-	if !text.IsStorable(f.Route) || !text.IsStorable(f.BusinessID) {
-		v.Add("route and businessId must be UTF-8 without NUL")
-	}
+	least, most, _ := statusRange(f.Status)
 	if p.After != "" && !id.Valid(id.Request, p.After) {
 		v.Add("after must be the nextCursor of a page")
 	}
@@ -41,9 +57,32 @@ func (c *Console) Requests(ctx context.Context, by Actor, appID string, f Reques
 		return Paged[analytics.Request]{}, err
 	}
 	requests, err := c.cfg.Analytics.Requests(ctx, analytics.RequestQuery{
-		AppID: appID, MinStatus: least, MaxStatus: most, Route: f.Route, BusinessID: f.BusinessID, Before: p.After, Limit: p.limit() + 1,
+		AppID: appID, MinStatus: least, MaxStatus: most, Route: f.Route, Path: f.Path, BusinessID: f.BusinessID, RequestID: f.RequestID,
+		Since: f.Since, Until: f.Until, Before: p.After, Limit: p.limit() + 1,
 	})
 	return cut(requests, p.limit(), func(r analytics.Request) string { return r.ID }), err
+}
+
+// Request returns a call of the request log by its id, or the last one with the id of its
+// request. Its error is one of apierror, 404 if there is none.
+func (c *Console) Request(ctx context.Context, by Actor, appID, requestID string) (analytics.Request, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
+		return analytics.Request{}, err
+	}
+	if requestID == "" || !text.IsStorable(requestID) {
+		return analytics.Request{}, apierror.NotFound("request")
+	}
+	for _, q := range []analytics.RequestQuery{{ID: requestID}, {RequestID: requestID}} {
+		q.AppID, q.Limit = appID, 1
+		found, err := c.cfg.Analytics.Requests(ctx, q)
+		if err != nil {
+			return analytics.Request{}, err
+		}
+		if len(found) > 0 {
+			return found[0], nil
+		}
+	}
+	return analytics.Request{}, apierror.NotFound("request")
 }
 
 // statusRange reads a status or a class of statuses; zeros for an empty text.
@@ -81,7 +120,11 @@ func newRequestPayload(r analytics.Request) requestPayload {
 
 func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor) error {
 	q := readQuery(r)
-	f := RequestFilter{Status: q.text("status"), Route: q.text("route"), BusinessID: q.text("businessId")}
+	q.only("status", "route", "path", "businessId", "requestId", "since", "until", "after", "limit")
+	f := RequestFilter{
+		Status: q.text("status"), Route: q.text("route"), Path: q.text("path"), BusinessID: q.text("businessId"), RequestID: q.text("requestId"),
+		Since: q.time("since"), Until: q.time("until"),
+	}
 	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
 	if err := q.problems.Err(); err != nil {
 		return err
@@ -91,4 +134,12 @@ func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor)
 		return err
 	}
 	return listPage(w, requests, newRequestPayload)
+}
+
+func (c *Console) serveRequest(w http.ResponseWriter, r *http.Request, by Actor) error {
+	request, err := c.Request(r.Context(), by, r.PathValue("appId"), r.PathValue("requestId"))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newRequestPayload(request))
 }

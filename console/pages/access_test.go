@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
@@ -32,7 +33,8 @@ func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app 
 	o.must(err)
 	secrets, err := o.console.Secrets(t.Context(), o.actor(ann), app.ID)
 	o.must(err)
-	known := map[string]string{"{appId}": app.ID, "{webhookId}": hook.ID, "{deliveryId}": delivery.ID, "{secretId}": secrets[0].ID}
+	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, RequestID: "request-1"})
+	known := map[string]string{"{appId}": app.ID, "{webhookId}": hook.ID, "{deliveryId}": delivery.ID, "{secretId}": secrets[0].ID, "{requestId}": "request-1"}
 	return o, app, func(path string) string {
 		return parameter.ReplaceAllStringFunc(path, func(name string) string {
 			if id, ok := known[name]; ok {

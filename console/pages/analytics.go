@@ -45,7 +45,7 @@ var groupings = []struct {
 }{
 	{analytics.ByRoute, groupTable{Title: "By route", Unit: "Route", Param: "route"}},
 	{analytics.ByStatus, groupTable{Title: "By status", Unit: "Status", Param: "status"}},
-	{analytics.ByBusiness, groupTable{Title: "By business", Unit: "Business", Param: "business"}},
+	{analytics.ByBusiness, groupTable{Title: "By business", Unit: "Business", Param: "businessId"}},
 }
 
 type periodChoice struct {

@@ -208,7 +208,7 @@ func TestAnalyticsGroups_CON10(t *testing.T) {
 	links := page.values("href")
 	log := o.prefix + "/apps/" + app.ID + "/requests?"
 	for query, want := range map[string]string{
-		"route=GET%20%2finvoices%2f%7bid%7d": "200 OK", "status=400": "400 Bad Request", "business=biz_2": "req-7", "status=4xx&business=biz_2": "req-7", "status=4xx": "req-7",
+		"route=GET%20%2finvoices%2f%7bid%7d": "200 OK", "status=400": "400 Bad Request", "businessId=biz_2": "req-7", "status=4xx&businessId=biz_2": "req-7", "status=4xx": "req-7",
 	} {
 		if !slices.Contains(links, log+query) {
 			t.Errorf("no link to %s", query)

@@ -31,14 +31,16 @@ func (v *visit) frame(title string) look.Frame {
 	return f
 }
 
-// subject returns the id of the delivery or the webhook that a page is about: the titles of these
-// pages are the same for all.
+// subject returns the id of the delivery, the webhook or the request that a page is about: the
+// titles of these pages are the same for all.
 func (v *visit) subject(title string) string {
 	switch title {
 	case deliveryTitle:
 		return v.r.PathValue("deliveryId")
 	case webhookTitle:
 		return v.r.PathValue("webhookId")
+	case requestTitle:
+		return v.r.PathValue("requestId")
 	}
 	return ""
 }

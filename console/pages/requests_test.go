@@ -43,7 +43,9 @@ func TestRequestsPage_CON10(t *testing.T) {
 	next := first.pageAfter()
 	o.get(strings.TrimPrefix(next, o.prefix)).want(http.StatusOK).shows("200 OK").lacks("400 Bad Request")
 	for query, count := range map[string]int{
-		"?status=4xx": 1, "?status=200": 50, "?route=POST+%2Finvoices": 1, "?business=biz_2": 1, "?status=5xx": 0, "?status=4xx&business=biz_1": 0,
+		"?path=%2Finvoices": 50, "?path=%7Bid%7D": 50, "?path=POST": 0, "?requestId=req-7": 1, "?requestId=req": 0, "?status=&route=&path=+": 50,
+		"?since=2026-09-01T12:00:00": 1, "?since=2026-09-01+11:59": 50, "?until=2026-09-01T12:00": 50, "?since=2026-09-01T11:59:59.001Z": 1, "?until=2026-09-01": 0,
+		"?status=4xx": 1, "?status=200": 50, "?route=POST+%2Finvoices": 1, "?businessId=biz_2": 1, "?status=5xx": 0, "?status=4xx&businessId=biz_1": 0,
 	} {
 		page := o.get(at + query).want(http.StatusOK)
 		if got := strings.Count(page.Body, `data-label="Call"`); got != count {
@@ -59,4 +61,30 @@ func TestRequestsPage_CON10(t *testing.T) {
 		t.Error("the filter is not shown again with the focus on the status")
 	}
 	o.get(at + "?route=%00").want(http.StatusBadRequest)
+	o.get(at+"?since=soon&until=2026-09-01&business=biz_2").want(http.StatusBadRequest).
+		shows(`"business" is not a known parameter`, "Since must be a date and a time in UTC, such as 2026-09-01 12:00").lacks("200 OK")
+	o.get(at + "?status=200&status=400").want(http.StatusBadRequest).shows("Status must be given once")
+}
+
+// CON-10: a call has a page of its own, which is found by the id of the request too.
+func TestRequestPage_CON10(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	at := "/apps/" + app.ID + "/requests"
+	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Method: "GET", Status: 403, RequestID: "a/b?c", Error: []byte("<b>\u202e</b>\x00\x1b")})
+	o.logCalls(app, 1)
+	for _, path := range o.get(at).values("href") {
+		if strings.HasPrefix(path, o.prefix+at+"/") {
+			o.get(strings.TrimPrefix(path, o.prefix)).want(http.StatusOK)
+		}
+	}
+	o.get(at+"/req-7").want(http.StatusOK).shows("POST /invoices", "400 Bad Request", "VALIDATION_FAILED", `"message": "<i>"`, "biz_2", "req-7", "0 ms").lacks("<i>")
+	for _, path := range []string{at, at + "/a%2Fb%3Fc"} {
+		o.get(path).want(http.StatusOK).shows("no such endpoint", `<b>\u202e</b>`+"\ufffd"+`\x1b`).lacks("<b>", "\u202e", "\x1b")
+	}
+	other := o.newApp()
+	for _, absent := range []string{at + "/req-8", "/apps/" + other.ID + "/requests/req-7"} {
+		o.get(absent).want(http.StatusNotFound)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -61,9 +62,8 @@ func (r *harness) secrets(developer *http.Client) map[string]string {
 }
 
 // carry makes calls with a secret at every place of a request, in the name of the app. Errors
-// name versions, cursors, ids and members that are not known. A secret is sent as one of these
-// only if it has a form by which it is masked; a PKCE verifier can be any text.
-func (r *harness) carry(secret, token string, hasForm bool) (calls int) {
+// name versions, cursors, ids and members that are not known.
+func (r *harness) carry(secret, token string) (calls int) {
 	r.t.Helper()
 	try := func(method, path, contentType, body string, header ...string) {
 		r.t.Helper()
@@ -81,37 +81,39 @@ func (r *harness) carry(secret, token string, hasForm bool) (calls int) {
 		calls++
 	}
 	const form, asJSON = "application/x-www-form-urlencoded", "application/json"
+	inQuery, inJSON := url.QueryEscape(secret), func(format string) string {
+		quoted, _ := json.Marshal(secret) // never fails for a string
+		return strings.ReplaceAll(format, "%", string(quoted))
+	}
 	paths := []string{
-		"/" + secret, "/invoices/" + secret + "/" + secret, "/invoices?" + secret, "/invoices?limit=" + secret, "/invoices?token=" + secret,
-		"/invoices?access_token=" + secret, "/invoices?code_verifier=" + secret, "/events?" + secret + "=1", "/nowhere?token=" + secret,
+		"/" + url.PathEscape(secret), "/invoices/" + url.PathEscape(secret) + "/" + url.PathEscape(secret), "/invoices?" + inQuery, "/invoices?limit=" + inQuery, "/invoices?token=" + inQuery,
+		"/invoices?access_token=" + inQuery, "/invoices?code_verifier=" + inQuery, "/events?" + inQuery + "=1", "/nowhere?token=" + inQuery,
+		"/invoices/" + url.PathEscape(secret), "/events/" + url.PathEscape(secret), "/invoices?after=" + inQuery, "/events?after=" + inQuery,
+		"/app-data?resourceType=" + inQuery, "/app-data?resourceType=invoice&resourceId=" + inQuery,
 	}
-	headers := []string{"X-Request-Id", "Traceparent", "Cookie", "Accept", "User-Agent", "Referer", "X-Code-Verifier"}
+	headers := []string{"X-Request-Id", "Traceparent", "Cookie", "Accept", "User-Agent", "Referer", "X-Code-Verifier", "Service-Version", "Idempotency-Key"}
 	bodies := []string{
-		secret, `"` + secret + `"`, `{"number": ["` + secret + `"]}`, `{"number": "1", "currency": "` + secret + `", "total": 1}`,
-		`{"number": "1", "currency": "EUR", "total": "` + secret + `"}`, `{"code_verifier": "` + secret + `"}`,
+		secret, inJSON(`%`), inJSON(`{"number": [%]}`), inJSON(`{"number": "1", "currency": %, "total": 1}`),
+		inJSON(`{"number": "1", "currency": "EUR", "total": %}`), inJSON(`{"code_verifier": %}`), inJSON(`{%: 1}`),
 	}
-	if hasForm {
-		paths = append(paths, "/invoices/"+secret, "/events/"+secret, "/invoices?after="+secret, "/events?after="+secret,
-			"/app-data?resourceType="+secret, "/app-data?resourceType=invoice&resourceId="+secret)
-		headers = append(headers, "Service-Version", "Idempotency-Key")
-		bodies = append(bodies, `{"`+secret+`": 1}`)
-		try(http.MethodPut, "/app-data", asJSON, `{"resourceType": "`+secret+`", "resourceId": "`+secret+`", "values": [{"key": "`+secret+`", "value": 1}]}`)
-	}
+	try(http.MethodPut, "/app-data", asJSON, inJSON(`{"resourceType": %, "resourceId": %, "values": [{"key": %, "value": 1}]}`))
 	for _, path := range paths {
 		try(http.MethodGet, path, "", "")
 	}
-	for _, name := range headers {
-		try(http.MethodGet, "/invoices", "", "", name, secret)
-		try(http.MethodGet, "/nowhere", "", "", name, secret)
+	if !strings.ContainsAny(secret, "\r\n") {
+		for _, name := range headers {
+			try(http.MethodGet, "/invoices", "", "", name, secret)
+			try(http.MethodGet, "/nowhere", "", "", name, secret)
+		}
+		try(http.MethodPost, "/invoices", asJSON, `{"number": 7}`, "Idempotency-Key", secret)
+		try(http.MethodPost, "/invoices", secret, `{"number": 7}`)
 	}
-	try(http.MethodPost, "/invoices", asJSON, `{"number": 7}`, "Idempotency-Key", secret)
-	try(http.MethodPost, "/invoices", secret, `{"number": 7}`)
 	for _, body := range bodies {
 		try(http.MethodPost, "/invoices", asJSON, body)
 	}
 	try(http.MethodPost, "/invoices", form, "token="+secret)
-	try(http.MethodPost, "/nowhere", asJSON, `{"token": "`+secret+`"}`)
-	try(http.MethodPost, "/oauth/token?token="+secret, form, url.Values{"grant_type": {secret}, "code": {secret}, "scope": {secret}}.Encode())
+	try(http.MethodPost, "/nowhere", asJSON, inJSON(`{"token": %}`))
+	try(http.MethodPost, "/oauth/token?token="+inQuery, form, url.Values{"grant_type": {secret}, "code": {secret}, "scope": {secret}}.Encode())
 	if regexp.MustCompile(`^[A-Za-z0-9_.-]+$`).MatchString(secret) { // it can be a method
 		try(secret, "/invoices", "", "")
 		try(secret, "/nowhere", "", "")
@@ -139,12 +141,26 @@ func TestRequestLogHoldsNoSecret_CON10(t *testing.T) {
 	if len(secrets) < 12 {
 		t.Fatalf("there are %d kinds of secrets", len(secrets))
 	}
-	calls := 0
+	calls, encodings := 0, make(map[string][]string)
 	for name, secret := range secrets {
 		if secret == "" {
 			t.Fatalf("the %s is empty", name)
 		}
-		calls += r.carry(secret, secrets["access token"], name != "PKCE verifier") - 1 // one of them is no call of the API
+		calls += r.carry(secret, secrets["access token"]) - 1 // one of them is no call of the API
+		r.dev("clock", `{"advanceSeconds": 60}`).want(t, http.StatusOK)
+		if len(secret) > 24 { // a user code is too short to be recognized
+			for _, encoded := range []string{
+				base64.StdEncoding.EncodeToString([]byte(syncID + ":" + secret)), base64.RawURLEncoding.EncodeToString([]byte("x:" + secret)),
+				strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(secret), "_", "%5F"), ".", "%2E"), secret[:20] + "\n" + secret[20:],
+			} {
+				if name == "PKCE verifier" && strings.Contains(encoded, "\n") {
+					continue // its halves look like any other text
+				}
+				calls += r.carry(encoded, secrets["access token"]) - 1
+				r.dev("clock", `{"advanceSeconds": 60}`).want(t, http.StatusOK)
+				encodings[name] = append(encodings[name], encoded)
+			}
+		}
 		if name != "access token" {
 			r.call(http.MethodGet, "/invoices", secret).want(t, http.StatusUnauthorized)
 		}
@@ -171,6 +187,13 @@ func TestRequestLogHoldsNoSecret_CON10(t *testing.T) {
 			for _, part := range fragments(secret) {
 				if i := strings.Index(text, part); i >= 0 {
 					t.Errorf("the %s holds the %s: %s", place, name, text[max(0, i-200):min(len(text), i+100)])
+				}
+			}
+			for _, encoded := range encodings[name] {
+				for _, part := range []string{encoded[len(encoded)/2-8 : len(encoded)/2+8], encoded[len(encoded)-16:]} {
+					if i := strings.Index(text, part); i >= 0 {
+						t.Errorf("the %s holds the %s encoded as %q: %s", place, name, encoded, text[max(0, i-200):min(len(text), i+100)])
+					}
 				}
 			}
 		}

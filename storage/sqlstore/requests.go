@@ -29,8 +29,14 @@ func (s *Store) Requests(ctx context.Context, q analytics.RequestQuery) ([]analy
 		args = append(args, value)
 		where += fmt.Sprintf(" AND "+condition+" $%d", len(args))
 	}
-	if q.Since != "" {
-		and("id || '' >=", q.Since)
+	if q.ID != "" {
+		and("id || '' =", q.ID)
+	}
+	if !q.Since.IsZero() { // the ids sort by time, to less than a millisecond
+		and("id || '' >=", id.Floor(id.Request, q.Since))
+	}
+	if !q.Until.IsZero() {
+		and("id || '' <", id.Floor(id.Request, q.Until))
 	}
 	if q.Before != "" {
 		and("id || '' <", q.Before)
@@ -44,8 +50,18 @@ func (s *Store) Requests(ctx context.Context, q analytics.RequestQuery) ([]analy
 	if q.Route != "" {
 		and("route =", q.Route)
 	}
+	if q.Path != "" {
+		// The path is what follows the method. Neither LIKE nor a function that finds a text does
+		// the same on both databases.
+		const path = "ltrim(route, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')"
+		args = append(args, q.Path)
+		where += fmt.Sprintf(" AND replace("+path+", $%d, '') <> "+path, len(args))
+	}
 	if q.BusinessID != "" {
 		and("business_id =", q.BusinessID)
+	}
+	if q.RequestID != "" {
+		and("request_id =", q.RequestID)
 	}
 	args = append(args, q.Limit)
 	query := s.sql.of(fmt.Sprintf("SELECT "+requestColumns+" FROM partnerkit_request WHERE "+where+" ORDER BY id || '' DESC LIMIT $%d", len(args)))

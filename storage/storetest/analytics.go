@@ -96,8 +96,8 @@ var callCases = []testCase[partnerkit.Store]{
 		for i := range 5 {
 			at := noon.Add(time.Duration(i) * time.Second)
 			want = append(want, analytics.Request{
-				ID: id.New(id.Request, at), AppID: "app_1", BusinessID: fmt.Sprint("biz_", i%2), Method: "GET", Route: "GET /invoices", Status: 200 + 100*i,
-				Code: "CODE", RequestID: "req_1", Error: "{}", At: at, Took: time.Duration(i) * time.Microsecond,
+				ID: id.New(id.Request, at), AppID: "app_1", BusinessID: fmt.Sprint("biz_", i%2), Method: "GET", Route: []string{"GET /invoices/{id}", "GET /invoices"}[i%2], Status: 200 + 100*i,
+				Code: "CODE", RequestID: fmt.Sprint("req_", i), Error: "{}", At: at, Took: time.Duration(i) * time.Microsecond,
 			})
 		}
 		other := analytics.Request{ID: id.New(id.Request, noon), AppID: "app_2", At: noon}
@@ -114,7 +114,13 @@ var callCases = []testCase[partnerkit.Store]{
 			q    analytics.RequestQuery
 			want []analytics.Request
 		}{
-			"all": {analytics.RequestQuery{}, want}, "page": {analytics.RequestQuery{Before: want[1].ID}, want[2:]}, "since": {analytics.RequestQuery{Since: want[1].ID}, want[:2]},
+			"all": {analytics.RequestQuery{}, want}, "page": {analytics.RequestQuery{Before: want[1].ID}, want[2:]}, "one": {analytics.RequestQuery{ID: want[2].ID}, want[2:3]}, "of another app": {analytics.RequestQuery{ID: other.ID}, nil},
+			"since": {analytics.RequestQuery{Since: want[1].At}, want[:2]}, "until": {analytics.RequestQuery{Until: want[1].At}, want[2:]},
+			"since and until": {analytics.RequestQuery{Since: want[3].At, Until: want[1].At}, want[2:4]}, "an empty time": {analytics.RequestQuery{Since: want[1].At, Until: want[1].At}, nil},
+			"request id": {analytics.RequestQuery{RequestID: "req_3"}, want[1:2]}, "part of a request id": {analytics.RequestQuery{RequestID: "req_"}, nil},
+			"path": {analytics.RequestQuery{Path: "/invoices"}, want}, "part of a path": {analytics.RequestQuery{Path: "voices/{i"}, []analytics.Request{want[0], want[2], want[4]}},
+			"another case": {analytics.RequestQuery{Path: "/Invoices"}, nil}, "a method": {analytics.RequestQuery{Path: "GET"}, nil}, "wildcards": {analytics.RequestQuery{Path: "/in%_"}, nil},
+			"a quote": {analytics.RequestQuery{Path: "'"}, nil}, "part of a route": {analytics.RequestQuery{Route: "GET /invoices/"}, nil},
 			"status": {analytics.RequestQuery{MinStatus: 400, MaxStatus: 599}, want[1:3]}, "route": {analytics.RequestQuery{Route: "GET /other"}, nil},
 			"business": {analytics.RequestQuery{BusinessID: "biz_1"}, []analytics.Request{want[1], want[3]}},
 		} {
