@@ -47,20 +47,25 @@ func newWebhookPayload(w webhooks.Webhook) webhookPayload {
 	}
 }
 
-// healthPayload is how the deliveries of a webhook have fared.
+// healthPayload is how the attempts of a webhook have ended.
 type healthPayload struct {
 	Failing        bool        `json:"failing"`
+	Degraded       bool        `json:"degraded"`
 	FailingSince   *stamp.Time `json:"failingSince,omitempty"`
-	FailureRate    float64     `json:"failureRate"` // of the last 24 hours, 0 to 1
+	FailureRate    *float64    `json:"failureRate,omitempty"` // of the attempts of the last 24 hours, 0 to 1
 	DisabledAt     *stamp.Time `json:"disabledAt,omitempty"`
 	DisabledReason string      `json:"disabledReason,omitempty"`
 }
 
 func newHealthPayload(h webhooks.Health) healthPayload {
-	return healthPayload{
-		Failing: h.IsFailing(), FailingSince: stamp.OrNull(h.FailingSince), FailureRate: h.FailureRate,
+	payload := healthPayload{
+		Failing: h.IsFailing(), Degraded: h.IsDegraded, FailingSince: stamp.OrNull(h.FailingSince),
 		DisabledAt: stamp.OrNull(h.DisabledAt), DisabledReason: h.DisabledReason,
 	}
+	if rate, ok := h.FailureRate(); ok {
+		payload.FailureRate = &rate
+	}
+	return payload
 }
 
 func (c *Console) createWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {

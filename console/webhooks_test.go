@@ -18,7 +18,7 @@ func TestWebhooks_CON02_WH01(t *testing.T) {
 	made.wantTime("createdAt", 0)
 	want := map[string]any{
 		"id": made.text("id"), "url": "https://partner.example/hook", "events": []any{"invoice.paid", "invoice.created"}, "enabled": true,
-		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"), "health": map[string]any{"failing": false, "failureRate": 0.0},
+		"createdAt": made.text("createdAt"), "updatedAt": made.text("createdAt"), "health": map[string]any{"failing": false, "degraded": false},
 		"version": 1.0, // CON-13
 	}
 	one := path + "/webhooks/" + made.text("id")

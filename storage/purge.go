@@ -39,6 +39,8 @@ const (
 	// attempts and in any state; then webhooks that were deleted before that time and have
 	// no deliveries left.
 	PurgeDeliveries PurgeKind = "deliveries"
+	// PurgeHealth: counts of the attempts of webhooks in minutes that begin before a time.
+	PurgeHealth PurgeKind = "webhook health"
 	// PurgeAppData: values of deleted fields and of ended spaces. Before does not matter. A
 	// batch may be smaller than Limit although more is left; 0 means that nothing is left.
 	PurgeAppData PurgeKind = "app data"

@@ -29,8 +29,6 @@ const (
 	SecretOverlap = 24 * time.Hour
 	// Retention is the default of Config.Retention.
 	Retention = 30 * 24 * time.Hour
-	// WarnEvery is the minimum time between two webhook.failing notifications of one webhook.
-	WarnEvery = 24 * time.Hour
 )
 
 const (
@@ -64,8 +62,8 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Notifications receives notifications for the host's staff; nil means none are sent.
-	// When a delivery has used up its attempts, one node sends webhook.failing, and no
-	// node sends it again for that webhook within [WarnEvery].
+	// When a webhook begins to fail one node sends webhook.failing, and when it is no longer
+	// failing one node sends webhook.recovered; see [Health].
 	Notifications *events.Notifications
 
 	Clock         clock.Clock          // nil: the real time
@@ -109,8 +107,8 @@ type Options struct {
 	// StandardHeaders adds the headers of Standard Webhooks to each attempt, beside ours and
 	// signed with the same secrets, as SetStandard of package signature describes.
 	StandardHeaders bool
-	// DisableAfter switches off a webhook that has been failing for so long: no attempt has
-	// succeeded since, and at least two deliveries have used up their attempts. The audit
+	// DisableAfter switches off a webhook when an attempt fails so long after the first failed
+	// one, no attempt has succeeded since, and at least two deliveries have used up their attempts. The audit
 	// log and the Notifications report it; switching the webhook on again starts over. 0
 	// means never, and less than one hour is rejected.
 	DisableAfter time.Duration

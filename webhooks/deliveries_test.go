@@ -76,7 +76,7 @@ func TestTidy(t *testing.T) {
 	k.clock.Advance(time.Millisecond)
 	k.store.Tap.Reset()
 	k.service.Tidy(t.Context(), k.clock.Now())
-	if _, commits := k.store.Tap.Counts(); commits != 3 { // 200, 200, and the rest with the deleted webhook
+	if _, commits := k.store.Tap.Counts(); commits != 4 { // 200, 200, the rest with the deleted webhook, and counts of attempts
 		t.Errorf("%d acts", commits)
 	}
 	k.wantDue(w, young.ID)

@@ -304,9 +304,7 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 
 // complete ends an attempt. Its outcome still has to be recorded.
 func (d *dispatcher) complete(ctx context.Context, o Outcome) {
-	if d.scheduler.complete(o.Due.ID, o.Status == Delivered) {
-		o.Due.Standing.IsFailing = true // it began after the claim
-	}
+	d.scheduler.complete(o.Due.ID, o.Status == Delivered)
 	d.recorder.add(o)
 	d.svc.telemetry.end(ctx, o)
 }

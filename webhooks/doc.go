@@ -23,17 +23,18 @@
 //
 // # Health
 //
-// A webhook is failing while its newest attempt has failed ([Health]):
+// A webhook is failing while its newest attempt has failed and none has succeeded in the hour
+// before it ([Health]). A webhook of which some attempts fail and others succeed is degraded:
 //
-//	working ─────── attempt failed ──────────────► failing
-//	failing ──┬──── attempt succeeded ───────────► working
-//	          └──── failing for DisableAfter ────► switched off
-//	switched off ── switched on in the console ──► working
+//	working ───── attempt failed, none succeeded for an hour ──► failing
+//	failing ──┬── attempt succeeded ───────────────────────────► working
+//	          └── failing for DisableAfter ────────────────────► switched off
+//	switched off ── switched on in the console ────────────────► working
 //
-// When a delivery has failed for good, the notification webhook.failing is sent, at most once in
-// [WarnEvery]; webhook.recovered follows it when an attempt succeeds. A webhook is switched off
-// only if [Options].DisableAfter is set, no attempt has succeeded for that time and at least two
-// deliveries have failed for good.
+// Health is derived from the recorded attempts, so it is the same on every node. The
+// notification webhook.failing is sent when a webhook begins to fail, and webhook.recovered
+// when an attempt succeeds again. A webhook is switched off only if [Options].DisableAfter is
+// set, no attempt has succeeded for that time and at least two deliveries have failed for good.
 //
 // # Planning
 //

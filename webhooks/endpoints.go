@@ -98,7 +98,7 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 
 // Get returns a webhook of an app; [ErrNotFound].
 func (s *Service) Get(ctx context.Context, appID, webhookID string) (Webhook, error) {
-	found, err := s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, WebhookID: webhookID, RatedSince: s.now().Add(-ratedFor)})
+	found, err := s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, WebhookID: webhookID, HealthAt: s.now()})
 	if err != nil {
 		return Webhook{}, err
 	}
@@ -110,11 +110,8 @@ func (s *Service) Get(ctx context.Context, appID, webhookID string) (Webhook, er
 
 // List returns the webhooks of an app, oldest first.
 func (s *Service) List(ctx context.Context, appID string) ([]Webhook, error) {
-	return s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, RatedSince: s.now().Add(-ratedFor)})
+	return s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, HealthAt: s.now()})
 }
-
-// ratedFor is how far back Health.FailureRate looks.
-const ratedFor = 24 * time.Hour
 
 // Update changes a webhook; [ErrNotFound], or an error of apierror: a validation error, or
 // CONFLICT. What is queued goes to the new URL.

@@ -7,19 +7,28 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// tidyBatch is the number of deliveries purged in one transaction: few, so that sending
-// does not wait.
+// tidyBatch is the number of records purged in one transaction: few, so that sending does
+// not wait.
 const tidyBatch = 200
 
-// tidy purges the records that are older than Config.PurgeAfter, until a batch is not full.
-// Any number of nodes may do so. After an error, which is logged, the next call tries again.
+// keepMinutes is how long the counts of a minute are kept, which Health.FailureRate needs for
+// [RatedFor].
+const keepMinutes = RatedFor + time.Hour
+
+// tidy purges old records until a batch is not full. Any number of nodes may do so. After
+// an error, which is logged, the next call tries again.
 func (s *Service) tidy(ctx context.Context, now time.Time) {
+	s.purge(ctx, storage.Purge{Kind: storage.PurgeDeliveries, Before: now.Add(-s.cfg.PurgeAfter), Limit: tidyBatch})
+	s.purge(ctx, storage.Purge{Kind: storage.PurgeHealth, Before: now.Add(-keepMinutes), Limit: tidyBatch})
+}
+
+func (s *Service) purge(ctx context.Context, p storage.Purge) {
 	for ctx.Err() == nil {
-		n, err := s.store.Purge(ctx, storage.Purge{Kind: storage.PurgeDeliveries, Before: now.Add(-s.cfg.PurgeAfter), Limit: tidyBatch})
+		n, err := s.store.Purge(ctx, p)
 		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.ErrorContext(ctx, "webhooks: purge failed", "err", err)
+			s.cfg.Logger.ErrorContext(ctx, "webhooks: purge failed", "records", p.Kind, "err", err)
 		}
-		if err != nil || n < tidyBatch {
+		if err != nil || n < p.Limit {
 			return
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 )
 
-// tellHealth notifies of webhooks that began to fail, work again or were switched off.
+// tellHealth notifies of webhooks that began to fail, recovered or were switched off.
 func (s *Service) tellHealth(ctx context.Context, r recordResult) {
 	apps := map[string]string{}
 	for _, o := range r.batch {
@@ -17,7 +17,7 @@ func (s *Service) tellHealth(ctx context.Context, r recordResult) {
 			s.cfg.Notifications.Tell(ctx, events.Notification{Kind: kind, At: s.cfg.Clock.Now(), AppID: apps[webhookID], WebhookID: webhookID})
 		}
 	}
-	tell(events.NotifyWebhookFailing, r.finished.Warn)
+	tell(events.NotifyWebhookFailing, r.finished.Failing)
 	tell(events.NotifyWebhookRecovered, r.finished.Recovered)
 	tell(events.NotifyWebhookDisabled, r.finished.Disabled)
 }

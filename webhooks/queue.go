@@ -19,8 +19,6 @@ type queue struct {
 	// limit is how many attempts may be in flight: one to begin with, twice as many
 	// after each attempt that succeeded, and one again after one that failed.
 	limit int
-	// isFailing reports that the last attempt failed.
-	isFailing bool
 }
 
 // position is the place of a delivery in the queue of its webhook.
@@ -59,7 +57,6 @@ func (q *queue) claimed(due Due) {
 
 // learn adapts the limit to the result of an attempt.
 func (q *queue) learn(succeeded bool, most int) { //nolint:revive // the outcome, not a switch
-	q.isFailing = !succeeded
 	if succeeded {
 		q.limit = min(2*q.limit, most)
 	} else {

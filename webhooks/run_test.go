@@ -156,8 +156,9 @@ func TestDispatchersShareTheWork(t *testing.T) {
 	})
 }
 
-// OPS-03: a webhook that keeps failing causes one notification a day, and one when it works again.
-func TestHealthNotifications(t *testing.T) {
+// OPS-03, DLV-11: each time that a webhook begins to fail, or recovers, causes one
+// notification, however many of its attempts fail and on whichever node.
+func TestHealthNotifications_DLV11(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var told []events.Notification
@@ -173,30 +174,62 @@ func TestHealthNotifications(t *testing.T) {
 		go func() { done <- queue.Run(ctx) }()
 		defer func() { stop(); <-done }()
 		r := newHarness(t, webhooks.Config{Notifications: queue})
-		r.start()
 		a := r.app(endpoint, "invoice.created")
-		r.net.handle(endpoint, response(http.StatusBadGateway))
-		for range 3 {
-			r.record(a.business, "invoice.created")
+		r.start()
+		want := func(when string, kinds ...events.NotificationKind) {
+			t.Helper()
+			synctest.Wait()
+			var all []events.Notification
+			for _, kind := range kinds {
+				all = append(all, events.Notification{Kind: kind, AppID: a.webhook.AppID, WebhookID: a.webhook.ID})
+			}
+			if diff := cmp.Diff(all, told, cmpopts.IgnoreFields(events.Notification{}, "At"), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+			told = nil
 		}
-		r.settle()
-		for range 5 {
+		try := func(status, times int) {
+			t.Helper()
+			r.net.handle(endpoint, response(status))
+			for range times {
+				r.record(a.business, "invoice.created")
+			}
+			r.settle()
+			r.must(r.clock.Advance(time.Second))
+		}
+		try(http.StatusOK, 20)
+		want("it works")
+		try(http.StatusBadGateway, 20)
+		want("some fail within the hour")
+		r.advance(time.Minute)
+		r.advance(5 * time.Minute)
+		want("the retries fail within the hour")
+		r.advance(2 * time.Hour)
+		for range 3 {
 			r.advance(7 * time.Hour)
 		}
-		r.net.handle(endpoint, response(http.StatusOK))
-		for range 2 {
-			r.record(a.business, "invoice.created")
-			r.settle()
-			r.advance(time.Hour)
+		want("nothing has succeeded for an hour", events.NotifyWebhookFailing)
+
+		// The next dispatcher knows nothing of this one.
+		r.halt()
+		r.start()
+		try(http.StatusBadGateway, 3)
+		want("another dispatcher fails as well")
+		try(http.StatusOK, 20)
+		want("it works again", events.NotifyWebhookRecovered)
+		try(http.StatusBadGateway, 1)
+		r.advance(2 * time.Hour)
+		want("it fails again", events.NotifyWebhookFailing)
+
+		// A webhook that is switched on again can fail again.
+		for _, is := range []bool{false, true} {
+			_, err := r.svc.Update(t.Context(), a.ID, a.webhook.ID, webhooks.Change{Enabled: &is})
+			r.must(err)
+			r.advance(7 * time.Hour)
 		}
-		synctest.Wait()
-		want := []events.Notification{
-			{Kind: events.NotifyWebhookFailing, AppID: a.webhook.AppID, WebhookID: a.webhook.ID},
-			{Kind: events.NotifyWebhookRecovered, AppID: a.webhook.AppID, WebhookID: a.webhook.ID},
-		}
-		if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(events.Notification{}, "At")); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		want("switched off and on")
+		try(http.StatusBadGateway, 3)
+		want("it fails from the first attempt on", events.NotifyWebhookFailing)
 	})
 }
 

@@ -179,9 +179,8 @@ func (s *scheduler) occupy(f *flight, n int) {
 	}
 }
 
-// complete ends an attempt. Its delivery stays outstanding until it is recorded. It reports
-// whether an attempt of the webhook before this one failed.
-func (s *scheduler) complete(deliveryID string, succeeded bool) (wasFailing bool) { //nolint:revive // the outcome, not a switch
+// complete ends an attempt. Its delivery stays outstanding until it is recorded.
+func (s *scheduler) complete(deliveryID string, succeeded bool) { //nolint:revive // the outcome, not a switch
 	f := s.flights[deliveryID]
 	delete(s.flights, deliveryID)
 	if f.isSlow {
@@ -190,10 +189,8 @@ func (s *scheduler) complete(deliveryID string, succeeded bool) (wasFailing bool
 		s.occupy(f, -1)
 	}
 	f.queue.inFlight--
-	wasFailing = f.queue.isFailing
 	f.queue.learn(succeeded, s.perEndpoint)
 	s.wait(f.queue)
-	return wasFailing
 }
 
 // age takes the slots of attempts that take long. Their endpoints get one attempt at a

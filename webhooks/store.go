@@ -35,8 +35,8 @@ type Store interface {
 	PlanStore
 	ShardStore
 	QueueStore
-	// Purge deletes a batch of records of the kind [storage.PurgeDeliveries], and returns
-	// how many it deleted.
+	// Purge deletes a batch of records of the kind [storage.PurgeDeliveries] or
+	// [storage.PurgeHealth], and returns how many it deleted.
 	Purge(ctx context.Context, p storage.Purge) (int, error)
 }
 
@@ -74,9 +74,9 @@ type WebhookQuery struct {
 	WebhookID string // of the app; empty: all
 	After     string // of every app: only greater ids
 	Limit     int    // of every app
-	// RatedSince asks for Health.FailureRate, of the deliveries since then; zero: it is left
-	// out.
-	RatedSince time.Time
+	// HealthAt asks for all of Health, as it is at that time; zero: IsDegraded, Attempts and
+	// Failures are left out.
+	HealthAt time.Time
 }
 
 // DeliveryStore has the operations of the console on deliveries.
@@ -315,6 +315,9 @@ type Due struct {
 	URL      string
 	Secrets  Secrets
 	Standing Standing
+	// HealthEpoch grows when the webhook is switched on again. Attempts count in the
+	// health of the epoch that they were claimed in.
+	HealthEpoch int64
 }
 
 // Finish is the outcomes of attempts, and of deliveries that were dropped.
@@ -346,12 +349,9 @@ type Outcome struct {
 // Finished is the result of FinishAttempts.
 type Finished struct {
 	Held []Shard // the shards that the node holds
-	// Warn are webhooks of which a delivery has failed for good after all its
-	// attempts, for the first time in a while: see WarnEvery.
-	Warn []string
-	// Recovered are webhooks that Warn has named before and that have taken a delivery
-	// since.
-	Recovered []string
+	// Failing are webhooks that were not failing before and are now, and Recovered are those
+	// that were failing and are not any more. Each change is returned once.
+	Failing, Recovered []string
 	// Disabled are webhooks that were switched off: see Finish.DisableAfter. The audit log
 	// of their apps records it.
 	Disabled []string

@@ -22,26 +22,46 @@ type Webhook struct {
 	Secrets
 }
 
-// Health is how the deliveries of a webhook have fared.
+// Health is how the attempts of a webhook have ended. Those of tests count too; deliveries
+// that were not sent do not count. A webhook that is switched on again begins with the zero
+// Health.
 type Health struct {
-	// FailingSince is the time of the first failed attempt after the last one that arrived; zero:
-	// the last attempt arrived, or there was none.
+	// FailingSince is the time of the first failed attempt after the last successful one,
+	// while the webhook is failing: its newest attempt has failed, and none has succeeded in
+	// the hour before it. Zero: it is not failing.
 	FailingSince time.Time
-	// FailureRate is the part of the deliveries of the last 24 hours that have failed or are
-	// being retried, from 0 to 1. Deliveries that are queued do not count. Of more than
-	// [RatedDeliveries] the newest count. Only [Service.Get] and [Service.List] fill it in.
-	FailureRate float64
+	// IsDegraded reports that in the last hour some attempts have failed and others have
+	// succeeded. Only [Service.Get] and [Service.List] fill in this field and the next two.
+	IsDegraded bool
+	// Attempts is how many attempts there were in the last 24 hours, and Failures how many of
+	// them failed. Attempts are counted by the minute: of a minute in which the 24 hours
+	// began all count or none.
+	Attempts, Failures int
 	// DisabledAt is the time when the webhook was switched off for failing, and DisabledReason gives
 	// why; zero: it was not. See Options.DisableAfter.
 	DisabledAt     time.Time
 	DisabledReason string
 }
 
-// IsFailing reports whether the last attempt failed.
+// IsFailing reports whether the webhook is failing; see FailingSince.
 func (h Health) IsFailing() bool { return !h.FailingSince.IsZero() }
 
-// RatedDeliveries is how many deliveries Health.FailureRate is taken over at most.
-const RatedDeliveries = 500
+// FailureRate returns the part of the attempts of the last 24 hours that failed, from 0 to 1;
+// false: there were no attempts.
+func (h Health) FailureRate() (float64, bool) {
+	if h.Attempts == 0 {
+		return 0, false
+	}
+	return float64(h.Failures) / float64(h.Attempts), true
+}
+
+const (
+	// FailingAfter is how long a failed attempt must come after the last successful one for
+	// its webhook to be failing.
+	FailingAfter = time.Hour
+	// RatedFor is how far back Health.FailureRate looks.
+	RatedFor = 24 * time.Hour
+)
 
 // Secrets are the secrets that sign a webhook's deliveries, sealed by the host's
 // keyring.
@@ -58,6 +78,5 @@ type Standing struct {
 	IsDeleted   bool // the webhook
 	IsEnabled   bool
 	IsAppUsable bool // neither suspended nor deactivated
-	IsFailing   bool // the webhook: see Health.FailingSince
 	Viewer      events.Viewer
 }

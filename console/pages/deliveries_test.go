@@ -84,7 +84,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	o.get(own).shows("Retrying app.installed", "1 500 answered with status 500 next attempt in 1 minute")
 	o.get("/apps/"+app.ID+"/webhooks").shows("Failing", "1 of 1 failed or retrying") // DLV-11
 	unchanged, err := o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: new(true)})
-	if o.must(err); unchanged.Health.FailureRate != 1 {
+	if o.must(err); unchanged.Health.Failures != 1 {
 		t.Errorf("DLV-11: a change returns %+v", unchanged.Health)
 	}
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is retrying").shows("Attempt 1")

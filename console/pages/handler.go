@@ -123,5 +123,6 @@ func (p *Pages) functions() template.FuncMap {
 		"entryOf":       func(name, label string, e entry) field { return field{ID: name, Name: name, Label: label, Entry: e} },
 		"again":         againField,
 		"failureRate":   failureRate,
+		"attempts":      attempts,
 	}
 }

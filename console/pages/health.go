@@ -3,8 +3,10 @@ package pages
 import (
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -17,13 +19,19 @@ func healthBadge(hook webhooks.Webhook) look.Badge {
 		return look.Badge{Text: "Off"}
 	case hook.Health.IsFailing():
 		return look.Badge{Kind: "bad", Text: "Failing"}
+	case hook.Health.IsDegraded:
+		return look.Badge{Kind: "warn", Text: "Degraded"}
 	}
 	return look.Badge{Kind: "ok", Text: "On"}
 }
 
-// failureRate returns a rate from 0 to 1. Only no failure at all is 0%, and only all failures
-// are 100%.
-func failureRate(rate float64) string {
+// failureRate returns which part of the attempts of the last 24 hours failed. Only no failure
+// at all is 0%, and only all failures are 100%. It is empty if there were no attempts.
+func failureRate(h webhooks.Health) string {
+	rate, ok := h.FailureRate()
+	if !ok {
+		return ""
+	}
 	n := math.Round(100 * rate)
 	if rate > 0 && rate < 1 {
 		n = min(max(n, 1), 99)
@@ -31,9 +39,21 @@ func failureRate(rate float64) string {
 	return strconv.Itoa(int(n)) + "%"
 }
 
+// attempts returns how many attempts there were in the last 24 hours, and which part failed.
+func attempts(h webhooks.Health) string {
+	switch h.Attempts {
+	case 0:
+		return "no attempts"
+	case 1:
+		return "1 attempt, " + failureRate(h) + " failed"
+	}
+	return site.Grouped(int64(h.Attempts)) + " attempts, " + failureRate(h) + " failed"
+}
+
 // lastError is why the newest delivery that was sent in vain did not arrive; empty if there is
-// none. Deliveries that were given up unsent, because the webhook is off, explain nothing.
-func (v *visit) lastError() (string, error) {
+// none, or if its last attempt started before since. Deliveries that were given up unsent,
+// because the webhook is off, explain nothing.
+func (v *visit) lastError(since time.Time) (string, error) {
 	ctx, ref := v.r.Context(), v.ref()
 	page, err := v.cfg.Console.Deliveries(ctx, v.by, ref, webhooks.DeliveryQuery{Statuses: []webhooks.Status{webhooks.Failed, webhooks.Retrying}})
 	if err != nil {
@@ -45,7 +65,7 @@ func (v *visit) lastError() (string, error) {
 		}
 		ref.DeliveryID = d.ID
 		_, attempts, err := v.cfg.Console.Delivery(ctx, v.by, ref)
-		if err != nil || len(attempts) == 0 {
+		if err != nil || len(attempts) == 0 || attempts[len(attempts)-1].StartedAt.Before(since) {
 			return "", err
 		}
 		return attempts[len(attempts)-1].Error, nil
@@ -53,13 +73,16 @@ func (v *visit) lastError() (string, error) {
 	return "", nil
 }
 
-// unwell returns how many of the webhooks fail, or were disabled for failing.
-func unwell(hooks []webhooks.Webhook) int {
-	n := 0
+// unwell returns how many of the webhooks are failing or were disabled for failing, and how
+// many others are degraded.
+func unwell(hooks []webhooks.Webhook) (bad, degraded int) {
 	for _, hook := range hooks {
-		if healthBadge(hook).Kind == "bad" {
-			n++
+		switch healthBadge(hook).Kind {
+		case "bad":
+			bad++
+		case "warn":
+			degraded++
 		}
 	}
-	return n
+	return bad, degraded
 }

@@ -27,7 +27,8 @@ type overviewView struct {
 	Recent       analytics.Counts
 	RecentDays   int
 	Webhooks     int
-	Unwell       int // how many of the webhooks fail
+	Unwell       int // how many of the webhooks are failing or were disabled for failing
+	Degraded     int // how many of the others are degraded
 	Todo         []todo
 	IsReady      bool // all of it is done
 	QuickStart   quickStart
@@ -57,8 +58,9 @@ func (v *visit) showApp() error {
 	}
 	data := overviewView{
 		App: v.app, ReadOnly: v.isReadOnly(), Badge: site.AppBadge(v.app), Organization: v.organization(v.app.OrganizationID),
-		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Unwell: unwell(hooks), Todo: todoList(v.app, len(hooks), listing),
+		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
 	}
+	data.Unwell, data.Degraded = unwell(hooks)
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })
 	for _, scope := range v.scopes(v.app.Scopes.Names()) {
 		if scope.Checked {

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"slices"
+	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
@@ -42,7 +43,7 @@ type webhookView struct {
 	Previous   look.Left     // until when the secret before this one signs too
 	Deliveries []deliveryRow // the newest few
 	Badge      look.Badge
-	LastError  string              // while it is failing
+	LastError  string              // while it is failing or degraded
 	Lacking    []events.Definition // chosen events whose scopes the app lacks
 	Others     []string            // events that it has not chosen, to test it with
 	Record     recordView
@@ -86,8 +87,11 @@ func (v *visit) webhook() (webhookView, error) {
 	if view.Record, err = v.recordable(hook); err != nil {
 		return webhookView{}, err
 	}
-	if hook.Health.IsFailing() {
-		view.LastError, err = v.lastError()
+	switch {
+	case hook.Health.IsFailing():
+		view.LastError, err = v.lastError(time.Time{})
+	case hook.Health.IsDegraded:
+		view.LastError, err = v.lastError(v.cfg.Clock.Now().Add(-webhooks.FailingAfter))
 	}
 	return view, err
 }

@@ -60,7 +60,7 @@ func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhoo
 	row := webhookRow{Webhook: hook, Badge: healthBadge(hook), Shown: hook.Events[:min(fewEvents, len(hook.Events))], Recent: len(deliveries)}
 	row.More = len(hook.Events) - len(row.Shown)
 	for _, d := range deliveries {
-		if d.Status == webhooks.Failed || d.Status == webhooks.Retrying { // as its health counts them
+		if d.Status == webhooks.Failed || d.Status == webhooks.Retrying {
 			row.Failed++
 		}
 	}

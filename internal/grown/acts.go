@@ -180,6 +180,15 @@ func (s *Service) DeliveryList(ctx context.Context) error {
 	return err
 }
 
+// Health reads the health of the webhooks of an app.
+func (s *Service) Health(ctx context.Context) error {
+	found, err := s.Platform.Webhooks().List(ctx, s.hooks[0].AppID)
+	if err == nil && (len(found) == 0 || found[0].Health.Attempts == 0) {
+		err = fmt.Errorf("%d webhooks without attempts", len(found))
+	}
+	return err
+}
+
 // FilteredDeliveries lists the deliveries of that webhook by each filter alone, within a time
 // and with counts.
 func (s *Service) FilteredDeliveries(ctx context.Context) error {
@@ -262,7 +271,7 @@ func (s *Service) PurgeNothing(ctx context.Context) error {
 }
 
 // Kinds is of how many kinds Purge deletes rows. Attempts go with their deliveries.
-const Kinds = 18
+const Kinds = 19
 
 // Purge deletes the given number of the oldest rows of each kind, as of a time when they
 // are old enough. Families that were refreshed in between stay.
@@ -279,7 +288,7 @@ func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, err
 	const kept = 30 * 24 * time.Hour
 	total := 0
 	for kind, before := range map[storage.PurgeKind]time.Time{
-		storage.PurgeOAuth: now, storage.PurgeEvents: now.Add(-kept), storage.PurgeDeliveries: now.Add(-kept), storage.PurgeAppData: now,
+		storage.PurgeOAuth: now, storage.PurgeEvents: now.Add(-kept), storage.PurgeDeliveries: now.Add(-kept), storage.PurgeHealth: now.Add(-kept), storage.PurgeAppData: now,
 		storage.PurgeKeys: now, storage.PurgeCalls: now.Add(-kept), storage.PurgeCallGroups: now.Add(-kept), storage.PurgeRequests: now.Add(-kept), storage.PurgeAudit: now.Add(-audit.Retention),
 	} {
 		n, err := s.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Real: now, Limit: limit})

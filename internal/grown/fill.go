@@ -156,6 +156,8 @@ var tables = []string{
 	`INSERT INTO partnerkit_attempt (delivery_id, id, webhook_id, number, signature, started_at, took_ms, response_code, answer)
 		SELECT 'dlv_' || f.tail, 'att_' || f.tail, w.id, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, CASE f.i % 100 WHEN 3 THEN 500 ELSE 200 END, {answer}
 		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
+	`INSERT INTO partnerkit_webhook_minute (webhook_id, epoch, minute_at, succeeded, failed, succeeded_at, failed_at)
+		SELECT w.id, 0, f.at + f.i, 9, 1, f.at + f.i, f.at + f.i FROM fill f JOIN fill_webhook w ON w.k = f.i % ({webhooks} + 1) WHERE f.i >= {young}`,
 	`INSERT INTO partnerkit_app_data_space (id, app_id, business_id)
 		SELECT 'ads_' || f.tail, l.app_id, l.business_id FROM fill_line l JOIN fill f ON f.i = l.j ORDER BY l.j`,
 	`INSERT INTO partnerkit_app_data_value (id, space_id, resource_id, field_id, value, created_at, updated_at)

@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,68 +16,181 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// fared is how the attempts of a webhook ended in one batch.
-type fared struct {
-	appID             string
-	wasFailing        bool      // when they were claimed
-	arrived, returned time.Time // when the last attempt began that arrived, and that did not
-	exhausted         int       // deliveries that have used up their attempts
+// The health of a webhook is kept in two places, both written in the transaction that
+// records attempts:
+//
+//   - partnerkit_webhook_minute counts the attempts of each minute, and has the times of
+//     the newest ones. A batch adds one row for each webhook and minute.
+//   - partnerkit_webhook has what a count of the last hours cannot tell: since when no
+//     attempt has succeeded (failing_since), how many deliveries have failed for good since
+//     then (failed_count), and when the webhook was found to be failing (warned_at). Few
+//     batches change it.
+//
+// Both belong to a health_epoch, which grows when the webhook is switched on again. An
+// attempt belongs to the epoch that it was claimed in, on whichever node, so that an older
+// attempt changes nothing in the new epoch. Transactions that record attempts of one webhook
+// come after each other, since they hold its shard.
+
+// failingSince selects since when a webhook w is failing; NULL: it is not.
+const failingSince = "CASE WHEN w.warned_at >= w.failing_since THEN w.failing_since END"
+
+// attemptsOf are the attempts of one webhook in a batch. Times are Unix milliseconds.
+type attemptsOf struct {
+	webhookID   string
+	epoch       int64
+	appID       string
+	first       int64 // when the first one started
+	succeededAt int64 // when the newest successful one started; 0: there is none
+	failures    []failedAttempt
+	minutes     map[int64]*minute
 }
 
-// faredIn returns the webhooks of which an attempt failed, or which were failing. It
-// returns none for nearly all batches.
-func faredIn(all []*webhooks.Outcome) map[string]*fared {
-	byWebhook := map[string]*fared{}
+type failedAttempt struct {
+	at          int64
+	isExhausted bool // the last one of its delivery
+}
+
+// minute counts the attempts that started in it. A time is 0 if there are none.
+type minute struct {
+	succeeded, failed     int
+	succeededAt, failedAt int64
+}
+
+func (m *minute) add(at int64, succeeded bool) { //nolint:revive // the outcome, not a switch
+	if succeeded {
+		m.succeeded++
+		m.succeededAt = max(m.succeededAt, at)
+		return
+	}
+	m.failed++
+	m.failedAt = max(m.failedAt, at)
+}
+
+// attemptsByWebhook returns the attempts of a batch in the order of their webhooks.
+func attemptsByWebhook(all []*webhooks.Outcome) []*attemptsOf {
+	type key struct {
+		webhookID string
+		epoch     int64
+	}
+	byKey := map[key]*attemptsOf{}
 	for _, o := range all {
-		if o.Attempt == nil || o.Status == webhooks.Delivered && !o.Due.Standing.IsFailing {
+		if o.Attempt == nil {
 			continue
 		}
-		one := byWebhook[o.Due.WebhookID]
+		k := key{o.Due.WebhookID, o.Due.HealthEpoch}
+		one := byKey[k]
 		if one == nil {
-			one = &fared{appID: o.Due.AppID}
-			byWebhook[o.Due.WebhookID] = one
+			one = &attemptsOf{webhookID: k.webhookID, epoch: k.epoch, appID: o.Due.AppID, first: ms(o.Attempt.StartedAt), minutes: map[int64]*minute{}}
+			byKey[k] = one
 		}
-		one.wasFailing = one.wasFailing || o.Due.Standing.IsFailing
-		if o.IsExhausted {
-			one.exhausted++
-		}
+		one.add(ms(o.Attempt.StartedAt), o)
 	}
-	if len(byWebhook) == 0 {
-		return nil
-	}
-	for _, o := range all {
-		one := byWebhook[o.Due.WebhookID]
-		switch {
-		case one == nil || o.Attempt == nil:
-		case o.Status == webhooks.Delivered && one.arrived.Before(o.Attempt.StartedAt):
-			one.arrived = o.Attempt.StartedAt
-		case o.Status != webhooks.Delivered && one.returned.Before(o.Attempt.StartedAt):
-			one.returned = o.Attempt.StartedAt
-		}
-	}
-	return byWebhook
+	return slices.SortedFunc(maps.Values(byKey), func(a, b *attemptsOf) int {
+		return cmp.Or(cmp.Compare(a.webhookID, b.webhookID), cmp.Compare(a.epoch, b.epoch))
+	})
 }
 
-// recordHealth notes which webhooks work again and which began to fail, and switches off
-// those that have failed for too long.
-func (t *tx) recordHealth(ctx context.Context, all []*webhooks.Outcome, f webhooks.Finish, done *webhooks.Finished) error {
-	byWebhook := faredIn(all)
-	for _, webhookID := range slices.Sorted(maps.Keys(byWebhook)) {
-		one := byWebhook[webhookID]
-		hasArrived := !one.arrived.IsZero()
-		if hasArrived {
-			if err := t.recordRecovery(ctx, webhookID, done); err != nil {
+func (a *attemptsOf) add(at int64, o *webhooks.Outcome) {
+	succeeded := o.Status == webhooks.Delivered
+	begins := at - at%time.Minute.Milliseconds()
+	if a.minutes[begins] == nil {
+		a.minutes[begins] = new(minute)
+	}
+	a.minutes[begins].add(at, succeeded)
+	a.first = min(a.first, at)
+	if succeeded {
+		a.succeededAt = max(a.succeededAt, at)
+	} else {
+		a.failures = append(a.failures, failedAttempt{at, o.IsExhausted})
+	}
+}
+
+// failuresAfter returns when the first failure after a time was, 0 if there is none, and how
+// many deliveries have failed for good since.
+func (a *attemptsOf) failuresAfter(after int64) (first int64, exhausted int) {
+	for _, f := range a.failures {
+		if f.at <= after {
+			continue
+		}
+		if first == 0 || f.at < first {
+			first = f.at
+		}
+		if f.isExhausted {
+			exhausted++
+		}
+	}
+	return first, exhausted
+}
+
+// healthState is what a batch has to know of a webhook.
+type healthState string
+
+const (
+	isWorking healthState = "working" // the newest attempt succeeded, or there is none
+	isUnsure  healthState = "unsure"  // it failed, less than an hour after one that succeeded
+	isFailing healthState = "failing"
+)
+
+// countAttempts adds a batch to the minutes. It returns the state of each webhook before the
+// batch; empty if the webhook was switched on since the attempts were claimed, or deleted.
+func (t *tx) countAttempts(ctx context.Context, all []*attemptsOf) (map[*attemptsOf]healthState, error) {
+	var rows [][]any
+	byID := map[string]map[int64]*attemptsOf{}
+	for _, one := range all {
+		for _, at := range slices.Sorted(maps.Keys(one.minutes)) {
+			m := one.minutes[at]
+			rows = append(rows, []any{one.webhookID, one.epoch, at, m.succeeded, m.failed, m.succeededAt, m.failedAt})
+		}
+		if byID[one.webhookID] == nil {
+			byID[one.webhookID] = map[int64]*attemptsOf{}
+		}
+		byID[one.webhookID][one.epoch] = one
+	}
+	before := make(map[*attemptsOf]healthState, len(all))
+	const table = "partnerkit_webhook_minute"
+	err := t.returnMany(ctx, "INSERT INTO "+table+" (webhook_id, epoch, minute_at, succeeded, failed, succeeded_at, failed_at) VALUES", rows,
+		` ON CONFLICT (webhook_id, epoch, minute_at) DO UPDATE SET
+			succeeded = `+table+`.succeeded + excluded.succeeded, failed = `+table+`.failed + excluded.failed,
+			succeeded_at = CASE WHEN excluded.succeeded_at > `+table+`.succeeded_at THEN excluded.succeeded_at ELSE `+table+`.succeeded_at END,
+			failed_at = CASE WHEN excluded.failed_at > `+table+`.failed_at THEN excluded.failed_at ELSE `+table+`.failed_at END
+		RETURNING webhook_id, epoch, COALESCE((SELECT CASE WHEN w.failing_since IS NULL THEN 'working' WHEN w.warned_at >= w.failing_since THEN 'failing' ELSE 'unsure' END
+			FROM partnerkit_webhook w WHERE w.id = `+table+`.webhook_id AND w.health_epoch = `+table+`.epoch AND w.deleted_at IS NULL), '')`,
+		func(scan func(...any) error) error {
+			var webhookID string
+			var epoch int64
+			var is healthState
+			err := scan(&webhookID, &epoch, (*string)(&is))
+			before[byID[webhookID][epoch]] = is
+			return err
+		})
+	return before, err
+}
+
+// recordHealth counts the attempts of a batch, notes which webhooks began to fail and which
+// work again, and switches off those that have failed for too long.
+func (t *tx) recordHealth(ctx context.Context, outcomes []*webhooks.Outcome, f webhooks.Finish, done *webhooks.Finished) error {
+	all := attemptsByWebhook(outcomes)
+	if len(all) == 0 {
+		return nil
+	}
+	before, err := t.countAttempts(ctx, all)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		is := before[one]
+		if is == "" {
+			continue
+		}
+		_, exhausted := one.failuresAfter(0)
+		hasSucceeded, hasFailed := one.succeededAt > 0, len(one.failures) > 0
+		if hasSucceeded && is != isWorking || hasFailed && is != isFailing || exhausted > 0 {
+			if err := t.changeHealth(ctx, one, f, done); err != nil {
 				return err
 			}
 		}
-		isFailing := one.returned.After(one.arrived)
-		if began := isFailing && (hasArrived || !one.wasFailing); began || one.exhausted > 0 {
-			if err := t.recordFailing(ctx, webhookID, one, f, done); err != nil {
-				return err
-			}
-		}
-		if isFailing && f.DisableAfter > 0 {
-			if err := t.disable(ctx, webhookID, one.appID, f, done); err != nil {
+		if hasFailed && f.DisableAfter > 0 {
+			if err := t.disable(ctx, one, f, done); err != nil {
 				return err
 			}
 		}
@@ -82,19 +198,71 @@ func (t *tx) recordHealth(ctx context.Context, all []*webhooks.Outcome, f webhoo
 	return nil
 }
 
-func (t *tx) recordFailing(ctx context.Context, webhookID string, one *fared, f webhooks.Finish, done *webhooks.Finished) error {
-	_, err := t.exec(ctx, "UPDATE partnerkit_webhook SET failing_since = COALESCE(failing_since, $2), failed_count = failed_count + $3 WHERE id = $1 AND deleted_at IS NULL",
-		webhookID, ms(f.Now), one.exhausted)
-	if err != nil || one.exhausted == 0 {
-		return err
+// health is the part of a webhook's row.
+type health struct {
+	since, warned int64 // 0: NULL
+	failed        int   // deliveries, for good
+}
+
+func (h health) isFailing() bool { return h.since > 0 && h.warned >= h.since }
+
+// after returns the health after some attempts. The newest attempts of all are those that
+// succeeded and failed at these times, 0 for none within an hour.
+func (h health) after(a *attemptsOf, succeededAt, failedAt int64, now time.Time) health {
+	if failedAt <= succeededAt { // a tie has a success in the hour before it
+		return health{}
 	}
-	n, err := t.exec(ctx, "UPDATE partnerkit_webhook SET warned_at = $2 WHERE id = $1 AND deleted_at IS NULL AND COALESCE(warned_at, 0) <= $3",
-		webhookID, ms(f.Now), ms(f.Now.Add(-webhooks.WarnEvery)))
+	first, exhausted := a.failuresAfter(succeededAt)
+	next := health{since: first, failed: exhausted}
+	switch {
+	case h.since > succeededAt: // nothing has succeeded since
+		next.failed += h.failed
+		if first == 0 || h.since < first {
+			next.since = h.since
+		}
+	case first == 0: // the failure was recorded before a success that started earlier
+		next.since = failedAt
+	}
+	switch {
+	case failedAt-succeededAt < webhooks.FailingAfter.Milliseconds():
+	case h.isFailing():
+		next.warned = max(h.warned, next.since)
+	default:
+		next.warned = max(ms(now), next.since)
+	}
+	return next
+}
+
+// changeHealth changes the health of a webhook after some attempts, which are counted.
+func (t *tx) changeHealth(ctx context.Context, a *attemptsOf, f webhooks.Finish, done *webhooks.Finished) error {
+	var since, warned sql.NullInt64
+	var old health
+	var succeededAt, failedAt int64
+	const newest = "FROM partnerkit_webhook_minute m WHERE m.webhook_id = w.id AND m.epoch = w.health_epoch AND m.minute_at >= $3), 0)"
+	err := t.one(ctx, "SELECT w.failing_since, w.warned_at, w.failed_count, COALESCE((SELECT MAX(m.succeeded_at) "+newest+", COALESCE((SELECT MAX(m.failed_at) "+newest+
+		" FROM partnerkit_webhook w WHERE w.id = $1 AND w.health_epoch = $2 AND w.deleted_at IS NULL", []any{a.webhookID, a.epoch, a.first - (webhooks.FailingAfter + time.Minute).Milliseconds()},
+		&since, &warned, &old.failed, &succeededAt, &failedAt)
+	if errors.Is(err, storage.ErrNoRows) { // it was switched on just now
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if n == 1 {
-		done.Warn = append(done.Warn, webhookID)
+	old.since, old.warned = since.Int64, warned.Int64
+	next := old.after(a, succeededAt, failedAt, f.Now)
+	if next == old {
+		return nil
+	}
+	n, err := t.exec(ctx, "UPDATE partnerkit_webhook SET failing_since = $3, warned_at = $4, failed_count = $5 WHERE id = $1 AND health_epoch = $2",
+		a.webhookID, a.epoch, nullMS(fromMS(next.since)), nullMS(fromMS(next.warned)), next.failed)
+	if err != nil || n == 0 {
+		return err
+	}
+	switch {
+	case next.isFailing() && !old.isFailing():
+		done.Failing = append(done.Failing, a.webhookID)
+	case !next.isFailing() && old.isFailing():
+		done.Recovered = append(done.Recovered, a.webhookID)
 	}
 	return nil
 }
@@ -105,15 +273,15 @@ const leastFailed = 2
 
 // disable switches off a webhook that has failed for long enough. The conditional update
 // selects the one transaction that does so.
-func (t *tx) disable(ctx context.Context, webhookID, appID string, f webhooks.Finish, done *webhooks.Finished) error {
-	n, err := t.exec(ctx, `UPDATE partnerkit_webhook SET enabled = FALSE, disabled_at = $2, updated_at = $2, disabled_reason = $3, version = version + 1
-		WHERE id = $1 AND enabled = TRUE AND deleted_at IS NULL AND failed_count >= $4 AND failing_since <= $5`,
-		webhookID, ms(f.Now), disabledReason(f.DisableAfter), leastFailed, ms(f.Now.Add(-f.DisableAfter)))
+func (t *tx) disable(ctx context.Context, a *attemptsOf, f webhooks.Finish, done *webhooks.Finished) error {
+	n, err := t.exec(ctx, `UPDATE partnerkit_webhook SET enabled = FALSE, disabled_at = $3, updated_at = $3, disabled_reason = $4, version = version + 1
+		WHERE id = $1 AND health_epoch = $2 AND enabled = TRUE AND deleted_at IS NULL AND failed_count >= $5 AND failing_since <= $6`,
+		a.webhookID, a.epoch, ms(f.Now), disabledReason(f.DisableAfter), leastFailed, ms(f.Now.Add(-f.DisableAfter)))
 	if err != nil || n == 0 {
 		return err
 	}
-	done.Disabled = append(done.Disabled, webhookID)
-	return t.audit(ctx, audit.Entry{ID: id.New(id.Audit, f.Now), AppID: appID, Action: audit.WebhookDisabled, Target: webhookID, At: f.Now})
+	done.Disabled = append(done.Disabled, a.webhookID)
+	return t.audit(ctx, audit.Entry{ID: id.New(id.Audit, f.Now), AppID: a.appID, Action: audit.WebhookDisabled, Target: a.webhookID, At: f.Now})
 }
 
 func disabledReason(after time.Duration) string {
@@ -127,43 +295,29 @@ func disabledReason(after time.Duration) string {
 	return fmt.Sprintf("no delivery has succeeded for %v", after)
 }
 
-// recordRecovery records that a webhook works again. A notification of the recovery is due
-// if there was one of the failure.
-func (t *tx) recordRecovery(ctx context.Context, webhookID string, done *webhooks.Finished) error {
-	const works = "UPDATE partnerkit_webhook SET failing_since = NULL, failed_count = 0 WHERE id = $1 AND failing_since IS NOT NULL"
-	n, err := t.exec(ctx, works+" AND warned_at >= failing_since", webhookID)
-	if err != nil {
-		return err
-	}
-	if n == 1 {
-		done.Recovered = append(done.Recovered, webhookID)
-		return nil
-	}
-	_, err = t.exec(ctx, works, webhookID)
-	return err
-}
-
-// rateFailures fills in the failure rates of webhooks.
-func (s *Store) rateFailures(ctx context.Context, all []webhooks.Webhook, since time.Time) error {
+// rateAttempts fills in what health says of the last hours.
+func (s *Store) rateAttempts(ctx context.Context, all []webhooks.Webhook, now time.Time) error {
+	hour, day := ms(now.Add(-webhooks.FailingAfter)), ms(now.Add(-webhooks.RatedFor))
 	for i := range all {
-		var t statement
-		counts := map[string]int{}
-		query := "SELECT " + deliveryStatus + ", COUNT(*) FROM (" + source{}.newest(&t, webhooks.DeliveryQuery{WebhookID: all[i].ID, Since: since}, "id, status", webhooks.RatedDeliveries) +
-			") AS d" + deliveryArrived + " GROUP BY 1"
-		err := storage.Each(ctx, s, s.sql.of(query), t.args, func(scan func(...any) error) error {
-			var status string
-			var n int
-			err := scan(&status, &n)
-			counts[status] = n
-			return err
-		})
+		h := &all[i].Health
+		var succeeded int
+		var succeededAt, failedAt int64
+		err := s.read(ctx, `SELECT CAST(COALESCE(SUM(m.succeeded), 0) AS BIGINT), CAST(COALESCE(SUM(m.failed), 0) AS BIGINT), COALESCE(MAX(m.succeeded_at), 0), COALESCE(MAX(m.failed_at), 0)
+			FROM partnerkit_webhook w JOIN partnerkit_webhook_minute m ON m.webhook_id = w.id AND m.epoch = w.health_epoch
+			WHERE w.id = $1 AND m.minute_at > $2 AND (m.succeeded_at > $3 OR m.failed_at > $3)`,
+			[]any{all[i].ID, day - time.Minute.Milliseconds(), day}, &succeeded, &h.Failures, &succeededAt, &failedAt)
 		if err != nil {
 			return err
 		}
-		failing := counts[string(webhooks.Failed)] + counts[string(webhooks.Retrying)]
-		if tried := failing + counts[string(webhooks.Delivered)]; tried > 0 {
-			all[i].Health.FailureRate = float64(failing) / float64(tried)
-		}
+		h.Attempts = succeeded + h.Failures
+		h.IsDegraded = succeededAt > hour && failedAt > hour
 	}
 	return nil
+}
+
+// purgeMinutes deletes storage.PurgeHealth.
+func (s *Store) purgeMinutes(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.exec(ctx, `DELETE FROM partnerkit_webhook_minute WHERE (webhook_id, epoch, minute_at) IN (
+		SELECT webhook_id, epoch, minute_at FROM partnerkit_webhook_minute WHERE minute_at < $1 ORDER BY minute_at LIMIT $2)`, ms(before), limit)
+	return int(n), wrap("purge health", err)
 }

@@ -89,7 +89,7 @@ func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures,
 		{"SELECT COUNT(*), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM partnerkit_delivery WHERE id >= $1",
 			[]any{id.Floor(id.Delivery, since)}, []any{&f.Deliveries, &f.FailedDeliveries}},
 		{"SELECT COUNT(*) FROM partnerkit_delivery_queue", nil, []any{&f.QueuedDeliveries}},
-		{"SELECT COUNT(*) FROM partnerkit_webhook WHERE failing_since IS NOT NULL AND deleted_at IS NULL", nil, []any{&f.FailingWebhooks}},
+		{"SELECT COUNT(*) FROM partnerkit_webhook WHERE warned_at >= failing_since AND deleted_at IS NULL", nil, []any{&f.FailingWebhooks}},
 		{"SELECT COUNT(*) FROM partnerkit_listing_revision r JOIN partnerkit_app a ON a.id = r.app_id WHERE r.is_latest AND r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED'",
 			nil, []any{&f.Reviews}},
 	} {
@@ -102,12 +102,12 @@ func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures,
 
 // WebhookHealth implements operator.Store.
 func (s *Store) WebhookHealth(ctx context.Context, q operator.HealthQuery) ([]operator.WebhookHealth, error) {
-	where, args := "failing_since IS NOT NULL", []any{q.Limit}
+	where, args := "w.warned_at >= w.failing_since", []any{q.Limit}
 	if q.AppID != "" {
-		where, args = "app_id = $2", append(args, q.AppID)
+		where, args = "w.app_id = $2", append(args, q.AppID)
 	}
 	var all []operator.WebhookHealth
-	err := storage.Each(ctx, s, s.sql.of("SELECT id, app_id, url, enabled, failing_since FROM partnerkit_webhook WHERE deleted_at IS NULL AND "+where+" ORDER BY id LIMIT $1"), args,
+	err := storage.Each(ctx, s, s.sql.of("SELECT w.id, w.app_id, w.url, w.enabled, "+failingSince+" FROM partnerkit_webhook w WHERE w.deleted_at IS NULL AND "+where+" ORDER BY w.id LIMIT $1"), args,
 		func(scan func(...any) error) error {
 			var one operator.WebhookHealth
 			var failing sql.NullInt64

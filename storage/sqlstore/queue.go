@@ -152,10 +152,11 @@ func waitingText(webhooks int) string {
 // door is a webhook with its app: what all deliveries to it have in common. There is
 // none of a webhook that was purged.
 type door struct {
-	appID    string
-	url      string
-	secrets  webhooks.Secrets
-	standing webhooks.Standing // without the installation
+	appID       string
+	url         string
+	secrets     webhooks.Secrets
+	standing    webhooks.Standing // without the installation
+	healthEpoch int64
 }
 
 func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, error) {
@@ -167,20 +168,20 @@ func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, er
 		}
 	}
 	scopes := knownScopes{}
-	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, w.failing_since, a.status, a.scopes
+	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, w.health_epoch, a.status, a.scopes
 			FROM partnerkit_webhook w JOIN partnerkit_app a ON a.id = w.app_id WHERE w.id IN`), ids,
 		func(scan func(...any) error) error {
 			var (
-				one                       door
-				id, status, text          string
-				expires, deleted, failing sql.NullInt64
+				one              door
+				id, status, text string
+				expires, deleted sql.NullInt64
 			)
-			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &failing, &status, &text)
+			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &one.healthEpoch, &status, &text)
 			if err != nil {
 				return err
 			}
 			one.secrets.PreviousExpiresAt = fromNullMS(expires)
-			one.standing.IsDeleted, one.standing.IsAppUsable, one.standing.IsFailing = deleted.Valid, status == string(oauthserver.AppActive), failing.Valid
+			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(oauthserver.AppActive)
 			one.standing.Viewer.AppID = one.appID
 			one.standing.Viewer.AppScopes, err = scopes.of(text)
 			doors[id] = one
@@ -215,7 +216,7 @@ func (s *Store) fill(ctx context.Context, claimed []claim, doors map[string]door
 			if d.Status = webhooks.Queued; d.Attempts > 0 {
 				d.Status = webhooks.Retrying
 			}
-			all[at[d.ID]] = webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: through.url, Secrets: through.secrets, Standing: through.standing}
+			all[at[d.ID]] = webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: through.url, Secrets: through.secrets, Standing: through.standing, HealthEpoch: through.healthEpoch}
 			return nil
 		})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at, w.failing_since, w.disabled_at, w.disabled_reason, w.version"
+const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at, " + failingSince + ", w.disabled_at, w.disabled_reason, w.version"
 
 // liveWebhook is one of an app that is not deleted.
 const liveWebhook = "SELECT " + webhookColumns + " FROM partnerkit_webhook w WHERE w.id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL"
@@ -78,8 +78,8 @@ func (s *Store) Webhooks(ctx context.Context, q webhooks.WebhookQuery) (all []we
 	default:
 		all, err = s.liveWebhooks(ctx, "w.id > $1 ORDER BY w.id LIMIT $2", q.After, q.Limit)
 	}
-	if err == nil && !q.RatedSince.IsZero() {
-		err = s.rateFailures(ctx, all, q.RatedSince)
+	if err == nil && !q.HealthAt.IsZero() {
+		err = s.rateAttempts(ctx, all, q.HealthAt)
 	}
 	return all, wrap("webhooks", err)
 }
@@ -118,8 +118,8 @@ func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, chan
 		next.ID, next.AppID, next.CreatedAt, next.Health = before.ID, before.AppID, before.CreatedAt, before.Health
 		if next.Enabled && !before.Enabled {
 			next.Health = webhooks.Health{}
-			if _, err := tx.exec(ctx, `UPDATE partnerkit_webhook SET failing_since = NULL, failed_count = 0, warned_at = NULL, disabled_at = NULL, disabled_reason = NULL
-				WHERE id = $1`, next.ID); err != nil {
+			if _, err := tx.exec(ctx, `UPDATE partnerkit_webhook SET health_epoch = health_epoch + 1, failing_since = NULL, failed_count = 0, warned_at = NULL,
+				disabled_at = NULL, disabled_reason = NULL WHERE id = $1`, next.ID); err != nil {
 				return err
 			}
 		}

@@ -161,32 +161,6 @@ var queueCases = []testCase[partnerkit.Store]{
 			t.Errorf("the retry: %v", left)
 		}
 	}},
-	{"One warns of a failing webhook, and not again for a day", func(t *testing.T, e partnerkit.Store) {
-		f := newSender(t, e)
-		f.queued(t, 4)
-		due := f.due(t, noon.Add(time.Hour))
-		fail := func(i, attempts int, now time.Time) []string {
-			o := f.outcome(due[i], webhooks.Failed, 500)
-			o.Attempts, o.IsExhausted = attempts, attempts == webhooks.MaxAttempts
-			finish := f.finish(o)
-			finish.Now = now
-			return get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish)).Warn
-		}
-		for i, test := range []struct {
-			attempts int
-			now      time.Time
-			want     []string
-		}{
-			{2, noon, nil}, // dropped, not used up
-			{webhooks.MaxAttempts, noon, []string{f.webhook.ID}},
-			{webhooks.MaxAttempts, noon.Add(webhooks.WarnEvery - time.Millisecond), nil},
-			{webhooks.MaxAttempts, noon.Add(webhooks.WarnEvery), []string{f.webhook.ID}},
-		} {
-			if diff := cmp.Diff(test.want, fail(i, test.attempts, test.now)); diff != "" {
-				t.Errorf("%d (-want +got)\n%s", i, diff)
-			}
-		}
-	}},
 }
 
 // uninstall ends the installation of the fixture's app.

@@ -30,7 +30,7 @@ var sqlQueueCases = []testCase[*Env]{
 		}
 		e.Tap.Reset()
 		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
-		if statements, commits := e.Tap.Counts(); statements != 4 || commits != 1 {
+		if statements, commits := e.Tap.Counts(); statements != 5 || commits != 1 {
 			t.Errorf("%d statements and %d commits for 64 outcomes of two webhooks", statements, commits)
 		}
 	}},

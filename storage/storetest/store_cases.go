@@ -24,7 +24,7 @@ var storeGroups = []group[partnerkit.Store]{
 }
 
 // sendingCases are the cases of webhooks and their deliveries.
-var sendingCases = joinCases(webhookCases, deliveryCases, deliveryListCases, deliveryPurgeCases, webhookRaceCases, planCases, queueCases, shardCases)
+var sendingCases = joinCases(webhookCases, deliveryCases, deliveryListCases, deliveryPurgeCases, webhookRaceCases, planCases, queueCases, healthCases, shardCases)
 
 // sqlCases are the cases of sqlstore on a database: what its methods beyond
 // [partnerkit.Store] promise, faults at each statement, rows, costs and plans.

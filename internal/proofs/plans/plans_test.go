@@ -46,6 +46,7 @@ var often = []act{
 	{"first page of events", (*grown.Service).FirstPage},
 	{"deep page of events", (*grown.Service).DeepPage},
 	{"event", (*grown.Service).Event},
+	{"health of webhooks", (*grown.Service).Health},
 	{"delivery list", (*grown.Service).DeliveryList},
 	{"filtered deliveries", (*grown.Service).FilteredDeliveries},
 	{"delivery", (*grown.Service).Delivery},
