@@ -18,6 +18,7 @@ import (
 
 // post is what a receiver got.
 type post struct {
+	uri    string
 	header http.Header
 	body   string
 }
@@ -37,7 +38,7 @@ func newReceiver(t testing.TB) *receiver {
 		body, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.posts = append(r.posts, post{req.Header, string(body)})
+		r.posts = append(r.posts, post{req.RequestURI, req.Header, string(body)})
 		w.Header().Set("X-Answered-By", "printer")
 		w.WriteHeader(r.status)
 		_, _ = io.WriteString(w, "out of paper\n\xff\x00\u202e caf\u00e9")

@@ -3,7 +3,9 @@ package pages_test
 import (
 	"context"
 	"html"
+	"maps"
 	"net/http"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
@@ -19,9 +22,15 @@ import (
 // retried is the path of a delivery that has failed once, of an app of Ann's.
 func (o *harness) retried(r *receiver, data any) (oauthserver.App, string) {
 	o.Helper()
+	return o.retriedAt(r.URL+"/hook?a=1&b='2'", data)
+}
+
+// retriedAt is retried for a webhook with a URL.
+func (o *harness) retriedAt(at string, data any) (oauthserver.App, string) {
+	o.Helper()
 	o.run()
 	app := o.newApp()
-	hook := o.newWebhook(app, r.URL+"/hook?a=1&b='2'", events.AppInstalled)
+	hook := o.newWebhook(app, at, events.AppInstalled)
 	_, err := o.events.Record(o.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: data})
 	o.must(err)
 	o.settle()
@@ -124,4 +133,67 @@ func TestCurl(t *testing.T) {
 	}
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
 	o.get(at).want(http.StatusOK).lacks("curl")
+}
+
+// The command on the page, run as it is shown, sends one request: to the URL of the webhook, with
+// the body and the headers of an attempt, and a signature that receivers accept.
+func TestCurlRuns(t *testing.T) {
+	t.Parallel()
+	testenv.Programs(t, "sh", "curl")
+	for name, test := range map[string]struct {
+		path string
+		data any
+	}{
+		"brackets":     {"/hook?id=[1-5]", nil},
+		"a name in it": {"/hook?filter[name]=x", nil},
+		"braces":       {"/{a,b}/[c-a]?x={1,2}&y=[1-", nil},
+		"dots":         {"/a/../b/./c?d=../e", nil},
+		"quotes":       {`/it's/"a"?b=$HOME&c=` + "`id`" + `&d=%27;|<>()!`, nil},
+		"nothing":      {"", nil},
+		"an option":    {"/-K?--help&@/etc/hostname", nil},
+		"hostile data": {"/hook", map[string]any{"@/etc/hostname": "it's \"$HOME\" `x` \\n\\\u202e\r\n%s%d\u0000", "é": "😀"}},
+		"a large body": {"/hook", map[string]any{"text": strings.Repeat("it's ", 50_000)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, r := newHarness(t), newReceiver(t)
+			if test.data == nil {
+				test.data = map[string]any{}
+			}
+			app, at := o.retriedAt(r.URL+test.path, test.data)
+			rotated, _, err := o.hooks.RotateSecret(t.Context(), app.ID, strings.Split(at, "/")[4])
+			o.must(err)
+			var commands []string
+			for _, text := range o.get(at).values("data-copy") {
+				if strings.Contains(text, "curl ") {
+					commands = append(commands, html.UnescapeString(text))
+				}
+			}
+			if len(commands) != 1 {
+				t.Fatalf("the page has the commands %q", commands)
+			}
+			before, attempt := r.last()
+			run := exec.CommandContext(t.Context(), "sh")
+			run.Stdin = strings.NewReader(commands[0]) // as it is pasted
+			run.Env = append(os.Environ(), "NO_PROXY=*", "CURL_HOME="+t.TempDir())
+			if out, err := run.CombinedOutput(); err != nil || !strings.Contains(string(out), "X-Answered-By: printer") {
+				t.Fatalf("%.2000s: %v: %s", commands[0], err, out)
+			}
+			n, sent := r.last()
+			if n != before+1 {
+				t.Errorf("%.2000s sends %d requests, want 1", commands[0], n-before)
+			}
+			if sent.uri != attempt.uri || sent.body != attempt.body {
+				t.Errorf("%.2000s sends %s, %.2000q; want %s, %.2000q", commands[0], sent.uri, sent.body, attempt.uri, attempt.body)
+			}
+			verifier, err := signature.NewVerifier(signature.Config{Secrets: []string{rotated}, Now: o.clock.Now})
+			o.must(err)
+			o.must(verifier.Verify(sent.header.Get(signature.Header), []byte(sent.body)))
+			for header := range maps.Keys(attempt.header) {
+				if header != signature.Header && header != "Accept-Encoding" && sent.header.Get(header) != attempt.header.Get(header) {
+					t.Errorf("%s: %q, want %q", header, sent.header.Get(header), attempt.header.Get(header))
+				}
+			}
+		})
+	}
 }

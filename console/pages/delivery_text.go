@@ -68,20 +68,33 @@ func spanOf(text []byte, set string) int {
 	return max(end, 1)
 }
 
-// curl returns a request as a command for a POSIX shell.
+// maxArgument is how much of a body may be an argument: Linux takes at most 128 KiB.
+const maxArgument = 100 << 10
+
+// curl returns a request as a command for a POSIX shell. By itself curl takes brackets and braces
+// in a URL for several URLs, and resolves the dots of its path.
 func curl(r *http.Request) (string, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return "", err
 	}
 	var text strings.Builder
-	text.WriteString("curl -i " + quoted(r.URL.String()))
+	data := quoted(string(body))
+	isLarge := len(data) > maxArgument
+	if isLarge {
+		text.WriteString("printf %s " + data + " | ")
+	}
+	text.WriteString("curl -i " + quoted(r.URL.String()) + " --globoff --path-as-is")
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		for _, value := range r.Header[name] {
 			text.WriteString(" \\\n  -H " + quoted(name+": "+value))
 		}
 	}
-	text.WriteString(" \\\n  --data-raw " + quoted(string(body)))
+	if isLarge { // a shell prints it by itself, without a limit
+		text.WriteString(" \\\n  --data-binary @-")
+	} else {
+		text.WriteString(" \\\n  --data-raw " + data)
+	}
 	return text.String(), nil
 }
 
