@@ -5,7 +5,11 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 )
@@ -41,9 +45,23 @@ func TestCallback(t *testing.T) {
 		return to.Query().Get("state"), w.Result().Cookies()[0]
 	}
 	state, cookie := begin()
-	other, otherCookie := begin()
-	made := *cookie
-	made.Value = "made up"
+	other, otherCookie := begin() // in another tab
+	if want := (http.Cookie{Name: cookie.Name, Value: cookie.Value, Path: "/callback", MaxAge: 900, HttpOnly: true, SameSite: http.SameSiteLaxMode, Raw: cookie.Raw}); !reflect.DeepEqual(*cookie, want) {
+		t.Errorf("the cookie is %+v", cookie)
+	}
+	named := func(state, value string) *http.Cookie {
+		return &http.Cookie{Name: strings.TrimSuffix(cookie.Name, cookieState(t, cookie)) + state, Value: value}
+	}
+	until := time.Now().Add(time.Minute)
+	over, foreign := application.Begin(), application.Begin()
+	sealedOver, err := application.Seal(over, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealedForeign, err := (&client.App{ClientSecret: "another"}).Seal(foreign, until)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name   string
 		state  string
@@ -53,10 +71,14 @@ func TestCallback(t *testing.T) {
 		{"no cookie", state, nil, http.StatusBadRequest},
 		{"another browser's cookie", state, otherCookie, http.StatusBadRequest},
 		{"another attempt's state", other, cookie, http.StatusBadRequest},
+		{"another attempt's cookie, renamed", state, named(state, otherCookie.Value), http.StatusBadRequest},
 		{"no state", "", cookie, http.StatusBadRequest},
-		{"state and cookie made up", made.Value, &made, http.StatusBadRequest},
+		{"state and cookie made up", "made", named("made", "up"), http.StatusBadRequest},
+		{"state and cookie from another app", foreign.State, named(foreign.State, sealedForeign), http.StatusBadRequest},
+		{"an attempt that is over", over.State, named(over.State, sealedOver), http.StatusBadRequest},
 		{"the right ones", state, cookie, http.StatusOK},
 		{"the right ones again", state, cookie, http.StatusBadRequest},
+		{"those of the other tab", other, otherCookie, http.StatusOK},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/callback?"+url.Values{"code": {"c"}, "state": {test.state}}.Encode(), nil)
 		if test.cookie != nil {
@@ -68,6 +90,9 @@ func TestCallback(t *testing.T) {
 		if test.want == http.StatusOK {
 			wantSent = 1
 		}
+		if test.want == http.StatusOK && (len(w.Result().Cookies()) != 1 || w.Result().Cookies()[0].Name != test.cookie.Name || w.Result().Cookies()[0].MaxAge >= 0) {
+			t.Errorf("%s: the cookie is left: %v", test.name, w.Header())
+		}
 		if w.Code != test.want || sent != wantSent {
 			t.Errorf("%s: %d and %d codes sent, want %d and %d", test.name, w.Code, sent, test.want, wantSent)
 		}
@@ -78,15 +103,34 @@ func TestCallback(t *testing.T) {
 	}
 }
 
-// The memory for attempts is bounded.
-func TestTooManyAttempts(t *testing.T) {
+// cookieState is the state that a cookie's name ends with.
+func cookieState(t *testing.T, cookie *http.Cookie) string {
+	t.Helper()
+	i := strings.LastIndexByte(cookie.Name, '_')
+	if i < 0 {
+		t.Fatalf("a cookie named %q", cookie.Name)
+	}
+	return cookie.Name[i+1:]
+}
+
+// CLI-01: whoever begins attempts and never comes back keeps nobody else from connecting, and
+// fills no memory.
+func TestStrangers_CLI01(t *testing.T) {
 	t.Parallel()
-	d := newConnector(&client.App{}, nil)
-	for i := range maxAttempts + 1 {
+	d := newConnector(&client.App{ClientSecret: "secret"}, nil)
+	for i := range 500 {
 		w := httptest.NewRecorder()
 		d.connect(w, httptest.NewRequest(http.MethodGet, "/connect", nil))
-		if full := w.Code == http.StatusServiceUnavailable; full != (i == maxAttempts) {
-			t.Fatalf("attempt %d: %d", i, w.Code)
+		if w.Code != http.StatusSeeOther {
+			t.Fatalf("attempt %d: %d %s", i, w.Code, w.Body)
 		}
+	}
+	for i := range 3 * spentStates {
+		if !d.spend(strconv.Itoa(i)) || d.spend(strconv.Itoa(i)) {
+			t.Fatalf("state %d was not spent once", i)
+		}
+	}
+	if len(d.spent) > spentStates {
+		t.Errorf("%d states are kept", len(d.spent))
 	}
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -31,21 +30,6 @@ func (a *App) config() *oauth2.Config {
 		ClientID: a.ClientID, ClientSecret: a.ClientSecret, RedirectURL: a.RedirectURL, Scopes: a.Scopes,
 		Endpoint: oauth2.Endpoint{AuthURL: a.AuthorizationEndpoint, TokenURL: a.TokenEndpoint, AuthStyle: oauth2.AuthStyleInHeader},
 	}
-}
-
-// Attempt to connect a business. Keep it until the browser comes back, where only
-// that browser gets at it, and use it once.
-type Attempt struct {
-	URL      string // where to send the browser
-	State    string
-	verifier string
-}
-
-// Begin starts an attempt, with a state and a verifier of its own.
-func (a *App) Begin() Attempt {
-	t := Attempt{State: rand.Text(), verifier: oauth2.GenerateVerifier()}
-	t.URL = a.config().AuthCodeURL(t.State, oauth2.S256ChallengeOption(t.verifier))
-	return t
 }
 
 // What [App.Finish] refuses.
