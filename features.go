@@ -118,13 +118,15 @@ func (p *Platform) newSurface() (err error) {
 	for i, origin := range c.SessionOrigins {
 		sessionOrigins[i], _ = oauthserver.WebOrigin(origin) // as browsers spell it; check accepted it
 	}
+	apiOrigin, _ := oauthserver.WebOrigin(c.APIURL) // check accepted it
+	scheme, _, _ := strings.Cut(apiOrigin, ":")
 	p.guard, err = guard.New(guard.Config{
 		Tokens: p.oauth, Sessions: c.Host, ForeignTokens: c.ForeignTokens, Users: c.Store, Permissions: c.Permissions, Versions: c.Versions, Scopes: c.Scopes,
 		Fallback: c.APIRoutes, Origins: []string{c.APIURL, c.AppURL}, SessionOrigins: sessionOrigins,
 		Idempotency: p.keys.Wrap, Analytics: p.calls,
 		ErrorShape: c.ErrorShape, Service: c.Service, ResourceMetadata: p.oauth.ResourceMetadataURL,
 		Limiter: c.Limiter, Limits: c.Limits, Proxies: c.Proxies, Clock: c.Clock, Logger: c.Logger,
-		MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
+		Scheme: scheme, MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
 	})
 	if err != nil {
 		return err

@@ -113,6 +113,9 @@ type Config struct {
 	Clock   clock.Clock       // nil: the real time
 	Logger  *slog.Logger      // nil: discards
 
+	// Scheme is that of the API's public URL, http or https, for url.scheme in metrics and
+	// spans. Empty means that of the connection, which a proxy that ends TLS hides.
+	Scheme         string
 	MeterProvider  metric.MeterProvider // nil: no metrics
 	TracerProvider trace.TracerProvider // nil: no spans
 }
@@ -158,7 +161,7 @@ func New(cfg Config) (*Surface, error) {
 	if s.versions, err = cfg.Versions.index(); err != nil {
 		return nil, err
 	}
-	if s.telemetry, err = newTelemetry(cfg.MeterProvider, cfg.TracerProvider); err != nil {
+	if s.telemetry, err = newTelemetry(cfg); err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	switch own := cfg.Fallback.(type) {
@@ -175,6 +178,9 @@ func New(cfg Config) (*Surface, error) {
 func (c Config) withDefaults() (Config, error) {
 	if c.Service == "" {
 		c.Service = "Service"
+	}
+	if !slices.Contains([]string{"", "http", "https"}, c.Scheme) {
+		return c, fmt.Errorf("guard: Config.Scheme is %q, not http or https", c.Scheme)
 	}
 	if err := c.Limits.Validate(); err != nil {
 		return c, fmt.Errorf("guard: Config.%w", err)

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,8 +24,9 @@ import (
 // observer takes spans and measurements, one line each.
 type observer struct {
 	metricnoop.MeterProvider
-	mu    sync.Mutex
-	lines []string
+	mu         sync.Mutex
+	lines      []string
+	histograms []string // with unit and boundaries
 }
 
 func (o *observer) add(format string, args ...any) {
@@ -56,7 +58,9 @@ type meter struct {
 	o *observer
 }
 
-func (m meter) Float64Histogram(name string, _ ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+func (m meter) Float64Histogram(name string, options ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	config := metric.NewFloat64HistogramConfig(options...)
+	m.o.histograms = append(m.o.histograms, fmt.Sprint(name, " ", config.Unit(), " ", config.ExplicitBucketBoundaries()))
 	return histogram{o: m.o, name: name}, nil
 }
 
@@ -116,51 +120,85 @@ func (s *span) End(...trace.SpanEndOption) {
 	s.o.add("%s %s%s", s.name, show(attribute.NewSet(s.attributes...)), s.failed)
 }
 
-// A span for each call, with app and business; metrics with neither.
+// A span for each call, with app and business; metrics with neither. Both follow
+// OpenTelemetry's semantic conventions for HTTP.
 func TestTelemetry(t *testing.T) {
 	t.Parallel()
 	seen := &observer{}
 	k := newHarness(t, func(c *guard.Config) { c.MeterProvider, c.TracerProvider = seen, tracers{o: seen} })
+	if diff := cmp.Diff([]string{"http.server.request.duration s [0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10]"}, seen.histograms); diff != "" {
+		t.Errorf("histograms (-want +got):\n%s", diff)
+	}
 	inHandler := false
 	k.must(k.surface.Handle(guard.Route{Pattern: "GET /spans/{id}", Scope: guard.AnyScope, Handler: func(_ http.ResponseWriter, r *http.Request) error {
 		_, inHandler = trace.SpanFromContext(r.Context()).(*span)
 		return nil
 	}}))
 	token := k.token()
-	of := fmt.Sprintf("partnerkit.app.id=%s partnerkit.business.id=%s", k.app.ID, business)
+	app, ofBusiness := " partnerkit.app.id="+k.app.ID, " partnerkit.business.id="+business
+	const version, scheme = " network.protocol.version=1.1", " url.scheme=http"
 	for _, test := range []struct {
-		call string
-		who  with
-		want []string
+		call   string
+		who    with
+		span   string
+		labels string // before the version of HTTP, of both metric and span
+		of     string
+		status string
 	}{
-		{"GET /spans/7", bearer(token), []string{
-			"http.server.request.duration http.request.method=GET http.response.status_class=2xx http.route=/spans/{id}",
-			"GET /spans/{id} (server) http.request.method=GET http.response.status_code=200 http.route=/spans/{id} " + of,
-		}},
-		{"PURGE /anything", bearer(token), []string{
-			"http.server.request.duration http.request.method=_OTHER http.response.status_class=4xx",
-			"_OTHER (server) http.request.method=_OTHER http.response.status_code=403 " + of,
-		}},
-		{"GET /panic", bearer(token), []string{
-			"http.server.request.duration http.request.method=GET http.response.status_class=5xx http.route=/panic",
-			"GET /panic (server) error.type=500 http.request.method=GET http.response.status_code=500 http.route=/panic " + of + " Error",
-		}},
-		{"GET /invoices", bearer("wrong"), []string{
-			"http.server.request.duration http.request.method=GET http.response.status_class=4xx http.route=/invoices",
-			"GET /invoices (server) http.request.method=GET http.response.status_code=401 http.route=/invoices",
-		}},
-		{"GET /profile", k.session(user, business), []string{
-			"http.server.request.duration http.request.method=GET http.response.status_class=2xx http.route=/profile",
-			"GET /profile (server) http.request.method=GET http.response.status_code=200 http.route=/profile partnerkit.business.id=" + business,
-		}},
+		{"GET /spans/7", bearer(token), "GET /spans/{id}", "http.request.method=GET http.response.status_code=200 http.route=/spans/{id}", app + ofBusiness, ""},
+		{"PURGE /anything", bearer(token), "_OTHER", "http.request.method=_OTHER http.response.status_code=403", app + ofBusiness, ""},
+		{"get /spans/7", bearer(token), "_OTHER", "http.request.method=_OTHER http.response.status_code=403", app + ofBusiness, ""},
+		{"TRACE /anything", bearer(token), "TRACE", "http.request.method=TRACE http.response.status_code=403", app + ofBusiness, ""},
+		{"QUERY /anything", bearer(token), "QUERY", "http.request.method=QUERY http.response.status_code=403", app + ofBusiness, ""},
+		{"GET /panic", bearer(token), "GET /panic", "error.type=500 http.request.method=GET http.response.status_code=500 http.route=/panic", app + ofBusiness, " Error"},
+		{"GET /invoices", bearer("wrong"), "GET /invoices", "http.request.method=GET http.response.status_code=401 http.route=/invoices", "", ""},
+		{"GET /profile", k.session(user, business), "GET /profile", "http.request.method=GET http.response.status_code=200 http.route=/profile", ofBusiness, ""},
 	} {
 		k.send(test.call, test.who)
-		if diff := cmp.Diff(test.want, seen.take()); diff != "" {
+		want := []string{
+			"http.server.request.duration " + test.labels + version + scheme,
+			test.span + " (server) " + test.labels + version + test.of + scheme + test.status,
+		}
+		if diff := cmp.Diff(want, seen.take()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.call, diff)
 		}
 	}
 	if !inHandler {
 		t.Error("the handler is not inside the span")
+	}
+}
+
+// The scheme is that of the public URL, or of the connection; the version is one that
+// exists.
+func TestTelemetryOfProtocols(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		scheme string
+		change with
+		want   string
+	}{
+		{"plain", "", func(*http.Request) {}, "network.protocol.version=1.1 url.scheme=http"},
+		{"TLS", "", func(r *http.Request) { r.TLS = &tls.ConnectionState{} }, "network.protocol.version=1.1 url.scheme=https"},
+		{"behind a proxy", "https", func(*http.Request) {}, "network.protocol.version=1.1 url.scheme=https"},
+		{"forwarded by anybody", "", func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "gopher") }, "network.protocol.version=1.1 url.scheme=http"},
+		{"1.0", "", func(r *http.Request) { r.ProtoMinor = 0 }, "network.protocol.version=1.0 url.scheme=http"},
+		{"1.7", "", func(r *http.Request) { r.ProtoMinor = 7 }, "network.protocol.version=1.1 url.scheme=http"},
+		{"2", "", func(r *http.Request) { r.ProtoMajor, r.ProtoMinor = 2, 0 }, "network.protocol.version=2 url.scheme=http"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			seen := &observer{}
+			k := newHarness(t, func(c *guard.Config) { c.MeterProvider, c.Scheme = seen, test.scheme })
+			k.send("GET /invoices", bearer(k.token()), test.change)
+			want := []string{"http.server.request.duration http.request.method=GET http.response.status_code=200 http.route=/invoices " + test.want}
+			if diff := cmp.Diff(want, seen.take()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, err := guard.New(guard.Config{Tokens: newHarness(t).oauth, Scheme: "gopher"}); err == nil {
+		t.Error("a scheme that the API cannot have is accepted")
 	}
 }
 

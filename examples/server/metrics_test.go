@@ -19,7 +19,7 @@ func TestMetricsOfTheLibrary(t *testing.T) {
 
 	body := get(t, http.DefaultClient, r.metrics).want(t, http.StatusOK).body
 	for _, want := range []string{
-		`http_server_request_duration_seconds_count{http_request_method="GET",http_response_status_class="2xx",http_route="/profile"} 1`,
+		`http_server_request_duration_seconds_count{http_request_method="GET",http_response_status_code="200",http_route="/profile",network_protocol_version="1.1",url_scheme="http"} 1`,
 		"partnerkit_webhooks_queued_total 1",
 		"partnerkit_webhooks_oldest_due_age_seconds ",
 		"partnerkit_analytics_buckets ",
