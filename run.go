@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// loop is the background work of a feature. It blocks until its context ends.
+// loop is the background work of a feature. It blocks until its context ends, and then
+// returns nil unless it failed.
 type loop struct {
 	name string
 	run  func(ctx context.Context) error
@@ -31,6 +32,9 @@ func (p *Platform) loops() []loop {
 // writes analytics, rotates keys and calls the Notifier. It returns nil after ctx has ended
 // and every loop has stopped, one after the other in a fixed order. If a loop fails, Run
 // stops the others and returns the error.
+//
+// The end of ctx is how Run is stopped, so it is no error, as it is for every Run of this
+// module: an error is always a failure.
 //
 // End ctx after the HTTP servers have shut down, so that requests which are under
 // way find everything running. The database is the host's: close it after Run
@@ -82,8 +86,6 @@ func runInOrder(ctx context.Context, loops []loop) error {
 					err = errors.New("ended unexpectedly")
 				}
 				failed <- struct{}{}
-			} else if errors.Is(err, context.Canceled) {
-				err = nil
 			}
 			started.done <- err
 		}()

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // log notes what happened, in order.
@@ -29,7 +31,7 @@ func (l *log) until(name string, started *sync.WaitGroup) partnerkit.Loop {
 		started.Done()
 		<-ctx.Done()
 		l.note(name)
-		return ctx.Err()
+		return nil
 	})
 }
 
@@ -70,5 +72,32 @@ func TestPartThatFailsStopsTheOthers(t *testing.T) {
 		if !slices.Equal(l.lines, []string{"other"}) {
 			t.Errorf("%s: stopped %v", name, l.lines)
 		}
+	}
+}
+
+// The end of its context is how a Run is stopped, and no error.
+func TestRunStops(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	p := platform(t, cfg)
+	all := partnerkit.Loops(p)
+	all["platform"] = p.Run
+	all["store"] = cfg.Store.(*sqlstore.Store).Run
+	for name, run := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			canceled, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- run(canceled) }()
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("canceled: %v", err)
+			}
+			late, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+			defer cancel()
+			if err := run(late); err != nil {
+				t.Errorf("past a deadline: %v", err)
+			}
+		})
 	}
 }

@@ -2,7 +2,6 @@ package analytics_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -32,7 +31,7 @@ func Example() {
 	counter.Count(analytics.Call{AppID: "app_1", At: time.Now(), Status: http.StatusTooManyRequests, RateLimited: true, Took: time.Millisecond})
 
 	stop() // after the last request
-	if err := <-done; !errors.Is(err, context.Canceled) {
+	if err := <-done; err != nil {
 		log.Print(err)
 	}
 	report, err := counter.Report(context.Background(), "app_1", 7)

@@ -27,9 +27,8 @@ const (
 // has ended, and purges what is older than Config.Retention. Any number of nodes may
 // run it. A flush that fails is logged and tried again at the next turn.
 //
-// End ctx after the last call was counted. Run then returns the error of ctx, or
-// the error of the last flush: what it could not write is lost if the process
-// ends too.
+// End ctx after the last call was counted. Run then returns nil, or the error of the
+// last flush: what it could not write is lost if the process ends too.
 func (c *Counter) Run(ctx context.Context) error {
 	var purgeAt time.Time
 	for ctx.Err() == nil {
@@ -77,7 +76,7 @@ func (c *Counter) finish(ctx context.Context) error {
 	if err := c.Flush(own); err != nil {
 		return fmt.Errorf("%d buckets of calls are not written: %w", c.waiting.Load(), err)
 	}
-	return ctx.Err()
+	return nil
 }
 
 // purge continues until a batch is not full. After an error, which is logged, the next

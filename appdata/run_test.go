@@ -2,7 +2,6 @@ package appdata_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -105,7 +104,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%d left an hour later", n)
 		}
 		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
+		if err := <-done; err != nil {
 			t.Errorf("Run = %v", err)
 		}
 	})

@@ -2,7 +2,6 @@ package console_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -58,7 +57,7 @@ func (d *harness) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := d.hooks.Run(ctx); !errors.Is(err, context.Canceled) {
+		if err := d.hooks.Run(ctx); err != nil {
 			d.Errorf("Run = %v", err)
 		}
 	})

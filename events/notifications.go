@@ -189,7 +189,7 @@ func (q *Notifications) AfterCommit(
 }
 
 // Run calls the Notifier until ctx ends, and then once for what still waits, for up to five
-// seconds. It returns the error of ctx, even if the Notifier does not return.
+// seconds. It then returns nil, even if the Notifier does not return.
 func (q *Notifications) Run(ctx context.Context) error {
 	q.setEnding(false)
 	done := make(chan struct{})
@@ -204,7 +204,7 @@ func (q *Notifications) Run(ctx context.Context) error {
 		q.logger.WarnContext(ctx, "notifier did not return")
 	}
 	q.dropAll(ctx)
-	return ctx.Err()
+	return nil
 }
 
 func (q *Notifications) run(ctx context.Context) {

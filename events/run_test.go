@@ -2,7 +2,6 @@ package events_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%d left an hour later", n)
 		}
 		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
+		if err := <-done; err != nil {
 			t.Errorf("Run = %v", err)
 		}
 	})

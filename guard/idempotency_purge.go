@@ -17,18 +17,17 @@ const (
 )
 
 // Run removes the keys that are older than [IdempotencyConfig].Lifetime, until ctx ends, and
-// returns its error. Any number of nodes may run it. After an error, which is
+// then returns nil. Any number of nodes may run it. After an error, which is
 // logged, Run tries again in the next minute.
 func (i *Idempotency) Run(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		now := i.cfg.Clock.Now()
 		if _, err := i.Purge(ctx); err != nil && ctx.Err() == nil {
 			i.cfg.Logger.ErrorContext(ctx, "idempotency: purge failed", "err", err)
 		}
-		if err := clock.Wait(ctx, i.cfg.Clock, now.Add(purgeEvery)); err != nil {
-			return err
-		}
+		_ = clock.Wait(ctx, i.cfg.Clock, now.Add(purgeEvery)) // its error is the end of ctx
 	}
+	return nil
 }
 
 // Purge removes the keys that are older than [IdempotencyConfig].Lifetime now, in batches, and

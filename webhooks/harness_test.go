@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -87,7 +86,7 @@ func (r *harness) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	r.running.Go(func() {
-		if err := r.svc.Run(ctx); !errors.Is(err, context.Canceled) {
+		if err := r.svc.Run(ctx); err != nil {
 			r.t.Errorf("Run = %v", err)
 		}
 	})

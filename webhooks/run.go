@@ -19,8 +19,7 @@ const stopsWithin = AttemptTimeout + stopGrace + leaveGrace + time.Second
 // keyring's first key, until ctx ends. Then it waits for the attempts under way and
 // records them. Any number of nodes may run it on one database.
 //
-// Run returns the error of ctx, at most 18 seconds after ctx ended even if the store
-// hangs. Outcomes that could not be recorded by then are sent again.
+// Run returns nil, at most 18 seconds after ctx ended even if the store hangs. Outcomes that could not be recorded by then are sent again.
 func (s *Service) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
@@ -29,7 +28,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return ctx.Err()
+		return nil
 	case <-ctx.Done():
 	}
 	select {
@@ -37,7 +36,7 @@ func (s *Service) Run(ctx context.Context) error {
 	case <-time.After(stopsWithin): // the store ignores deadlines
 		s.cfg.Logger.ErrorContext(ctx, "webhooks: stopped without waiting for the store")
 	}
-	return ctx.Err()
+	return nil
 }
 
 func (s *Service) run(ctx context.Context) {

@@ -33,7 +33,11 @@ func TestHintsBetweenNodes(t *testing.T) {
 	news, stop := nodes[1].Watch(sqlstore.TopicClock)
 	defer stop()
 	for _, node := range nodes {
-		wg.Go(func() { _ = node.Run(ctx) })
+		wg.Go(func() {
+			if err := node.Run(ctx); err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		})
 	}
 	<-news // it listens: "some may have been missed"
 	if _, err := nodes[0].AdvanceClock(t.Context(), 1e9); err != nil {

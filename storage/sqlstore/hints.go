@@ -115,7 +115,7 @@ func signal(c chan struct{}) {
 }
 
 // Run carries hints about new work between the processes that share the database, until ctx
-// ends, and sends the remaining hints then. It returns the error of ctx. Without Run, or if
+// ends, and sends the remaining hints then. It returns nil. Without Run, or if
 // the database cannot notify other processes, hints stay within the process, and workers of
 // other processes find new work at their next poll. On SQLite Run does nothing useful.
 func (s *Store) Run(ctx context.Context) error {
@@ -123,7 +123,7 @@ func (s *Store) Run(ctx context.Context) error {
 	wg.Go(func() { s.listen(ctx) })
 	s.announce(ctx)
 	wg.Wait()
-	return ctx.Err()
+	return nil
 }
 
 func (s *Store) listen(ctx context.Context) {
