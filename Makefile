@@ -14,6 +14,8 @@ RUN = -exec 'env -u GOGC'
 LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 # All packages but the proofs. The longest begin first, so that both cores are busy at the end.
 PACKAGES = ./storage/postgres ./webhooks ./examples/server ./storage/storetest ./storage/sqlite ./console ./oauthserver $$(go list ./... | grep -v /proofs/ | sort -r)
+# The packages in which goroutines meet.
+RACED = ./storage/... ./webhooks/... ./oauthserver/... ./guard/... ./ratelimit/... ./events/... ./analytics/... ./clock/... .
 
 .PHONY: help
 help: ## Say what there is
@@ -21,11 +23,15 @@ help: ## Say what there is
 
 # A program with the race detector waits a second before it ends, for races of its last
 # moment. Each of some fifty packages would wait for it.
+RACE = $(COMPILE) GORACE=atexit_sleep_ms=50 go test $(RUN) -race $(UNRACED) -shuffle=on -timeout 25m
+
 .PHONY: test
-test: ## All tests, the packages with the race detector; services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
-	$(COMPILE) GORACE=atexit_sleep_ms=50 go test $(RUN) -race $(UNRACED) -shuffle=on -timeout 25m $(PACKAGES)
-	$(COMPILE) go test $(RUN) -shuffle=on -timeout 25m ./internal/proofs/... # these start a server that is built without it
-	$(COMPILE) go test $(RUN) -run Allocates ./ratelimit # the race detector allocates
+test: ## All tests with the race detector, in about ten minutes; needs a C compiler, services by PARTNERKIT_TEST_POSTGRES and PARTNERKIT_TEST_REDIS
+	$(RACE) $(PACKAGES)
+
+.PHONY: race
+race: ## The same for the packages in which goroutines meet
+	$(RACE) $(RACED)
 
 .PHONY: e2e
 e2e: ## Against other people's software and in Chromium, in modules of their own; needs what .ci/run installs
@@ -43,7 +49,7 @@ ci: ## What CI does, services included (Debian, root)
 
 .PHONY: vet
 vet: ## go vet, and whether the code for other operating systems compiles; make lint vets the other modules
-	$(COMPILE) go vet -race $(UNRACED) ./... # what this compiles, make test uses
+	$(COMPILE) go vet ./...
 	GOOS=windows go build ./internal/filelock
 	GOOS=darwin go build ./internal/filelock
 
@@ -74,7 +80,7 @@ prove: ## The long forms of all proofs and the linters, in about two hours on tw
 
 .PHONY: soak
 soak: ## A mixed load for SOAK (10m): on one server with SQLite, then on three with PostgreSQL, one killed every minute
-	PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -p 1 -timeout 24h -run '^TestSoak' ./internal/proofs/hostile ./internal/proofs/crash
+	PARTNERKIT_PROVE=1 PARTNERKIT_SOAK=$(SOAK) go test -count=1 -v -p 1 -timeout 24h -run '^TestSoak' ./internal/proofs/hostile ./internal/proofs/crash
 
 .PHONY: vulncheck
 vulncheck: ## Known vulnerabilities that our code reaches; needs the Go vulnerability database, or a copy in VULNDB

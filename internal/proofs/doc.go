@@ -1,6 +1,6 @@
 // Package proofs is the folder of the proofs that take the reference server as its
-// users have it: real processes over real sockets. Each has a short form in go
-// test, and a long one in make prove.
+// users have it: real processes over real sockets. Each has a short form, which CI runs and
+// CI=true go test, and a long one in make prove. Without CI=true go test skips them.
 //
 //   - nodes: three processes on one PostgreSQL and one Redis
 //   - crash: kill -9, databases that restart, a full disk

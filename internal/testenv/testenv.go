@@ -110,6 +110,15 @@ func Programs(t testing.TB, names ...string) {
 	}
 }
 
+// Long skips a test that takes too long for go test ./... by hand. It runs in CI and in make
+// prove.
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv("CI") != "true" && !Proving() {
+		t.Skipf("takes long: set CI=true for the form that CI runs, or %s=1 for that of make prove", ProveVar)
+	}
+}
+
 // Proving reports whether the long forms of the proofs were asked for.
 func Proving() bool { return os.Getenv(ProveVar) != "" }
 

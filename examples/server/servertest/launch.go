@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -26,45 +25,36 @@ const (
 	importPath = modulePath + "/examples/server"
 )
 
-// Program returns the path of the server, built when it is first asked for.
+// Program returns the path of the server's program. The go command builds it and keeps it in
+// the build cache, so that the packages which start the server link it once between them.
 func Program() (string, error) { return program() }
 
 var program = sync.OnceValues(func() (string, error) {
-	if folder == "" {
-		return "", errors.New("servertest: TestMain must call Main or Run, which remove what is built")
-	}
-	ctx, path := context.Background(), filepath.Join(folder, "server")
+	ctx := context.Background()
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", modulePath).Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module of the server: %w", err)
 	}
-	// In its own module, since tests of other modules start it too.
-	build := exec.CommandContext(ctx, "go", "build", "-C", strings.TrimSpace(string(module)), "-buildvcs=false", "-o", path, importPath) //nolint:gosec // our own program
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	// In its own module, since tests of other modules start it too. The go command that links
+	// the program names a temporary file, and the next one names the file in the cache.
+	for range 3 {
+		var stderr strings.Builder
+		run := exec.CommandContext(ctx, "go", "run", "-C", strings.TrimSpace(string(module)), "-buildvcs=false", "-exec", "echo", importPath) //nolint:gosec // our own program
+		run.Stderr = &stderr
+		out, err := run.Output()
+		if err != nil {
+			return "", fmt.Errorf("build the server: %w\n%s", err, &stderr)
+		}
+		path := strings.TrimSpace(string(out))
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
 	}
-	return path, nil
+	return "", errors.New("build the server: the build cache does not keep it")
 })
 
-var folder string
-
-// Main is for TestMain: it runs the tests, removes what was built, and fails when a
-// goroutine is left.
-func Main(m *testing.M) { goleak.VerifyTestMain(tidy{m}) }
-
-// Run is [Main] without the check of goroutines. It returns the exit code.
-func Run(m *testing.M) int { return tidy{m}.Run() }
-
-type tidy struct{ *testing.M }
-
-func (t tidy) Run() int {
-	var err error
-	if folder, err = os.MkdirTemp("", "servertest-"); err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(folder)
-	return t.M.Run()
-}
+// Main is for TestMain: it runs the tests, and fails when a goroutine is left.
+func Main(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Process is a server that runs until Stop.
 type Process struct {

@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // ctx ends with the test binary, and with it the browser and its folder.
 var ctx, stop = context.WithCancel(context.Background())
 
 func TestMain(m *testing.M) {
-	code := servertest.Run(m)
+	code := m.Run()
 	stop()
 	if browser, err := chromium(); err == nil && browser != nil {
 		chromedp.FromContext(browser).Allocator.Wait()

@@ -13,8 +13,6 @@ import (
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(servertest.Run(m)) }
-
 // server is one that runs, with fixtures of our own.
 type server struct {
 	t        *testing.T

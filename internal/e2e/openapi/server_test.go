@@ -1,7 +1,6 @@
 package openapi_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
@@ -9,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) {
 	registerDecoders()
-	os.Exit(servertest.Run(m))
+	m.Run()
 }
 
 // service is a reference server in a process of its own, with clients that hold all

@@ -10,8 +10,10 @@ import (
 )
 
 // besideOthers runs a test in parallel with others, except in a proof, which limits the
-// time to the first response.
+// time to the first response. By hand the test is skipped.
 func besideOthers(t *testing.T) {
+	t.Helper()
+	testenv.Long(t)
 	if !testenv.Proving() {
 		t.Parallel()
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/internal/proof"
-	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
 // soakVar names the variable with the duration of the soak, as in "2h".
@@ -38,9 +37,6 @@ const renewEvery = 30 * time.Minute
 func TestSoakNodes(t *testing.T) {
 	besideOthers(t)
 	long, every := 6*time.Second, 3*time.Second
-	if testenv.Proving() {
-		long, every = 5*time.Minute, time.Minute
-	}
 	if text := os.Getenv(soakVar); text != "" {
 		var err error
 		if long, err = time.ParseDuration(text); err != nil {

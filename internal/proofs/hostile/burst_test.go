@@ -47,6 +47,7 @@ type burst struct {
 // DLV-06: one bulk import in a business that 40 apps with 20 webhooks each have installed
 // makes 160,000 deliveries. Calls and webhooks of other businesses go on as before.
 func TestBurst_DLV06(t *testing.T) {
+	testenv.Long(t)
 	apps, hooks, invoices := 4, 10, 50
 	if testenv.Proving() {
 		apps, hooks, invoices = 40, 20, 200

@@ -29,6 +29,7 @@ const mostMemory = 160 << 20
 // keeps serving other clients, stays within its memory limit, and releases all resources
 // afterwards.
 func TestHostile(t *testing.T) {
+	testenv.Long(t)
 	data := newFixtures(2, 4)
 	modes := hostileReceivers(t)
 	for name, address := range modes {

@@ -33,6 +33,7 @@ const (
 // whenever the heap is a tenth larger than what the last cycle marked. The heap, garbage
 // included, is noted too: at no moment can more have been live.
 func TestMemoryOfRefusedBodies_ERR04(t *testing.T) {
+	testenv.Long(t)
 	data := newFixtures(1, 9)
 	v := startVictim(t, data, "GOGC=10", "GODEBUG=gctrace=1")
 	p := proof.Begin(t, "Live heap while the 32 largest bodies of an endpoint are refused", "bodies")

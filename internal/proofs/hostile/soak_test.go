@@ -35,10 +35,8 @@ const soakApps, soakBusinesses = 8, 16
 // A mixed load of partners, users and receivers gets correct responses and no internal
 // errors for its whole duration. Afterwards the usage of the process is as before.
 func TestSoak(t *testing.T) {
+	testenv.Long(t)
 	long, parts := 2*time.Second, 1
-	if testenv.Proving() {
-		long, parts = 2*time.Minute, 4
-	}
 	if text := os.Getenv(soakVar); text != "" {
 		var err error
 		if long, err = time.ParseDuration(text); err != nil {

@@ -114,6 +114,7 @@ func (f fleet) replace(i int) {
 // DLV-05: if a node stops, freezes or is killed during deliveries, the other nodes send
 // its deliveries within the lease.
 func TestDispatchers(t *testing.T) {
+	testenv.Long(t)
 	f := fleet{receiver: &receiver{first: map[string]time.Time{}}}
 	server := httptest.NewServer(f.receiver)
 	t.Cleanup(server.Close)

@@ -14,6 +14,7 @@ import (
 // package do not run in parallel: six nodes may need more connections than a database
 // allows.
 func TestNodes(t *testing.T) {
+	testenv.Long(t)
 	c := newCluster(t, nil)
 	t.Run("start", func(t *testing.T) { c.on(t).startsTogether() })
 	t.Run("together", func(t *testing.T) {

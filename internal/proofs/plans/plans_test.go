@@ -91,6 +91,7 @@ func checkPlans(t *testing.T, sent []grown.Statement, plan planner) {
 }
 
 func TestSQLite(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	withoutRaceDetector(t)
 	var r *grown.Recorder
@@ -134,6 +135,7 @@ func connect(t *testing.T, driver, name string) *sql.Conn {
 }
 
 func TestPostgres(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	withoutRaceDetector(t)
 	url, schema := testenv.Postgres(t)

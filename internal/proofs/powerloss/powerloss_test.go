@@ -40,6 +40,7 @@ func seedOf(t *testing.T) uint64 {
 // After a power loss the database is whole and has every acknowledged operation, and no
 // operation is there in part. Checkpoints are frequent, so that many moments lie in one.
 func TestPowerLoss(t *testing.T) {
+	testenv.Long(t)
 	l := load{Writers: 6, Operations: testenv.Rounds(12, 60), Pages: 40, Filler: 6000}
 	p := proof.Begin(t, "Power losses, SQLite", "images")
 	s := record(t, l)
