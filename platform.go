@@ -70,7 +70,8 @@ type Config struct {
 	// The zero value is the default look.
 	Theme theme.Theme
 	// ThemeFor returns the theme of a request, for hosts with several brands; nil means Theme.
-	// If it panics, takes longer than a second or returns a wrong theme, Theme is used and the
+	// The request's context carries the session of the person who is signed in, see
+	// identity.SessionFrom. If it panics, takes longer than a second or returns a wrong theme, Theme is used and the
 	// reason is logged.
 	ThemeFor func(r *http.Request) theme.Theme
 	// Languages of the pages that a business's people see; the zero value means English

@@ -25,8 +25,9 @@ type Languages struct {
 	// Texts replace built-in texts and add languages, by the tag of an offered
 	// language. Keys and placeholders are those of [English].
 	Texts map[string]Texts
-	// Choose returns the tag of the language for a request, for example from the
-	// profile of the person who is signed in. A tag such as de-CH finds de; one that
+	// Choose returns the tag of the language for a request, for example from the profile of
+	// the person who is signed in, whose session the request's context carries
+	// (identity.SessionFrom). A tag such as de-CH finds de; one that
 	// is not offered means the first offered language. Nil: the Accept-Language header
 	// decides, and responses carry Vary: Accept-Language.
 	//

@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/hostcall"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
@@ -53,7 +54,8 @@ type Config struct {
 	// Theme is the brand on the pages; the zero value is the default look.
 	Theme theme.Theme
 	// ThemeFor returns the theme of a request, for hosts with several brands; nil means
-	// Theme. See theme.NewSource for what happens when it fails.
+	// Theme. The request's context carries the session of the person who is signed in
+	// (identity.SessionFrom). See theme.NewSource for what happens when it fails.
 	ThemeFor func(r *http.Request) theme.Theme
 	// Languages of the pages; the zero value means English alone.
 	Languages locale.Languages
@@ -286,8 +288,10 @@ func New(cfg Config) (*Server, error) {
 // setLook checks all that the pages look like, and returns everything that is wrong.
 func (s *Server) setLook() error {
 	var wrongTheme, wrongLanguages, wrongPath error
-	s.themes, wrongTheme = theme.NewSource(s.cfg.Theme, s.cfg.ThemeFor, s.cfg.Logger)
-	s.languages, wrongLanguages = locale.NewBook(s.cfg.Languages, s.cfg.Scopes, s.cfg.Logger)
+	s.themes, wrongTheme = theme.NewSource(s.cfg.Theme, hostcall.WithSession(s.cfg.Host.Session, s.cfg.ThemeFor), s.cfg.Logger)
+	languages := s.cfg.Languages
+	languages.Choose = hostcall.WithSession(s.cfg.Host.Session, languages.Choose)
+	s.languages, wrongLanguages = locale.NewBook(languages, s.cfg.Scopes, s.cfg.Logger)
 	if path := s.cfg.ConnectedApps.BusinessPath; path != "" && !isOwnPath(path) {
 		wrongPath = fmt.Errorf("ConnectedApps.BusinessPath %q is not a path on the app host, where people are sent; write it like /businesses", path)
 	}

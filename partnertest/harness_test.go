@@ -16,10 +16,12 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 // whoami responds with the principal of the call.
@@ -208,6 +210,55 @@ func TestHostOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	partnertest.Send(t, h.Browser("cem", ""), console).Want(http.StatusOK)
+}
+
+// Functions that choose the look of a page see the person who is signed in, be it by the
+// harness or by the backend.
+func TestLookBySession(t *testing.T) {
+	t.Parallel()
+	userOf := func(r *http.Request) string {
+		session, _ := identity.SessionFrom(r.Context())
+		return session.UserID
+	}
+	own := &backend{}
+	h := partnertest.New(t, func(c *partnerkit.Config) {
+		c.Host, c.Developers = own, own
+		c.Languages = locale.Languages{Offered: []string{"en", "de"}, Choose: func(r *http.Request) string {
+			return map[string]string{"usr_greta": "de"}[userOf(r)]
+		}}
+		c.ThemeFor = func(r *http.Request) theme.Theme {
+			if user := userOf(r); user != "" {
+				return theme.Theme{StyleSheet: "/" + user + ".css"}
+			}
+			return theme.Theme{}
+		}
+	})
+	for _, path := range []string{"/device", "/settings/apps", "/developer"} {
+		for user, lang := range map[string]string{"usr_greta": "de", "usr_hal": "en"} {
+			if path == "/developer" {
+				lang = "en" // the console is in English
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.AppURL+path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, page := range map[string]*partnertest.Response{
+				"harness": partnertest.Send(t, h.Browser(user, "biz_own"), r),
+				"backend": partnertest.Serve(t, h.App(), gateway(t, path, user)),
+			} {
+				if page.Want(http.StatusOK); !strings.Contains(page.Body, `lang="`+lang+`"`) || !strings.Contains(page.Body, user+".css") {
+					t.Errorf("%s of %s by the %s: %s", path, user, name, page.Body)
+				}
+			}
+		}
+	}
+}
+
+// gateway returns a request to the app host by a user of the backend.
+func gateway(t *testing.T, path, user string) *http.Request {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+	r.Header.Set("X-Gateway-User", user)
+	return r
 }
 
 func TestBrowser(t *testing.T) {
