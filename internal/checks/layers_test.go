@@ -37,6 +37,7 @@ var floors = [][]string{
 
 var arrows = map[string][]string{
 	"theme":                    {"internal/hostcall"},                                      // a theme by request
+	"internal/hostcall":        {"identity"},                                               // the session of a request
 	"internal/openapi":         {"internal/schema"},                                        // references
 	"locale":                   {"internal/hostcall", "identity"},                          // a language by request; scopes have descriptions
 	"operator":                 {"console"},                                                // listings are reviewed there
