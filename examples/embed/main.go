@@ -63,8 +63,8 @@ func serve(ctx context.Context) error {
 	if b.platform, err = partnerkit.New(ctx, cfg); err != nil {
 		return err
 	}
-	api := &http.Server{Addr: "localhost:8090", Handler: b.platform.API(), ReadHeaderTimeout: 5 * time.Second}
-	app := &http.Server{Addr: "localhost:8091", Handler: b.platform.App(), ReadHeaderTimeout: 5 * time.Second}
+	api := &http.Server{Addr: "localhost:8090", Handler: b.platform.API(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
+	app := &http.Server{Addr: "localhost:8091", Handler: b.platform.App(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 	failed := make(chan error, 2)
 	for _, server := range []*http.Server{api, app} {
 		go func() { failed <- server.ListenAndServe() }()

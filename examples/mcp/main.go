@@ -72,8 +72,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 // serve serves both hosts until ctx ends. It stops in order: requests, then the loops.
 func (s *service) serve(ctx context.Context, api, app net.Listener) error {
 	servers := []*http.Server{
-		{Handler: s.platform.API(), ReadHeaderTimeout: 5 * time.Second},
-		{Handler: s.platform.App(), ReadHeaderTimeout: 5 * time.Second},
+		{Handler: s.platform.API(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second},
+		{Handler: s.platform.App(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second},
 	}
 	failed := make(chan error, len(servers))
 	for i, socket := range []net.Listener{api, app} {

@@ -86,7 +86,7 @@ func main() {
 	fmt.Println("client_id:", app.ClientID)
 	failed := make(chan error, 3)
 	for address, handler := range map[string]http.Handler{"localhost:8090": platform.API(), "localhost:8091": platform.App()} {
-		server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+		server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 		go func() { failed <- server.ListenAndServe() }()
 	}
 	go func() { failed <- platform.Run(ctx) }() // webhooks, retention, key rotation
