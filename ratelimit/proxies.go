@@ -59,7 +59,7 @@ func NewProxies(trusted []netip.Prefix) (Proxies, error) {
 func (p Proxies) ClientIP(r *http.Request) netip.Addr {
 	client, _ := parseAddr(r.RemoteAddr)
 	client = plain(client)
-	if !p.isTrusted(client) {
+	if !p.IsTrusted(client) {
 		return client
 	}
 	lines := r.Header["X-Forwarded-For"]
@@ -74,7 +74,7 @@ func (p Proxies) ClientIP(r *http.Request) netip.Addr {
 				return client
 			}
 			client = plain(addr)
-			if !p.isTrusted(client) {
+			if !p.IsTrusted(client) {
 				return client
 			}
 		}
@@ -82,7 +82,9 @@ func (p Proxies) ClientIP(r *http.Request) netip.Addr {
 	return client
 }
 
-func (p Proxies) isTrusted(ip netip.Addr) bool {
+// IsTrusted reports whether ip, the address of a socket, is that of a trusted proxy.
+func (p Proxies) IsTrusted(ip netip.Addr) bool {
+	ip = plain(ip)
 	for _, prefix := range p.trusted {
 		if prefix.Contains(ip) {
 			return true

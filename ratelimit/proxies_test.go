@@ -133,3 +133,21 @@ func FuzzClientIP(f *testing.F) {
 		}
 	})
 }
+
+func TestIsTrusted(t *testing.T) {
+	t.Parallel()
+	p, err := ratelimit.NewProxies([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]bool{
+		"10.1.2.3": true, "::ffff:10.1.2.3": true, "2001:db8::1": true, "2001:db8::1%eth0": true, "11.1.2.3": false, "::1": false,
+	} {
+		if p.IsTrusted(netip.MustParseAddr(address)) != want {
+			t.Errorf("%s: trusted %v", address, !want)
+		}
+	}
+	if (ratelimit.Proxies{}).IsTrusted(netip.Addr{}) {
+		t.Error("no address is trusted by the zero value")
+	}
+}

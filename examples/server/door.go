@@ -29,12 +29,18 @@ const (
 // newDoor puts a door in front of a server that does not serve yet.
 func newDoor(s *http.Server) *door {
 	d := &door{closing: make(chan struct{}), closed: make(chan struct{})}
-	s.ConnState = d.note
+	others := s.ConnState
+	s.ConnState = func(c net.Conn, state http.ConnState) {
+		d.note(state)
+		if others != nil {
+			others(c, state)
+		}
+	}
 	s.Handler = d.hold(s.Handler)
 	return d
 }
 
-func (d *door) note(_ net.Conn, state http.ConnState) {
+func (d *door) note(state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		d.entered.Add(1)

@@ -20,6 +20,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight *prometheus.GaugeVec
+	refused  prometheus.Counter // connections
 }
 
 func newMetrics() (*metrics, error) {
@@ -34,8 +35,11 @@ func newMetrics() (*metrics, error) {
 		inFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "partnerkit_http_requests_in_flight", Help: "Requests being answered.",
 		}, []string{"host"}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "partnerkit_http_connections_refused_total", Help: "Connections closed because their network, or all clients together, had too many.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.refused,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
 		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())

@@ -22,7 +22,13 @@ type process struct {
 // startProcess runs the server as a process, on ports of its own.
 func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"-api", "127.0.0.1:0", "-app", "127.0.0.1:0"}, args...)...)
+	return launch(t, exec.Command(os.Args[0], args...))
+}
+
+// launch starts a command that runs the server with the last of its arguments.
+func launch(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	cmd.Args = append(cmd.Args, "-api", "127.0.0.1:0", "-app", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), runAsServer+"=1")
 	p := &process{harness: harness{t: t, stdout: &buffer{}, stderr: &buffer{}}, cmd: cmd}
 	cmd.Stderr = p.stderr

@@ -127,6 +127,10 @@ func (s *server) run(ctx context.Context, on listeners) error {
 	if on.metrics != nil {
 		sites = append(sites, site{newHTTPServer(s.monitoring(), serveTimeouts, s.log), on.metrics, s.errors})
 	}
+	limit := newConnectionLimit(openFiles(), s.proxies, s.metrics.refused.Inc, s.log)
+	for _, site := range sites {
+		site.ConnState = limit.note
+	}
 	connections, served := serve(serving, serveTimeouts, sites...)
 	s.log.Info("stopping: requests are done", "connections", connections)
 	stopWork()
