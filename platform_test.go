@@ -137,6 +137,24 @@ func TestInvalidPath(t *testing.T) {
 			t.Errorf("%s: %v", path, app.Header())
 		}
 	}
+	t.Run("META-05 a browser app can read it", func(t *testing.T) {
+		if header := get(p.API(), "/%00").Header(); header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
+			t.Errorf("%v", header)
+		}
+	})
+	t.Run("OPS-01 nothing shows that there are operators", func(t *testing.T) {
+		cfg := config(t)
+		cfg.Developers, cfg.Operators = partnertest.NewHost(), partnertest.NewHost()
+		staffed := platform(t, cfg).API()
+		for _, rest := range []string{"/%00", "/apps/%ff", "/apps"} {
+			operator, nothing := get(staffed, "/operator"+rest), get(staffed, "/nothing"+rest)
+			operator.Header().Del("X-Request-Id")
+			nothing.Header().Del("X-Request-Id")
+			if diff := cmp.Diff(nothing.Header(), operator.Header()); diff != "" || operator.Code != nothing.Code {
+				t.Errorf("%s: %d, want %d; header (-want +got):\n%s", rest, operator.Code, nothing.Code, diff)
+			}
+		}
+	})
 	star := httptest.NewRequest("PRI", "*", http.NoBody) // what HTTP/2 begins with
 	w := httptest.NewRecorder()
 	p.App().ServeHTTP(w, star)

@@ -90,7 +90,7 @@ func (p *Platform) newAPI() http.Handler {
 	if p.console != nil {
 		developer = p.limited(p.cfg.Limits.DefaultAPI, p.console)
 	}
-	return p.errors.ValidPath(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case isOAuth(path):
 			oauth.ServeHTTP(w, r)
@@ -101,7 +101,7 @@ func (p *Platform) newAPI() http.Handler {
 		default:
 			p.guard.ServeHTTP(w, r)
 		}
-	}))
+	})
 }
 
 // APIPatterns returns the methods and paths that [Platform.API] serves, in the language

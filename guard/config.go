@@ -171,7 +171,7 @@ func New(cfg Config) (*Surface, error) {
 		s.cfg.Fallback = s.errors.StandardMux(own)
 	}
 	s.undeclared = gates{surface: s}
-	s.handler = s.cors(http.HandlerFunc(s.route))
+	s.handler = s.cors(s.errors.ValidPath(http.HandlerFunc(s.route)))
 	return s, nil
 }
 

@@ -60,11 +60,11 @@ func (o *Operator) newRoutes() http.Handler {
 			return one.handle(w, r, by)
 		}))
 	}
-	known := o.errors.StandardMux(mux)
+	known := o.errors.ValidPath(o.errors.StandardMux(mux))
 	if o.cfg.Limited != nil {
 		known = o.cfg.Limited(known)
 	}
-	return o.errors.ValidPath(o.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
+	return o.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
 		_, err := o.Actor(r)
 		if IsNoOperator(err) && o.cfg.Otherwise != nil {
 			o.cfg.Otherwise.ServeHTTP(w, r)
@@ -79,7 +79,7 @@ func (o *Operator) newRoutes() http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		known.ServeHTTP(w, r)
 		return nil
-	}))
+	})
 }
 
 // ServeHTTP serves the JSON: everything below /operator. Writes must come from a page of

@@ -57,9 +57,9 @@ func (s *server) api() http.Handler {
 	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
 	r.Handle("GET /openapi.yaml", oauthserver.CORS(service, s.limited(s.spec.serve)))
 	if s.dev {
-		r.mux.Handle("/dev/", s.development())
+		r.mux.Handle("/dev/", s.errors.ValidPath(s.development()))
 	}
-	return apierror.WithRequestIDs(nil, s.metrics.count("api", secured(s.apiURL, s.errors.ValidPath(s.inFront(r, s.platform.API())))))
+	return apierror.WithRequestIDs(nil, s.metrics.count("api", secured(s.apiURL, s.inFront(r, s.platform.API()))))
 }
 
 // app serves the app host.
