@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestCallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newConnector(application, source)
+	d := newConnector(application, source, t.Logf)
 
 	begin := func() (state string, cookie *http.Cookie) {
 		w := httptest.NewRecorder()
@@ -46,7 +47,7 @@ func TestCallback(t *testing.T) {
 	}
 	state, cookie := begin()
 	other, otherCookie := begin() // in another tab
-	if want := (http.Cookie{Name: cookie.Name, Value: cookie.Value, Path: "/callback", MaxAge: 900, HttpOnly: true, SameSite: http.SameSiteLaxMode, Raw: cookie.Raw}); !reflect.DeepEqual(*cookie, want) {
+	if want := (http.Cookie{Name: cookie.Name, Value: cookie.Value, Path: "/", MaxAge: 900, HttpOnly: true, SameSite: http.SameSiteLaxMode, Raw: cookie.Raw}); !reflect.DeepEqual(*cookie, want) {
 		t.Errorf("the cookie is %+v", cookie)
 	}
 	named := func(state, value string) *http.Cookie {
@@ -62,6 +63,7 @@ func TestCallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tampered := strings.ToUpper(cookie.Value[:1]) + "x" + cookie.Value[2:]
 	for _, test := range []struct {
 		name   string
 		state  string
@@ -75,6 +77,7 @@ func TestCallback(t *testing.T) {
 		{"no state", "", cookie, http.StatusBadRequest},
 		{"state and cookie made up", "made", named("made", "up"), http.StatusBadRequest},
 		{"state and cookie from another app", foreign.State, named(foreign.State, sealedForeign), http.StatusBadRequest},
+		{"a tampered cookie", state, &http.Cookie{Name: cookie.Name, Value: tampered}, http.StatusBadRequest},
 		{"an attempt that is over", over.State, named(over.State, sealedOver), http.StatusBadRequest},
 		{"the right ones", state, cookie, http.StatusOK},
 		{"the right ones again", state, cookie, http.StatusBadRequest},
@@ -113,11 +116,11 @@ func cookieState(t *testing.T, cookie *http.Cookie) string {
 	return cookie.Name[i+1:]
 }
 
-// CLI-01: whoever begins attempts and never comes back keeps nobody else from connecting, and
-// fills no memory.
+// CLI-01: strangers who begin attempts and never come back keep nobody else from connecting, and
+// fill no memory.
 func TestStrangers_CLI01(t *testing.T) {
 	t.Parallel()
-	d := newConnector(&client.App{ClientSecret: "secret"}, nil)
+	d := newConnector(&client.App{ClientSecret: "secret"}, nil, t.Logf)
 	for i := range 500 {
 		w := httptest.NewRecorder()
 		d.connect(w, httptest.NewRequest(http.MethodGet, "/connect", nil))
@@ -133,4 +136,87 @@ func TestStrangers_CLI01(t *testing.T) {
 	if len(d.spent) > spentStates {
 		t.Errorf("%d states are kept", len(d.spent))
 	}
+}
+
+// CLI-01: behind https the cookies are of this host alone, wherever the app's paths begin.
+func TestCookieOfThisHost_CLI01(t *testing.T) {
+	t.Parallel()
+	d := newConnector(&client.App{ClientSecret: "secret", RedirectURL: "https://example.com/app/callback"}, nil, t.Logf)
+	w := httptest.NewRecorder()
+	d.connect(w, httptest.NewRequest(http.MethodGet, "/connect", nil))
+	cookie := w.Result().Cookies()[0]
+	if !strings.HasPrefix(cookie.Name, "__Host-") || cookie.Path != "/" || !cookie.Secure || cookie.Domain != "" {
+		t.Errorf("the cookie is %+v", cookie)
+	}
+	if size := len(cookie.Name) + len(cookie.Value); maxAttempts*size > 4096 {
+		t.Errorf("an attempt takes %d bytes of each request", size)
+	}
+	state := cookieState(t, cookie)
+	r := httptest.NewRequest(http.MethodGet, "/callback?state="+state, nil)
+	r.AddCookie(&http.Cookie{Name: attemptCookie + state, Value: cookie.Value}) // as another host could set it
+	if w = httptest.NewRecorder(); w.Code != http.StatusOK {
+		t.Fatal(w.Code)
+	}
+	if d.callback(w, r); w.Code != http.StatusBadRequest {
+		t.Errorf("a cookie without the prefix: %d", w.Code)
+	}
+}
+
+// A browser that begins many attempts keeps the last ones only.
+func TestManyAttemptsOfOneBrowser(t *testing.T) {
+	t.Parallel()
+	d := newConnector(&client.App{ClientSecret: "secret"}, nil, t.Logf)
+	var cookies []*http.Cookie
+	for range 100 {
+		r := httptest.NewRequest(http.MethodGet, "/connect", nil)
+		r.AddCookie(&http.Cookie{Name: "session", Value: "of something else"})
+		for _, cookie := range cookies {
+			r.AddCookie(cookie)
+		}
+		w := httptest.NewRecorder()
+		d.connect(w, r)
+		for _, set := range w.Result().Cookies() {
+			if set.MaxAge > 0 {
+				cookies = append(cookies, set)
+				continue
+			}
+			cookies = slices.DeleteFunc(cookies, func(c *http.Cookie) bool { return c.Name == set.Name })
+		}
+	}
+	if len(cookies) != maxAttempts {
+		t.Errorf("the browser has %d cookies", len(cookies))
+	}
+	for _, cookie := range cookies {
+		if _, err := d.app.Open(cookieState(t, cookie), cookie.Value, time.Now()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A stranger whose attempt fails does not end the story of somebody else.
+func TestStrangerFails_CLI01(t *testing.T) {
+	t.Parallel()
+	d := newConnector(&client.App{ClientSecret: "secret"}, nil, t.Logf)
+	w := httptest.NewRecorder()
+	d.connect(w, httptest.NewRequest(http.MethodGet, "/connect", nil))
+	cookie := w.Result().Cookies()[0]
+	r := httptest.NewRequest(http.MethodGet, "/callback?error=access_denied&state="+cookieState(t, cookie), nil)
+	r.AddCookie(cookie)
+	w = httptest.NewRecorder()
+	if d.callback(w, r); w.Code != http.StatusBadRequest {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	d.connected <- struct{}{} // by a stranger whose attempt did not fail
+	s := &story{connector: d, out: &transcript{out: whenAsked(func() { d.connected <- struct{}{} })}, o: options{browser: true}}
+	if err := s.ask(t.Context()); err != nil || len(d.connected) != 0 {
+		t.Error(err, len(d.connected))
+	}
+}
+
+// whenAsked is what a person does who reads that they are asked.
+type whenAsked func()
+
+func (w whenAsked) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
 }

@@ -80,7 +80,7 @@ func newStory(ctx context.Context, o options, out *transcript) (*story, error) {
 	}
 	bearer := client.Bearer{Source: s.source, Base: client.Retry{Base: out.by("app")}}
 	s.api = client.API{URL: metadata.APIBaseURL, HTTP: &http.Client{Transport: bearer, Timeout: 5 * time.Minute}}
-	s.connector = newConnector(s.app, s.source)
+	s.connector = newConnector(s.app, s.source, out.say)
 	if s.person, err = newPerson(o, out); err != nil {
 		return nil, err
 	}

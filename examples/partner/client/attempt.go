@@ -29,14 +29,14 @@ func (a *App) Begin() Attempt {
 	return t
 }
 
-// sealedAttempt is what a cookie has of an attempt.
+// sealedAttempt is what a cookie has of an attempt. The state is not in it: it comes back with
+// the browser, and only the right one opens the seal.
 type sealedAttempt struct {
-	State    string    `json:"state"`
-	Verifier string    `json:"verifier"`
-	Until    time.Time `json:"until"`
+	Verifier string `json:"verifier"`
+	Until    int64  `json:"until"` // Unix seconds
 }
 
-// ErrAttempt means that a sealed attempt is over, or that this app has not sealed it.
+// ErrAttempt means that an attempt is over, or that this app has not sealed it under this state.
 var ErrAttempt = errors.New("this attempt is over; begin again")
 
 // Seal encrypts an attempt for a cookie, so that it needs no memory here: anybody may begin
@@ -47,31 +47,31 @@ func (a *App) Seal(t Attempt, until time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(sealedAttempt{t.State, t.verifier, until})
+	text, err := json.Marshal(sealedAttempt{t.verifier, until.Unix()})
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, text, nil)), nil
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, text, []byte(t.State))), nil
 }
 
-// Open returns an attempt that [App.Seal] has sealed, until its time is over.
-func (a *App) Open(sealed string, now time.Time) (Attempt, error) {
+// Open returns the attempt with a state that [App.Seal] has sealed, until its time is over.
+func (a *App) Open(state, sealed string, now time.Time) (Attempt, error) {
 	aead, err := a.attemptKey()
 	if err != nil {
 		return Attempt{}, err
 	}
-	text, err := base64.RawURLEncoding.DecodeString(sealed)
+	text, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil {
 		return Attempt{}, ErrAttempt
 	}
-	if text, err = aead.Open(nil, nil, text, nil); err != nil {
+	if text, err = aead.Open(nil, nil, text, []byte(state)); err != nil {
 		return Attempt{}, ErrAttempt
 	}
 	var s sealedAttempt
-	if err := json.Unmarshal(text, &s); err != nil || !now.Before(s.Until) {
+	if err := json.Unmarshal(text, &s); err != nil || now.Unix() >= s.Until {
 		return Attempt{}, ErrAttempt
 	}
-	return Attempt{State: s.State, verifier: s.Verifier}, nil
+	return Attempt{State: state, verifier: s.Verifier}, nil
 }
 
 // attemptKey is a key for attempts and nothing else.
