@@ -51,6 +51,12 @@ func (p *Platform) newOAuth() (err error) {
 			return p.calls.LastUses(ctx, installationIDs...) // it is made after the OAuth server
 		}
 	}
+	if c.Developers != nil && oauth.IsDeveloper == nil {
+		oauth.IsDeveloper = func(ctx context.Context, organizationID, userID string) (bool, error) {
+			organizations, err := c.Developers.Organizations(ctx, userID)
+			return slices.ContainsFunc(organizations, func(o console.Organization) bool { return o.ID == organizationID }), err
+		}
+	}
 	oauth.SecretUsed = func(useID string, at time.Time) { p.calls.Use(useID, at) }
 	if p.oauth, err = oauthserver.New(oauth); err != nil {
 		return err

@@ -83,6 +83,7 @@ func TestNotifications(t *testing.T) {
 	step("widen", func() {
 		_, err := h.OAuth().UpdateApp(ctx, app.ID, oauthserver.AppChange{Scopes: &both})
 		must(err)
+		must(h.OAuth().SetReviewed(ctx, app.ID, true))
 		h.Connect(partnertest.ConnectOptions{App: app, Scopes: both.Names()})
 	}, "app.scopes_changed biz_bakery usr_ada "+both.String())
 	step("narrow", func() {

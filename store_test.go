@@ -22,6 +22,7 @@ var laterStores = []reflect.Type{
 	reflect.TypeFor[analytics.RequestStore](),
 	reflect.TypeFor[console.InstallationStore](),
 	reflect.TypeFor[console.LockStore](),
+	reflect.TypeFor[console.ReviewStore](),
 	reflect.TypeFor[console.TokenStore](),
 	reflect.TypeFor[oauthserver.AssertionStore](),
 	reflect.TypeFor[operator.StaffStore](),

@@ -87,6 +87,8 @@ const (
 
 	ListingSaved     Action = "listing.saved"
 	ListingSubmitted Action = "listing.submitted"
+	// ReviewSubmitted is about an app without its listing; its target is the submission.
+	ReviewSubmitted Action = "review.submitted"
 
 	AssetAdded       Action = "asset.added"
 	AssetDeleted     Action = "asset.deleted"
@@ -115,6 +117,14 @@ const (
 	ListingChangesRequested Action = "listing.changes_requested"
 	ListingRejected         Action = "listing.rejected"
 	ListingApproved         Action = "listing.approved"
+)
+
+// What a reviewer does with an app that was submitted without its listing.
+const (
+	ReviewInReview         Action = "review.in_review"
+	ReviewChangesRequested Action = "review.changes_requested"
+	ReviewRejected         Action = "review.rejected"
+	ReviewApproved         Action = "review.approved"
 )
 
 // What the operator does. Status changes of an app are about it; the target of those of a

@@ -36,6 +36,7 @@ var bodies = map[string]string{
 	"POST /developer/apps/{appId}/listing":                                                  `{"slug": "first-save"}`,
 	"PUT /developer/apps/{appId}/listing":                                                   `{"slug": "second-save"}`,
 	"POST /developer/apps/{appId}/listing/submit":                                           "",
+	"POST /developer/apps/{appId}/review":                                                   "",
 	"POST /developer/apps/{appId}/assets":                                                   "", // see uploads
 	"DELETE /developer/apps/{appId}/assets/{assetId}":                                       "",
 	"POST /developer/apps/{appId}/extensions":                                               `{"resourceType": "invoice", "path": "/page", "label": "Page"}`,

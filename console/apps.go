@@ -116,19 +116,29 @@ func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error
 // other. Its error is one of apierror: 404, that the app is deactivated, CONFLICT, or
 // everything that is wrong.
 func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, error) {
+	app, _, err := c.updateAndReview(ctx, by, appID, change)
+	return app, err
+}
+
+// updateAndReview is UpdateApp, and returns how far the review of the changed app has come.
+func (c *Console) updateAndReview(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, AppReview, error) {
 	var changed oauthserver.App
+	var review AppReview
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, before oauthserver.App) (audit.Entry, error) {
 		next, err := c.appChange(before, change)
 		if err != nil {
 			return audit.Entry{}, err
 		}
-		changed, err = c.cfg.OAuth.UpdateApp(ctx, appID, next)
+		if changed, err = c.cfg.OAuth.UpdateApp(ctx, appID, next); err != nil {
+			return audit.Entry{}, err
+		}
+		review, err = c.review(ctx, changed)
 		return by.changedApp(before, changed), err
 	})
 	if err != nil {
-		return oauthserver.App{}, err
+		return oauthserver.App{}, AppReview{}, err
 	}
-	return changed, nil
+	return changed, review, nil
 }
 
 // appChange returns the change that was sent, in the terms of the OAuth server. Its error is

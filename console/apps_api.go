@@ -15,6 +15,7 @@ func (c *Console) appRoutes() []route {
 		{"GET /developer/apps", c.listApps},
 		{"GET /developer/apps/{appId}", c.ofApp(c.serveApp)},
 		{"PATCH /developer/apps/{appId}", c.updateApp},
+		{"POST /developer/apps/{appId}/review", c.submitApp},
 	}
 }
 
@@ -34,13 +35,56 @@ type appPayload struct {
 	PinnedVersion  *string                `json:"pinnedVersion"`
 	CreatedAt      stamp.Time             `json:"createdAt"`
 	Version        int64                  `json:"version"`
+	Review         reviewPayload          `json:"review"`
 	ClientSecret   string                 `json:"clientSecret,omitempty"` // once
 }
 
-func newAppPayload(a oauthserver.App) appPayload {
+// reviewPayload is how far the review of an app has come.
+type reviewPayload struct {
+	Reviewed bool             `json:"reviewed"`
+	State    RevisionState    `json:"state,omitempty"` // of what is open
+	Pending  *pendingPayload  `json:"pending,omitempty"`
+	Decision *decisionPayload `json:"decision,omitempty"` // the last one
+}
+
+// pendingPayload is what no review covers yet.
+type pendingPayload struct {
+	Name         string   `json:"name,omitempty"`
+	RedirectURIs []string `json:"redirectUris,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+	AppURL       *string  `json:"appUrl,omitempty"`
+	Publisher    string   `json:"publisher,omitempty"`
+	Icon         string   `json:"icon,omitempty"`
+}
+
+type decisionPayload struct {
+	State RevisionState `json:"state"`
+	Note  string        `json:"note"`
+}
+
+func newReviewPayload(r AppReview) reviewPayload {
+	p := reviewPayload{Reviewed: r.IsReviewed}
+	if r.HasPending() {
+		p.Pending = &pendingPayload{
+			Name: r.Pending.Name, RedirectURIs: r.Pending.RedirectURIs, Scopes: r.Pending.Scopes.Names(), AppURL: orNull(r.Pending.AppURL),
+			Publisher: r.Publisher, Icon: r.IconAssetID,
+		}
+	}
+	switch subject := r.Subject(); {
+	case subject == nil:
+	case subject.State.IsOpen():
+		p.State = subject.State
+	default:
+		p.Decision = &decisionPayload{subject.State, subject.Note}
+	}
+	return p
+}
+
+func newAppPayload(a oauthserver.App, review AppReview) appPayload {
 	return appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
 		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt), Version: a.Version,
+		Review: newReviewPayload(review),
 	}
 }
 
@@ -53,7 +97,7 @@ func (c *Console) createApp(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err != nil {
 		return err
 	}
-	payload := newAppPayload(created.App)
+	payload := newAppPayload(created.App, AppReview{Pending: created.App.Unreviewed()})
 	payload.ClientSecret = created.Secret
 	return apierror.WriteJSON(w, http.StatusCreated, payload)
 }
@@ -67,11 +111,30 @@ func (c *Console) listApps(w http.ResponseWriter, r *http.Request, by Actor) err
 	if err != nil {
 		return err
 	}
-	return listPage(w, apps, newAppPayload)
+	reviews, err := ReadReviews(r.Context(), c.cfg.Store, apps.Items...)
+	if err != nil {
+		return err
+	}
+	return listPage(w, apps, func(a oauthserver.App) appPayload { return newAppPayload(a, reviews[a.ID]) })
 }
 
-func (c *Console) serveApp(w http.ResponseWriter, _ *http.Request, _ Actor, app oauthserver.App) error {
-	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app))
+func (c *Console) serveApp(w http.ResponseWriter, r *http.Request, _ Actor, app oauthserver.App) error {
+	review, err := c.review(r.Context(), app)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app, review))
+}
+
+func (c *Console) submitApp(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	app, review, err := c.submit(r.Context(), by, r.PathValue("appId"))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, newAppPayload(app, review))
 }
 
 func (c *Console) updateApp(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -86,9 +149,9 @@ func (c *Console) updateApp(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err := readBody(r, &change, check); err != nil {
 		return err
 	}
-	app, err := c.UpdateApp(r.Context(), by, r.PathValue("appId"), change)
+	app, review, err := c.updateAndReview(r.Context(), by, r.PathValue("appId"), change)
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app))
+	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app, review))
 }

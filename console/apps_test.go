@@ -29,6 +29,9 @@ func TestCreateApp_CON02(t *testing.T) {
 		"id": made.text("id"), "clientId": made.text("clientId"), "name": "Sync", "type": "CONFIDENTIAL", "status": "ACTIVE", "statusReason": nil,
 		"organizationId": "org_1", "reviewed": false, "redirectUris": []any{"https://partner.example/cb?from=us"}, "scopes": []any{"invoices:read"},
 		"appUrl": "https://partner.example/embedded", "pinnedVersion": "2026-01-15", "createdAt": made.text("createdAt"), "version": 1.0,
+		"review": map[string]any{"reviewed": false, "pending": map[string]any{ // AZ-16
+			"name": "Sync", "redirectUris": []any{"https://partner.example/cb?from=us"}, "scopes": []any{"invoices:read"}, "appUrl": "https://partner.example/embedded",
+		}},
 	}
 	d.ann("GET /developer/apps/" + made.text("id")).want(http.StatusOK).wantBody(want)
 	client, err := d.store.Client(t.Context(), made.text("clientId"))
@@ -171,9 +174,17 @@ func TestUpdateApp_CON02(t *testing.T) {
 		{`{"pinnedVersion": null}`, map[string]any{"pinnedVersion": nil}},
 	}
 	for i, step := range steps {
-		want["version"] = float64(i + 2) // CON-13
+		want["version"] = float64(i + 2)                                       // CON-13
+		pending := want["review"].(map[string]any)["pending"].(map[string]any) // AZ-16: all of an app that was never reviewed
 		for name, value := range step.change {
 			want[name] = value
+			switch {
+			case name == "pinnedVersion":
+			case value == nil:
+				delete(pending, name)
+			default:
+				pending[name] = value
+			}
 		}
 		d.ann("PATCH "+path, step.body).want(http.StatusOK).wantBody(want)
 		d.ann("GET " + path).want(http.StatusOK).wantBody(want)

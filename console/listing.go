@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // Listing is the entry of an app in a marketplace, and what its developers would like
@@ -23,6 +24,8 @@ type Revision struct {
 	AppID string
 	State RevisionState
 	ListingContent
+	// App is the app as it was when the revision was submitted; empty for a draft.
+	App  oauthserver.Profile
 	Note string // what the reviewer said last
 	// ReviewerID is the user who took the revision in review or decided about it; empty
 	// for none. Developers do not see it.
@@ -58,12 +61,23 @@ var revisionSteps = map[RevisionState][]RevisionState{
 
 // become moves a revision on, or is LISTING_STATE_INVALID.
 func (r *Revision) become(next RevisionState, now time.Time) error {
-	if !slices.Contains(revisionSteps[r.State], next) {
-		return apierror.New(apierror.ListingStateInvalid, r.State, next)
+	state, err := r.State.become(next)
+	if err == nil {
+		r.State, r.UpdatedAt = state, now
 	}
-	r.State, r.UpdatedAt = next, now
-	return nil
+	return err
 }
+
+// become returns the next state, or LISTING_STATE_INVALID.
+func (s RevisionState) become(next RevisionState) (RevisionState, error) {
+	if !slices.Contains(revisionSteps[s], next) {
+		return s, apierror.New(apierror.ListingStateInvalid, s, next)
+	}
+	return next, nil
+}
+
+// IsOpen reports whether a reviewer has yet to decide.
+func (s RevisionState) IsOpen() bool { return s == RevisionSubmitted || s == RevisionInReview }
 
 // ErrSlugTaken says that another app has the slug.
 var ErrSlugTaken = errors.New("the slug is taken")
@@ -81,8 +95,7 @@ type ListingStore interface {
 	// is another one. The Version of the listing grows by one. What step fails with is returned and changes nothing; it may
 	// be called more than once.
 	//
-	// An approved revision is live from here on, in place of the one before. If
-	// there was none before, the app's review is complete. [ErrSlugTaken];
+	// An approved revision is live from here on, in place of the one before. [ErrSlugTaken];
 	// oauthserver.ErrNotFound when there is no such app.
 	ChangeListing(ctx context.Context, appID string, step func(ListingStanding) (Revision, error)) (Listing, error)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
@@ -60,7 +59,7 @@ func (c *Console) SaveListing(ctx context.Context, by Actor, appID string, chang
 		if before.Revision.State == RevisionApproved {
 			return draft, nil
 		}
-		next.ListingContent, next.ReviewerID = draft.ListingContent, "" // any reviewer may take it next
+		next.ListingContent, next.App, next.ReviewerID = draft.ListingContent, draft.App, "" // any reviewer may take it next
 		return next, nil
 	})
 }
@@ -76,7 +75,7 @@ type ListingChange struct {
 func (c *Console) saveListing(ctx context.Context, by Actor, appID string, content ListingContent, place func(before *Listing, draft Revision) (Revision, error)) (Listing, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	draft := Revision{ID: id.New(id.Revision, now), AppID: appID, State: RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
-	saved, err := c.changeListing(ctx, by.mayChange, by.did(audit.ListingSaved, appID, ""), func(standing ListingStanding) (Revision, error) {
+	saved, err := c.changeListing(ctx, by.mayChange, by.did(audit.ListingSaved, appID, ""), func(_ oauthserver.App, standing ListingStanding) (Revision, error) {
 		if err := content.check(); err != nil {
 			return Revision{}, err
 		}
@@ -92,15 +91,16 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 	return saved, err
 }
 
-// SubmitListing hands the draft to a reviewer. Its error is one of apierror: 404, that
-// the app is deactivated, that the revision is not a draft (LISTING_STATE_INVALID), or
-// what it lacks (LISTING_INCOMPLETE).
+// SubmitListing hands the draft to a reviewer, with the app as it is now. Its error is one of
+// apierror: 404, that the app is deactivated, that the revision is not a draft
+// (LISTING_STATE_INVALID), what it lacks (LISTING_INCOMPLETE), or CONFLICT if the app was
+// submitted without its listing and waits for the decision.
 func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Listing, error) {
-	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audit.ListingSubmitted, appID, ""), func(r *Revision, now time.Time) error {
+	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audit.ListingSubmitted, appID, ""), func(app oauthserver.App, r *Revision, now time.Time) error {
 		if err := r.become(RevisionSubmitted, now); err != nil {
 			return err
 		}
-		r.SubmittedAt = now
+		r.App, r.SubmittedAt = app.Profile(), now
 		return r.checkComplete()
 	})
 	if err == nil {
@@ -109,64 +109,28 @@ func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Li
 	return submitted, err
 }
 
-// reviews are the steps of a reviewer.
-var reviews = map[RevisionState]audit.Action{
-	RevisionInReview:         audit.ListingInReview,
-	RevisionChangesRequested: audit.ListingChangesRequested,
-	RevisionRejected:         audit.ListingRejected,
-	RevisionApproved:         audit.ListingApproved,
-}
-
-// Review is a reviewer's next step with the latest revision of an app.
-type Review struct {
-	AppID string
-	State RevisionState // in_review, changes_requested, rejected or approved
-	Note  string        // for the developers
-	// ReviewerID is the user who reviews; empty: the service itself, which may take any
-	// step.
-	ReviewerID string
-	// FormerID is a user who is no longer a reviewer, or is suspended. Any reviewer can decide about a
-	// revision that this user took.
-	FormerID string
-}
-
-// ReviewConflict is the error of a review of a revision that another reviewer has taken or
-// decided about.
-type ReviewConflict struct{ ReviewerID string }
-
-// Error implements error.
-func (*ReviewConflict) Error() string { return "another reviewer has taken the revision" }
-
 // ReviewListing takes a reviewer's step and leaves a note for the developers: to in_review
 // when the revision was submitted; from there to changes_requested, rejected or approved.
-// If several reviewers act at once, one succeeds. An approved revision is live; the first of an
-// app completes the app's review as well.
+// If several reviewers act at once, one succeeds. An approved revision is live, and completes the
+// review of the app, which covers the app as it was submitted.
 //
 // It asks for no actor: package operator and the host decide who may review. Its error is
 // a [*ReviewConflict], or one of apierror: 404, that the app is deactivated, or
 // LISTING_STATE_INVALID.
 func (c *Console) ReviewListing(ctx context.Context, review Review) (Listing, error) {
-	var v apierror.Validation
-	action, isStep := reviews[review.State]
-	if !isStep {
-		v.Add("state must be %s, %s, %s or %s", RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved)
-	}
-	if utf8.RuneCountInString(review.Note) > maxNote {
-		v.Add("note must have at most %d characters", maxNote)
-	}
-	if err := v.Err(); err != nil {
+	if err := review.check(); err != nil {
 		return Listing{}, err
 	}
-	entry := audit.Entry{Action: action, AppID: review.AppID, UserID: review.ReviewerID, Reason: review.Note}
-	reviewed, err := c.stepListing(ctx, checkWritable, entry, func(r *Revision, now time.Time) error {
-		if review.ReviewerID != "" && r.ReviewerID != "" && r.ReviewerID != review.ReviewerID && r.ReviewerID != review.FormerID {
-			return &ReviewConflict{ReviewerID: r.ReviewerID}
+	entry := review.entry(reviewActions[review.State].listing, "")
+	reviewed, err := c.stepListing(ctx, checkWritable, entry, func(_ oauthserver.App, r *Revision, now time.Time) error {
+		if err := review.mayFollow(r.ReviewerID); err != nil {
+			return err
 		}
 		r.Note, r.ReviewerID = review.Note, review.ReviewerID
 		return r.become(review.State, now)
 	})
-	if err == nil && review.State != RevisionInReview {
-		c.tell(ctx, events.Notification{Kind: events.NotifyListingDecided, AppID: review.AppID, UserID: review.ReviewerID, Detail: string(review.State)})
+	if err == nil {
+		c.tellDecided(ctx, review)
 	}
 	return reviewed, err
 }
@@ -178,29 +142,47 @@ func (c *Console) tell(ctx context.Context, n events.Notification) {
 }
 
 // stepListing moves the latest revision on.
-func (c *Console) stepListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(r *Revision, now time.Time) error) (Listing, error) {
+func (c *Console) stepListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(app oauthserver.App, r *Revision, now time.Time) error) (Listing, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	return c.changeListing(ctx, may, entry, func(standing ListingStanding) (Revision, error) {
+	return c.changeListing(ctx, may, entry, func(app oauthserver.App, standing ListingStanding) (Revision, error) {
 		if standing.Listing == nil {
 			return Revision{}, apierror.NotFound("listing")
 		}
 		next := standing.Listing.Revision
-		err := step(&next, now)
+		err := step(app, &next, now)
 		return next, err
 	})
 }
 
 // changeListing changes the listing of the entry's app, if may allows a change of the app. The
 // target of the entry is the revision that comes of it.
-func (c *Console) changeListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(ListingStanding) (Revision, error)) (Listing, error) {
+func (c *Console) changeListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(oauthserver.App, ListingStanding) (Revision, error)) (Listing, error) {
 	var changed Listing
-	err := c.changeAppIf(ctx, may, entry.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
-		changed, err = c.cfg.Store.ChangeListing(ctx, entry.AppID, step)
+	err := c.changeAppIf(ctx, may, entry.AppID, func(ctx context.Context, app oauthserver.App) (_ audit.Entry, err error) {
+		changed, err = c.cfg.Store.ChangeListing(ctx, entry.AppID, func(standing ListingStanding) (Revision, error) { return step(app, standing) })
+		if err != nil {
+			return audit.Entry{}, err
+		}
 		entry.Target = changed.Revision.ID
-		return entry, err
+		return entry, c.reviewWith(ctx, changed.Revision)
 	})
 	if err != nil {
 		return Listing{}, absent("app", err)
 	}
 	return changed, nil
+}
+
+// reviewWith does to the review of the app what the step of its listing means for it.
+func (c *Console) reviewWith(ctx context.Context, r Revision) error {
+	switch r.State {
+	case RevisionSubmitted:
+		submissions, err := c.cfg.Store.Submissions(ctx, r.AppID)
+		if err == nil && submissions[r.AppID].State.IsOpen() {
+			err = apierror.New(apierror.Conflict)
+		}
+		return err
+	case RevisionApproved:
+		return c.cfg.OAuth.CompleteReview(ctx, r.AppID, r.App)
+	}
+	return nil
 }

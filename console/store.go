@@ -10,6 +10,7 @@ import (
 type Store interface {
 	AuditStore
 	ListingStore
+	ReviewStore
 	AssetStore
 	ExtensionStore
 	FunctionStore

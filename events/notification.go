@@ -94,8 +94,8 @@ var sentences = map[NotificationKind]string{
 	NotifyAppSuspended:         "An app was suspended",
 	NotifyAppReactivated:       "An app was reactivated",
 	NotifyAppDeactivated:       "An app was deactivated",
-	NotifyListingSubmitted:     "A listing was submitted for review",
-	NotifyListingDecided:       "A listing was reviewed",
+	NotifyListingSubmitted:     "An app or its listing was submitted for review",
+	NotifyListingDecided:       "An app or its listing was reviewed",
 	NotifyBusinessRedacted:     "The data of a business is due for deletion by an app",
 }
 

@@ -36,9 +36,14 @@ var englishTexts = Texts{
 	"consent.missing":            "Is a business missing?",
 	"consent.missing_permission": "{business}: your role in this business does not allow connecting apps. An owner or admin can connect this app.",
 	"consent.missing_review":     "{business}: this app has not been reviewed yet and can connect to its own sandbox businesses only.",
+	"consent.missing_gap":        "{business}: this app now asks for more than the service has reviewed, so it can connect to its own sandbox businesses only.",
 	"consent.missing_account":    "Businesses that belong to another account appear after you sign in with that account.",
 	"consent.terms":              "Terms of the app",
 	"consent.privacy":            "Privacy policy of the app",
+
+	"review.redirect_uri": "The address that you would return to is new since the last review.",
+	"review.scopes":       "Some of the access that the app asks for is new since the last review.",
+	"review.details":      "You see this because you belong to the organization of the app. Not reviewed yet:",
 
 	"device.title":    "Connect a device",
 	"device.code":     "Code shown on your device",
@@ -87,7 +92,7 @@ var englishTexts = Texts{
 	"error.invalid_target":       "The app asked for access to an address that does not belong to this service. Nothing was connected. Please contact the support of the app.",
 	"error.invalid_request":      "The service cannot process this request. Nothing was changed. Go back to the page you came from and start again.",
 	"error.request_expired":      "The request has expired, was already answered, or was opened in another browser. Go back to the app and connect again.",
-	"error.review_required":      "The service has not reviewed this app yet. Nothing was connected. Please contact the support of the app.",
+	"error.review_required":      "The service has not reviewed this app yet, or not all that it asks for. Nothing was connected. Please contact the support of the app.",
 	"error.permission_required":  "Your account may not connect apps to this business. Ask an owner or admin of the business to do this, or sign in with another account.",
 	"error.disconnect_forbidden": "Ask an owner or admin of the business to do this.",
 	"error.business_required":    "You are not signed in to a business. Choose one, and open this page again.",

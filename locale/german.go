@@ -36,9 +36,14 @@ var germanTexts = Texts{
 	"consent.missing":            "Fehlt ein Unternehmen?",
 	"consent.missing_permission": "{business}: Mit Ihrer Rolle in diesem Unternehmen dürfen Sie keine Apps verbinden. Inhaber und Administratoren können diese App verbinden.",
 	"consent.missing_review":     "{business}: Diese App wurde noch nicht geprüft und kann nur mit Sandbox-Unternehmen ihres Anbieters verbunden werden.",
+	"consent.missing_gap":        "{business}: Die App verlangt jetzt mehr, als geprüft wurde, und kann deshalb nur mit Sandbox-Unternehmen ihres Anbieters verbunden werden.",
 	"consent.missing_account":    "Unternehmen, die zu einem anderen Konto gehören, sehen Sie, wenn Sie sich mit diesem Konto anmelden.",
 	"consent.terms":              "Nutzungsbedingungen der App",
 	"consent.privacy":            "Datenschutzerklärung der App",
+
+	"review.redirect_uri": "Die Adresse, zu der Sie zurückkehren würden, ist seit der letzten Prüfung neu.",
+	"review.scopes":       "Ein Teil des Zugriffs, den die App verlangt, ist seit der letzten Prüfung neu.",
+	"review.details":      "Sie sehen das, weil Sie zur Organisation der App gehören. Noch nicht geprüft:",
 
 	"device.title":    "Gerät verbinden",
 	"device.code":     "Code, den Ihr Gerät anzeigt",
@@ -85,7 +90,7 @@ var germanTexts = Texts{
 	"error.invalid_target":       "Die App fordert Zugriff auf eine Adresse an, die nicht zu diesem Dienst gehört. Es wurde nichts verbunden. Bitte wenden Sie sich an den Support der App.",
 	"error.invalid_request":      "Der Dienst kann diese Anfrage nicht verarbeiten. Es wurde nichts geändert. Bitte beginnen Sie auf der Seite, von der Sie gekommen sind, noch einmal.",
 	"error.request_expired":      "Die Anfrage ist abgelaufen, wurde bereits beantwortet oder in einem anderen Browser geöffnet. Kehren Sie zur App zurück und verbinden Sie sie erneut.",
-	"error.review_required":      "Diese App wurde noch nicht geprüft und kann bis dahin nur mit Sandbox-Unternehmen ihres Anbieters verbunden werden. Es wurde nichts verbunden. Bitte wenden Sie sich an den Support der App.",
+	"error.review_required":      "Diese App wurde noch nicht geprüft, oder nicht alles, was sie verlangt. Sie kann bis dahin nur mit Sandbox-Unternehmen ihres Anbieters verbunden werden. Es wurde nichts verbunden. Bitte wenden Sie sich an den Support der App.",
 	"error.permission_required":  "Sie dürfen mit diesem Unternehmen keine Apps verbinden. Bitten Sie eine Person mit der nötigen Berechtigung darum.",
 	"error.disconnect_forbidden": "Sie dürfen von diesem Unternehmen keine Apps trennen. Bitten Sie eine Person mit der nötigen Berechtigung darum.",
 	"error.business_required":    "Sie haben kein Unternehmen ausgewählt. Wählen Sie eines aus und öffnen Sie diese Seite erneut.",

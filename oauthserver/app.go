@@ -54,7 +54,9 @@ type App struct {
 	OrganizationID string
 	// Reviewed is false until the app has completed review; until then it can
 	// only connect to sandbox businesses of its organization.
-	Reviewed      bool
+	Reviewed bool
+	// ReviewedAs is what the last review covered; empty if the app has not completed review.
+	ReviewedAs    Profile
 	RedirectURIs  []string
 	Scopes        identity.Scopes // registered: all that it may ever ask for
 	PinnedVersion string          // empty: the current version

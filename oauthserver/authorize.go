@@ -29,6 +29,8 @@ func (h held) resumeAt() string {
 	return authorizePath + "?" + url.Values{requestField: {h.secret.Reveal()}}.Encode()
 }
 
+func (h held) wish() wish { return wish{redirectURI: h.RedirectURI, scopes: h.Scopes} }
+
 // serveAuthorize checks a new request, or continues one, and shows the consent page to the
 // user who is signed in. Nothing is stored for a user who is not signed in: the request goes
 // through sign-in in the address that the user returns to.

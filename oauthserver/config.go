@@ -154,6 +154,10 @@ type Options struct {
 	// Unowned names the organization in whose sandboxes an unreviewed app
 	// without an organization may be connected by this user; nil means none.
 	Unowned func(ctx context.Context, app App, userID string) (organizationID string, err error)
+	// IsDeveloper reports whether a user belongs to the organization of an app. Pages tell
+	// these people what of a request no review covers yet. Nil means that of Platform's
+	// console; without a console nobody belongs to any.
+	IsDeveloper func(ctx context.Context, organizationID, userID string) (bool, error)
 
 	// Documents is about client metadata documents.
 	Documents DocumentConfig

@@ -110,7 +110,7 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 		view.Disconnected = done
 	}
 	for _, installation := range installations {
-		app, err := s.connectedApp(r.Context(), installation)
+		app, err := s.connectedApp(r.Context(), installation, m.business)
 		if err != nil {
 			return err
 		}
@@ -132,12 +132,13 @@ func (s *Server) lastUses(ctx context.Context, installations []Installation) (ma
 	return s.cfg.ConnectedApps.LastUses(ctx, ids...)
 }
 
-// connectedApp returns the app of an installation, without its scopes and its use.
-func (s *Server) connectedApp(ctx context.Context, installation Installation) (ConnectedApp, error) {
+// connectedApp returns the app of an installation as people in the business see it, without its scopes and its use.
+func (s *Server) connectedApp(ctx context.Context, installation Installation, in Business) (ConnectedApp, error) {
 	app, err := s.cfg.Store.App(ctx, installation.AppID)
 	if err != nil {
 		return ConnectedApp{}, err
 	}
+	app = app.ShownIn(in)
 	listing, err := s.listing(ctx, app)
 	if err != nil {
 		return ConnectedApp{}, err

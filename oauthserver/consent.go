@@ -13,14 +13,17 @@ import (
 
 // connection is an app that a person may connect to some of their businesses.
 type connection struct {
+	server     *Server
 	app        App
+	wish       wish
+	userID     string
 	vouched    vouched
 	businesses []Business
 }
 
 // connection asks the host and its policy what this user may do. It runs for the page and
 // again for the decision.
-func (s *Server) connection(ctx context.Context, app App, session identity.Session) (connection, error) {
+func (s *Server) connection(ctx context.Context, app App, session identity.Session, w wish) (connection, error) {
 	status, err := s.cfg.Store.UserStatus(ctx, session.UserID)
 	if err != nil {
 		return connection{}, err
@@ -28,8 +31,8 @@ func (s *Server) connection(ctx context.Context, app App, session identity.Sessi
 	if status != UserActive {
 		return connection{}, forbidden(textPermission)
 	}
-	c := connection{app: app}
-	if c.vouched, err = s.vouch(ctx, app, session.UserID); err != nil {
+	c := connection{server: s, app: app, wish: w, userID: session.UserID}
+	if c.vouched, err = s.vouch(ctx, app, w, session.UserID); err != nil {
 		return connection{}, err
 	}
 	c.businesses, err = s.businesses(ctx, session.UserID)
@@ -52,7 +55,7 @@ func (c connection) check(b Business) error {
 	switch {
 	case !b.MayConnect:
 		return forbidden(textPermission)
-	case !mayConnectTo(c.app, b, c.vouched):
+	case !c.server.mayConnectTo(c.app, b, c.wish, c.vouched):
 		return forbidden(textReview)
 	}
 	return nil
@@ -84,11 +87,21 @@ func (c connection) missing() []MissingBusiness {
 		switch {
 		case !b.MayConnect:
 			missing = append(missing, MissingBusiness{Name: b.Name, Reason: PagePermissionRequired})
-		case !mayConnectTo(c.app, b, c.vouched):
+		case !c.server.mayConnectTo(c.app, b, c.wish, c.vouched):
 			missing = append(missing, MissingBusiness{Name: b.Name, Reason: PageReviewRequired})
 		}
 	}
 	return missing
+}
+
+// shown returns the app as the page shows it: as it is now if the host vouches for it or if
+// all the businesses to choose from are sandboxes of its own, and otherwise as it was reviewed.
+func (c connection) shown(choice ...Business) App {
+	isReal := func(b Business) bool { return !isOwnSandbox(c.app, b, c.vouched) }
+	if c.vouched.reviewed || len(choice) > 0 && !slices.ContainsFunc(choice, isReal) {
+		return c.app
+	}
+	return c.app.asReviewed()
 }
 
 // business returns the one with that id, if the app can be connected there.
@@ -102,14 +115,16 @@ func (c connection) business(id string) (Business, error) {
 
 // showConsent asks whether the app may be connected, and where.
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session identity.Session, request held) error {
-	c, err := s.connection(r.Context(), request.app, session)
+	c, err := s.connection(r.Context(), request.app, session, request.wish())
 	if err != nil {
 		return err
 	}
 	eligible, err := c.eligible()
 	if err != nil {
-		return &refusal{err: err, app: request.app.Name, visitor: visitor{session, request.resumeAt()}, missing: c.missing()}
+		err = s.withGap(r.Context(), c, err)
+		return &refusal{err: err, app: c.shown().Name, visitor: visitor{session, request.resumeAt()}, missing: c.missing()}
 	}
+	c.app = c.shown(eligible...)
 	token, err := s.csrfToken(csrfBinding{session: session, subject: request.secret.Reveal()})
 	if err != nil {
 		return err
@@ -119,6 +134,11 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session ide
 		return err
 	}
 	view.Action, view.Missing = authorizePath, c.missing()
+	if slices.ContainsFunc(view.Missing, func(m MissingBusiness) bool { return m.Reason == PageReviewRequired }) {
+		if view.Gap, err = s.gap(r.Context(), c); err != nil {
+			return err
+		}
+	}
 	view.ReturnsTo = returnsTo(request.RedirectURI)
 	view.Hidden = []HiddenField{{requestField, request.secret.Reveal()}, {csrfField, token}}
 	for _, b := range eligible {

@@ -1,7 +1,6 @@
 package oauthserver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -102,7 +101,7 @@ func readPageForm(r *http.Request) (apierror.Form, error) {
 
 // allowRequest connects the app and returns the parameters of its code.
 func (s *Server) allowRequest(ctx context.Context, request held, d posted) (string, error) {
-	approval, _, err := s.approval(ctx, request.app, d, asked{redirectURI: request.RedirectURI, scopes: request.Scopes})
+	approval, _, err := s.approval(ctx, request.app, d, request.wish())
 	if err != nil {
 		return "", err
 	}
@@ -138,25 +137,25 @@ func (d posted) denial(requestID string, entry audit.Entry) Decision {
 
 // approval is this person's yes to what is asked, for a business where they may
 // give it now.
-func (s *Server) approval(ctx context.Context, app App, d posted, what asked) (Decision, Business, error) {
+func (s *Server) approval(ctx context.Context, app App, d posted, w wish) (Decision, Business, error) {
 	businessID := d.form.Get(businessField)
 	if businessID == "" {
 		return Decision{}, Business{}, invalid(businessField, "is missing")
 	}
-	c, err := s.connection(ctx, app, d.session)
+	c, err := s.connection(ctx, app, d.session, w)
 	if err != nil {
 		return Decision{}, Business{}, err
 	}
-	what.vouched = c.vouched
-	if what.business, err = c.business(businessID); err != nil {
-		return Decision{}, Business{}, err
+	b, err := c.business(businessID)
+	if err != nil {
+		return Decision{}, Business{}, s.withGap(ctx, c, err)
 	}
 	return Decision{
 		UserID: d.session.UserID, BusinessID: businessID, Now: d.now,
 		InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
-		Check:  func(app App) ApprovalOutcome { return s.checkApproval(app, what) },
+		Check:  func(app App) ApprovalOutcome { return s.checkApproval(app, c, b) },
 		Record: approvalEvents(d.now),
-	}, what.business, nil
+	}, b, nil
 }
 
 // outcomeError is the page for an approval that the store refused; nil for one
@@ -179,36 +178,18 @@ func outcomeError(outcome ApprovalOutcome) error {
 	return errors.New("approval: unknown outcome " + string(outcome))
 }
 
-// asked holds the scopes that a user approves, and the business.
-type asked struct {
-	redirectURI string // empty in the device flow
-	scopes      identity.Scopes
-	business    Business
-	vouched     vouched
-}
-
-// checkApproval checks whether an app may be connected. The store calls it with the app as it
-// is under the lock of the operation.
-func (s *Server) checkApproval(app App, a asked) ApprovalOutcome {
+// checkApproval checks whether an app may be connected to a business. The store calls it with
+// the app as it is under the lock of the operation.
+func (s *Server) checkApproval(app App, c connection, b Business) ApprovalOutcome {
 	switch {
 	case !app.IsUsable():
 		return ApprovalAppDead
-	case a.redirectURI != "" && !s.isRegistered(app, a.redirectURI):
+	case c.wish.redirectURI != "" && !s.isRegistered(app, c.wish.redirectURI):
 		return ApprovalBadRedirect
-	case !app.Scopes.HasAll(a.scopes):
+	case !app.Scopes.HasAll(c.wish.scopes):
 		return ApprovalBadScopes
-	case !mayConnectTo(app, a.business, a.vouched):
+	case !s.mayConnectTo(app, b, c.wish, c.vouched):
 		return ApprovalUnreviewed
 	}
 	return ApprovalDone
-}
-
-// mayConnectTo reports whether review allows the connection: an app that has not completed
-// review connects to sandbox businesses of its own organization only.
-func mayConnectTo(app App, business Business, v vouched) bool {
-	if app.Reviewed || v.reviewed {
-		return true
-	}
-	owner := cmp.Or(app.OrganizationID, v.organizationID)
-	return owner != "" && business.SandboxOf == owner
 }

@@ -23,11 +23,12 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 	if err != nil {
 		return err
 	}
-	view := DoneView{Frame: s.frame(r, visitor{session: d.session}), AppName: device.app.Name}
+	view := DoneView{Frame: s.frame(r, visitor{session: d.session}), AppName: device.app.asReviewed().Name}
 	switch d.form.Get(decisionField) {
 	case decideAllow:
-		view.Approved = true
-		view.Business, err = s.allowDevice(r.Context(), device, d)
+		var b Business
+		b, err = s.allowDevice(r.Context(), device, d)
+		view.Approved, view.Business, view.AppName = true, b.Name, device.app.ShownIn(b).Name
 	case decideDeny:
 		err = s.denyDevice(r.Context(), device, d)
 	default:
@@ -40,25 +41,25 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 }
 
 // allowDevice connects the app to the business that the page showed and that the
-// person is still signed into, and returns its name.
-func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (string, error) {
+// person is still signed into, and returns it.
+func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Business, error) {
 	if d.form.Get(businessField) != d.session.BusinessID {
-		return "", invalid(businessField, problemOtherBusiness)
+		return Business{}, invalid(businessField, problemOtherBusiness)
 	}
-	approval, b, err := s.approval(ctx, device.app, d, asked{scopes: device.Scopes})
+	approval, b, err := s.approval(ctx, device.app, d, device.wish())
 	if err != nil {
-		return "", err
+		return Business{}, err
 	}
 	approval.RequestID, approval.Audit = device.ID, d.entry(audit.DeviceAllowed, device.app.ID, approval.BusinessID)
 	approved, err := s.cfg.Store.DecideDevice(ctx, approval)
 	if err != nil {
-		return "", err
+		return Business{}, err
 	}
 	s.tellApproved(ctx, approved)
 	if approved.Outcome == ApprovalNotOpen {
-		return "", problemWithCode(device.UserCode, textUserCode)
+		return Business{}, problemWithCode(device.UserCode, textUserCode)
 	}
-	return b.Name, outcomeError(approved.Outcome)
+	return b, outcomeError(approved.Outcome)
 }
 
 func (s *Server) denyDevice(ctx context.Context, device waiting, d posted) error {

@@ -23,6 +23,8 @@ type waiting struct {
 	app App
 }
 
+func (w waiting) wish() wish { return wish{scopes: w.Scopes} }
+
 // deviceFormProblem is an error that is shown in the form.
 type deviceFormProblem struct{ typed string }
 
@@ -124,14 +126,15 @@ func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, sessi
 	if session.BusinessID == "" {
 		return invalid(businessField, problemNoBusiness)
 	}
-	c, err := s.connection(r.Context(), device.app, session)
+	c, err := s.connection(r.Context(), device.app, session, device.wish())
 	if err != nil {
 		return err
 	}
 	b, err := c.business(session.BusinessID)
 	if err != nil {
-		return err
+		return s.withGap(r.Context(), c, err)
 	}
+	c.app = c.shown(b)
 	token, err := s.csrfToken(csrfBinding{session: session, subject: device.UserCode})
 	if err != nil {
 		return err

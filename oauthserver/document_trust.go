@@ -146,7 +146,7 @@ type vouched struct {
 }
 
 // vouch asks the host's policies about an app that this user wants to connect.
-func (s *Server) vouch(ctx context.Context, app App, userID string) (vouched, error) {
+func (s *Server) vouch(ctx context.Context, app App, w wish, userID string) (vouched, error) {
 	var v vouched
 	if app.Origin == OriginDocument {
 		trust, err := s.documents.trust(ctx, app.ClientID)
@@ -158,7 +158,8 @@ func (s *Server) vouch(ctx context.Context, app App, userID string) (vouched, er
 		}
 		v = vouched{reviewed: trust.Review == DocumentReviewed, organizationID: trust.OrganizationID}
 	}
-	if app.OrganizationID != "" || app.Reviewed || v.reviewed || v.organizationID != "" || s.cfg.Unowned == nil {
+	isCovered := app.Reviewed && s.reviewGap(app, w).IsEmpty()
+	if app.OrganizationID != "" || isCovered || v.reviewed || v.organizationID != "" || s.cfg.Unowned == nil {
 		return v, nil
 	}
 	var err error

@@ -91,15 +91,6 @@ func (s *Server) SetAppStatus(ctx context.Context, appID string, status AppStatu
 	return nil
 }
 
-// SetReviewed sets whether the app has completed review; [ErrNotFound].
-func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) error { //nolint:revive // the value, not a switch
-	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
-		a.Reviewed = reviewed
-		return a, nil
-	})
-	return err
-}
-
 // SetUserStatus sets the status of a user. Tokens of a user who is not ACTIVE are rejected, and
 // none are issued.
 func (s *Server) SetUserStatus(ctx context.Context, userID string, status UserStatus) error {

@@ -54,7 +54,7 @@ func about(app App, v visitor, err error) error {
 	if _, known := errors.AsType[*refusal](err); known || err == nil {
 		return err
 	}
-	return &refusal{err: err, app: app.Name, visitor: v}
+	return &refusal{err: err, app: app.asReviewed().Name, visitor: v}
 }
 
 // refusalOf returns the refusal of an error; zero if the error is not known.
@@ -70,6 +70,9 @@ func (s *Server) errorView(r *http.Request, f apierror.Failure) ErrorView {
 	known := refusalOf(f.Err)
 	view := ErrorView{Status: f.Status, Code: pageError(f), Message: f.Message, AppName: known.app, Missing: known.missing}
 	view.Frame = s.frame(r, known.visitor)
+	if view.Code == PageReviewRequired {
+		view.Gap = gapOf(f.Err)
+	}
 	page := cmp.Or(known.visitor.page, startOf(r.URL.Path))
 	if view.Code.mayBeTriedAgain() {
 		view.Again = page

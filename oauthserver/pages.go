@@ -54,6 +54,8 @@ type ConsentView struct {
 	Businesses []BusinessView // that can be chosen; just one in the device flow
 	// Missing are the businesses of this person that cannot be chosen.
 	Missing []MissingBusiness
+	// Gap is why the app cannot be connected to some of Missing although it was reviewed.
+	Gap     ReviewGap
 	FixedTo string // business_id that cannot be changed: the device flow's
 	// ChooseBusiness is the path where the person can sign in to another business and then return to
 	// this page, in the device flow; may be empty.
@@ -79,7 +81,7 @@ type BusinessView struct {
 
 // MissingBusiness is a business that the app cannot be connected to. Reason is
 // PagePermissionRequired if the person's role there may not connect apps, and
-// PageReviewRequired if the app has not completed review.
+// PageReviewRequired if no review of the app covers the request.
 type MissingBusiness struct {
 	Name   string
 	Reason PageError
@@ -144,6 +146,8 @@ type ErrorView struct {
 	AppName string // of the app that the page is about; empty if it is about none
 	// Missing are the businesses of this person, none of which the app can be connected to.
 	Missing []MissingBusiness
+	// Gap is what the last review of the app does not cover; empty if that is not the reason.
+	Gap ReviewGap
 	// Again is a path on the app host where the person can try again, and ChooseBusiness one
 	// where they can sign in to another business first; both may be empty.
 	Again, ChooseBusiness string

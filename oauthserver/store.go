@@ -56,8 +56,8 @@ type AppStore interface {
 	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
 	// SaveDocumentApp adds the app of a metadata document, or updates the app with the same
 	// client_id. An app of another origin is not changed, nor is an app whose document was
-	// fetched later. Status, Reviewed, OrganizationID and ID of an existing app are kept, and
-	// its Version grows by one.
+	// fetched later. Status, Reviewed, ReviewedAs, OrganizationID and ID of an existing app
+	// are kept, and its Version grows by one.
 	SaveDocumentApp(ctx context.Context, app App) (App, error)
 }
 
@@ -382,7 +382,8 @@ type RegistrationStore interface {
 	// RegisterApp adds an app with its secrets and returns it; [ErrTaken] when an app has its
 	// id or client_id. With a token it uses the token up first and takes the organization
 	// from it; [ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
-	// of several at once no more than fit are added.
+	// of several at once no more than fit are added. An app that is Reviewed and has no
+	// ReviewedAs is reviewed as it is.
 	RegisterApp(ctx context.Context, r Registration) (App, error)
 }
 

@@ -79,17 +79,39 @@ func (o *Operator) serveListing(w http.ResponseWriter, r *http.Request, by Actor
 	return apierror.WriteJSON(w, http.StatusOK, newListingPayload(listing))
 }
 
-func (o *Operator) reviewListing(w http.ResponseWriter, r *http.Request, by Actor) error {
-	var in struct {
-		State console.RevisionState `json:"state"`
-		Note  string                `json:"note"`
-	}
-	check := func() error {
+// reviewStep is the body of a step of a review.
+type reviewStep struct {
+	State console.RevisionState `json:"state"`
+	Note  string                `json:"note"`
+}
+
+func readStep(r *http.Request) (in reviewStep, err error) {
+	err = readBody(r, &in, func() error {
 		var v apierror.Validation
 		checkNote(&v, "note", in.Note)
 		return v.Err()
+	})
+	return in, err
+}
+
+func (o *Operator) reviewApp(w http.ResponseWriter, r *http.Request, by Actor) error {
+	in, err := readStep(r)
+	if err != nil {
+		return err
 	}
-	if err := readBody(r, &in, check); err != nil {
+	review, err := o.ReviewApp(r.Context(), by, r.PathValue("appId"), in.State, in.Note)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		appPayload
+		Review appReviewPayload `json:"review"`
+	}{newAppPayload(review.App), newAppReviewPayload(review)})
+}
+
+func (o *Operator) reviewListing(w http.ResponseWriter, r *http.Request, by Actor) error {
+	in, err := readStep(r)
+	if err != nil {
 		return err
 	}
 	listing, err := o.ReviewListing(r.Context(), by, r.PathValue("appId"), in.State, in.Note)

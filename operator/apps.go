@@ -78,7 +78,7 @@ type AppDetails struct {
 	Calls         analytics.Report           // of the last 30 days
 	Limits        []console.LimitUse         // empty: the limiter cannot be read
 	History       []audit.Entry              // newest first, at most MaxDetails
-	Listing       *console.Listing           // nil: there is none
+	Review        AppReview
 }
 
 // MaxDetails is how many installations, webhooks and audit entries [AppDetails] has at most.
@@ -113,13 +113,8 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 	if details.History, err = o.cfg.Store.Audit(ctx, audit.Query{AppID: appID, Limit: MaxDetails}); err != nil {
 		return AppDetails{}, err
 	}
-	switch listing, err := o.cfg.Store.Listing(ctx, appID); {
-	case err == nil:
-		details.Listing = &listing
-	case !errors.Is(err, oauthserver.ErrNotFound):
-		return AppDetails{}, err
-	}
-	return details, nil
+	details.Review, err = o.review(ctx, app)
+	return details, err
 }
 
 // appActions are the statuses of an app and what setting them is called in the audit log.

@@ -11,7 +11,7 @@
 // # Decisions
 //
 // A decision and its audit entry commit in one transaction. The entry has who decided and
-// why. Developers see the reason for the status of their app and the note on their listing;
+// why. Developers see the reason for the status of their app and the note on a review;
 // they do not see who decided.
 //
 // # Reviews
@@ -20,7 +20,11 @@
 //	                        ├──────request changes──▶ changes_requested
 //	                        └──────reject───────────▶ rejected
 //
-// The operator who takes a revision decides about it. A step of another operator is
+// An app is submitted with its listing or without. A review covers the app as it was submitted:
+// its name, redirect URIs, scopes and App URL. What a developer changes or adds later waits for
+// the next review, and businesses see and use what was reviewed; see oauthserver.App.
+//
+// The operator who takes a submission decides about it. A step of another operator is
 // REVIEW_CONFLICT, with the name of the first. If the user who took a revision is no
 // longer an operator, any operator can decide about it.
 package operator

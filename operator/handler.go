@@ -26,6 +26,7 @@ func (o *Operator) allRoutes() []route {
 		{"POST /operator/apps/{appId}/status", o.setAppStatus},
 		{"GET /operator/apps/{appId}/listing", o.serveListing},
 		{"POST /operator/apps/{appId}/listing", o.reviewListing},
+		{"POST /operator/apps/{appId}/review", o.reviewApp},
 		{"GET /operator/reviews", o.listReviews},
 		{"GET /operator/users/{userId}", o.serveUser},
 		{"POST /operator/users/{userId}/status", o.setUserStatus},

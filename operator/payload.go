@@ -38,6 +38,7 @@ type detailsPayload struct {
 	Calls         callsPayload          `json:"calls"`
 	Limits        []limitPayload        `json:"limits"`
 	Listing       *listingPayload       `json:"listing"`
+	Review        appReviewPayload      `json:"review"`
 	History       []auditPayload        `json:"history"`
 }
 
@@ -66,9 +67,10 @@ func newDetailsPayload(d AppDetails) detailsPayload {
 		Calls:    callsPayload{total.Calls, total.Errors, total.RateLimited},
 		Limits:   convert(d.Limits, newLimitPayload),
 		History:  convert(d.History, newAuditPayload),
+		Review:   newAppReviewPayload(d.Review),
 	}
-	if d.Listing != nil {
-		listing := newListingPayload(*d.Listing)
+	if d.Review.Listing != nil {
+		listing := newListingPayload(*d.Review.Listing)
 		p.Listing = &listing
 	}
 	return p
@@ -103,7 +105,7 @@ type reviewPayload struct {
 	AppID          string                `json:"appId"`
 	AppName        string                `json:"appName"`
 	OrganizationID string                `json:"organizationId"`
-	RevisionID     string                `json:"revisionId"`
+	RevisionID     *string               `json:"revisionId"` // null without a listing
 	Name           string                `json:"name"`
 	State          console.RevisionState `json:"state"`
 	ReviewerID     *string               `json:"reviewerId"`
@@ -111,7 +113,63 @@ type reviewPayload struct {
 }
 
 func newReviewPayload(r Review) reviewPayload {
-	return reviewPayload{r.AppID, r.AppName, r.OrganizationID, r.RevisionID, r.ListingName, r.State, orNull(r.ReviewerID), stamp.Of(r.SubmittedAt)}
+	p := reviewPayload{r.AppID, r.AppName, r.OrganizationID, nil, r.AppName, r.State, orNull(r.ReviewerID), stamp.Of(r.SubmittedAt)}
+	if r.ListingName != "" {
+		p.RevisionID, p.Name = &r.ID, r.ListingName
+	}
+	return p
+}
+
+// appReviewPayload is what was submitted of an app beside what was reviewed last.
+type appReviewPayload struct {
+	Current   *profilePayload `json:"current"`   // null: it was never reviewed
+	Submitted *subjectPayload `json:"submitted"` // null: nothing was
+}
+
+type profilePayload struct {
+	Name         string          `json:"name"`
+	RedirectURIs []string        `json:"redirectUris"`
+	Scopes       identity.Scopes `json:"scopes"`
+	AppURL       *string         `json:"appUrl"`
+	Publisher    *string         `json:"publisher"`
+	IconAssetID  *string         `json:"icon"`
+}
+
+type subjectPayload struct {
+	profilePayload
+	ID          string                `json:"id"`
+	State       console.RevisionState `json:"state"`
+	Note        string                `json:"note"`
+	ReviewerID  *string               `json:"reviewerId"`
+	SubmittedAt stamp.Time            `json:"submittedAt"`
+}
+
+// newProfilePayload returns a profile with what a revision of the listing adds to it; nil: it
+// has none.
+func newProfilePayload(p oauthserver.Profile, r *console.Revision) profilePayload {
+	payload := profilePayload{Name: p.Name, RedirectURIs: append([]string{}, p.RedirectURIs...), Scopes: p.Scopes, AppURL: orNull(p.AppURL)}
+	if r != nil {
+		payload.Publisher, payload.IconAssetID = orNull(r.Publisher), orNull(r.IconAssetID)
+	}
+	return payload
+}
+
+func newAppReviewPayload(r AppReview) appReviewPayload {
+	var p appReviewPayload
+	if r.App.Reviewed {
+		current := newProfilePayload(r.App.ReviewedAs, r.Live())
+		p.Current = &current
+	}
+	if subject := r.Subject(); subject != nil {
+		revision := r.Live()
+		if subject.OfListing {
+			revision = &r.Listing.Revision
+		}
+		p.Submitted = &subjectPayload{
+			newProfilePayload(subject.App, revision), subject.ID, subject.State, subject.Note, orNull(subject.ReviewerID), stamp.Of(subject.SubmittedAt),
+		}
+	}
+	return p
 }
 
 type listingPayload struct {

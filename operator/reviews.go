@@ -9,33 +9,98 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// Reviews lists the review queue, oldest submission first: revisions that were submitted,
-// and those that an operator has taken. Its error is one of apierror for a cursor that makes
+// Reviews lists the review queue, oldest submission first: revisions of listings and apps that
+// were submitted, and those that an operator has taken. Its error is one of apierror for a cursor that makes
 // no sense.
 func (o *Operator) Reviews(ctx context.Context, _ Actor, p console.Page) (console.Paged[Review], error) {
 	limit := limitOf(p)
 	q := ReviewQuery{Limit: limit + 1}
 	if p.After != "" {
-		at, revisionID, _ := strings.Cut(p.After, ".")
+		at, id, _ := strings.Cut(p.After, ".")
 		ms, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || revisionID == "" {
+		if err != nil || id == "" {
 			return console.Paged[Review]{}, apierror.Invalid("after must be the nextCursor of a page")
 		}
-		q.AfterTime, q.AfterID = time.UnixMilli(ms), revisionID
+		q.AfterTime, q.AfterID = time.UnixMilli(ms), id
 	}
 	found, err := o.cfg.Store.Reviews(ctx, q)
 	return cut(found, limit, func(r Review) string {
-		return strconv.FormatInt(r.SubmittedAt.UnixMilli(), 10) + "." + r.RevisionID
+		return strconv.FormatInt(r.SubmittedAt.UnixMilli(), 10) + "." + r.ID
 	}), err
 }
 
 // Listing returns an app's listing: the revision under review beside the live one. Its
 // error is one of apierror, 404 when there is none.
 func (o *Operator) Listing(ctx context.Context, _ Actor, appID string) (console.Listing, error) {
-	listing, err := o.cfg.Store.Listing(ctx, appID)
-	return listing, absent("listing", err)
+	listings, err := o.cfg.Store.Listings(ctx, appID)
+	if err != nil {
+		return console.Listing{}, err
+	}
+	listing, ok := listings[appID]
+	if !ok {
+		return console.Listing{}, apierror.NotFound("listing")
+	}
+	return listing, nil
+}
+
+// AppReview is an app and how far its review has come.
+type AppReview struct {
+	App oauthserver.App
+	console.AppReview
+}
+
+// Live returns the live revision of the app's listing; nil if there is none.
+func (r AppReview) Live() *console.Revision {
+	if r.Listing == nil {
+		return nil
+	}
+	return r.Listing.Live
+}
+
+// AppReview returns how far the review of an app has come. Its error is one of apierror, 404
+// when there is no such app.
+func (o *Operator) AppReview(ctx context.Context, _ Actor, appID string) (AppReview, error) {
+	app, err := o.cfg.Store.App(ctx, appID)
+	if err != nil {
+		return AppReview{}, absent("app", err)
+	}
+	return o.review(ctx, app)
+}
+
+func (o *Operator) review(ctx context.Context, app oauthserver.App) (AppReview, error) {
+	reviews, err := console.ReadReviews(ctx, o.cfg.Store, app)
+	return AppReview{app, reviews[app.ID]}, err
+}
+
+// ReviewApp takes the operator's step on what was submitted last of an app, with its listing or
+// without: to in_review, which takes it, and from there to approved, changes_requested or
+// rejected. An approval completes the review of the app, which covers what was submitted. An
+// app of no organization can be taken without a submission. Its error is as with
+// [Operator.ReviewListing].
+func (o *Operator) ReviewApp(ctx context.Context, by Actor, appID string, state console.RevisionState, note string) (AppReview, error) {
+	var v apierror.Validation
+	checkNote(&v, "note", note)
+	if err := v.Err(); err != nil {
+		return AppReview{}, err
+	}
+	before, err := o.AppReview(ctx, by, appID)
+	if err != nil {
+		return AppReview{}, err
+	}
+	former := ""
+	if subject := before.Subject(); subject != nil {
+		if former, err = o.formerReviewer(ctx, subject.State, subject.ReviewerID); err != nil {
+			return AppReview{}, err
+		}
+	}
+	_, err = o.cfg.Console.ReviewApp(ctx, console.Review{AppID: appID, State: state, Note: note, ReviewerID: by.user.ID, FormerID: former})
+	if err != nil {
+		return AppReview{}, o.named(ctx, err)
+	}
+	return o.AppReview(ctx, by, appID)
 }
 
 // ReviewListing takes the operator's step on the latest revision of an app, with a note that
@@ -49,30 +114,36 @@ func (o *Operator) ReviewListing(ctx context.Context, by Actor, appID string, st
 	if err := v.Err(); err != nil {
 		return console.Listing{}, err
 	}
-	former, err := o.formerReviewer(ctx, appID)
+	before, err := o.Listing(ctx, by, appID)
+	if err != nil {
+		return console.Listing{}, err
+	}
+	former, err := o.formerReviewer(ctx, before.Revision.State, before.Revision.ReviewerID)
 	if err != nil {
 		return console.Listing{}, err
 	}
 	reviewed, err := o.cfg.Console.ReviewListing(ctx, console.Review{AppID: appID, State: state, Note: note, ReviewerID: by.user.ID, FormerID: former})
-	if conflict, ok := errors.AsType[*console.ReviewConflict](err); ok {
-		name, err := o.userName(ctx, conflict.ReviewerID)
-		if err != nil {
-			return console.Listing{}, err
-		}
-		return console.Listing{}, apierror.New(apierror.ReviewConflict, name)
-	}
-	return reviewed, err
+	return reviewed, o.named(ctx, err)
 }
 
-// formerReviewer returns the user who took the latest revision of an app and is no longer
-// an operator, or is suspended. It returns "" if there is none.
-func (o *Operator) formerReviewer(ctx context.Context, appID string) (string, error) {
-	listing, err := o.cfg.Store.Listing(ctx, appID)
-	if err != nil {
-		return "", absent("listing", err)
+// named converts a conflict with another operator into REVIEW_CONFLICT with that operator's
+// name.
+func (o *Operator) named(ctx context.Context, err error) error {
+	conflict, ok := errors.AsType[*console.ReviewConflict](err)
+	if !ok {
+		return err
 	}
-	reviewerID := listing.Revision.ReviewerID
-	if reviewerID == "" || listing.Revision.State != console.RevisionInReview {
+	name, err := o.userName(ctx, conflict.ReviewerID)
+	if err != nil {
+		return err
+	}
+	return apierror.New(apierror.ReviewConflict, name)
+}
+
+// formerReviewer returns the reviewer who has taken something if that user is no longer an
+// operator, or is suspended, and otherwise "".
+func (o *Operator) formerReviewer(ctx context.Context, state console.RevisionState, reviewerID string) (string, error) {
+	if reviewerID == "" || state != console.RevisionInReview {
 		return "", nil
 	}
 	_, ok, err := o.operator(ctx, reviewerID)

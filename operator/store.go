@@ -31,8 +31,7 @@ type Store interface {
 	Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error)
 	// UserStatus is oauthserver.UserActive unless another one was set.
 	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
-	// Listing returns the one of an app; oauthserver.ErrNotFound.
-	Listing(ctx context.Context, appID string) (console.Listing, error)
+	console.ReviewStore
 	// Assets lists images of an app; see console.AssetStore.
 	Assets(ctx context.Context, q console.AssetQuery) ([]console.Asset, error)
 	StaffStore
@@ -40,8 +39,9 @@ type Store interface {
 
 // StaffStore has the operations that only the operator's side needs.
 type StaffStore interface {
-	// Reviews lists the revisions that were submitted or are in review, of apps that are
-	// not deactivated, by the time of their submission from the first to the last.
+	// Reviews lists the revisions of listings and the apps that were submitted or are in
+	// review, of apps that are not deactivated, by the time of their submission from the
+	// first to the last.
 	Reviews(ctx context.Context, q ReviewQuery) ([]Review, error)
 	DocumentStore
 	// AddTrustedDocument trusts a host. It returns [ErrTrusted] if the host is already
@@ -63,16 +63,17 @@ type DocumentStore interface {
 
 // ReviewQuery asks for a part of the review queue.
 type ReviewQuery struct {
-	AfterTime time.Time // only revisions that were submitted later, or then with a greater id
+	AfterTime time.Time // only what was submitted later, or then with a greater id
 	AfterID   string
 	Limit     int
 }
 
-// Review is a revision in the review queue.
+// Review is an entry of the review queue: the revision of a listing, or an app that was
+// submitted without one.
 type Review struct {
 	AppID, AppName, OrganizationID string
-	RevisionID                     string
-	ListingName                    string
+	ID                             string // of the revision or the submission
+	ListingName                    string // empty without a listing
 	State                          console.RevisionState
 	ReviewerID                     string // empty until an operator takes it
 	SubmittedAt                    time.Time

@@ -53,6 +53,7 @@ var parts = []theme.Link{
 	{Text: "Webhooks", Href: "/webhooks"},
 	{Text: "App data", Href: "/fields"},
 	{Text: "Listing", Href: "/listing"},
+	{Text: "Review", Href: "/review"},
 	{Text: "Extensions", Href: "/extensions"},
 	{Text: "Functions", Href: "/functions"},
 	{Text: "Businesses", Href: "/installations"},
@@ -65,6 +66,7 @@ var parts = []theme.Link{
 // notices are the messages that pages show after a change, by the word in the URL. A URL
 // cannot put any other text on a page.
 var notices = map[string]string{ //nolint:gosec // texts, no credentials
+	"app-submitted":     "The app was submitted and waits for review.",
 	"app-updated":       "The app was updated.",
 	"clock-moved":       "The clock was moved, and all due work is done.",
 	"delivery-hastened": "The next attempt starts now. This page updates itself.",

@@ -37,7 +37,7 @@ type visit struct {
 func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveriesRoutes(), deliveryRoutes(), p.clockRoutes(), p.recordRoutes(),
-		overviewRoutes(), fieldRoutes(), listingRoutes(), assetRoutes(),
+		overviewRoutes(), fieldRoutes(), listingRoutes(), reviewRoutes(), assetRoutes(),
 		extensionRoutes(), functionRoutes(), installationRoutes(), analyticsRoutes(), limitRoutes(), auditRoutes(), registrationRoutes(), tokenRoutes(), requestRoutes(),
 	)
 }

@@ -27,8 +27,9 @@ type overviewView struct {
 	Recent       analytics.Counts
 	RecentDays   int
 	Webhooks     int
-	Unwell       int // how many of the webhooks are failing or were disabled for failing
-	Degraded     int // how many of the others are degraded
+	Unwell       int  // how many of the webhooks are failing or were disabled for failing
+	Degraded     int  // how many of the others are degraded
+	Waits        bool // something of the app waits for a review
 	Todo         []todo
 	IsReady      bool // all of it is done
 	QuickStart   quickStart
@@ -58,7 +59,7 @@ func (v *visit) showApp() error {
 	}
 	data := overviewView{
 		App: v.app, ReadOnly: v.isReadOnly(), Badge: site.AppBadge(v.app), Organization: v.organization(v.app.OrganizationID),
-		Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
+		Waits: waits(v.app), Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
 	}
 	data.Unwell, data.Degraded = unwell(hooks)
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })

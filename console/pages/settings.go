@@ -24,6 +24,7 @@ type settingsView struct {
 	App      oauthserver.App
 	Badge    look.Badge
 	Standing string
+	Waits    bool // something of the app waits for a review
 	ReadOnly bool
 	Scopes   []scopeChoice
 	Versions []string
@@ -32,7 +33,7 @@ type settingsView struct {
 
 func (v *visit) settings(form filled) settingsView {
 	view := settingsView{
-		App: v.app, Badge: site.AppBadge(v.app), Standing: standing(v.app), ReadOnly: v.isReadOnly(),
+		App: v.app, Badge: site.AppBadge(v.app), Standing: standing(v.app), Waits: waits(v.app), ReadOnly: v.isReadOnly(),
 		Scopes: v.scopes(form.Form["scopes"]), Versions: v.cfg.Console.Versions(), Form: form,
 	}
 	if pinned := v.app.PinnedVersion; pinned != "" && !slices.Contains(view.Versions, pinned) {
@@ -54,7 +55,15 @@ func standing(app oauthserver.App) string {
 	case !app.Reviewed:
 		return "Not reviewed yet: only sandbox businesses of your organization can connect it."
 	}
+	if waits(app) {
+		return "Reviewed, but not all that it is now: any business can connect what was reviewed."
+	}
 	return "Reviewed: any business can connect it."
+}
+
+// waits reports whether a reviewed app has changes that no review covers.
+func waits(app oauthserver.App) bool {
+	return app.Reviewed && app.IsUsable() && !app.Unreviewed().IsEmpty()
 }
 
 func (v *visit) showSettings() error {

@@ -32,6 +32,7 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 	if err != nil {
 		return err
 	}
+	app = app.ShownIn(oauthserver.Business{ID: p.place.BusinessID, SandboxOf: p.place.SandboxOf})
 	_, err = s.books.store.ActiveInstallation(r.Context(), app.ID, p.place.BusinessID)
 	if errors.Is(err, oauthserver.ErrNotFound) || p.place.BusinessID == "" {
 		return apierror.NotFound("app")

@@ -98,7 +98,11 @@ func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
 	if err := identity.DefaultScopes().CheckRequestable(in.Scopes.Scopes); err != nil {
 		return apierror.Invalid("scopes: " + err.Error())
 	}
-	return s.devChange(w, r, app, func(a *oauthserver.App) { a.Scopes = in.Scopes.Scopes })
+	return s.devChange(w, r, app, func(a *oauthserver.App) {
+		if a.Scopes = in.Scopes.Scopes; a.Reviewed {
+			a.ReviewedAs.Scopes = a.Scopes
+		}
+	})
 }
 
 func (s *server) devAppVersion(w http.ResponseWriter, r *http.Request) error {

@@ -248,8 +248,13 @@ func TestEmbedded(t *testing.T) {
 	// CON-05: nothing but an origin gets into the policy, and none of our own.
 	developer := r.session("usr_dev", "")
 	r.console(developer, http.MethodPatch, "apps/app_sync", `{"appUrl": "https://a;script-src.example/"}`).want(t, http.StatusBadRequest)
+	r.console(developer, http.MethodPatch, "apps/app_sync", `{"appUrl": "https://new.example/"}`).want(t, http.StatusOK)
+	if page := get(t, b, r.app+"/embedded/"+syncID).want(t, http.StatusOK); !strings.Contains(page.body, `src="http://localhost:9090/embedded"`) {
+		t.Errorf("AZ-16: not the App URL that was reviewed: %s", page.body)
+	}
 	for _, own := range []string{r.app, strings.Replace(r.app, "localhost", "LOCALHOST", 1), r.api} {
 		r.console(developer, http.MethodPatch, "apps/app_sync", fmt.Sprintf(`{"appUrl": "%s/x"}`, own)).want(t, http.StatusOK)
+		r.dev("apps/"+syncID+"/reviewed", `{"reviewed": true}`).want(t, http.StatusOK)
 		get(t, b, r.app+"/embedded/"+syncID).want(t, http.StatusForbidden)
 	}
 }

@@ -38,6 +38,7 @@ const (
 	Function        Kind = "fnc_"
 	Listing         Kind = "lst_"
 	Revision        Kind = "rev_"
+	Submission      Kind = "sub_" // of an app for review, without its listing
 	TrustedDocument Kind = "tdh_" // a host whose client metadata documents are trusted
 	Secret          Kind = "sec_" // the record of an app's secret, never the secret
 

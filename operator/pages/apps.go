@@ -96,8 +96,8 @@ func (v *visit) appPage(form apierror.Form) (appView, error) {
 	}
 	v.trail = v.appTrail(details.App, false)
 	view := appView{AppDetails: details, Badge: site.AppBadge(details.App), Hooks: webhooksTable{details.Webhooks, true}, Log: entriesTable{auditRows(details.History), true}, Actions: actionsFor(details.Status)}
-	if details.Listing != nil {
-		view.Revision = site.RevisionBadge(details.Listing.Revision.State)
+	if details.Review.Listing != nil {
+		view.Revision = site.RevisionBadge(details.Review.Listing.Revision.State)
 	}
 	for i := range view.Actions {
 		action := &view.Actions[i]

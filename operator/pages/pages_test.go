@@ -19,7 +19,7 @@ func TestFigures(t *testing.T) {
 	h.Connect(partnertest.ConnectOptions{})
 	h.submitted("sync-one")
 	page := h.page(olga, "GET /operator", nil).Want(http.StatusOK)
-	for figure, want := range map[string]string{"Active apps": "2", "Suspended apps": "0", "Installations": "1", "Revisions to review": "1", "Failing webhooks": "0"} {
+	for figure, want := range map[string]string{"Active apps": "2", "Suspended apps": "0", "Installations": "1", "Reviews to do": "1", "Failing webhooks": "0"} {
 		sees(t, page, "<dt>"+figure+"</dt><dd>"+want+"</dd>")
 	}
 	sees(t, page, "Olga", "No webhook is failing.")
@@ -91,18 +91,18 @@ func TestReviews(t *testing.T) {
 	h := newHarness(t)
 	sees(t, h.page(olga, "GET /operator/reviews", nil).Want(http.StatusOK), "Nothing to review")
 	app := h.submitted("sync-one")
-	listing := "/operator/apps/" + app + "/listing"
+	listing := "/operator/reviews/" + app
 	step := func(state, note string) url.Values { return url.Values{"state": {state}, "note": {note}} }
 	sees(t, h.page(olga, "GET /operator/reviews", nil).Want(http.StatusOK), listing, "Submitted", "none yet")
 	page := h.page(olga, "GET "+listing, nil).Want(http.StatusOK)
-	sees(t, page, "The first revision", "Start review", "sync-one")
+	sees(t, page, "What was submitted", "Start review", "sync-one")
 	lacks(t, page, "Changed</span>")
 	sees(t, h.page(olga, "POST "+listing, step("approved", "Fine")).Want(http.StatusBadRequest), "Start review")
 
-	sees(t, h.done(olga, listing, step("in_review", "")), "You are now reviewing this revision.", "Request changes")
+	sees(t, h.done(olga, listing, step("in_review", "")), "You are now reviewing it.", "Request changes")
 	sees(t, h.page(otto, "GET /operator/reviews", nil).Want(http.StatusOK), "Olga")
 	page = h.page(otto, "GET "+listing, nil).Want(http.StatusOK)
-	sees(t, page, "Olga has taken this revision and decides about it.")
+	sees(t, page, "Olga has taken this review and decides about it.")
 	lacks(t, page, "Approve</button>")
 	sees(t, h.page(otto, "POST "+listing, step("in_review", "")).Want(http.StatusConflict), "Olga has taken this revision")
 	sees(t, h.page(otto, "POST "+listing, step("rejected", "No")).Want(http.StatusConflict), "Olga has taken this revision")
@@ -114,23 +114,51 @@ func TestReviews(t *testing.T) {
 	h.done(otto, listing, step("in_review", ""))
 	stale := step("approved", "Seen before")
 	stale.Set("submitted", "1")
-	sees(t, h.page(otto, "POST "+listing, stale).Want(http.StatusBadRequest), "the listing has changed since you opened this page", "Seen before", "Request changes")
+	sees(t, h.page(otto, "POST "+listing, stale).Want(http.StatusBadRequest), "the app was submitted again since you opened this page", "Seen before", "Request changes")
 	fresh := step("approved", "Fine now")
-	fresh.Set("submitted", regexp.MustCompile(`name="submitted" value="(\d+)"`).FindStringSubmatch(h.page(otto, "GET "+listing, nil).Want(http.StatusOK).Body)[1])
-	sees(t, h.done(otto, listing, fresh), "It is live now.", "The live listing")
+	fresh.Set("submitted", regexp.MustCompile(`name="submitted" value="([^"]+)"`).FindStringSubmatch(h.page(otto, "GET "+listing, nil).Want(http.StatusOK).Body)[1])
+	sees(t, h.done(otto, listing, fresh), "It was approved, and counts from now on.", "What was submitted beside what was reviewed")
 
 	h.api(ada, "PUT /developer/apps/"+app+"/listing", `{"slug": "sync-one", "name": "Sync", "summary": "Syncs all books", "description": "All of it."}`).Want(http.StatusOK)
 	h.api(ada, "POST /developer/apps/"+app+"/listing/submit", "").Want(http.StatusOK)
 	page = h.page(otto, "GET "+listing, nil).Want(http.StatusOK)
-	sees(t, page, "This revision beside the live listing", "Syncs books", "Syncs all books", `<strong>Summary</strong> <span class="badge warn">Changed</span>`)
+	sees(t, page, "What was submitted beside what was reviewed", "Syncs books", "Syncs all books", `<strong>Summary</strong> <span class="badge warn">Changed</span>`)
 	lacks(t, page, `<strong>Description</strong> <span class="badge warn">`)
 	h.done(otto, listing, step("in_review", ""))
 	lacks(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>")
 	h.done(olga, "/operator/users/usr_otto/status", url.Values{"status": {"SUSPENDED"}, "reason": {"Left"}})
 	sees(t, h.page(olga, "GET "+listing, nil).Want(http.StatusOK), "Approve</button>") // a suspended reviewer cannot decide
 	h.done(olga, "/operator/users/usr_otto/status", url.Values{"status": {"ACTIVE"}, "reason": {"Back"}})
-	sees(t, h.done(otto, listing, step("rejected", "Not true")), "The revision was rejected.", "Not true")
+	sees(t, h.done(otto, listing, step("rejected", "Not true")), "It was rejected.", "Not true")
 	h.page(otto, "GET /operator/apps/app_none/listing", nil).Want(http.StatusNotFound)
+	h.page(otto, "GET /operator/reviews/app_none", nil).Want(http.StatusNotFound)
+}
+
+// AZ-16: an operator sees what was submitted beside what was reviewed, and decides about that.
+func TestReviewOfAnApp_AZ16(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	app := h.Connect(partnertest.ConnectOptions{}) // reviewed
+	path, change := "/operator/reviews/"+app.ID, "PATCH /developer/apps/"+app.ID
+	h.api(ada, change, `{"name": "Other name", "redirectUris": ["https://new.example/cb"], "appUrl": "https://new.example/app"}`).Want(http.StatusOK)
+	h.api(ada, "POST /developer/apps/"+app.ID+"/review", "").Want(http.StatusAccepted)
+	h.api(ada, change, `{"name": "Later name"}`).Want(http.StatusOK)
+	sees(t, h.page(olga, "GET /operator/reviews", nil).Want(http.StatusOK), path, "Later name", "without")
+	page := h.page(olga, "GET "+path, nil).Want(http.StatusOK)
+	sees(t, page, "What was submitted beside what was reviewed", "Test app", "Other name", "https://new.example/cb", "https://new.example/app", `<strong>Redirect URIs</strong> <span class="badge warn">Changed</span>`)
+	lacks(t, page, `<div class="written">Later name</div>`, `<strong>Scopes</strong> <span`, "Summary")
+	first := regexp.MustCompile(`name="submitted" value="([^"]+)"`).FindStringSubmatch(page.Body)[1]
+	h.done(olga, path, url.Values{"state": {"in_review"}, "submitted": {first}})
+	sees(t, h.page(otto, "POST "+path, url.Values{"state": {"approved"}}).Want(http.StatusConflict), "Olga has taken")
+	sees(t, h.done(olga, path, url.Values{"state": {"rejected"}, "note": {"Which name?"}}), "It was rejected.", "Which name?")
+	sees(t, h.page(ada, "GET /developer/apps/"+app.ID+"/review", nil).Want(http.StatusOK), "Which name?", "Rejected", "Submit for review")
+
+	h.api(ada, "POST /developer/apps/"+app.ID+"/review", "").Want(http.StatusAccepted)
+	sees(t, h.page(olga, "POST "+path, url.Values{"state": {"in_review"}, "submitted": {first}}).Want(http.StatusBadRequest), "was submitted again since you opened this page")
+	h.done(otto, path, url.Values{"state": {"in_review"}})
+	sees(t, h.done(otto, path, url.Values{"state": {"approved"}}), "It was approved, and counts from now on.")
+	sees(t, h.page(olga, "GET /operator/apps/"+app.ID, nil).Want(http.StatusOK), "Yes: any business can connect", path)
+	sees(t, h.page(olga, "GET /operator/reviews", nil).Want(http.StatusOK), "Nothing to review")
 }
 
 // OPS-01: an operator sees how much of its limits an app uses.

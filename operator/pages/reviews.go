@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,8 +16,10 @@ import (
 func reviewRoutes() []route {
 	return []route{
 		{"GET /reviews", (*visit).listReviews},
-		{"GET /apps/{appId}/listing", (*visit).showListing},
-		{"POST /apps/{appId}/listing", (*visit).reviewListing},
+		{"GET /reviews/{appId}", (*visit).showReview},
+		{"POST /reviews/{appId}", (*visit).review},
+		{"GET /apps/{appId}/listing", (*visit).showReview},
+		{"POST /apps/{appId}/listing", (*visit).review},
 	}
 }
 
@@ -64,33 +65,30 @@ func (v *visit) user(userID string) (operator.UserDetails, error) {
 	return found, err
 }
 
-type listingView struct {
-	AppID  string
-	State  console.RevisionState
-	Badge  look.Badge
-	IsLive bool // the latest revision is the live one
-	// IsCompared says that there is a live revision beside the latest one.
-	IsCompared bool
-	Rows       []comparison
-	Revision   console.Revision
-	Reviewer   string // who has taken the revision; empty: no operator
-	MayTake    bool
-	MayEnd     bool // approve, request changes, reject
-	Note       string
+type reviewView struct {
+	App      oauthserver.App
+	Badge    look.Badge // of the subject
+	Subject  console.Subject
+	IsFirst  bool // nothing was reviewed before
+	Rows     []comparison
+	Reviewer string // who has taken the subject; empty: no operator
+	MayTake  bool
+	MayEnd   bool // approve, request changes, reject
+	Note     string
 }
 
 // Submitted identifies the submission that the page shows, so that an operator cannot
 // decide about a later one from a page that was opened before.
-func (l listingView) Submitted() string {
-	return strconv.FormatInt(l.Revision.SubmittedAt.UnixMilli(), 10)
+func (v reviewView) Submitted() string {
+	return v.Subject.ID + "." + strconv.FormatInt(v.Subject.SubmittedAt.UnixMilli(), 10)
 }
 
-// comparison is a field of a revision beside that of the live listing.
+// comparison is a field as it was submitted beside what was reviewed last.
 type comparison struct {
-	Field     string
-	Live, New []string // the lines or values; empty: none
-	IsImage   bool     // the values are ids of assets
-	Changed   bool
+	Field         string
+	Reviewed, New []string // the lines or values; empty: none
+	IsImage       bool     // the values are ids of assets
+	Changed       bool
 }
 
 // side is one side of a comparison.
@@ -108,27 +106,36 @@ func newSide(appID string, values []string, isImage bool, field string) side {
 // Number tells images of one field apart.
 func (s side) Number(index int) int { return index + 1 }
 
-func compare(live *console.Revision, latest console.Revision) []comparison {
-	if live == nil {
-		live = &console.Revision{}
-	}
-	text := func(field, old, latest string) comparison {
-		return comparison{Field: field, Live: values(old), New: values(latest), Changed: old != latest}
-	}
-	images := func(field string, old, latest []string) comparison {
-		return comparison{Field: field, Live: old, New: latest, IsImage: true, Changed: !slices.Equal(old, latest)}
-	}
+// compareApps compares what a review covers of an app.
+func compareApps(reviewed, submitted oauthserver.Profile) []comparison {
 	return []comparison{
-		text("Name", live.Name, latest.Name),
-		text("Slug", live.Slug, latest.Slug),
-		text("Summary", live.Summary, latest.Summary),
-		text("Description", live.Description, latest.Description),
-		text("Publisher", live.Publisher, latest.Publisher),
-		text("Terms", live.TermsURL, latest.TermsURL),
-		text("Privacy policy", live.PrivacyURL, latest.PrivacyURL),
-		images("Icon", values(live.IconAssetID), values(latest.IconAssetID)),
-		images("Screenshots", live.ScreenshotAssetIDs, latest.ScreenshotAssetIDs),
+		compare("Name", values(reviewed.Name), values(submitted.Name)),
+		compare("Redirect URIs", reviewed.RedirectURIs, submitted.RedirectURIs),
+		compare("Scopes", reviewed.Scopes.Names(), submitted.Scopes.Names()),
+		compare("App URL", values(reviewed.AppURL), values(submitted.AppURL)),
 	}
+}
+
+// compareListings compares two revisions.
+func compareListings(live, latest console.Revision) []comparison {
+	icon := compare("Icon", values(live.IconAssetID), values(latest.IconAssetID))
+	screenshots := compare("Screenshots", live.ScreenshotAssetIDs, latest.ScreenshotAssetIDs)
+	icon.IsImage, screenshots.IsImage = true, true
+	return []comparison{
+		compare("Publisher", values(live.Publisher), values(latest.Publisher)),
+		icon,
+		compare("Listing name", values(live.Name), values(latest.Name)),
+		compare("Slug", values(live.Slug), values(latest.Slug)),
+		compare("Summary", values(live.Summary), values(latest.Summary)),
+		compare("Description", values(live.Description), values(latest.Description)),
+		compare("Terms", values(live.TermsURL), values(latest.TermsURL)),
+		compare("Privacy policy", values(live.PrivacyURL), values(latest.PrivacyURL)),
+		screenshots,
+	}
+}
+
+func compare(field string, reviewed, submitted []string) comparison {
+	return comparison{Field: field, Reviewed: reviewed, New: submitted, Changed: !slices.Equal(reviewed, submitted)}
 }
 
 // values returns a list of one value; of none for an empty one.
@@ -139,65 +146,84 @@ func values(value string) []string {
 	return []string{value}
 }
 
-const listingTitle = "Listing"
+const reviewTitle = "Review"
 
-// listingPage returns the latest revision beside the live one, and what the operator may do.
-func (v *visit) listingPage(note string) (listingView, error) {
-	appID := v.r.PathValue("appId")
-	listing, err := v.cfg.Operator.Listing(v.r.Context(), v.by, appID)
+// reviewPage returns what was submitted last beside what was reviewed, and what the operator
+// may do. If nothing was submitted it is the app as it is now.
+func (v *visit) reviewPage(note string) (reviewView, error) {
+	review, err := v.cfg.Operator.AppReview(v.r.Context(), v.by, v.r.PathValue("appId"))
 	if err != nil {
-		return listingView{}, err
+		return reviewView{}, err
 	}
-	latest := listing.Revision
-	isLive := listing.Live != nil && listing.Live.ID == latest.ID
-	reviewer, err := v.user(latest.ReviewerID)
+	v.trail = v.appTrail(review.App, true)
+	view := reviewView{App: review.App, Note: note, IsFirst: !review.App.Reviewed}
+	view.Subject.App = review.App.Profile()
+	subject := review.Subject()
+	if subject != nil {
+		view.Subject, view.Badge = *subject, site.RevisionBadge(subject.State)
+	}
+	view.Rows = compareApps(review.App.ReviewedAs, view.Subject.App)
+	if review.Listing != nil && (subject == nil || subject.OfListing) {
+		var live console.Revision
+		if review.Listing.Live != nil {
+			live = *review.Listing.Live
+		}
+		view.Rows = append(view.Rows, compareListings(live, review.Listing.Revision)...)
+	}
+	reviewer, err := v.user(view.Subject.ReviewerID)
 	if err != nil {
-		return listingView{}, err
+		return reviewView{}, err
 	}
-	v.trail = v.appTrail(oauthserver.App{ID: appID, Name: cmp.Or(latest.Name, appID)}, true)
-	return listingView{
-		AppID: appID, State: latest.State, Badge: site.RevisionBadge(latest.State),
-		IsLive: isLive, IsCompared: listing.Live != nil && !isLive, Rows: compare(listing.Live, latest), Revision: latest, Reviewer: reviewer.Name,
-		MayTake: latest.State == console.RevisionSubmitted, Note: note,
-		MayEnd: latest.State == console.RevisionInReview && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == oauthserver.UserSuspended),
-	}, nil
+	view.Reviewer = reviewer.Name
+	switch state := view.Subject.State; {
+	case review.App.Status == oauthserver.AppDeactivated:
+	case state.IsOpen():
+		view.MayTake = state == console.RevisionSubmitted
+		view.MayEnd = !view.MayTake && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == oauthserver.UserSuspended)
+	default:
+		view.MayTake = review.App.OrganizationID == "" && review.MayBeSubmitted()
+		if view.MayTake && subject != nil && !subject.OfListing { // a new review is of the app as it is
+			view.Rows = compareApps(review.App.ReviewedAs, review.App.Profile())
+		}
+	}
+	return view, nil
 }
 
-func (v *visit) showListing() error {
-	data, err := v.listingPage("")
+func (v *visit) showReview() error {
+	data, err := v.reviewPage("")
 	if err != nil {
 		return err
 	}
-	return v.show("listing", listingTitle, data)
+	return v.show("review", reviewTitle, data)
 }
 
 // decided returns the notice after a step of a review.
 var decided = map[console.RevisionState]string{
-	console.RevisionInReview: "review-begun", console.RevisionApproved: "listing-approved",
-	console.RevisionChangesRequested: "changes-requested", console.RevisionRejected: "listing-rejected",
+	console.RevisionInReview: "review-begun", console.RevisionApproved: "review-approved",
+	console.RevisionChangesRequested: "changes-requested", console.RevisionRejected: "review-rejected",
 }
 
-// reviewListing takes a step. When another operator was first the page says who.
-func (v *visit) reviewListing() error {
+// review takes a step. When another operator was first the page says who.
+func (v *visit) review() error {
 	form, err := v.form()
 	if err != nil {
 		return err
 	}
 	appID, state, note := v.r.PathValue("appId"), console.RevisionState(form.Get("state")), site.UnixLines(form.Get("note"))
-	data, err := v.listingPage(note)
+	data, err := v.reviewPage(note)
 	if err != nil {
 		return err
 	}
 	if shown := form.Get("submitted"); shown != "" && shown != data.Submitted() {
-		return v.again(apierror.Invalid("the listing has changed since you opened this page; look at it again before you decide"), "listing", listingTitle, data)
+		return v.again(apierror.Invalid("the app was submitted again since you opened this page; look at it again before you decide"), "review", reviewTitle, data)
 	}
-	_, err = v.cfg.Operator.ReviewListing(v.r.Context(), v.by, appID, state, note)
+	_, err = v.cfg.Operator.ReviewApp(v.r.Context(), v.by, appID, state, note)
 	if err == nil {
-		return v.to(decided[state], "apps", appID, "listing")
+		return v.to(decided[state], "reviews", appID)
 	}
-	data, failed := v.listingPage(note)
+	data, failed := v.reviewPage(note)
 	if failed != nil {
 		return failed
 	}
-	return v.again(err, "listing", listingTitle, data)
+	return v.again(err, "review", reviewTitle, data)
 }

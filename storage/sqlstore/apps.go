@@ -10,20 +10,50 @@ import (
 )
 
 const appColumns = `a.id, a.client_id, a.type, a.status, a.status_reason, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
-	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at, a.version`
+	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at, a.version,
+	a.reviewed_name, a.reviewed_redirect_uris, a.reviewed_scopes, a.reviewed_app_url`
 
 // appRow scans a row of appColumns.
 type appRow struct {
 	app                          oauthserver.App
 	redirectURIs, scopes         string
 	fetched, freshUntil, created int64
+	reviewedAs                   profileRow
+}
+
+// profileRow scans the columns of a profile: name, redirect URIs, scopes and App URL.
+type profileRow struct{ name, redirectURIs, scopes, appURL string }
+
+func (r *profileRow) dest() []any { return []any{&r.name, &r.redirectURIs, &r.scopes, &r.appURL} }
+
+func (r *profileRow) value() (oauthserver.Profile, error) {
+	p := oauthserver.Profile{Name: r.name, AppURL: r.appURL}
+	var err error
+	if p.RedirectURIs, err = parseURIs(r.redirectURIs); err != nil {
+		return p, err
+	}
+	p.Scopes, err = parseScopes(r.scopes)
+	return p, err
+}
+
+// parseURIs is parseList with nil for an empty list.
+func parseURIs(text string) ([]string, error) {
+	if text == "[]" {
+		return nil, nil
+	}
+	return parseList(text)
+}
+
+func profileValues(p oauthserver.Profile) []any {
+	return []any{p.Name, list(p.RedirectURIs), p.Scopes.String(), p.AppURL}
 }
 
 func (r *appRow) dest() []any {
-	return append(make([]any, 0, 22), // with room for what comes with an app
+	own := append(make([]any, 0, 26), // with room for what comes with an app
 		// Statuses as plain strings, which need no reflection.
 		&r.app.ID, &r.app.ClientID, (*string)(&r.app.Type), (*string)(&r.app.Status), &r.app.StatusReason, (*string)(&r.app.Origin), &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
 		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created, &r.app.Version)
+	return append(own, r.reviewedAs.dest()...)
 }
 
 func (r *appRow) value() (oauthserver.App, error) {
@@ -32,13 +62,19 @@ func (r *appRow) value() (oauthserver.App, error) {
 		return r.app, err
 	}
 	r.app.DocumentFetchedAt, r.app.DocumentFreshUntil, r.app.CreatedAt = fromMS(r.fetched), fromMS(r.freshUntil), fromMS(r.created)
+	if r.app.Reviewed {
+		if r.app.ReviewedAs, err = r.reviewedAs.value(); err != nil {
+			return r.app, err
+		}
+	}
 	return r.app, decoded(stored{r.scopes, &r.app.Scopes})
 }
 
 func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
 	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, status_reason, origin, name, organization_id, reviewed, redirect_uris,
-			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at, version)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING`, appValues(app)...)
+			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at, version,
+			reviewed_name, reviewed_redirect_uris, reviewed_scopes, reviewed_app_url)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) ON CONFLICT DO NOTHING`, appValues(app)...)
 	if err != nil {
 		return err
 	}
@@ -57,10 +93,10 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 }
 
 func appValues(a oauthserver.App) []any {
-	return []any{
+	return append([]any{
 		a.ID, a.ClientID, string(a.Type), string(a.Status), a.StatusReason, string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
 		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt), a.Version,
-	}
+	}, profileValues(a.ReviewedAs)...)
 }
 
 // App implements oauthserver.AppStore.
@@ -113,10 +149,13 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 }
 
 func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
-	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
-			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14, version = $15 WHERE id = $1`,
+	values := []any{
 		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), a.Scopes.String(),
-		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason, a.Version)
+		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason, a.Version,
+	}
+	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
+			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14, version = $15,
+			reviewed_name = $16, reviewed_redirect_uris = $17, reviewed_scopes = $18, reviewed_app_url = $19 WHERE id = $1`, append(values, profileValues(a.ReviewedAs)...)...)
 	return err
 }
 

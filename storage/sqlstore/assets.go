@@ -95,11 +95,11 @@ func (s *Store) DeleteAsset(ctx context.Context, appID, assetID string) error {
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
 			return err
 		}
-		listing, err := readListing(ctx, tx.on, tx.sql, appID)
+		listings, err := readListings(ctx, tx.on, appID)
 		if err != nil {
 			return err
 		}
-		if listing != nil && (listing.Revision.Shows(assetID) || listing.Live != nil && listing.Live.Shows(assetID)) {
+		if listing := listings[appID]; listing.Revision.Shows(assetID) || listing.Live != nil && listing.Live.Shows(assetID) {
 			return console.ErrAssetInUse
 		}
 		return changedOne(tx.exec(ctx, "DELETE FROM partnerkit_asset WHERE app_id = $1 AND id = $2", appID, assetID))

@@ -35,6 +35,7 @@ var eraseSteps = []eraseStep{
 	userColumn{table: "partnerkit_device_code"}.erase,
 	userColumn{table: "partnerkit_console_token", end: "revoked_at"}.erase,
 	userColumn{table: "partnerkit_listing_revision", column: "reviewer_id"}.erase,
+	userColumn{table: "partnerkit_submission", column: "reviewer_id"}.erase,
 	eraseAudit,
 	eraseKeys,
 	forgetStatus,

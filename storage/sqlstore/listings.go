@@ -10,29 +10,37 @@ import (
 
 // Listing implements console.ListingStore.
 func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, error) {
-	listing, err := readListing(ctx, s, s.sql, appID)
+	listings, err := s.Listings(ctx, appID)
 	if err != nil {
-		return console.Listing{}, wrap("listing", err)
+		return console.Listing{}, err
 	}
-	if listing == nil {
+	listing, ok := listings[appID]
+	if !ok {
 		return console.Listing{}, wrap("listing", oauthserver.ErrNotFound)
 	}
-	return *listing, nil
+	return listing, nil
 }
 
-// readListing returns nil when there is none.
-func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID string) (*console.Listing, error) {
-	var listing *console.Listing
-	err := storage.Each(ctx, from, sql.of(`SELECT is_live, is_latest, version, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
-			publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, created_at, updated_at
-		FROM partnerkit_listing_revision WHERE app_id = $1`), []any{appID}, func(scan func(...any) error) error {
-		r := console.Revision{AppID: appID}
+// Listings implements console.ReviewStore.
+func (s *Store) Listings(ctx context.Context, appIDs ...string) (map[string]console.Listing, error) {
+	listings, err := readListings(ctx, s, appIDs...)
+	return listings, wrap("listings", err)
+}
+
+func readListings(ctx context.Context, from storage.Querier, appIDs ...string) (map[string]console.Listing, error) {
+	listings := make(map[string]console.Listing)
+	err := eachIn(ctx, from, `SELECT is_live, is_latest, version, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
+			publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, created_at, updated_at,
+			app_name, app_redirect_uris, app_scopes, app_app_url, app_id
+		FROM partnerkit_listing_revision WHERE app_id IN`, appIDs, func(scan func(...any) error) error {
+		var r console.Revision
+		var app profileRow
 		var isLive, isLatest bool
 		var version int64
 		var screenshots string
 		var submitted, created, updated int64
-		err := scan(&isLive, &isLatest, &version, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots,
-			&r.Publisher, &r.TermsURL, &r.PrivacyURL, &r.Note, &r.ReviewerID, &submitted, &created, &updated)
+		err := scan(append([]any{&isLive, &isLatest, &version, &r.ID, &r.State, &r.Slug, &r.Name, &r.Summary, &r.Description, &r.IconAssetID, &screenshots,
+			&r.Publisher, &r.TermsURL, &r.PrivacyURL, &r.Note, &r.ReviewerID, &submitted, &created, &updated}, append(app.dest(), &r.AppID)...)...)
 		if err != nil {
 			return err
 		}
@@ -40,18 +48,20 @@ func readListing(ctx context.Context, from storage.Querier, sql *sqlText, appID 
 		if r.ScreenshotAssetIDs, err = parseList(screenshots); err != nil {
 			return err
 		}
-		if listing == nil {
-			listing = new(console.Listing)
+		if r.App, err = app.value(); err != nil {
+			return err
 		}
+		listing := listings[r.AppID]
 		if isLive {
 			listing.Live = &r
 		}
 		if isLatest {
 			listing.Revision, listing.Version = r, version
 		}
+		listings[r.AppID] = listing
 		return nil
 	})
-	return listing, err
+	return listings, err
 }
 
 // ChangeListing implements console.ListingStore. Concurrent changes to the listing or the
@@ -62,9 +72,13 @@ func (s *Store) ChangeListing(ctx context.Context, appID string, step func(conso
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
 			return err
 		}
-		before, err := readListing(ctx, tx.on, tx.sql, appID)
+		listings, err := readListings(ctx, tx.on, appID)
 		if err != nil {
 			return err
+		}
+		var before *console.Listing
+		if listing, ok := listings[appID]; ok {
+			before = &listing
 		}
 		assets, err := readAssets(ctx, tx.on, tx.sql, appID)
 		if err != nil {
@@ -112,12 +126,15 @@ func (t *tx) claimSlug(ctx context.Context, appID, slug string) error {
 // saveRevision writes the latest revision over the one before, or beside it when it has
 // an id of its own.
 func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r console.Revision, version int64) error {
-	values := []any{r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs),
-		r.Publisher, r.TermsURL, r.PrivacyURL, r.Note, r.ReviewerID, ms(r.SubmittedAt), ms(r.UpdatedAt), version}
+	values := append([]any{
+		r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs),
+		r.Publisher, r.TermsURL, r.PrivacyURL, r.Note, r.ReviewerID, ms(r.SubmittedAt), ms(r.UpdatedAt), version,
+	}, profileValues(r.App)...)
 	if before != nil && before.Revision.ID == r.ID {
 		_, err := t.exec(ctx, `UPDATE partnerkit_listing_revision SET state = $2, slug = $3, name = $4, summary = $5, description = $6,
 			icon_asset_id = $7, screenshot_asset_ids = $8, publisher = $9, terms_url = $10, privacy_url = $11, note = $12,
-			reviewer_id = $13, submitted_at = $14, updated_at = $15, version = $16 WHERE id = $1`, values...)
+			reviewer_id = $13, submitted_at = $14, updated_at = $15, version = $16,
+			app_name = $17, app_redirect_uris = $18, app_scopes = $19, app_app_url = $20 WHERE id = $1`, values...)
 		return err
 	}
 	if _, err := t.exec(ctx, "UPDATE partnerkit_listing_revision SET is_latest = FALSE WHERE app_id = $1 AND is_latest", r.AppID); err != nil {
@@ -125,20 +142,17 @@ func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r consol
 	}
 	_, err := t.exec(ctx, `INSERT INTO partnerkit_listing_revision
 			(id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids, publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, updated_at, version,
-			app_id, created_at, is_live, is_latest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
+			app_name, app_redirect_uris, app_scopes, app_app_url, app_id, created_at, is_live, is_latest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, FALSE, TRUE)`, append(values, r.AppID, ms(r.CreatedAt))...)
 	return err
 }
 
-// publish makes a revision live in place of the one before. The first one completes the
-// review of the app.
+// publish makes a revision live in place of the one before.
 func (t *tx) publish(ctx context.Context, before *console.Revision, r console.Revision) error {
-	if before == nil {
-		if _, err := t.exec(ctx, "UPDATE partnerkit_app SET reviewed = TRUE, version = version + 1 WHERE id = $1", r.AppID); err != nil {
+	if before != nil {
+		if _, err := t.exec(ctx, "DELETE FROM partnerkit_listing_revision WHERE id = $1", before.ID); err != nil {
 			return err
 		}
-	} else if _, err := t.exec(ctx, "DELETE FROM partnerkit_listing_revision WHERE id = $1", before.ID); err != nil {
-		return err
 	}
 	_, err := t.exec(ctx, "UPDATE partnerkit_listing_revision SET is_live = TRUE WHERE id = $1", r.ID)
 	return err

@@ -13,16 +13,22 @@ import (
 
 var _ operator.Store = (*Store)(nil)
 
+// openReviews are the revisions of listings and the submissions of apps that wait for a
+// decision.
+const openReviews = ` FROM (
+		SELECT id, app_id, name, state, reviewer_id, submitted_at FROM partnerkit_listing_revision WHERE is_latest
+		UNION ALL SELECT id, app_id, '', state, reviewer_id, submitted_at FROM partnerkit_submission
+	) r JOIN partnerkit_app a ON a.id = r.app_id
+	WHERE r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED'`
+
 // Reviews implements operator.Store.
 func (s *Store) Reviews(ctx context.Context, q operator.ReviewQuery) ([]operator.Review, error) {
 	var all []operator.Review
-	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.name, a.organization_id, r.id, r.name, r.state, r.reviewer_id, r.submitted_at
-		FROM partnerkit_listing_revision r JOIN partnerkit_app a ON a.id = r.app_id
-		WHERE r.is_latest AND r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED' AND (r.submitted_at, r.id) > ($1, $2)
+	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.name, a.organization_id, r.id, r.name, r.state, r.reviewer_id, r.submitted_at`+openReviews+` AND (r.submitted_at, r.id) > ($1, $2)
 		ORDER BY r.submitted_at, r.id LIMIT $3`), []any{ms(q.AfterTime), q.AfterID, q.Limit}, func(scan func(...any) error) error {
 		var one operator.Review
 		var submitted int64
-		err := scan(&one.AppID, &one.AppName, &one.OrganizationID, &one.RevisionID, &one.ListingName, &one.State, &one.ReviewerID, &submitted)
+		err := scan(&one.AppID, &one.AppName, &one.OrganizationID, &one.ID, &one.ListingName, &one.State, &one.ReviewerID, &submitted)
 		one.SubmittedAt = fromMS(submitted)
 		all = append(all, one)
 		return err
@@ -90,8 +96,7 @@ func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures,
 			[]any{id.Floor(id.Delivery, since)}, []any{&f.Deliveries, &f.FailedDeliveries}},
 		{"SELECT COUNT(*) FROM partnerkit_delivery_queue", nil, []any{&f.QueuedDeliveries}},
 		{"SELECT COUNT(*) FROM partnerkit_webhook WHERE warned_at >= failing_since AND deleted_at IS NULL", nil, []any{&f.FailingWebhooks}},
-		{"SELECT COUNT(*) FROM partnerkit_listing_revision r JOIN partnerkit_app a ON a.id = r.app_id WHERE r.is_latest AND r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED'",
-			nil, []any{&f.Reviews}},
+		{"SELECT COUNT(*)" + openReviews, nil, []any{&f.Reviews}},
 	} {
 		if err := s.read(ctx, one.query, one.args, one.into...); err != nil {
 			return f, wrap("figures", err)

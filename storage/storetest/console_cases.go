@@ -181,9 +181,6 @@ var consoleCases = []testCase[partnerkit.Store]{
 		if stored := get[console.Listing](t)(e.Listing(t.Context(), f.app.ID)); again.Version != 5 || stored.Version != 5 {
 			t.Errorf("another revision: version %d, stored %d", again.Version, stored.Version)
 		}
-		if appVersion() != before+2 { // the approval completed its review
-			t.Errorf("after the first approval the app has version %d", appVersion())
-		}
 
 		hook := newWebhook(t, e)
 		get[webhooks.Webhook](t)(e.UpdateWebhook(t.Context(), hook.app.ID, hook.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {

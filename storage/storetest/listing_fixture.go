@@ -31,7 +31,7 @@ func newListing(t *testing.T, e partnerkit.Store) *listingFixture {
 	t.Helper()
 	f := &listingFixture{oauthFixture: newOAuth(t, e)}
 	_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
-		a.Reviewed = false
+		a.Reviewed, a.ReviewedAs = false, oauthserver.Profile{}
 		return a, nil
 	})
 	must(t, err)
@@ -58,7 +58,7 @@ func slug() string { return fmt.Sprintf("slug-%d", serial.Add(1)) }
 // draft returns a revision of the app that shows both assets.
 func (f *listingFixture) draft(slug string) console.Revision {
 	return console.Revision{
-		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: console.RevisionDraft, CreatedAt: noon, UpdatedAt: noon,
+		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: console.RevisionDraft, App: f.app.Profile(), CreatedAt: noon, UpdatedAt: noon,
 		ListingContent: console.ListingContent{
 			Slug: slug, Name: "Sync", Summary: "Syncs", Description: "It\nsyncs", IconAssetID: f.icon.ID, ScreenshotAssetIDs: []string{f.screenshot.ID},
 			Publisher: "Sync Ltd", TermsURL: "https://sync.example/terms", PrivacyURL: "https://sync.example/privacy",
@@ -134,9 +134,11 @@ func (f *listingFixture) hasAsset(t *testing.T, assetID string) bool {
 	return len(get[[]console.Asset](t)(f.Assets(t.Context(), console.AssetQuery{AppID: f.app.ID, AssetID: assetID}))) == 1
 }
 
-func (f *listingFixture) isReviewed(t *testing.T) bool {
-	t.Helper()
-	return get[oauthserver.App](t)(f.App(t.Context(), f.app.ID)).Reviewed
+// submission returns a submission of the app without its listing.
+func (f *listingFixture) submission(state console.RevisionState, at time.Time) console.Submission {
+	return console.Submission{
+		ID: id.New(id.Submission, at), AppID: f.app.ID, State: state, App: f.app.Profile(), Note: "A note", ReviewerID: "usr_staff", SubmittedAt: at, UpdatedAt: at,
+	}
 }
 
 func (f *listingFixture) extension(now time.Time) console.Extension {

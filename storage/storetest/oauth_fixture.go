@@ -43,6 +43,7 @@ func newOAuth(t *testing.T, e partnerkit.Store) *oauthFixture {
 		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
 		RedirectURIs: []string{"https://app.example/cb"}, Scopes: allScopes, CreatedAt: noon,
 	}}
+	f.app.ReviewedAs = f.app.Profile()
 	must(t, fixture.AddApp(t.Context(), e, f.app, oauthserver.ClientSecret{
 		ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
 	}))

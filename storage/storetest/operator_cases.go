@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
@@ -25,7 +26,7 @@ func (f *listingFixture) submit(t *testing.T, state console.RevisionState, at ti
 	r.State, r.SubmittedAt, r.ReviewerID = state, at, "usr_staff"
 	f.take(t, f.first(r))
 	return operator.Review{
-		AppID: f.app.ID, AppName: f.app.Name, OrganizationID: f.app.OrganizationID, RevisionID: r.ID, ListingName: r.Name,
+		AppID: f.app.ID, AppName: f.app.Name, OrganizationID: f.app.OrganizationID, ID: r.ID, ListingName: r.Name,
 		State: state, ReviewerID: "usr_staff", SubmittedAt: at,
 	}
 }
@@ -38,6 +39,14 @@ func newTrustedDocument(host string, at time.Time) operator.TrustedDocument {
 var operatorCases = []testCase[partnerkit.Store]{
 	{"The review queue begins with the oldest submission", func(t *testing.T, e partnerkit.Store) {
 		second := newListing(t, e).submit(t, console.RevisionInReview, noon.Add(time.Minute))
+		plain := newListing(t, e)
+		submission := plain.submission(console.RevisionSubmitted, noon.Add(time.Hour))
+		must(t, e.SaveSubmission(t.Context(), submission))
+		third := operator.Review{
+			AppID: plain.app.ID, AppName: plain.app.Name, OrganizationID: plain.app.OrganizationID, ID: submission.ID,
+			State: console.RevisionSubmitted, ReviewerID: "usr_staff", SubmittedAt: submission.SubmittedAt,
+		}
+		must(t, e.SaveSubmission(t.Context(), newListing(t, e).submission(console.RevisionApproved, noon)))
 		first := newListing(t, e).submit(t, console.RevisionSubmitted, noon)
 		newListing(t, e).submit(t, console.RevisionDraft, noon)
 		ended := newListing(t, e)
@@ -51,14 +60,47 @@ var operatorCases = []testCase[partnerkit.Store]{
 			query operator.ReviewQuery
 			want  []operator.Review
 		}{
-			{operator.ReviewQuery{Limit: 9}, []operator.Review{first, second}},
+			{operator.ReviewQuery{Limit: 9}, []operator.Review{first, second, third}},
 			{operator.ReviewQuery{Limit: 1}, []operator.Review{first}},
-			{operator.ReviewQuery{AfterTime: first.SubmittedAt, AfterID: first.RevisionID, Limit: 9}, []operator.Review{second}},
-			{operator.ReviewQuery{AfterTime: second.SubmittedAt, AfterID: second.RevisionID, Limit: 9}, nil},
+			{operator.ReviewQuery{AfterTime: first.SubmittedAt, AfterID: first.ID, Limit: 9}, []operator.Review{second, third}},
+			{operator.ReviewQuery{AfterTime: second.SubmittedAt, AfterID: second.ID, Limit: 9}, []operator.Review{third}},
+			{operator.ReviewQuery{AfterTime: third.SubmittedAt, AfterID: third.ID, Limit: 9}, nil},
 		} {
 			if diff := cmp.Diff(c.want, get[[]operator.Review](t)(e.Reviews(t.Context(), c.query))); diff != "" {
 				t.Errorf("%+v (-want +got)\n%s", c.query, diff)
 			}
+		}
+	}},
+	{"The last submission of each app comes back", func(t *testing.T, e partnerkit.Store) {
+		one, two, none := newListing(t, e), newListing(t, e), newListing(t, e)
+		first, of2 := one.submission(console.RevisionRejected, noon), two.submission(console.RevisionInReview, noon)
+		last := one.submission(console.RevisionSubmitted, noon.Add(time.Hour))
+		last.App = oauthserver.Profile{Name: "Other", AppURL: "https://other.example/"}
+		for _, s := range []console.Submission{first, of2, last} {
+			must(t, e.SaveSubmission(t.Context(), s))
+		}
+		want := map[string]console.Submission{one.app.ID: last, two.app.ID: of2}
+		if diff := cmp.Diff(want, get[map[string]console.Submission](t)(e.Submissions(t.Context(), one.app.ID, two.app.ID, none.app.ID))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		listing := two.take(t, two.first(two.draft(slug())))
+		if diff := cmp.Diff(map[string]console.Listing{two.app.ID: listing}, get[map[string]console.Listing](t)(e.Listings(t.Context(), one.app.ID, two.app.ID))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}},
+	{"What a review covered comes back with the app", func(t *testing.T, e partnerkit.Store) {
+		app := newOAuth(t, e).app
+		covered := oauthserver.Profile{Name: "Before", RedirectURIs: []string{"https://a.example/cb", "https://b.example/cb"}, Scopes: identity.MustScopes("invoices:read"), AppURL: "https://a.example/"}
+		get[oauthserver.App](t)(e.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			a.ReviewedAs = covered
+			return a, nil
+		}))
+		if diff := cmp.Diff(covered, get[oauthserver.App](t)(e.App(t.Context(), app.ID)).ReviewedAs); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		locked := get[oauthserver.App](t)(e.LockApp(t.Context(), app.ID))
+		if diff := cmp.Diff(covered, locked.ReviewedAs); diff != "" {
+			t.Errorf("locked (-want +got)\n%s", diff)
 		}
 	}},
 	{"A trusted document comes back until it is removed", func(t *testing.T, e partnerkit.Store) {

@@ -25,6 +25,7 @@ func (s *service) console(n *newcomers) {
 	act("GET", "/apps?after="+page.text("nextCursor"), nil, 200)
 	act("GET", app, nil, 200)
 	act("PATCH", app, map[string]any{"name": "Newer", "pinnedVersion": nil}, 200)
+	act("PATCH", app, map[string]any{"name": "Newest", "version": 1}, 409) // CON-13
 
 	secret := act("POST", app+"/secrets", nil, 201).text("id")
 	act("GET", app+"/secrets", nil, 200)
@@ -39,6 +40,7 @@ func (s *service) console(n *newcomers) {
 	act("GET", app+"/app-data-fields", nil, 200)
 	act("GET", app+"/app-data-fields/"+field, nil, 200)
 	act("PATCH", app+"/app-data-fields/"+field, map[string]any{"label": "State"}, 200)
+	act("PATCH", app+"/app-data-fields/"+field, map[string]any{"label": "Status", "version": 1}, 409)
 	act("DELETE", app+"/app-data-fields/"+field, nil, 204)
 
 	s.consoleWebhooks(act, app)
@@ -46,7 +48,8 @@ func (s *service) console(n *newcomers) {
 
 	act("GET", "/apps/app_sync/analytics?days=2", nil, 200)
 	act("GET", "/apps/app_sync/analytics?days=2&by=route", nil, 200)
-	act("GET", "/apps/app_sync/requests?limit=2", nil, 200)
+	logged := act("GET", "/apps/app_sync/requests?limit=2", nil, 200)
+	act("GET", "/apps/app_sync/requests/"+logged.text("data.0.requestId"), nil, 200)
 	act("GET", "/apps/app_sync/requests?status=4xx", nil, 200)
 	act("GET", "/apps/app_sync/installations?limit=1", nil, 200)
 	act("GET", "/apps/app_sync/limits", nil, 200)
@@ -70,6 +73,7 @@ func (s *service) consoleWebhooks(act acting, app string) {
 	act("GET", app+"/webhooks", nil, 200)
 	act("GET", at, nil, 200)
 	act("PATCH", at, map[string]any{"enabled": true}, 200)
+	act("PATCH", at, map[string]any{"enabled": true, "version": 99}, 409)
 	act("POST", at+"/rotate-secret", nil, 200)
 	act("POST", at+"/rotate-secret", map[string]any{}, 200)
 	delivery := at + "/deliveries/" + act("POST", at+"/test", nil, 202).text("id")
@@ -113,6 +117,8 @@ func (s *service) consoleListing(n *newcomers, act acting, app, clientID string)
 	content["summary"], content["description"] = "It is new", "It is newer"
 	content["publisher"], content["termsUrl"], content["privacyUrl"] = "Newer Ltd", "https://newer.example/terms", "https://newer.example/privacy"
 	act("PUT", app+"/listing", content, 200)
+	content["version"] = 1
+	act("PUT", app+"/listing", content, 409)
 	act("POST", app+"/listing/submit", nil, 200)
 	for _, state := range []string{"in_review", "approved"} {
 		s.dev("/apps/"+clientID+"/listing", map[string]any{"state": state})

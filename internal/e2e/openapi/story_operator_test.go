@@ -31,6 +31,19 @@ func (s *service) operator(n *newcomers) {
 	act("POST", app+"/listing", map[string]any{"state": "changes_requested", "note": "Add an icon"}, 200)
 	act("POST", app+"/listing", map[string]any{"state": "lost"}, 400)
 
+	act("POST", app+"/review", map[string]any{"state": "approved"}, 400)
+	develop("POST", app+"/review", nil, 202) // AZ-16
+	develop("POST", app+"/review", nil, 409)
+	act("GET", "/reviews", nil, 200)
+	act("POST", app+"/review", map[string]any{"state": "in_review"}, 200)
+	s.acting(n.otto, "/operator")("POST", app+"/review", map[string]any{"state": "approved"}, 409)
+	develop("PUT", app+"/listing", map[string]any{"slug": "reviewed", "name": "Reviewed", "summary": "It is reviewed", "description": "By the staff"}, 200)
+	develop("POST", app+"/listing/submit", nil, 409) // one submission at a time
+	act("POST", app+"/review", map[string]any{"state": "approved", "note": "Welcome"}, 200)
+	develop("POST", app+"/review", nil, 400) // nothing waits
+	develop("PATCH", app, map[string]any{"name": "Renamed"}, 200)
+	act("GET", app, nil, 200)
+
 	act("POST", app+"/status", map[string]any{"status": "SUSPENDED", "reason": "It sends spam"}, 200)
 	act("POST", app+"/status", map[string]any{"status": "SUSPENDED"}, 400)
 	act("POST", app+"/status", map[string]any{"status": "DEACTIVATED", "reason": "It still does"}, 200)
@@ -100,6 +113,7 @@ func (s *service) refusedOperator(n *newcomers) {
 	for path, body := range map[string]map[string]any{
 		"/apps/nothing/status":  {"status": "SUSPENDED", "reason": "A trial"},
 		"/apps/nothing/listing": {"state": "in_review"},
+		"/apps/nothing/review":  {"state": "in_review"},
 		"/users/nothing/status": {"status": "SUSPENDED", "reason": "A trial"},
 	} {
 		s.do(call{method: "POST", url: s.API + "/operator" + path, as: n.olga, json: body, want: 404})

@@ -1,0 +1,188 @@
+package oauthserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/partnerkit/partnerkit/identity"
+)
+
+// Profile is what people see of an app and where it sends them. A review covers it.
+type Profile struct {
+	Name         string
+	RedirectURIs []string
+	Scopes       identity.Scopes
+	AppURL       string
+}
+
+// IsEmpty reports whether the profile says nothing.
+func (p Profile) IsEmpty() bool {
+	return p.Name == "" && len(p.RedirectURIs) == 0 && p.Scopes.IsEmpty() && p.AppURL == ""
+}
+
+// Profile returns the profile of the app as it is now.
+func (a App) Profile() Profile {
+	return Profile{Name: a.Name, RedirectURIs: slices.Clone(a.RedirectURIs), Scopes: a.Scopes, AppURL: a.AppURL}
+}
+
+// Unreviewed returns what no review covers yet: all of an app that has not completed review,
+// and of another one the name and App URL if they changed, and the added redirect URIs and
+// scopes. What was removed needs no review.
+func (a App) Unreviewed() Profile {
+	if !a.Reviewed {
+		return a.Profile()
+	}
+	p := Profile{Scopes: a.Scopes.Minus(a.ReviewedAs.Scopes)}
+	if a.Name != a.ReviewedAs.Name {
+		p.Name = a.Name
+	}
+	for _, uri := range a.RedirectURIs {
+		if !slices.Contains(a.ReviewedAs.RedirectURIs, uri) {
+			p.RedirectURIs = append(p.RedirectURIs, uri)
+		}
+	}
+	if a.AppURL != a.ReviewedAs.AppURL {
+		p.AppURL = a.AppURL
+	}
+	return p
+}
+
+// ShownIn returns the app as people in a business see it: in a sandbox of its own organization
+// as it is, and elsewhere with the name and App URL that were reviewed. Of the business, ID and
+// SandboxOf count.
+func (a App) ShownIn(b Business) App {
+	if isOwnSandbox(a, b, vouched{}) {
+		return a
+	}
+	return a.asReviewed()
+}
+
+// asReviewed returns the app with the name and App URL that were reviewed. An App URL that was
+// removed stays removed.
+func (a App) asReviewed() App {
+	if !a.Reviewed {
+		return a
+	}
+	a.Name = a.ReviewedAs.Name
+	if a.AppURL != "" {
+		a.AppURL = a.ReviewedAs.AppURL
+	}
+	return a
+}
+
+// ReviewGap tells what of a request the last review of its app does not cover.
+type ReviewGap struct {
+	RedirectURI, Scopes bool
+	// Details are the redirect URI and the scopes themselves, for members of the app's
+	// organization; empty for everybody else.
+	Details []string
+}
+
+// IsEmpty reports whether the review covers the request.
+func (g ReviewGap) IsEmpty() bool { return !g.RedirectURI && !g.Scopes }
+
+// wish is what an app asks for.
+type wish struct {
+	redirectURI string // empty in the device flow
+	scopes      identity.Scopes
+}
+
+// reviewGap compares what an app asks for with its last review.
+func (s *Server) reviewGap(app App, w wish) ReviewGap {
+	reviewed := app
+	reviewed.RedirectURIs = app.ReviewedAs.RedirectURIs
+	return ReviewGap{
+		RedirectURI: w.redirectURI != "" && !s.isRegistered(reviewed, w.redirectURI),
+		Scopes:      !app.ReviewedAs.Scopes.HasAll(w.scopes),
+	}
+}
+
+// mayConnectTo reports whether review allows the connection: what no review covers can be
+// connected to sandbox businesses of the app's own organization only.
+func (s *Server) mayConnectTo(app App, b Business, w wish, v vouched) bool {
+	return v.reviewed || app.Reviewed && s.reviewGap(app, w).IsEmpty() || isOwnSandbox(app, b, v)
+}
+
+// isOwnSandbox reports whether the business is a sandbox of the app's organization.
+func isOwnSandbox(app App, b Business, v vouched) bool {
+	owner := cmp.Or(app.OrganizationID, v.organizationID)
+	return owner != "" && b.SandboxOf == owner
+}
+
+// unreviewed is the error of a request that the review of its app does not cover.
+type unreviewed struct {
+	error
+	gap ReviewGap
+}
+
+func (u *unreviewed) Unwrap() error { return u.error }
+
+// withGap adds to an error about a missing review what of the request is not covered.
+func (s *Server) withGap(ctx context.Context, c connection, err error) error {
+	if err == nil {
+		return nil
+	}
+	gap, failed := s.gap(ctx, c)
+	if failed != nil {
+		return failed
+	}
+	if gap.IsEmpty() {
+		return err
+	}
+	return &unreviewed{error: err, gap: gap}
+}
+
+// gap returns what of a request the last review of the app does not cover; empty for an app
+// that has never been reviewed, of which everything waits.
+func (s *Server) gap(ctx context.Context, c connection) (ReviewGap, error) {
+	if !c.app.Reviewed || c.vouched.reviewed {
+		return ReviewGap{}, nil
+	}
+	gap := s.reviewGap(c.app, c.wish)
+	if gap.IsEmpty() || c.app.OrganizationID == "" || s.cfg.IsDeveloper == nil {
+		return gap, nil
+	}
+	belongs, err := s.cfg.IsDeveloper(ctx, c.app.OrganizationID, c.userID)
+	if err != nil || !belongs {
+		return gap, err
+	}
+	if gap.RedirectURI {
+		gap.Details = append(gap.Details, c.wish.redirectURI)
+	}
+	if gap.Scopes {
+		gap.Details = append(gap.Details, c.wish.scopes.Minus(c.app.ReviewedAs.Scopes).Names()...)
+	}
+	return gap, nil
+}
+
+// gapOf returns the gap that an error names.
+func gapOf(err error) ReviewGap {
+	if u, ok := errors.AsType[*unreviewed](err); ok {
+		return u.gap
+	}
+	return ReviewGap{}
+}
+
+// CompleteReview records that a review of the app has covered a profile; [ErrNotFound].
+func (s *Server) CompleteReview(ctx context.Context, appID string, covered Profile) error {
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+		a.Reviewed, a.ReviewedAs = true, covered
+		return a, nil
+	})
+	return err
+}
+
+// SetReviewed sets whether the app has completed review, which then covers the app as it is;
+// [ErrNotFound].
+func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) error { //nolint:revive // the value, not a switch
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+		a.Reviewed, a.ReviewedAs = reviewed, Profile{}
+		if reviewed {
+			a.ReviewedAs = a.Profile()
+		}
+		return a, nil
+	})
+	return err
+}
