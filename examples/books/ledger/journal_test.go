@@ -45,7 +45,8 @@ func TestEntriesBalance(t *testing.T) {
 		{entry(line(bank, 5, 5), line(rent, 5, 5)), 400, "lines[1] must have either"},
 		{entry(line(bank, -5, 0), line(rent, 0, -5)), 400, "lines[0].debit must be an integer of minor units"},
 		{entry(line(bank, most+1, 0), line(rent, 0, most+1)), 400, "lines[0].debit must be"},
-		{entry(line(bank, 5, 0)), 400, "lines must have 2 to 200 entries"},
+		{entry(line(bank, 5, 0)), 400, `"message":["lines must have 2 to 200 entries"]`},
+		{entry(line("", 5, 5)), 400, `"message":["lines must have 2 to 200 entries","lines[0].accountId must have 1 to 64 characters, none of them a control character","lines[0] must have either a debit or a credit above 0"]`}, // ERR-06
 		{entry(slices.Repeat([]string{line(bank, 5, 0)}, 201)...), 400, "lines must have 2 to 200 entries"},
 		{entry(slices.Repeat([]string{"{}"}, 250_000)...), 400, `"message":["lines must have 2 to 200 entries"]`}, // ERR-04
 		{entry(line(gone, 5, 0), line(bank, 0, 5)), 400, "lines[0].accountId is an account that was archived"},
