@@ -49,6 +49,7 @@ func TestTrustDocuments(t *testing.T) {
 		{"https://a.example/", "https://a.example/client.json", true},
 		{"HTTPS://A.example:443/x", "https://a.example/x/client.json", true},
 		{"a.example:443", "https://a.example/client.json", true},
+		{"[2001:DB8::1]", "https://[2001:db8:0::1]/client.json", true},
 		{"https://a.example", "https://a.example.evil.example/client.json", false},
 	} {
 		t.Run("CIMD-04 "+test.entry+" "+test.url, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestNormalizeTrust_CIMD04(t *testing.T) {
 		"https://agent.example/Clients":  {"https://agent.example/Clients", "https://AGENT.example:443/Clients"},
 		"https://agent.example/Clients/": {"https://agent.example/Clients/"}, // not what has no slash at its end
 		"http://127.0.0.1:3000":          {"http://127.0.0.1:3000", "http://127.0.0.1:3000/"},
-		"[::1]:3000":                     {"[::1]:3000", "https://[::1]:3000/"},
+		"[::1]:3000":                     {"[::1]:3000", "https://[::1]:3000/", "[0:0::1]:3000", "https://[::0001]:3000"},
 	} {
 		for _, entry := range append(entries, want) {
 			if got, err := oauthserver.NormalizeTrust(entry); err != nil || got != want {

@@ -25,10 +25,13 @@ func ParseOrigin(raw string) (string, error) {
 }
 
 // Origin returns scheme, host and port of a URL as a browser writes an origin: in lower
-// case and without the default port.
+// case, without the default port, and with an IPv6 address in its shortest form.
 func Origin(u *url.URL) string {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	if strings.Contains(host, ":") {
+		if addr, err := netip.ParseAddr(host); err == nil && !addr.Is4In6() { // browsers write those in hexadecimal
+			host = addr.String()
+		}
 		host = "[" + host + "]"
 	}
 	if port != "" && !(scheme == "https" && port == "443") && !(scheme == "http" && port == "80") {

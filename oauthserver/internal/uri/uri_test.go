@@ -11,7 +11,7 @@ func TestParseOrigin(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"https://api.example.com": "https://api.example.com", "https://API.example.com:443": "https://api.example.com",
-		"http://localhost:8080": "http://localhost:8080", "http://[::1]:80": "http://[::1]",
+		"http://localhost:8080": "http://localhost:8080", "http://[::1]:80": "http://[::1]", "https://[0:0::1]:8443": "https://[::1]:8443", "https://[2001:DB8:0:0::1]": "https://[2001:db8::1]",
 		"http://api.example.com": "", "https://api.example.com/": "", "https://me@api.example.com": "", "https://api.example.com?a": "",
 		"https://api.example.com:0": "", "api.example.com": "", "": "",
 	} {
