@@ -14,3 +14,6 @@ func (p *Pages) Routes() []Route {
 
 // Span writes a duration of a configuration.
 var Span = span
+
+// Curl writes a request as a command.
+var Curl = curl
