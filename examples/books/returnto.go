@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxReturnTo leaves room for an authorization request with a long state.
-const maxReturnTo = 8 << 10
+// maxReturnTo leaves room for the longest authorization request (see oauthserver.Host.SignIn).
+const maxReturnTo = 12 << 10
 
 // isOwnPath reports whether a browser that is sent there stays on this host:
 // browsers read // and \ as the beginning of another one, and drop tabs and line

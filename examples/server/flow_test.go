@@ -107,6 +107,26 @@ func TestSignedOutRequestsAreNotStored_AZ17(t *testing.T) {
 	}
 }
 
+// AZ-17: a request of 8 KiB, the most that there may be, passes through sign-in, a wrong password
+// included.
+func TestLongestRequestPassesSignIn_AZ17(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	b := browser(t)
+	authorize, err := url.Parse(r.authorizeURL("invoices:read", strings.Repeat("v", 50)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	authorize.RawQuery += "&pad=" + strings.Repeat("x", 8<<10-len("&pad=")-len(authorize.RawQuery))
+	a := get(t, b, authorize.String()).want(t, http.StatusSeeOther)
+	form := get(t, b, r.app+a.Header.Get("Location")).want(t, http.StatusOK).form()
+	form = post(t, b, r.app+"/login", credentials("ada@example.com", "wrong", form.Get("return_to"))).want(t, http.StatusForbidden).form()
+	a = post(t, b, r.app+"/login", credentials("ada@example.com", "demo-ada", form.Get("return_to"))).want(t, http.StatusSeeOther)
+	if page := get(t, b, r.app+a.Header.Get("Location")).want(t, http.StatusOK); !strings.Contains(page.body, "Ledgerlink Sync") {
+		t.Errorf("after sign-in: %.60s… %s", a.Header.Get("Location"), page.body)
+	}
+}
+
 // AZ-12: who may connect apps is the role's, or what replaces it.
 func TestPermissionToConnect(t *testing.T) {
 	t.Parallel()
