@@ -133,7 +133,7 @@ func TestListingCoversTheApp_AZ16(t *testing.T) {
 	}
 }
 
-// AZ-16: the steps are those of a listing, and whoever was first decides.
+// AZ-16: the steps are those of a listing, and the first reviewer decides.
 func TestReviewSteps_AZ16(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)

@@ -86,7 +86,7 @@ func either(first bool, a, b string) string { //nolint:revive // picks one
 	return b
 }
 
-// AZ-16: whoever can choose no sandbox of the app's own reads which kind of thing changed, and
+// AZ-16: a person who can choose no sandbox of the app reads which kind of thing changed, and
 // a person from outside its organization no new value.
 func TestReviewGapOfStrangers_AZ16(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func TestReview_AZ16(t *testing.T) {
 	decide(console.RevisionInReview, console.RevisionApproved)
 	o.get(review).want(http.StatusOK).shows("The last review covers the app as it is now.", "Because <b>").lacks("Submit for review", "Not reviewed</span>", "Because <b>")
 	o.get(at).want(http.StatusOK).lacks("See what waits")
-	o.get(at+"/settings").want(http.StatusOK).shows("Reviewed: any business can connect it.").lacks("See what waits")
+	o.get(at + "/settings").want(http.StatusOK).shows("Reviewed: any business can connect it.").lacks("See what waits")
 
 	name, uris := hostile, []string{"https://partner.example/cb", "https://later.example/cb"}
 	_, err := o.oauth.UpdateApp(t.Context(), app.ID, oauthserver.AppChange{Name: &name, RedirectURIs: &uris})
