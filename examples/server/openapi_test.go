@@ -84,6 +84,39 @@ func readDescription(t *testing.T) (d described) {
 	return d
 }
 
+// OPS-07: the description for partners says nothing of the operators' paths. Only development
+// mode leads to theirs.
+func TestDescriptionLacksOperators_OPS07(t *testing.T) {
+	t.Parallel()
+	var d struct {
+		Tags  []struct{ Name string }
+		Paths map[string]map[string]yaml.Node // operations and parameters
+	}
+	if err := yaml.Unmarshal([]byte(readFile(t)), &d); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{"Webhook events": true}
+	for path, operations := range d.Paths {
+		if strings.HasPrefix(path, "/operator") {
+			t.Errorf("%s is described", path)
+		}
+		for _, node := range operations {
+			var operation struct{ Tags []string }
+			if node.Kind == yaml.MappingNode && node.Decode(&operation) != nil {
+				t.Errorf("%s: line %d cannot be read", path, node.Line)
+			}
+			for _, tag := range operation.Tags {
+				used[tag] = true
+			}
+		}
+	}
+	for _, tag := range d.Tags {
+		if !used[tag.Name] {
+			t.Errorf("no path has the tag %s", tag.Name)
+		}
+	}
+}
+
 // ERR-03, OERR-02: the description has every code, under its status, and no other.
 func TestDescribedCodes(t *testing.T) {
 	t.Parallel()
