@@ -68,9 +68,12 @@ type harness struct {
 }
 
 // start runs the server on ports of its own. args override what it needs for
-// that.
+// that. Without args its database is a copy of one with the demo.
 func start(t *testing.T, args ...string) *harness {
 	t.Helper()
+	if len(args) == 0 {
+		args = []string{"-db", demoDatabase(t)}
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, in := io.Pipe()
 	r := &harness{t: t, stdout: &buffer{}, stderr: &buffer{}}
@@ -107,6 +110,29 @@ func start(t *testing.T, args ...string) *harness {
 	r.api, r.app, r.metrics = ready.API, ready.App, ready.Metrics
 	return r
 }
+
+// demoDatabase copies a database that a server has filled with the demo. Filling one takes
+// three times as long as most tests, since it hashes the passwords.
+func demoDatabase(t *testing.T) string {
+	t.Helper()
+	demoFile.Do(func() {
+		path := filepath.Join(t.TempDir(), "demo.db")
+		if err := start(t, "-db", path).stop(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if demoData, err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return file(t, "demo.db", string(demoData))
+}
+
+// demoFile guards demoData, the file of a database with the demo.
+var (
+	demoFile sync.Once
+	demoData []byte
+)
 
 // fails runs a server that must not start, and returns why.
 func fails(t *testing.T, args ...string) string {
