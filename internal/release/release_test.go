@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	_ "github.com/partnerkit/partnerkit/storage/sqlite" // compiled by go test before TestSBOM builds a program with it
 )
 
 // docs/licenses.md lists every module that the library and its tests import.
