@@ -63,20 +63,42 @@ lint: ## golangci-lint, with all that go vet checks
 fuzz: ## Every fuzz target for FUZZTIME each
 	go run ./internal/proof/fuzz -time $(FUZZTIME)
 
+# The parts of make prove, each at most fifteen minutes long. The long forms of proofs measure
+# time, so one package runs after the other, but for packages.
+PARTS = races packages nodes crash hostile powerloss mutants fresh others fuzz bench race lint
+PART ?= $(PARTS)
+PROVE = PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m
+
 .PHONY: prove
-prove: ## The long forms of all proofs and the linters, in about two hours on two cores, and one table; non-zero when one fails
-	@rm -f $(PROOFS)
-	began=$$(date +%s); export PARTNERKIT_PROVE=1 PARTNERKIT_PROOFS=$(PROOFS); \
-	  go test -count=1 -timeout 90m $(PACKAGES) || failed=1; \
-	  go test -count=1 -timeout 90m -p 1 ./internal/proofs/... || failed=1; \
-	  (cd internal/e2e && go test -count=1 -timeout 90m ./linear) || failed=1; \
-	  (cd internal/e2e && go test -count=1 -timeout 90m -short ./migrations) || failed=1; \
-	  (cd internal/e2e && go test -count=1 -timeout 90m -run TestGeneratedClient ./openapi) || failed=1; \
-	  $(MAKE) fuzz FUZZTIME=10s || failed=1; \
-	  $(MAKE) bench-check || failed=1; \
-	  $(MAKE) lint || failed=1; \
-	  echo "$$(date -u +%F), commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(go env GOVERSION), $$((($$(date +%s) - began) / 60)) minutes"; \
-	  go run ./internal/proof/table <$(PROOFS) && [ -z "$$failed" ]
+prove: ## The long forms of all proofs and the linters, in about an hour on two cores, or one part (PART=races), and one table; non-zero when one fails
+	@rm -f $(PROOFS) $(PROOFS).parts.out; export PARTNERKIT_PROOFS=$(PROOFS); \
+	for part in $(PART); do \
+	  began=$$(date +%s); end=passed; \
+	  $(MAKE) --no-print-directory prove-$$part || end=FAILED failed=1; \
+	  printf '%-10s %3d min %02d s  %s\n' $$part $$((($$(date +%s) - began) / 60)) $$((($$(date +%s) - began) % 60)) $$end >>$(PROOFS).parts.out; \
+	done; \
+	echo "$$(date -u +%F), commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(go env GOVERSION)"; \
+	cat $(PROOFS).parts.out; \
+	if [ -e $(PROOFS) ]; then go run ./internal/proof/table <$(PROOFS) || failed=1; fi; [ -z "$$failed" ]
+
+.PHONY: $(PARTS:%=prove-%)
+prove-races:
+	$(PROVE) ./storage/racetest
+prove-packages:
+	$(PROVE) $$(go list ./... | grep -v -e /proofs/ -e /racetest)
+prove-nodes:
+	$(PROVE) -p 1 ./internal/proofs/nodes ./internal/proofs/plans ./internal/proofs/growth
+prove-crash prove-hostile prove-powerloss prove-mutants prove-fresh: prove-%:
+	$(PROVE) ./internal/proofs/$*
+prove-others:
+	cd internal/e2e && $(PROVE) -short -p 1 ./linear ./migrations
+	cd internal/e2e && $(PROVE) -run TestGeneratedClient ./openapi
+prove-fuzz:
+	$(MAKE) fuzz FUZZTIME=5s
+prove-bench: bench-check
+prove-race:
+	PARTNERKIT_PROOFS= $(MAKE) test
+prove-lint: lint
 
 .PHONY: soak
 soak: ## A mixed load for SOAK (10m): on one server with SQLite, then on three with PostgreSQL, one killed every minute
@@ -105,6 +127,9 @@ bench: ## Benchmarks with their limits, compared with other libraries; writes do
 	  (cd internal/benchmarks && go run . -docs ../../docs) && [ -z "$$failed" ]
 
 .PHONY: bench-check
-bench-check: ## Every benchmark once, no bars
+bench-check: ## Every benchmark of the packages once, no bars
 	go test -run '^$$' -bench . -benchtime 1x ./...
+
+.PHONY: bench-others
+bench-others: ## Every comparison with other libraries once, no bars
 	cd internal/benchmarks && go mod tidy -diff && go vet ./... && go run . -short

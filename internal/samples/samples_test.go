@@ -58,9 +58,7 @@ func TestSamples_SIG01_SIG03(t *testing.T) {
 			if !strings.Contains(string(guide), sample.source) {
 				t.Error("docs/webhooks.md does not show it")
 			}
-			if _, err := exec.LookPath(sample.program); err != nil {
-				t.Skipf("%s is not installed: %v", sample.program, err)
-			}
+			testenv.Programs(t, sample.program)
 			for _, test := range tests {
 				cmd := exec.CommandContext(t.Context(), sample.program, append(sample.args, test.header)...)
 				cmd.Stdin, cmd.Env = strings.NewReader(test.body), append(os.Environ(), "WEBHOOK_SECRET="+test.secret)

@@ -15,9 +15,11 @@ func openForwarding(t testing.TB) partnerkit.Store {
 	return forwarding{storetest.NewEnv(t, storetest.SQLite)}
 }
 
-// A store of another package passes, without a method beyond the interface.
+// A store of another package passes, without a method beyond the interface. By hand
+// storage/sqlite runs the suite on the same store.
 func TestForwardingStore(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t)
 	if testenv.Proving() {
 		t.Skip("storage/sqlite has the long form, on the same store")
 	}
