@@ -29,7 +29,7 @@ func TestLifeOfAnApp(t *testing.T) {
 		b.submit("Dunning", "td:first-child")
 	}
 	olga.submit("Start review")
-	olga.sees("You are now reviewing this revision.")
+	olga.sees("You are now reviewing it.")
 	otto.submit("Start review")
 	if otto.status() != http.StatusConflict || otto.alert() != "Olga Brandt has taken this revision or decided about it" {
 		t.Fatalf("OPS-02 two operators: %d %s", otto.status(), otto.where())
@@ -50,7 +50,7 @@ func TestLifeOfAnApp(t *testing.T) {
 	otto.submit("Start review")
 	otto.fill("Note", "Thank you.")
 	otto.submit("Approve")
-	otto.sees("It is live now.")
+	otto.sees("It was approved, and counts from now on.")
 	dev.submit("Listing", ".side")
 	dev.sees("Live")
 	dev.sees("Thank you.")
