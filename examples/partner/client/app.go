@@ -39,8 +39,8 @@ var (
 )
 
 // Finish takes the query that the browser brought back, and redeems the code. A
-// state that is not the attempt's is refused before anything is sent: another person
-// else's code must not end up here.
+// state that is not the attempt's is refused before anything is sent: another person's
+// code must not end up here.
 func (a *App) Finish(ctx context.Context, t Attempt, query url.Values) (Tokens, error) {
 	if t.State == "" || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(t.State)) != 1 {
 		return Tokens{}, ErrState
