@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // isPageOf reports whether a path, resolved against an App URL, is a page on the App
@@ -12,14 +14,14 @@ import (
 // What counts is what a browser makes of it, which is the URL Standard of the WHATWG
 // and not RFC 3986: "///evil.example" and "https:///evil.example" name a host there,
 // and a backslash is a slash. So net/url must not decide. Without backslashes, spaces
-// and control characters, which are refused, only two beginnings lead to another
+// and characters that cannot be seen, which are refused, only two beginnings lead to another
 // origin: a scheme, and two slashes before a host.
 func isPageOf(appURL, path string) bool {
 	base, err := url.Parse(appURL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
 		return false
 	}
-	if strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	if text.CheckLine(path) != nil || strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) }) {
 		return false
 	}
 	if scheme, rest, ok := cutScheme(path); ok {

@@ -126,6 +126,8 @@ var extensionPaths = []struct {
 	{"/page\u2028", false},
 	{"/page\u3000", false},
 	{"\u00a0//evil.example", false},
+	{"/page\u202e", false}, // CON-15
+	{"/pa\u200bge", false},
 }
 
 const extensionBase = "https://app.partner.example/embed/home?x=1"

@@ -103,5 +103,9 @@ func checkNote(v *apierror.Validation, name, note string) {
 		v.Add("%s must have at most %d characters", name, maxReason)
 	case !text.IsStorable(note):
 		v.Add("%s must be UTF-8 without NUL", name)
+	default:
+		if err := text.CheckLines(note); err != nil {
+			v.Add("%s %v", name, err)
+		}
 	}
 }

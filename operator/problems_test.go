@@ -3,10 +3,32 @@ package operator_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// CON-15: developers see what operators write about an app, and operators the audit log.
+func TestReasons_CON15(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	app := h.submitted("sync")
+	for what, body := range map[string]string{
+		"POST /operator/apps/" + app + "/status":  `{"status": "SUSPENDED", "reason": "one\n%two"}`,
+		"POST /operator/users/usr_ada/status":     `{"status": "SUSPENDED", "reason": "one\n%two"}`,
+		"POST /operator/trusted-documents":        `{"host": "agent.example", "reason": "one\n%two"}`,
+		"POST /operator/apps/" + app + "/listing": `{"state": "in_review", "note": "one\n%two"}`,
+	} {
+		got := h.call("usr_olga", what, strings.Replace(body, "%", "\u202e", 1)).Want(http.StatusBadRequest)
+		if !strings.Contains(got.Body, "must not have the character U+202E, which cannot be seen") {
+			t.Errorf("%s: %s", what, got.Body)
+		}
+		if got := h.call("usr_olga", what, strings.Replace(body, "%", "", 1)); got.Status >= http.StatusBadRequest {
+			t.Errorf("%s: a line break is refused: %s", what, got.Body)
+		}
+	}
+}
 
 // ERR-06: every body of the operator's side has its wrong types and what else is wrong with
 // it named at once.

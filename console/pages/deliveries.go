@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -82,8 +83,8 @@ func recordOf(d webhooks.Delivery) record {
 	if json.Unmarshal(d.Body, &body) != nil || !isNamed {
 		return record{}
 	}
-	if text, ok := body.Data.ID.(string); ok && text != "" {
-		return record{Type: strings.ReplaceAll(about, "_", " "), ID: text}
+	if id, ok := body.Data.ID.(string); ok && id != "" {
+		return record{Type: strings.ReplaceAll(about, "_", " "), ID: text.Line(id)}
 	}
 	return record{}
 }

@@ -39,6 +39,18 @@ func (o *harness) retriedAt(at string, data any) (oauthserver.App, string) {
 	return app, "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + deliveries[0].ID
 }
 
+// CON-15: the id of a record, which comes from the host, is shown on one line and without
+// characters that cannot be seen; so are choices, which apps write.
+func TestRecordIDs_CON15(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app, at := o.retried(newReceiver(t), map[string]any{"id": "inst\u202e_\u200b1"})
+	o.get(at[:strings.LastIndex(at, "/")]).want(http.StatusOK).shows("app inst_1").lacks("\u202e", "\u200b")
+	o.get(at).want(http.StatusOK).shows("Record app inst_1")
+	o.post("/apps/"+app.ID+"/fields/new", "resource_type", "invoice", "key", "c", "type", "CHOICE", "choices", "po\u202est").want(http.StatusSeeOther)
+	o.get("/apps/" + app.ID + "/fields").want(http.StatusOK).shows("one of post").lacks("\u202e")
+}
+
 // DLV-09: the page shows where the delivery went, what came back with its headers, when that
 // was, and the body in colours.
 func TestDeliveryPage_DLV09(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // fieldFields are the fields of the form of a declared field.
@@ -91,6 +92,6 @@ func rulesInWords(f appdata.Field) string {
 	add("decimals: ", shown(f.Decimals), "")
 	add("from ", shown(f.From), "")
 	add("until ", shown(f.To), "")
-	add("one of ", strings.Join(f.Choices, ", "), "")
+	add("one of ", text.Line(strings.Join(f.Choices, ", ")), "") // choices may have line breaks
 	return strings.Join(all, ", ")
 }

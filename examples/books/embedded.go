@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -50,7 +51,7 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 		}
 	}
 	data := embeddedView{
-		Business: p.place.Business, URL: app.AppURL, Origin: origin,
+		Business: text.Line(p.place.Business), URL: app.AppURL, Origin: origin,
 		Tokens: "/embedded/" + url.PathEscape(app.ClientID) + "/session-token",
 	}
 	w.Header().Set("Content-Security-Policy", look.Policy+"; frame-src "+origin)

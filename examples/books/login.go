@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -54,7 +55,7 @@ func (s *Site) signedInAs(r *http.Request) (string, error) {
 	if errors.Is(err, ErrAbsent) {
 		return "", nil
 	}
-	return found.Name, err
+	return text.Line(found.Name), err
 }
 
 // signIn checks a password and starts a session.

@@ -307,3 +307,20 @@ func TestUseAnotherAccount_AZ01(t *testing.T) {
 		t.Error("the sign-in page names a person without a session")
 	}
 }
+
+// CON-15: the server's own pages show names as those of the platform do.
+func TestNamesOnOwnPages_CON15(t *testing.T) {
+	t.Parallel()
+	named := strings.NewReplacer(`"Moreau Bakery"`, `"Moreau\u202e\u200b Bakery"`, `"Ada Moreau"`, `"Ada\u2066\n Moreau"`).Replace(demo)
+	r := start(t, "-fixtures", file(t, "named.json", named))
+	b := r.signIn("ada@example.com", "demo-ada")
+	r.connect(r.session("usr_ada", "biz_bakery"), "biz_bakery", "profile:read")
+	for path, want := range map[string]string{
+		"/login": "You are signed in as <strong>Ada  Moreau</strong>", "/businesses": "Moreau Bakery", "/embedded/" + syncID: "Moreau Bakery",
+	} {
+		page := get(t, b, r.app+path).want(t, http.StatusOK).body
+		if !strings.Contains(page, want) || strings.ContainsAny(page, "\u202e\u200b\u2066") {
+			t.Errorf("%s: %q", path, page)
+		}
+	}
+}
