@@ -13,7 +13,7 @@ COMPILE = GOGC=400
 RUN = -exec 'env -u GOGC'
 LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 # All packages but the proofs. The longest begin first, so that both cores are busy at the end.
-PACKAGES = ./storage/postgres ./webhooks ./examples/server ./storage/storetest ./storage/sqlite ./console ./oauthserver $$(go list ./... | grep -v /proofs/ | sort -r)
+PACKAGES = ./storage/postgres ./webhooks ./examples/server ./internal/storetest ./storage/sqlite ./console ./oauthserver $$(go list ./... | grep -v /proofs/ | sort -r)
 # The packages in which goroutines meet.
 RACED = ./storage/... ./webhooks/... ./oauthserver/... ./guard/... ./ratelimit/... ./events/... ./analytics/... ./clock/... .
 

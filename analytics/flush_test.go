@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
 // A store that is down loses no count, and counts none twice when it is back.

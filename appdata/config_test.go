@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
 func withTypes(types map[string]string) func(*appdata.Config) {

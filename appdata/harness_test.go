@@ -19,9 +19,9 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,9 +13,9 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // CON-07: the log lists the user, the action and the target, newest first, page by page.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // CON-11: connected businesses with status, scopes and last use.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
 // CON-02, APP-02: a developer moves from one secret to the next.

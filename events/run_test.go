@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
 // EVT-06: events older than 30 days are removed once an hour, in batches. An error

@@ -10,9 +10,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // mortal is the store of a node that may die: nothing that it does after that

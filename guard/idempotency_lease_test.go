@@ -16,9 +16,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // inBubble runs a test on a shop in time that passes by itself.

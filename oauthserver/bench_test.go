@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 func openPostgres(t testing.TB) storage.DB {

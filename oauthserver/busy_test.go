@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // OERR-04: a write that does not get its turn is a 503 in the OAuth shape, and the

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // ERR-04, OERR-04: a client that disconnects during any statement is not a server error: the

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 const tokenMembers = "access_token expires_in refresh_token scope token_type"

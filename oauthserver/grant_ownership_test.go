@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // grants is one request of each grant type that its client could make once, with all

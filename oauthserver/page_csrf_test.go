@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // AZ-14: the decision's token belongs to this session, this browser and this

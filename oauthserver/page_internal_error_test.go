@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // internalErrorPage matches the page for an internal error, which has no details.

@@ -27,7 +27,7 @@ var floors = [][]string{
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
-	5: {".", "storage/storetest", "storage/racetest"},
+	5: {".", "storage/storetest", "storage/racetest", "internal/storetest"},
 	6: {"partnertest"},
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
@@ -50,8 +50,9 @@ var arrows = map[string][]string{
 	"internal/samples/verify":  {"webhooks/signature"},                                     // the sample in Go
 	"storage/sqlite":           {"storage/sqlstore"},
 	"storage/postgres":         {"storage/sqlstore"},
-	"storage/storetest":        {"."},                                          // certifies a partnerkit.Store
-	"storage/racetest":         {".", "storage/storetest"},                     // likewise, with its fixtures
+	"internal/storetest":       {"."},                                          // certifies a partnerkit.Store
+	"storage/storetest":        {".", "internal/storetest"},                    // likewise, for authors of stores
+	"storage/racetest":         {".", "internal/storetest"},                    // likewise, with its fixtures
 	"examples/server":          {"examples/books", "examples/server/fixtures"}, // the backend that it serves, and its data
 	"examples/server/fixtures": {"examples/books", "examples/books/ledger"},
 	"examples/books":           {"examples/books/ledger"},    // the records behind its API

@@ -101,7 +101,7 @@ func readTests(t *testing.T, folder string) *testFiles {
 		t.Fatal(err)
 	}
 	if strings.HasPrefix(folder, "storage/") { // their cases stand in the suite for all databases
-		suite, err := filepath.Glob("storage/storetest/*.go")
+		suite, err := filepath.Glob("internal/storetest/*.go")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // An error from Open names the host, explains the remedy and hides the password.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // maxReused is the number of rows that a case may leave in a schema that is used again. The

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // maxContenders is the largest number of contenders in a race.

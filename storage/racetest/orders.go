@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // orders are the stages on a database with one writer.

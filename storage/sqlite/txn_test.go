@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // Rows that are left open, or read after the end of their transaction, do not affect

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/partnertest"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // BIZ-03: an account code is unique, even if accounts are created concurrently and through

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/partnertest"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // serve calls the API for one fixed business, with any query.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/partnertest"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // BIZ-01: exactly one of many concurrent requests gets the last place, and the counter

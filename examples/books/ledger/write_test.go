@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
 // write is a write of the API with what it needs.

@@ -16,11 +16,11 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // target is an empty database.

@@ -65,7 +65,7 @@ func (m mutant) isNamed(t *testing.T) bool {
 	t.Helper()
 	pattern, test := filepath.Join(m.pkg, "*_test.go"), "\nfunc "+m.topTest()+"(t *testing.T)"
 	if m.topTest() == "TestStore" {
-		pattern, test = "storage/storetest/*.go", `{"`+strings.ReplaceAll(path.Base(m.test), "_", " ")+`", func(`
+		pattern, test = "internal/storetest/*.go", `{"`+strings.ReplaceAll(path.Base(m.test), "_", " ")+`", func(`
 	}
 	files, err := filepath.Glob(filepath.Join(root, pattern))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // The limiter counts by address, and Redis is shared with other tests: so calls come

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/storage/storetest"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
 // inChild is set in the process whose tests are meant to fail.

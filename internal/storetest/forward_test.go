@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/storage/storetest"
 )
 
 // forwarding is a store that has the methods of partnerkit.Store and no others.
