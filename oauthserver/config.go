@@ -100,6 +100,13 @@ type Options struct {
 	Listings Listings
 	// ConnectedApps is about the page of connected apps.
 	ConnectedApps ConnectedAppsConfig
+	// BusinessPath is the host's page on which a person chooses the business to sign into:
+	// a path on the app host. The device pages link to it with the query parameter return_to,
+	// a path with a query on the app host to which the page leads after the choice: a device
+	// is connected to the business that the person is signed in to, and the person may not be
+	// allowed to connect apps there. The page of connected apps links to it too, and sends
+	// people there who have chosen no business. Empty: the pages have no such link.
+	BusinessPath string
 
 	// OmitDeprecatedMessage drops the message member of OAuth errors.
 	OmitDeprecatedMessage bool
@@ -296,8 +303,8 @@ func (s *Server) setLook() error {
 	languages := s.cfg.Languages
 	languages.Choose = hostcall.WithSession(s.cfg.Host.Session, languages.Choose)
 	s.languages, wrongLanguages = locale.NewBook(languages, s.cfg.Scopes, s.cfg.Logger)
-	if path := s.cfg.ConnectedApps.BusinessPath; path != "" && !isOwnPath(path) {
-		wrongPath = fmt.Errorf("ConnectedApps.BusinessPath %q is not a path on the app host, where people are sent; write it like /businesses", path)
+	if path := s.cfg.BusinessPath; path != "" && !isOwnPath(path) {
+		wrongPath = fmt.Errorf("BusinessPath %q is not a path on the app host, where people are sent; write it like /businesses", path)
 	}
 	if err := errors.Join(wrongTheme, wrongLanguages, wrongPath); err != nil {
 		return fmt.Errorf("oauthserver: Config: %w", err)

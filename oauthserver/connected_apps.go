@@ -26,11 +26,6 @@ const (
 type ConnectedAppsConfig struct {
 	// Omit leaves the page to the host.
 	Omit bool
-	// BusinessPath is the host's page on which a person chooses the business to sign
-	// into. People who have chosen none are sent there; empty: they get an error page. The
-	// device pages link to it with the query parameter return_to, a path with a query on the
-	// app host to which the page leads after the choice.
-	BusinessPath string
 	// OpenPath returns the path of the host's page that shows an app, such as one that
 	// embeds the App URL; nil or empty: there is none.
 	OpenPath func(app App) string
@@ -78,10 +73,10 @@ func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, e
 	switch {
 	case session.BusinessID != "" && i >= 0:
 		return member{session, businesses[i]}, true, nil
-	case s.cfg.ConnectedApps.BusinessPath == "":
+	case s.cfg.BusinessPath == "":
 		return member{}, false, invalid(businessField, problemNoBusiness)
 	}
-	http.Redirect(w, r, s.cfg.ConnectedApps.BusinessPath, http.StatusSeeOther)
+	http.Redirect(w, r, s.cfg.BusinessPath, http.StatusSeeOther)
 	return member{}, false, nil
 }
 
@@ -101,7 +96,7 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 	}
 	view := ConnectedAppsView{
 		Frame: s.frame(r, visitor{session: m.session}), Path: connectedAppsPath,
-		Business: m.business.Name, BusinessPath: s.cfg.ConnectedApps.BusinessPath, MayChange: m.business.MayConnect,
+		Business: m.business.Name, BusinessPath: s.cfg.BusinessPath, MayChange: m.business.MayConnect,
 		ShowsUse: s.cfg.ConnectedApps.LastUses != nil, RevokeAction: revokeAccessPath, UninstallAction: uninstallPath,
 		RedactHours: max(1, int(s.cfg.Lifetimes.RedactDelay.Hours())),
 	}

@@ -146,7 +146,7 @@ func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, sessi
 	view.UserCode = device.UserCode
 	view.Businesses = []BusinessView{businessView(b, true)}
 	view.FixedTo = b.ID
-	view.ChooseBusiness = returning(s.cfg.ConnectedApps.BusinessPath, deviceReturn(device.UserCode))
+	view.ChooseBusiness = returning(s.cfg.BusinessPath, deviceReturn(device.UserCode))
 	view.Action = devicePath
 	view.Hidden = []HiddenField{{userCodeField, device.UserCode}, {csrfField, token}}
 	return s.cfg.Pages.Consent(w, r, view)

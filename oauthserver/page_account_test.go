@@ -91,11 +91,29 @@ func TestMissingBusinesses_AZ11_AZ12(t *testing.T) {
 	}
 }
 
+// DEV-05: a person who may not connect apps to the business of the session finds the way to
+// another one, even if the host has a page of connected apps of its own.
+func TestDeviceBusiness_DEV05(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"/businesses?from=device": "/businesses?from=device&amp;return_to=%2Fdevice%3Fuser_code%3D", "": ""} {
+		e := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.ConnectedApps.Omit, cfg.BusinessPath = true, path })
+		code := e.device(t, e.app(t)).UserCode
+		refused := e.browser(t).signIn("usr_guest", "biz_guest").enter(code)
+		refused.wantRefusal(403, notPermitted)
+		for name, page := range map[string]shownPage{"refused": refused, "asked": e.browser(t).signIn("usr_owner", "biz_bakery").enter(code).wantOK()} {
+			const link = "Choose another business</a>"
+			if want == "" && strings.Contains(page.Body, link) || want != "" && !strings.Contains(page.Body, want+code+`">`+link) {
+				t.Errorf("%s, %q: %s", name, path, page.Body)
+			}
+		}
+	}
+}
+
 // AZ-03, AZ-15: a page that refuses names the app as soon as it is known, keeps its text word
 // for word and offers a way on.
 func TestRefusalsNameTheApp_AZ03(t *testing.T) {
 	t.Parallel()
-	e := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.ConnectedApps.BusinessPath = "/businesses" })
+	e := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.BusinessPath = "/businesses" })
 	app := e.app(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	const notConnected = "<h1>Ledger Sync was not connected</h1>"

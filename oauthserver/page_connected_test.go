@@ -23,7 +23,7 @@ func TestConnectedApps(t *testing.T) {
 	used := time.Date(2026, 8, 31, 10, 0, 0, 0, time.UTC)
 	var asked []string
 	e := newPageEnv(t, func(cfg *oauthserver.Config) {
-		cfg.ConnectedApps.BusinessPath = "/businesses"
+		cfg.BusinessPath = "/businesses"
 		cfg.ConnectedApps.OpenPath = func(app oauthserver.App) string { return "/open/" + app.ClientID }
 		cfg.ConnectedApps.LastUses = func(_ context.Context, ids ...string) (map[string]time.Time, error) {
 			asked = ids
@@ -93,7 +93,7 @@ func TestConnectedAppsReadOnly(t *testing.T) {
 func TestConnectedAppsNeedABusiness(t *testing.T) {
 	t.Parallel()
 	bare := newPageEnv(t)
-	choosing := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.ConnectedApps.BusinessPath = "/businesses" })
+	choosing := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.BusinessPath = "/businesses" })
 	for _, businessID := range []string{"", "biz_left"} {
 		bare.browser(t).signIn("usr_owner", businessID).get("/settings/apps").
 			wantRefusal(http.StatusBadRequest, "invalid_request: business_id is missing: choose the business to sign into first")

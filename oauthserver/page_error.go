@@ -78,7 +78,7 @@ func (s *Server) errorView(r *http.Request, f apierror.Failure) ErrorView {
 		view.Again = page
 	}
 	if r.URL.Path == devicePath && view.Code.dependsOnBusiness() {
-		view.ChooseBusiness = returning(s.cfg.ConnectedApps.BusinessPath, page)
+		view.ChooseBusiness = returning(s.cfg.BusinessPath, page)
 	}
 	return view
 }

@@ -79,9 +79,9 @@ func TestThemeRefused(t *testing.T) {
 	_, err := oauthserver.New(oauthserver.Config{
 		Store: e.Store, Host: e.host, Keyring: fixture.Keyring(1), Pages: pages.New(), APIURL: pageAPI, AppURL: pageApp,
 		Theme:     theme.Theme{Logo: "https://cdn.example/logo.svg", Dark: theme.Colors{Ink: "red"}},
-		Languages: locale.Languages{Offered: []string{"fr"}}, Options: oauthserver.Options{ConnectedApps: oauthserver.ConnectedAppsConfig{BusinessPath: "https://evil.example/"}},
+		Languages: locale.Languages{Offered: []string{"fr"}}, Options: oauthserver.Options{BusinessPath: "https://evil.example/"},
 	})
-	for _, want := range []string{"Theme.Logo", "Theme.Dark.Ink", "Languages.Offered[0]", "ConnectedApps.BusinessPath"} {
+	for _, want := range []string{"Theme.Logo", "Theme.Dark.Ink", "Languages.Offered[0]", "BusinessPath"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not named: %v", want, err)
 		}

@@ -183,7 +183,7 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request, u User, returnTo st
 	switch {
 	case returnTo != "":
 	case len(memberships) > 1:
-		returnTo = "/businesses"
+		returnTo = BusinessPath
 	default:
 		returnTo = "/settings/apps"
 	}

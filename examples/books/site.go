@@ -109,8 +109,11 @@ var operatorLink = theme.Link{Text: "Operator", Href: "/operator"}
 
 // ConnectedApps returns what the platform's page of connected apps links to.
 func (s *Site) ConnectedApps() oauthserver.ConnectedAppsConfig {
-	return oauthserver.ConnectedAppsConfig{BusinessPath: "/businesses", OpenPath: embeddedPath}
+	return oauthserver.ConnectedAppsConfig{OpenPath: embeddedPath}
 }
+
+// BusinessPath is the page on which a person chooses the business to sign into.
+const BusinessPath = "/businesses"
 
 // settingsPath is the platform's page of connected apps.
 const settingsPath = "/settings/apps"
@@ -119,7 +122,7 @@ const settingsPath = "/settings/apps"
 func (s *Site) links() []theme.Link {
 	links := append([]theme.Link{
 		{Text: "Connected apps", Href: settingsPath},
-		{Text: "Businesses", Href: "/businesses"},
+		{Text: "Businesses", Href: BusinessPath},
 	}, s.cfg.Links...)
 	return append(links, theme.Link{Text: "Developers", Href: "/developer"})
 }
@@ -136,8 +139,8 @@ func (s *Site) addPages() {
 	s.Handle("GET /login", s.showLogin)
 	s.Handle("POST /login", s.signIn)
 	s.Handle("POST /logout", s.signOut)
-	s.handle("GET /businesses", s.personal(s.showBusinesses))
-	s.handle("POST /businesses", s.personal(s.chooseBusiness))
+	s.handle("GET "+BusinessPath, s.personal(s.showBusinesses))
+	s.handle("POST "+BusinessPath, s.personal(s.chooseBusiness))
 	s.handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))
 	s.handle("POST /embedded/{clientId}/session-token", s.cfg.Errors.Standard(s.serveSessionToken))
 	s.handle("GET /assets/", http.StripPrefix("/assets", s.pages.mux(look.Assets())))

@@ -57,7 +57,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
 		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
 		AppRoutes: s.site, Pages: oauthpages.New(), Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
-		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), Documents: oauthserver.DocumentConfig{Policy: p.documents}},
+		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}},
 		Webhooks: webhooks.Options{DisableAfter: p.disableAfter},
 
 		Store: p.store, Keyring: p.ring, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock,
