@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	_ "github.com/partnerkit/partnerkit/examples/server/servertest/parts"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }

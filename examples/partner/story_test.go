@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	_ "github.com/partnerkit/partnerkit/examples/server/servertest/parts"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }

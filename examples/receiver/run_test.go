@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/partner/client"
 	"github.com/partnerkit/partnerkit/examples/receiver/inbox"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	_ "github.com/partnerkit/partnerkit/examples/server/servertest/parts"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }

@@ -29,7 +29,7 @@ var floors = [][]string{
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
 	5: {".", "storage/storetest", "storage/racetest", "internal/storetest"},
 	6: {"partnertest"},
-	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/books", "examples/books/ledger",
+	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/start", "examples/listen", "examples/listen/listener",
 		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/growth", "internal/proofs/plans", "internal/proofs/powerloss", "internal/proofs/fresh", "internal/release"},

@@ -18,10 +18,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	// So that go test compiles the largest parts of the server before a test builds it.
-	_ "github.com/partnerkit/partnerkit/storage/postgres"
-	_ "github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 const (
