@@ -71,8 +71,13 @@ func TestVisibility(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	for _, absent := range []string{id.New(id.Event, start), "evt_1", "x", "evt_%00", "%ff"} {
+	for _, absent := range []string{id.New(id.Event, start), "evt_1", "x"} {
 		k.call(all, "/events/"+absent).refused(http.StatusNotFound, apierror.EventNotFound)
+	}
+	for _, invalid := range []string{"evt_%00", "%ff"} {
+		if got := k.call(all, "/events/"+invalid); got.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", invalid, got.Status, got.Body)
+		}
 	}
 
 	// What the app or the installation loses counts from the next call.
