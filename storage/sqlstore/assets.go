@@ -95,7 +95,7 @@ func (s *Store) DeleteAsset(ctx context.Context, appID, assetID string) error {
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
 			return err
 		}
-		listings, err := readListings(ctx, tx.on, appID)
+		listings, err := readListings(ctx, tx.on, tx.sql, appID)
 		if err != nil {
 			return err
 		}

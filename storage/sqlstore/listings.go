@@ -23,16 +23,16 @@ func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, err
 
 // Listings implements console.ReviewStore.
 func (s *Store) Listings(ctx context.Context, appIDs ...string) (map[string]console.Listing, error) {
-	listings, err := readListings(ctx, s, appIDs...)
+	listings, err := readListings(ctx, s, s.sql, appIDs...)
 	return listings, wrap("listings", err)
 }
 
-func readListings(ctx context.Context, from storage.Querier, appIDs ...string) (map[string]console.Listing, error) {
+func readListings(ctx context.Context, from storage.Querier, text *sqlText, appIDs ...string) (map[string]console.Listing, error) {
 	listings := make(map[string]console.Listing)
-	err := eachIn(ctx, from, `SELECT is_live, is_latest, version, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
+	err := eachIn(ctx, from, text.of(`SELECT is_live, is_latest, version, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
 			publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, created_at, updated_at,
 			app_name, app_redirect_uris, app_scopes, app_app_url, app_id
-		FROM partnerkit_listing_revision WHERE app_id IN`, appIDs, func(scan func(...any) error) error {
+		FROM partnerkit_listing_revision WHERE app_id IN`), appIDs, func(scan func(...any) error) error {
 		var r console.Revision
 		var app profileRow
 		var isLive, isLatest bool
@@ -72,7 +72,7 @@ func (s *Store) ChangeListing(ctx context.Context, appID string, step func(conso
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
 			return err
 		}
-		listings, err := readListings(ctx, tx.on, appID)
+		listings, err := readListings(ctx, tx.on, tx.sql, appID)
 		if err != nil {
 			return err
 		}

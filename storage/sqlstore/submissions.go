@@ -9,8 +9,8 @@ import (
 // Submissions implements console.ReviewStore.
 func (s *Store) Submissions(ctx context.Context, appIDs ...string) (map[string]console.Submission, error) {
 	submissions := make(map[string]console.Submission)
-	err := eachIn(ctx, s, `SELECT id, app_id, state, note, reviewer_id, submitted_at, updated_at, app_name, app_redirect_uris, app_scopes, app_app_url
-		FROM partnerkit_submission WHERE app_id IN`, appIDs, func(scan func(...any) error) error {
+	err := eachIn(ctx, s, s.sql.of(`SELECT id, app_id, state, note, reviewer_id, submitted_at, updated_at, app_name, app_redirect_uris, app_scopes, app_app_url
+		FROM partnerkit_submission WHERE app_id IN`), appIDs, func(scan func(...any) error) error {
 		var one console.Submission
 		var app profileRow
 		var submitted, updated int64
