@@ -88,8 +88,8 @@ func TestClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, found := range written.FindAllStringSubmatch(string(text), -1) {
-				for _, class := range strings.Fields(action.ReplaceAllString(found[1], "")) {
+			for _, found := range written.FindAllStringSubmatch(action.ReplaceAllString(string(text), ""), -1) {
+				for _, class := range strings.Fields(found[1]) {
 					if !known[class] {
 						t.Errorf("%s: the style sheet has no class %s", file, class)
 					}
