@@ -32,7 +32,8 @@ type Extension struct {
 	ID           string // ext_…
 	AppID        string
 	ResourceType string // such as invoice
-	// Path leads from the App URL to the page, as a browser resolves it.
+	// Path leads from the App URL to the page, as a browser resolves it. A service that links to
+	// the page resolves it against the App URL of App.ShownIn, which is the one that was reviewed.
 	Path      string
 	Label     string
 	CreatedAt time.Time

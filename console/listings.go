@@ -178,7 +178,7 @@ func (c *Console) reviewWith(ctx context.Context, r Revision) error {
 	case RevisionSubmitted:
 		submissions, err := c.cfg.Store.Submissions(ctx, r.AppID)
 		if err == nil && submissions[r.AppID].State.IsOpen() {
-			err = apierror.New(apierror.Conflict)
+			err = isSubmitted.New()
 		}
 		return err
 	case RevisionApproved:

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"net/http"
 	"time"
 	"unicode/utf8"
 
@@ -67,8 +68,8 @@ func (r AppReview) isOpen() bool {
 
 // Subject is what was submitted for review last: the app with its listing or without.
 type Subject struct {
-	ID          string // of the revision or the submission
-	OfListing   bool
+	ID          string    // of the revision or the submission
+	Revision    *Revision // of the listing; nil if the app was submitted without it
 	State       RevisionState
 	App         oauthserver.Profile // as it was submitted
 	Note        string
@@ -76,17 +77,31 @@ type Subject struct {
 	SubmittedAt time.Time
 }
 
+// OfListing reports whether the app was submitted with its listing.
+func (s Subject) OfListing() bool { return s.Revision != nil }
+
 // Subject returns what was submitted last; nil if nothing was.
 func (r AppReview) Subject() *Subject {
 	var last *Subject
-	if r.Listing != nil && r.Listing.Revision.State != RevisionDraft {
-		v := r.Listing.Revision
-		last = &Subject{ID: v.ID, OfListing: true, State: v.State, App: v.App, Note: v.Note, ReviewerID: v.ReviewerID, SubmittedAt: v.SubmittedAt}
+	if v := r.submittedRevision(); v != nil {
+		last = &Subject{ID: v.ID, Revision: v, State: v.State, App: v.App, Note: v.Note, ReviewerID: v.ReviewerID, SubmittedAt: v.SubmittedAt}
 	}
 	if s := r.Submission; s != nil && (last == nil || s.State.IsOpen() || !last.State.IsOpen() && s.SubmittedAt.After(last.SubmittedAt)) {
 		last = &Subject{ID: s.ID, State: s.State, App: s.App, Note: s.Note, ReviewerID: s.ReviewerID, SubmittedAt: s.SubmittedAt}
 	}
 	return last
+}
+
+// submittedRevision returns the revision of the listing that was submitted last; nil if none
+// was, or if it is being changed.
+func (r AppReview) submittedRevision() *Revision {
+	switch {
+	case r.Listing == nil:
+		return nil
+	case r.Listing.Revision.State == RevisionDraft:
+		return r.Listing.Live
+	}
+	return &r.Listing.Revision
 }
 
 // ReadReviews returns how far the review of each app has come, by app.
@@ -138,6 +153,9 @@ func (c *Console) review(ctx context.Context, app oauthserver.App) (AppReview, e
 	return reviews[app.ID], err
 }
 
+// isSubmitted is the error while a submission is open.
+var isSubmitted = apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: "the app is submitted already and waits for the decision"}
+
 // SubmitApp submits an app for review as it is now, without its listing. Its error is one of
 // apierror: 404, that the app is deactivated, CONFLICT if a submission of the app is open, or
 // that the last review covers the app.
@@ -156,7 +174,9 @@ func (c *Console) submit(ctx context.Context, by Actor, appID string) (app oauth
 		}
 		switch {
 		case review.isOpen():
-			return audit.Entry{}, apierror.New(apierror.Conflict)
+			return audit.Entry{}, isSubmitted.New()
+		case !review.MayBeSubmitted() && review.HasPending():
+			return audit.Entry{}, apierror.Invalid("nothing but the publisher or the icon waits for a review: submit the listing")
 		case !review.MayBeSubmitted():
 			return audit.Entry{}, apierror.Invalid("nothing waits for a review: the last one covers the app as it is")
 		}
@@ -254,7 +274,7 @@ func (c *Console) ReviewApp(ctx context.Context, review Review) (AppReview, erro
 	if err != nil {
 		return AppReview{}, err
 	}
-	if subject := standing.Subject(); subject != nil && subject.OfListing {
+	if subject := standing.Subject(); subject != nil && subject.OfListing() {
 		_, err = c.ReviewListing(ctx, review)
 	} else {
 		err = c.reviewSubmission(ctx, review)
@@ -276,7 +296,7 @@ func (c *Console) reviewSubmission(ctx context.Context, review Review) error {
 			return audit.Entry{}, err
 		}
 		last := standing.Submission
-		if review.State == RevisionInReview && app.OrganizationID == "" && !standing.isOpen() {
+		if review.State == RevisionInReview && app.OrganizationID == "" && standing.MayBeSubmitted() {
 			taken := c.submission(app)
 			last = &taken
 		}

@@ -63,7 +63,9 @@ func TestSubmitApp_AZ16(t *testing.T) {
 	app, err := d.store.App(t.Context(), appID)
 	d.must(err)
 	covered := app.Profile()
-	d.ann("POST "+path+"/review").wantCode(http.StatusConflict, "CONFLICT")
+	if got := d.ann("POST " + path + "/review").want(http.StatusConflict); !strings.Contains(got.Body, "the app is submitted already and waits for the decision") {
+		t.Error(got.Body)
+	}
 	d.ann("PATCH "+path, `{"name": "Later", "redirectUris": ["https://partner.example/cb", "https://later.example/cb"]}`).want(http.StatusOK)
 	d.reviewApp(appID, console.RevisionInReview, console.RevisionApproved)
 	d.wantCovered(appID, covered)
@@ -119,6 +121,12 @@ func TestListingCoversTheApp_AZ16(t *testing.T) {
 	d.must(err)
 	d.review(appID, console.RevisionInReview, console.RevisionApproved)
 	d.wantCovered(appID, app.Profile())
+
+	// The draft after a live revision is not what was decided about, nor is what came before it.
+	d.ann("PUT "+path+"/listing", listing).want(http.StatusOK)
+	d.wantReview(path, map[string]any{"reviewed": true, "decision": map[string]any{"state": "approved", "note": "Note: approved"}})
+	d.ann("PUT "+path+"/listing", strings.Replace(listing, "Nice Ltd", "Other Ltd", 1)).want(http.StatusOK)
+	d.ann("POST " + path + "/review").wantInvalid("nothing but the publisher or the icon waits for a review: submit the listing")
 
 	// A draft that is saved again is not what was submitted.
 	d.ann("PUT "+path+"/listing", listing).want(http.StatusOK)

@@ -55,7 +55,8 @@ type App struct {
 	// Reviewed is false until the app has completed review; until then it can
 	// only connect to sandbox businesses of its organization.
 	Reviewed bool
-	// ReviewedAs is what the last review covered; empty if the app has not completed review.
+	// ReviewedAs is what the last completed review covered, also after Reviewed was taken back.
+	// It is empty if none was completed.
 	ReviewedAs    Profile
 	RedirectURIs  []string
 	Scopes        identity.Scopes // registered: all that it may ever ask for

@@ -133,7 +133,9 @@ func (s *Server) connectedApp(ctx context.Context, installation Installation, in
 	if err != nil {
 		return ConnectedApp{}, err
 	}
-	app = app.ShownIn(in)
+	if app, err = s.shownIn(ctx, app, in); err != nil {
+		return ConnectedApp{}, err
+	}
 	listing, err := s.listing(ctx, app)
 	if err != nil {
 		return ConnectedApp{}, err

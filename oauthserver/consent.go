@@ -160,7 +160,10 @@ func (s *Server) consentView(r *http.Request, v visitor, c connection, scopes id
 		if u, err := url.Parse(app.ClientID); err == nil {
 			view.ClientHost = u.Host
 		}
-		view.LocalOnly = !slices.ContainsFunc(app.RedirectURIs, func(raw string) bool { return !uri.IsLocal(raw) })
+		view.LocalOnly = !slices.ContainsFunc(app.RedirectURIs, func(raw string) bool {
+			isUsable := c.vouched.reviewed || !app.Reviewed || slices.Contains(app.ReviewedAs.RedirectURIs, raw)
+			return isUsable && !uri.IsLocal(raw)
+		})
 	}
 	view.Scopes = s.scopeViews(view.Language, scopes)
 	return view, nil

@@ -28,7 +28,10 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 	case decideAllow:
 		var b Business
 		b, err = s.allowDevice(r.Context(), device, d)
-		view.Approved, view.Business, view.AppName = true, b.Name, device.app.ShownIn(b).Name
+		if err == nil {
+			device.app, err = s.shownIn(r.Context(), device.app, b)
+		}
+		view.Approved, view.Business, view.AppName = true, b.Name, device.app.Name
 	case decideDeny:
 		err = s.denyDevice(r.Context(), device, d)
 	default:

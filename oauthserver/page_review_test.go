@@ -148,6 +148,48 @@ func TestReviewedName_AZ16(t *testing.T) {
 	}
 }
 
+// AZ-16: a business that connected the app before its review was taken back still sees what the
+// review covered.
+func TestReviewTakenBack_AZ16(t *testing.T) {
+	t.Parallel()
+	e := newPageEnv(t)
+	app := e.app(t)
+	b := e.browser(t).signIn("usr_owner", "biz_bakery")
+	b.submit(b.ask(app).wantOK(), "allow", withParam("business_id", "biz_bakery")).wantCallback(pageCallback)
+	if err := e.server.SetReviewed(t.Context(), app.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	e.update(t, app, changedAfterReview)
+	if main := b.get("/settings/apps").wantOK().main(); !strings.Contains(main, "Ledger Sync") || strings.Contains(main, "Security") {
+		t.Error(main)
+	}
+	if got := b.ask(app).wantOK().choices(); !slices.Equal(got, []string{"biz_sandbox"}) {
+		t.Errorf("choices %v", got)
+	}
+}
+
+// AZ-16, CIMD-04: an address that was not reviewed does not end the warning that any program on
+// the computer could be asking.
+func TestLoopbackWarning_AZ16(t *testing.T) {
+	t.Parallel()
+	e := newPageEnv(t)
+	app := e.app(t, registered("http://127.0.0.1/cb"), func(a *oauthserver.App) {
+		a.Type, a.Origin, a.ClientID, a.OrganizationID = oauthserver.Public, oauthserver.OriginDocument, "https://tool.example/client.json", ""
+	})
+	e.update(t, app, func(a *oauthserver.App) { a.RedirectURIs = append(a.RedirectURIs, "https://evil.example/cb") })
+	const warning = "Any program on your computer could be asking."
+	b := e.browser(t).signIn("usr_owner", "biz_bakery")
+	if main := b.ask(app).wantOK().main(); !strings.Contains(main, warning) {
+		t.Error(main)
+	}
+	if err := e.server.SetReviewed(t.Context(), app.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if main := b.ask(app).wantOK().main(); strings.Contains(main, warning) {
+		t.Error(main)
+	}
+}
+
 // AZ-16: what is removed counts at once, reviewed or not.
 func TestRemovedAfterReview_AZ16(t *testing.T) {
 	t.Parallel()

@@ -59,10 +59,21 @@ func (a App) ShownIn(b Business) App {
 	return a.asReviewed()
 }
 
+// shownIn is [App.ShownIn] with the trust of the host in the app's metadata document.
+func (s *Server) shownIn(ctx context.Context, app App, b Business) (App, error) {
+	if app.Origin == OriginDocument {
+		trust, err := s.documents.trust(ctx, app.ClientID)
+		if err != nil || trust.Review == DocumentReviewed {
+			return app, err
+		}
+	}
+	return app.ShownIn(b), nil
+}
+
 // asReviewed returns the app with the name and App URL that were reviewed. An App URL that was
 // removed stays removed.
 func (a App) asReviewed() App {
-	if !a.Reviewed {
+	if a.ReviewedAs.IsEmpty() {
 		return a
 	}
 	a.Name = a.ReviewedAs.Name
@@ -175,11 +186,10 @@ func (s *Server) CompleteReview(ctx context.Context, appID string, covered Profi
 }
 
 // SetReviewed sets whether the app has completed review, which then covers the app as it is;
-// [ErrNotFound].
+// [ErrNotFound]. After a review is taken back, businesses still see the name that it covered.
 func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) error { //nolint:revive // the value, not a switch
 	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
-		a.Reviewed, a.ReviewedAs = reviewed, Profile{}
-		if reviewed {
+		if a.Reviewed = reviewed; reviewed {
 			a.ReviewedAs = a.Profile()
 		}
 		return a, nil

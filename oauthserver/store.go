@@ -52,7 +52,8 @@ type AppStore interface {
 	// UpdateApp changes an app in one transaction: change gets the app as it
 	// stands, locked, and returns it as it should be; its error is returned and
 	// nothing is changed. ID, ClientID, Type, Origin and CreatedAt stay, and Version
-	// grows by one. [ErrNotFound], [ErrDeactivated] when a deactivated app would get another status.
+	// grows by one. An app that is Reviewed and has no ReviewedAs is reviewed as it is.
+	// [ErrNotFound], [ErrDeactivated] when a deactivated app would get another status.
 	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
 	// SaveDocumentApp adds the app of a metadata document, or updates the app with the same
 	// client_id. An app of another origin is not changed, nor is an app whose document was
@@ -382,8 +383,8 @@ type RegistrationStore interface {
 	// RegisterApp adds an app with its secrets and returns it; [ErrTaken] when an app has its
 	// id or client_id. With a token it uses the token up first and takes the organization
 	// from it; [ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
-	// of several at once no more than fit are added. An app that is Reviewed and has no
-	// ReviewedAs is reviewed as it is.
+	// of several at once no more than fit are added. What UpdateApp says of reviewed apps
+	// holds here too.
 	RegisterApp(ctx context.Context, r Registration) (App, error)
 }
 

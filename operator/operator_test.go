@@ -306,6 +306,7 @@ func TestReviewOfAnOwnerlessApp_AZ16(t *testing.T) {
 	h.call("usr_olga", "POST "+path, `{"state": "in_review"}`).Want(http.StatusOK)
 	h.call("usr_otto", "POST "+path, `{"state": "in_review"}`).Want(http.StatusConflict)
 	h.call("usr_olga", "POST "+path, `{"state": "approved"}`).Want(http.StatusOK)
+	h.call("usr_olga", "POST "+path, `{"state": "in_review"}`).Want(http.StatusBadRequest) // nothing waits
 	app, err := h.Store.App(t.Context(), created.App.ID)
 	if err != nil || !app.Reviewed || !app.Unreviewed().IsEmpty() {
 		t.Errorf("reviewed %v, waits %+v, %v", app.Reviewed, app.Unreviewed(), err)

@@ -162,8 +162,8 @@ func newAppReviewPayload(r AppReview) appReviewPayload {
 	}
 	if subject := r.Subject(); subject != nil {
 		revision := r.Live()
-		if subject.OfListing {
-			revision = &r.Listing.Revision
+		if subject.OfListing() {
+			revision = subject.Revision
 		}
 		p.Submitted = &subjectPayload{
 			newProfilePayload(subject.App, revision), subject.ID, subject.State, subject.Note, orNull(subject.ReviewerID), stamp.Of(subject.SubmittedAt),

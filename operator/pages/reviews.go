@@ -163,12 +163,12 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 		view.Subject, view.Badge = *subject, site.RevisionBadge(subject.State)
 	}
 	view.Rows = compareApps(review.App.ReviewedAs, view.Subject.App)
-	if review.Listing != nil && (subject == nil || subject.OfListing) {
+	if subject != nil && subject.OfListing() {
 		var live console.Revision
-		if review.Listing.Live != nil {
-			live = *review.Listing.Live
+		if review.Live() != nil {
+			live = *review.Live()
 		}
-		view.Rows = append(view.Rows, compareListings(live, review.Listing.Revision)...)
+		view.Rows = append(view.Rows, compareListings(live, *subject.Revision)...)
 	}
 	reviewer, err := v.user(view.Subject.ReviewerID)
 	if err != nil {
@@ -182,7 +182,7 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 		view.MayEnd = !view.MayTake && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == oauthserver.UserSuspended)
 	default:
 		view.MayTake = review.App.OrganizationID == "" && review.MayBeSubmitted()
-		if view.MayTake && subject != nil && !subject.OfListing { // a new review is of the app as it is
+		if view.MayTake && subject != nil && !subject.OfListing() { // a new review is of the app as it is
 			view.Rows = compareApps(review.App.ReviewedAs, review.App.Profile())
 		}
 	}

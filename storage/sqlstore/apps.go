@@ -62,10 +62,8 @@ func (r *appRow) value() (oauthserver.App, error) {
 		return r.app, err
 	}
 	r.app.DocumentFetchedAt, r.app.DocumentFreshUntil, r.app.CreatedAt = fromMS(r.fetched), fromMS(r.freshUntil), fromMS(r.created)
-	if r.app.Reviewed {
-		if r.app.ReviewedAs, err = r.reviewedAs.value(); err != nil {
-			return r.app, err
-		}
+	if r.app.ReviewedAs, err = r.reviewedAs.value(); err != nil {
+		return r.app, err
 	}
 	return r.app, decoded(stored{r.scopes, &r.app.Scopes})
 }
@@ -142,10 +140,18 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 			return oauthserver.ErrDeactivated
 		}
 		next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt, next.Version = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt, app.Version+1
-		changed = next
-		return tx.saveApp(ctx, next)
+		changed = reviewedAsItIs(next)
+		return tx.saveApp(ctx, changed)
 	})
 	return changed, wrap("update app", err)
+}
+
+// reviewedAsItIs completes an app that is reviewed and does not say as what.
+func reviewedAsItIs(a oauthserver.App) oauthserver.App {
+	if a.Reviewed && a.ReviewedAs.IsEmpty() {
+		a.ReviewedAs = a.Profile()
+	}
+	return a
 }
 
 func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {

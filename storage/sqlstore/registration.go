@@ -18,10 +18,7 @@ func (s *Store) CreateRegistrationToken(ctx context.Context, t oauthserver.Regis
 
 // RegisterApp implements oauthserver.RegistrationStore.
 func (s *Store) RegisterApp(ctx context.Context, r oauthserver.Registration) (oauthserver.App, error) {
-	app := r.App
-	if app.Reviewed && app.ReviewedAs.IsEmpty() {
-		app.ReviewedAs = app.Profile()
-	}
+	app := reviewedAsItIs(r.App)
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if r.Token != nil {
 			err := tx.one(ctx, `UPDATE partnerkit_registration_token SET used_at = $2
