@@ -17,12 +17,13 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
-// quick are the packages whose mutants go test runs: they build in no time.
+// quick are the packages whose mutants CI runs: they build in no time.
 var quick = []string{"./internal/secret", "./ratelimit", "./webhooks/signature"}
 
 // Every mutant is killed: the rule's own test passes without it, and fails with it.
 // In this folder go test prints how.
 func TestMutants(t *testing.T) {
+	testenv.Long(t)
 	all := load(t)
 	if !testenv.Proving() {
 		all = slices.DeleteFunc(all, func(m mutant) bool { return !slices.Contains(quick, m.pkg) })
