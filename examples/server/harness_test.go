@@ -6,19 +6,19 @@ import (
 	"context"
 	_ "embed" // for the demo
 	"encoding/json"
-	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // demo is the fixtures that are embedded.
@@ -256,16 +256,8 @@ func (r *harness) session(userID, businessID string) *http.Client {
 	return b
 }
 
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
-
 // form is the hidden fields of a page.
-func (a response) form() url.Values {
-	fields := url.Values{}
-	for _, match := range hiddenField.FindAllStringSubmatch(a.body, -1) {
-		fields.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
-	}
-	return fields
-}
+func (a response) form() url.Values { return servertest.Form(a.body) }
 
 // file writes a file of the test's own.
 func file(t *testing.T, name, text string) string {

@@ -2,7 +2,6 @@ package servertest
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,34 +30,24 @@ func fixtures(t testing.TB, partnerURL string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return writeFixtures(t, []byte(strings.ReplaceAll(string(demo), DemoURL, partnerURL)))
+}
+
+// WriteFixtures writes data as a file for the flag -fixtures, and returns its path.
+func WriteFixtures(t testing.TB, data any) string {
+	t.Helper()
+	text, err := json.Marshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeFixtures(t, text)
+}
+
+func writeFixtures(t testing.TB, text []byte) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "fixtures.json")
-	moved := strings.ReplaceAll(string(demo), DemoURL, partnerURL)
-	if err := os.WriteFile(path, []byte(moved), 0o600); err != nil { //nolint:gosec // a folder of the test's
+	if err := os.WriteFile(path, text, 0o600); err != nil { //nolint:gosec // a folder of the test's
 		t.Fatal(err)
 	}
 	return path
-}
-
-// Dev makes a call of /dev and reads its response into out, which may be nil.
-func (s *Server) Dev(path, body string, out any) {
-	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.API+"/dev/"+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		s.t.Fatalf("/dev/%s: %s", path, res.Status)
-	}
-	if out == nil {
-		return
-	}
-	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
-		s.t.Fatal(err)
-	}
 }

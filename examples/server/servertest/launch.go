@@ -56,34 +56,60 @@ var program = sync.OnceValues(func() (string, error) {
 // Main is for TestMain: it runs the tests, and fails when a goroutine is left.
 func Main(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// Config says how a server is launched. The zero Config launches it with the demo in a
+// database in memory.
+type Config struct {
+	Flags []string // beside, or instead of, those that Launch sets
+	Env   []string // variables beside those of the test
+	// LogFile is the file that the log is appended to. Empty: it is kept in memory.
+	LogFile string
+	// OSAttributes are those of the process.
+	OSAttributes *syscall.SysProcAttr
+}
+
 // Process is a server that runs until Stop.
 type Process struct {
-	API, App string // public URLs, from its ready line
-	Metrics  string // the URL, where they are served
+	API, App string    // public URLs, from its ready line
+	Metrics  string    // the URL, where they are served
+	Began    time.Time // when it was started
 	command  *exec.Cmd
 	log      *log
+	logFile  string
 }
 
 // Launch starts a server with a database of its own, and more flags, and waits until it
 // is ready. It is for examples, which have no testing.TB; tests have [Start].
-func Launch(flags ...string) (*Process, error) {
+func Launch(flags ...string) (*Process, error) { return Config{Flags: flags}.Launch() }
+
+// Launch starts a server and waits until it is ready.
+func (c Config) Launch() (*Process, error) {
 	path, err := program()
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, flags...)
-	p := &Process{command: exec.CommandContext(context.Background(), path, args...), log: &log{}} //nolint:gosec // likewise
-	p.command.Stderr = p.log
+	args := append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, c.Flags...)
+	p := &Process{command: exec.CommandContext(context.Background(), path, args...), log: &log{}, logFile: c.LogFile} //nolint:gosec // likewise
+	p.command.Env, p.command.SysProcAttr, p.command.Stderr = append(os.Environ(), c.Env...), c.OSAttributes, p.log
+	if c.LogFile != "" {
+		file, err := os.OpenFile(c.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close() // the process has its own
+		p.command.Stderr = file
+	}
 	out, err := p.command.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
+	p.Began = time.Now()
 	if err := p.command.Start(); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err = errors.Join(err, json.Unmarshal(line, p)); err != nil {
-		return nil, errors.Join(fmt.Errorf("ready line %q: %w", line, err), p.Stop())
+		text := p.Log()
+		return nil, errors.Join(fmt.Errorf("ready line %q: %w\n%s", line, err, text[max(0, len(text)-3000):]), p.Stop())
 	}
 	return p, nil
 }
@@ -95,6 +121,9 @@ func (p *Process) Stop() error {
 	}
 	return p.command.Wait()
 }
+
+// PID returns the id of the process.
+func (p *Process) PID() int { return p.command.Process.Pid }
 
 // Signal sends the server a signal.
 func (p *Process) Signal(signal os.Signal) error { return p.command.Process.Signal(signal) }
@@ -108,8 +137,17 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Log returns the output of the server on standard error.
-func (p *Process) Log() string { return p.log.String() }
+// Log returns the output of the server on standard error, and what its LogFile had before.
+func (p *Process) Log() string {
+	if p.logFile == "" {
+		return p.log.String()
+	}
+	text, err := os.ReadFile(p.logFile)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
 
 var listening = regexp.MustCompile(`msg=listening api="?(\S+?)"? .*app="?(\S+?)"?\s`)
 
@@ -117,8 +155,9 @@ var listening = regexp.MustCompile(`msg=listening api="?(\S+?)"? .*app="?(\S+?)"
 // of its public URLs when these are given as flags.
 func (p *Process) Listening() (api, app string, err error) {
 	for range 1000 { // the line is written before the ready line, and comes by another way
-		if found := listening.FindStringSubmatch(p.Log()); found != nil {
-			return "http://" + found[1], "http://" + found[2], nil
+		if all := listening.FindAllStringSubmatch(p.Log(), -1); len(all) > 0 {
+			last := all[len(all)-1] // of earlier servers, if they have the same log
+			return "http://" + last[1], "http://" + last[2], nil
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -3,15 +3,15 @@ package interop_test
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // person is a signed-in user with a browser who approves the requests of apps.
@@ -21,25 +21,11 @@ type person struct {
 }
 
 func (s *server) person() (*person, error) {
-	jar, err := cookiejar.New(nil)
+	b, err := servertest.SignIn(http.DefaultClient, s.API, s.App, "usr_owner", "biz_live")
 	if err != nil {
 		return nil, err
 	}
-	p := &person{s, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	var session struct{ Cookie string }
-	if err := s.dev("sessions", `{"userId": "usr_owner", "businessId": "biz_live"}`, &session); err != nil {
-		return nil, err
-	}
-	cookie, err := http.ParseSetCookie(session.Cookie)
-	if err != nil {
-		return nil, err
-	}
-	app, err := url.Parse(s.App)
-	if err != nil {
-		return nil, err
-	}
-	jar.SetCookies(app, []*http.Cookie{cookie})
-	return p, nil
+	return &person{s, b.Client}, nil
 }
 
 // allow opens the consent page and returns where the browser is sent from there.
@@ -62,17 +48,12 @@ func (p *person) allowDevice(userCode string) error {
 	return err
 }
 
-var (
-	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
-	business    = regexp.MustCompile(`value="(biz_[a-z]+)"`)
-)
+var business = regexp.MustCompile(`value="(biz_[a-z]+)"`)
 
 // decision is what the button Allow sends, for the first business that is offered.
 func decision(page string) url.Values {
-	form := url.Values{"decision": {"allow"}}
-	for _, match := range hiddenField.FindAllStringSubmatch(page, -1) {
-		form.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
-	}
+	form := servertest.Form(page)
+	form.Set("decision", "allow")
 	if offered := business.FindStringSubmatch(page); offered != nil {
 		form.Set("business_id", offered[1])
 	}

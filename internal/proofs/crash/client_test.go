@@ -3,18 +3,16 @@
 package crash_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // client is a program of a partner. Each client has its own address, because limits count
@@ -23,28 +21,24 @@ type client struct {
 	*fixture
 	rng   *rand.Rand
 	until chan struct{} // closed: it begins nothing more
-	http  http.Client
+	http  *http.Client
 }
 
-// newAddress gives every client another one.
-var newAddress atomic.Uint32
-
 func (w *fixture) client(name string, until chan struct{}) *client {
-	c := &client{fixture: w, rng: w.random(name), until: until}
-	c.http = http.Client{
-		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	c.move()
-	return c
+	return &client{fixture: w, rng: w.random(name), until: until, http: newHTTP()}
 }
 
 // move gives the client another address.
 func (c *client) move() {
 	c.http.CloseIdleConnections()
-	n := newAddress.Add(1)
-	from := &net.TCPAddr{IP: net.IPv4(127, 1+byte(n>>16), byte(n>>8), byte(n))}
-	c.http.Transport = &http.Transport{DialContext: (&net.Dialer{LocalAddr: from, Timeout: time.Second}).DialContext}
+	c.http = newHTTP()
+}
+
+// newHTTP returns a client with another address.
+func newHTTP() *http.Client {
+	c := servertest.NewClient()
+	c.Timeout = 30 * time.Second
+	return c
 }
 
 // isOver reports whether the client must not start another operation.
@@ -79,24 +73,18 @@ type call struct {
 }
 
 // response is the response to a call. Its status is 0 if there was no complete response.
-type response struct {
-	status int
-	header http.Header
-	body   []byte
-}
+type response struct{ servertest.Response }
 
-func (a response) isOK() bool      { return a.status >= 200 && a.status < 400 }
-func (a response) isLimited() bool { return a.status == http.StatusTooManyRequests }
+func (a response) isOK() bool      { return a.Status >= 200 && a.Status < 400 }
+func (a response) isLimited() bool { return a.Status == http.StatusTooManyRequests }
 
 // isUnknown reports whether the operation may or may not have happened. A 5xx may be a
 // commit whose response was lost.
-func (a response) isUnknown() bool { return a.status == 0 || a.status >= 500 }
-
-func (a response) String() string { return fmt.Sprintf("%d %.300s", a.status, a.body) }
+func (a response) isUnknown() bool { return a.Status == 0 || a.Status >= 500 }
 
 // read decodes the body.
 func (a response) read(out any) {
-	if err := json.Unmarshal(a.body, out); err != nil {
+	if err := a.Decode(out); err != nil {
 		panic(fmt.Sprintf("%v: %v", err, a))
 	}
 }
@@ -107,7 +95,7 @@ func (a response) oauthError() string {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	_ = json.Unmarshal(a.body, &e)
+	_ = a.Decode(&e)
 	return strings.TrimSuffix(e.Error+": "+e.Description, ": ")
 }
 
@@ -136,40 +124,33 @@ func (c *client) try(in call) response {
 		}
 	}
 	r := in.request(n)
-	res, err := c.http.Do(r)
+	got, err := servertest.Send(c.http, r)
 	if err != nil {
 		c.pending.Add(1)
 		return response{}
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.pending.Add(1)
-		return response{}
-	}
-	a := response{res.StatusCode, res.Header, body}
+	a := response{got}
 	c.checkShape(in, a)
 	return a
 }
 
 func (in call) request(n *node) *http.Request {
-	var body io.Reader
-	contentType := ""
+	var body, contentType string
 	switch {
 	case in.form != nil:
-		body, contentType = strings.NewReader(in.form.Encode()), "application/x-www-form-urlencoded"
+		body, contentType = in.form.Encode(), servertest.FormType
 	case in.json != nil:
 		data, err := json.Marshal(in.json)
 		if err != nil {
 			panic(err)
 		}
-		body, contentType = bytes.NewReader(data), "application/json"
+		body, contentType = string(data), "application/json"
 	}
 	host := n.API
 	if in.onApp {
 		host = n.App
 	}
-	r, err := http.NewRequestWithContext(context.Background(), in.method, host+in.path, body)
+	r, err := servertest.NewRequest(context.Background(), in.method, host+in.path, body)
 	if err != nil {
 		panic(err)
 	}
@@ -193,12 +174,12 @@ func (in call) request(n *node) *http.Request {
 // checkShape checks that errors have the format of their host (ERR-01, OERR-01). An
 // internal error is a violation if only our own processes are killed.
 func (c *client) checkShape(in call, a response) {
-	if a.status < 400 {
+	if a.Status < 400 {
 		return
 	}
-	if a.status >= 500 {
+	if a.Status >= 500 {
 		c.faults.Add(1)
-		if !c.mayFault.Load() && a.status != http.StatusServiceUnavailable { // 503: the machine is too slow
+		if !c.mayFault.Load() && a.Status != http.StatusServiceUnavailable { // 503: the machine is too slow
 			c.violation("%s %s: %v, and nothing else had failed", in.method, in.path, a)
 		}
 	}
@@ -210,15 +191,15 @@ func (c *client) checkShape(in call, a response) {
 		Message    any
 		Error      string
 	}
-	if err := json.Unmarshal(a.body, &body); err != nil || body.Error == "" || a.header.Get("Cache-Control") != "no-store" {
+	if err := a.Decode(&body); err != nil || body.Error == "" || a.Header.Get("Cache-Control") != "no-store" {
 		c.violation("%s %s: %v is of no shape", in.method, in.path, a)
 		return
 	}
 	isOAuth := strings.HasPrefix(in.path, "/oauth/")
 	switch {
-	case isOAuth && (body.StatusCode != 0 || a.status >= 500 && body.Error != "server_error"):
+	case isOAuth && (body.StatusCode != 0 || a.Status >= 500 && body.Error != "server_error"):
 		c.violation("%s %s: %v is not of the OAuth shape", in.method, in.path, a)
-	case !isOAuth && (body.StatusCode != a.status || body.Message == nil):
+	case !isOAuth && (body.StatusCode != a.Status || body.Message == nil):
 		c.violation("%s %s: %v is not of the standard shape", in.method, in.path, a)
 	}
 }

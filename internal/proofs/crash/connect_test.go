@@ -3,29 +3,18 @@
 package crash_test
 
 import (
-	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // tokens are the tokens of a grant.
 type tokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
-}
-
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
-
-// filled returns the form of a page with the values that the server filled in.
-func filled(page []byte) url.Values {
-	form := url.Values{}
-	for _, match := range hiddenField.FindAllStringSubmatch(string(page), -1) {
-		form.Add(html.UnescapeString(match[1]), html.UnescapeString(match[2]))
-	}
-	return form
 }
 
 // signIn returns the cookie of a new session, or "" if the server did not respond.
@@ -42,7 +31,7 @@ func (c *client) signIn(business string) string {
 // visit opens a page with the cookie of a session. A kill must not end a session.
 func (c *client) visit(method, path, cookie string, form url.Values) response {
 	a := c.send(call{method: method, path: path, onApp: true, cookie: cookie, form: form})
-	if strings.HasPrefix(a.header.Get("Location"), "/login") {
+	if strings.HasPrefix(a.Header.Get("Location"), "/login") {
 		c.violation("%s %s: a session was lost", method, path)
 	}
 	return a
@@ -58,25 +47,25 @@ func (c *client) consent(a *app, business string) (code string) {
 	page := c.visit("GET", "/oauth/authorize?"+url.Values{
 		"response_type": {"code"}, "client_id": {a.ClientID}, "redirect_uri": {callback}, "scope": {strings.Join(a.Scopes.Names(), " ")}, "state": {"s"},
 	}.Encode(), cookie, nil)
-	if page.status != http.StatusOK {
+	if page.Status != http.StatusOK {
 		c.unexpected("the consent page", page)
 		return ""
 	}
-	form := filled(page.body)
+	form := servertest.Form(page.Body)
 	form.Set("business_id", business)
 	form.Set("decision", "allow")
 	back := c.visit("POST", "/oauth/authorize", cookie, form)
-	if back.status != http.StatusSeeOther {
+	if back.Status != http.StatusSeeOther {
 		// A form that was posted to a killed process can be posted only once.
-		if back.status != http.StatusBadRequest {
+		if back.Status != http.StatusBadRequest {
 			c.unexpected("a consent", back)
 		}
 		return ""
 	}
 	c.acked("consents")
-	to, err := url.Parse(back.header.Get("Location"))
+	to, err := url.Parse(back.Header.Get("Location"))
 	if err != nil {
-		c.violation("a consent leads to %q", back.header.Get("Location"))
+		c.violation("a consent leads to %q", back.Header.Get("Location"))
 		return ""
 	}
 	return to.Query().Get("code")
@@ -92,10 +81,7 @@ func (c *client) unexpected(what string, a response) {
 
 // grant makes a request to the token endpoint.
 func (c *client) grant(a *app, kind string, pairs ...string) response {
-	form := url.Values{"grant_type": {kind}}
-	for i := 0; i < len(pairs); i += 2 {
-		form.Set(pairs[i], pairs[i+1])
-	}
+	form := servertest.Values(append(pairs, "grant_type", kind)...)
 	return c.send(call{method: "POST", path: "/oauth/token", as: a, form: form})
 }
 

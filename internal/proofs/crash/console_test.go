@@ -55,7 +55,7 @@ func (d *developer) make(c *client) {
 	a := c.send(call{method: "POST", path: d.path(), cookie: d.cookie, json: map[string]any{
 		"url": c.receiver.URL + "/" + name, "events": []string{"invoice.created"},
 	}})
-	if a.status != http.StatusCreated {
+	if a.Status != http.StatusCreated {
 		c.unexpected("a webhook", a)
 		d.life = 0 // look first whether it is there
 		return
@@ -68,7 +68,7 @@ func (d *developer) make(c *client) {
 	test, _ := c.insist(func() response {
 		return c.send(call{method: "POST", path: d.path("/", h.id, "/test"), cookie: d.cookie})
 	})
-	if test.status == http.StatusAccepted {
+	if test.Status == http.StatusAccepted {
 		var delivery struct{ ID string }
 		test.read(&delivery)
 		h.delivery = delivery.ID
@@ -84,7 +84,7 @@ func (d *developer) make(c *client) {
 func (d *developer) remove(c *client, i int) {
 	h := d.hooks[i]
 	a, isRepeated := c.insist(func() response { return c.send(call{method: "DELETE", path: d.path("/", h.id), cookie: d.cookie}) })
-	if !a.isOK() && !(isRepeated && a.status == http.StatusNotFound) {
+	if !a.isOK() && !(isRepeated && a.Status == http.StatusNotFound) {
 		c.unexpected("the end of a webhook", a)
 		return
 	}

@@ -5,6 +5,8 @@ package crash_test
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // device is a user who connects a device.
@@ -59,13 +61,13 @@ func (d *device) approve(c *client, userCode string) bool {
 		if page.isUnknown() {
 			continue
 		}
-		if page.status != http.StatusOK {
+		if page.Status != http.StatusOK {
 			if !isRepeated {
 				c.unexpected("the page of a device code", page)
 			}
 			return isRepeated
 		}
-		form := filled(page.body)
+		form := servertest.Form(page.Body)
 		form.Set("decision", "allow")
 		switch a := c.visit("POST", "/device", cookie, form); {
 		case a.isOK():

@@ -39,7 +39,7 @@ func (w *fixture) end(isPatient bool) {
 		}
 	}
 	for _, n := range w.nodes {
-		if err := n.stop(); err != nil {
+		if err := n.Stop(); err != nil {
 			w.violation("a server that was asked to stop: %v", err)
 		}
 	}
@@ -192,7 +192,7 @@ func (w *fixture) checkHistory(c *client, cookie, path string) {
 	w.Helper()
 	for ; ; time.Sleep(50 * time.Millisecond) {
 		a := c.send(call{method: "GET", path: path, cookie: cookie})
-		if a.status != http.StatusOK {
+		if a.Status != http.StatusOK {
 			w.violation("%s: %v", path, a)
 			return
 		}
@@ -264,7 +264,7 @@ func (w *fixture) checkBooks(c *client, f *feed) {
 		want  int
 	}{{turnoverLimit - sum - 1, http.StatusCreated}, {1, http.StatusCreated}, {1, http.StatusForbidden}} {
 		a := c.send(call{method: "POST", path: "/invoices", token: f.token, json: map[string]any{"number": "last", "currency": "EUR", "total": try.total}})
-		if a.status != try.want {
+		if a.Status != try.want {
 			w.violation("the plan of %s with invoices of %d: one more of %d: %v", f.business, sum, try.total, a)
 		}
 	}
@@ -280,7 +280,7 @@ func (w *fixture) list(c *client, f *feed, path string) (all []listed) {
 	w.Helper()
 	for after := ""; ; {
 		a := c.send(call{method: "GET", path: path + "?limit=100" + after, token: f.token})
-		if a.status != http.StatusOK {
+		if a.Status != http.StatusOK {
 			w.violation("%s of %s: %v", path, f.business, a)
 			return all
 		}

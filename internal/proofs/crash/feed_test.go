@@ -70,7 +70,7 @@ func (f *feed) read() error {
 		if a.isUnknown() {
 			return fmt.Errorf("events: %v", a)
 		}
-		if a.status != http.StatusOK {
+		if a.Status != http.StatusOK {
 			f.client.violation("/events of %s for %s: %v", f.business, f.app.Name, a)
 			return nil
 		}

@@ -3,14 +3,12 @@
 package crash_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/identity"
 )
 
@@ -59,13 +57,5 @@ func (w *fixture) writeFixtures(t *testing.T) string {
 	if w.abandoned != nil {
 		data.Apps = append(data.Apps, *w.abandoned)
 	}
-	text, err := json.Marshal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "fixtures.json")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return servertest.WriteFixtures(t, data)
 }

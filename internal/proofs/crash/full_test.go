@@ -93,7 +93,7 @@ func (w *fixture) checkFull() {
 				write.as, write.form = w.devices, url.Values{}
 			}
 			a := c.try(write)
-			if a.status >= 500 {
+			if a.Status >= 500 {
 				break
 			}
 			if time.Now().After(deadline) {
@@ -102,12 +102,12 @@ func (w *fixture) checkFull() {
 		}
 	}
 	for _, path := range []string{"/invoices", "/profile", "/customers"} {
-		if a := c.try(call{method: "GET", path: path, token: f.token}); a.status != http.StatusOK {
+		if a := c.try(call{method: "GET", path: path, token: f.token}); a.Status != http.StatusOK {
 			w.violation("%s on a full disk: %v", path, a)
 		}
 	}
 	a := c.try(call{method: "POST", path: "/oauth/introspect", as: f.app, form: url.Values{"token": {f.token}}})
-	if !strings.Contains(string(a.body), `"active":true`) {
+	if !strings.Contains(a.Body, `"active":true`) {
 		w.violation("introspection on a full disk: %v", a)
 	}
 }

@@ -98,7 +98,7 @@ func (w *fixture) firstResponse(n *node) time.Duration {
 	f := w.feeds[0]
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if a := c.try(call{method: "GET", path: "/profile", token: f.token, to: n}); a.isOK() || a.isLimited() {
-			return time.Since(n.began)
+			return time.Since(n.Began)
 		}
 	}
 	w.Fatal("it does not answer", w.logTail())

@@ -23,7 +23,7 @@ func (m *mover) act(c *client) {
 	case a.isOK():
 		m.left++
 		c.acked("uninstalls")
-	case isRepeated && a.status == http.StatusNotFound:
+	case isRepeated && a.Status == http.StatusNotFound:
 		m.left++ // the first request succeeded
 	default:
 		c.unexpected("an uninstall", a)

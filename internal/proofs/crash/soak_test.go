@@ -6,14 +6,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
 )
 
@@ -62,7 +61,7 @@ func TestSoakNodes(t *testing.T) {
 	}
 
 	began, renewed := time.Now(), time.Now()
-	var warm held
+	var warm servertest.Usage
 	logged := began
 	for round := 0; time.Since(began) < long; round++ {
 		time.Sleep(every)
@@ -71,7 +70,7 @@ func TestSoakNodes(t *testing.T) {
 			w.renew()
 			renewed = time.Now()
 		}
-		if warm.memory == 0 && time.Since(began) > long/4 {
+		if warm.RSS == 0 && time.Since(began) > long/4 {
 			warm = w.heldBy(w.nodes[0])
 		}
 		if time.Since(logged) > long/12 {
@@ -81,7 +80,7 @@ func TestSoakNodes(t *testing.T) {
 	}
 	last := w.heldBy(w.nodes[0])
 	rows := w.deadRows(postgres)
-	if last.memory > warm.memory+moreMemory || last.descriptors > warm.descriptors+moreDescriptors {
+	if last.RSS > warm.RSS+moreMemory || last.Descriptors > warm.Descriptors+moreDescriptors {
 		w.violation("the surviving node grew from %v to %v", warm, last)
 	}
 	w.end(true)
@@ -129,33 +128,16 @@ func (w *fixture) renew() {
 	}
 }
 
-// held is the resources of a node.
-type held struct{ memory, descriptors int64 }
-
-func (h held) String() string {
-	return fmt.Sprintf("%d MiB and %d descriptors", h.memory>>20, h.descriptors)
-}
-
-// heldBy reads the resources of a process from /proc.
-func (w *fixture) heldBy(n *node) (h held) {
+// heldBy returns the resources of a node.
+func (w *fixture) heldBy(n *node) servertest.Usage {
 	w.Helper()
-	dir := fmt.Sprintf("/proc/%d", n.cmd.Process.Pid)
-	status, err := os.ReadFile(dir + "/status")
+	c := w.client("usage", nil)
+	defer c.http.CloseIdleConnections()
+	held, err := n.Usage(c.http)
 	if err != nil {
 		w.Fatal(err)
 	}
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmRSS:" {
-			kilobytes, _ := strconv.ParseInt(fields[1], 10, 64)
-			h.memory = kilobytes << 10
-		}
-	}
-	open, err := os.ReadDir(dir + "/fd")
-	if err != nil || h.memory == 0 {
-		w.Fatalf("no figures of node %d: %v", n.cmd.Process.Pid, err)
-	}
-	h.descriptors = int64(len(open))
-	return h
+	return held
 }
 
 // deadRows checks that autovacuum keeps up with every table, and describes the worst table.

@@ -3,7 +3,6 @@
 package crash_test
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 	"time"
@@ -90,17 +89,17 @@ func (w *writer) write(c *client, t *attempt) {
 	t.made++
 	a := c.send(t.call)
 	switch {
-	case a.status == http.StatusCreated:
+	case a.Status == http.StatusCreated:
 		w.accept(c, t, a)
 		if c.rng.IntN(20) == 0 { // IDEM-01
-			if again := c.send(t.call); !again.isUnknown() && !again.isLimited() && !bytes.Equal(again.body, a.body) {
+			if again := c.send(t.call); !again.isUnknown() && !again.isLimited() && again.Body != a.Body {
 				c.violation("the key of %s gives %v, and gave %v", t.records[0].mark, again, a)
 			}
 		}
 	case a.isUnknown() || a.isLimited():
 		t.lost = time.Now()
 		w.later(t, 50*time.Millisecond)
-	case a.status == http.StatusConflict && t.made > 1:
+	case a.Status == http.StatusConflict && t.made > 1:
 		if since := time.Since(t.lost); since > keyLease+10*time.Second {
 			c.violation("%v after its request has died the key of %s is taken: %v", since, t.records[0].mark, a)
 			return
@@ -153,7 +152,7 @@ func (w *writer) accept(c *client, t *attempt, a response) {
 func (w *writer) plain(c *client) {
 	r := c.asks(w.name, w.business, "invoice.created", 5)
 	a := c.send(call{method: "POST", path: "/invoices", token: w.access, json: r.body()})
-	if a.status != http.StatusCreated {
+	if a.Status != http.StatusCreated {
 		c.unexpected("an invoice", a)
 		return
 	}
@@ -211,7 +210,7 @@ func (w *writer) readNote(c *client, id, was, asked string) (now string, ok bool
 		now = values.Data[0].Value
 	}
 	if len(values.Data) > 1 || now != was && now != asked {
-		c.violation("app data of %s: %s, want %q or %q", id, a.body, was, asked)
+		c.violation("app data of %s: %s, want %q or %q", id, a.Body, was, asked)
 	}
 	return now, true
 }

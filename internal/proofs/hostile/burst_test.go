@@ -3,7 +3,6 @@
 package hostile_test
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
@@ -54,20 +54,7 @@ func TestBurst_DLV06(t *testing.T) {
 	}
 	t.Run("SQLite", func(t *testing.T) { testBurst(t, nil, apps, hooks, invoices) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		url, schema := testenv.Postgres(t)
-		db, err := sql.Open("pgx", url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.ExecContext(t.Context(), `CREATE SCHEMA "`+schema+`"`); err != nil {
-			t.Fatal(err)
-		}
-		separator := "?"
-		if strings.Contains(url, "?") {
-			separator = "&"
-		}
-		testBurst(t, []string{"PARTNERKIT_DB=" + url + separator + "search_path=" + schema}, apps, hooks, invoices)
+		testBurst(t, []string{"PARTNERKIT_DB=" + testenv.PostgresURL(t)}, apps, hooks, invoices)
 	})
 }
 
@@ -144,10 +131,10 @@ func (b *burst) burst(n int) {
 	for i := range all {
 		all[i] = fmt.Sprintf(`{"number":"B-%d","currency":"EUR","total":100}`, i)
 	}
-	client := newClient()
+	client := servertest.NewClient()
 	defer client.CloseIdleConnections()
 	got, err := send(client, http.MethodPost, b.API+"/invoices/bulk-import", "application/json", `{"invoices":[`+strings.Join(all, ",")+`]}`, "Authorization", "Bearer "+b.importer)
-	if err != nil || got.status != http.StatusCreated {
+	if err != nil || got.Status != http.StatusCreated {
 		b.Fatalf("import: %v, %v", got, err)
 	}
 }
@@ -168,7 +155,7 @@ func (b *burst) measure(enough func() bool) measured {
 	var wg sync.WaitGroup
 	for i, token := range b.bystanders {
 		wg.Go(func() {
-			client := newClient()
+			client := servertest.NewClient()
 			defer client.CloseIdleConnections()
 			time.Sleep(time.Duration(i) * 25 * time.Millisecond)
 			tick := time.NewTicker(250 * time.Millisecond)
@@ -177,10 +164,10 @@ func (b *burst) measure(enough func() bool) measured {
 				began := time.Now()
 				got, err := send(client, http.MethodPost, b.API+"/invoices", "application/json", fmt.Sprintf(`{"number":"Q-%d-%d","currency":"EUR","total":100}`, i, n), "Authorization", "Bearer "+token)
 				took := time.Since(began)
-				if err != nil || got.status != http.StatusCreated {
+				if err != nil || got.Status != http.StatusCreated {
 					b.p.Violation("POST /invoices: %v, %v", got, err)
 				} else {
-					b.responded(got.text("id"), time.Now())
+					b.responded(got.Text("id"), time.Now())
 				}
 				mu.Lock()
 				calls = append(calls, took)

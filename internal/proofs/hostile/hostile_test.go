@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
@@ -45,7 +46,7 @@ func TestHostile(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := v.usage()
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", v.process.Pid), []byte("5"), 0); err != nil {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", v.PID()), []byte("5"), 0); err != nil {
 		t.Logf("the peak counts from the start: %v", err)
 	}
 	t.Run("all", func(t *testing.T) {
@@ -58,7 +59,7 @@ func TestHostile(t *testing.T) {
 		t.Run("idle", func(t *testing.T) { t.Parallel(); in.on(t).idle() })
 		t.Run("receivers", func(t *testing.T) { t.Parallel(); in.on(t).receivers(developer, modes) })
 	})
-	peak := v.status("VmHWM")
+	peak := v.peakMemory()
 	person.CloseIdleConnections()
 	developer.CloseIdleConnections()
 	after := v.settled(before)
@@ -66,10 +67,10 @@ func TestHostile(t *testing.T) {
 	p := proof.Begin(t, "Memory, goroutines and descriptors under hostile clients", "measures")
 	p.Tried(3)
 	p.Notef("before %v; at most RSS %d MiB; after %v", before, peak>>20, after)
-	if peak > before.rss+mostMemory {
-		p.Violation("it took %d MiB, and %d MiB before", peak>>20, before.rss>>20)
+	if peak > before.RSS+mostMemory {
+		p.Violation("it took %d MiB, and %d MiB before", peak>>20, before.RSS>>20)
 	}
-	v.on(t).wantSilentLog(person.cookie, developer.cookie, access.access, access.refresh, other.access, other.refresh)
+	v.on(t).wantSilentLog(person.session.Cookie, developer.session.Cookie, access.access, access.refresh, other.access, other.refresh)
 }
 
 // on returns the victim for a subtest.
@@ -119,10 +120,10 @@ func (v *victim) request(p *proof.Proof, origin, name, request string) {
 
 // isServing checks that both hosts respond.
 func (v *victim) isServing(p *proof.Proof) {
-	client := newClient()
+	client := servertest.NewClient()
 	defer client.CloseIdleConnections()
 	for _, address := range []string{v.API + "/readyz", v.App + "/readyz", v.API + "/.well-known/oauth-authorization-server"} {
-		if got, err := send(client, http.MethodGet, address, "", ""); err != nil || got.status != http.StatusOK {
+		if got, err := send(client, http.MethodGet, address, "", ""); err != nil || got.Status != http.StatusOK {
 			p.Violation("%s: %v, %v", address, got, err)
 		}
 	}
@@ -132,7 +133,7 @@ func (v *victim) isServing(p *proof.Proof) {
 func (v *victim) bodies(person *browser, token string) {
 	p := proof.Begin(v, "Odd bodies", "requests")
 	bearer := []string{"Authorization", "Bearer " + token}
-	session := []string{"Cookie", person.cookie}
+	session := []string{"Cookie", person.session.Cookie}
 	type endpoint struct {
 		method, address string
 		headers         []string
@@ -147,10 +148,10 @@ func (v *victim) bodies(person *browser, token string) {
 		{"POST", v.API + "/dev/events", nil}, {"POST", v.API + "/dev/sessions", nil},
 		{"POST", v.App + "/login", nil}, {"POST", v.App + "/device", session}, {"POST", v.App + "/oauth/authorize", session}, {"POST", v.App + "/developer/apps", session}, {"POST", v.App + "/businesses", session},
 	}
-	client := newClient()
+	client := servertest.NewClient()
 	for name, body := range oddBodies() {
 		client.CloseIdleConnections()
-		client = newClient()
+		client = servertest.NewClient()
 		for _, e := range endpoints {
 			headers := e.headers
 			if body.encoding != "" {
@@ -165,7 +166,7 @@ func (v *victim) bodies(person *browser, token string) {
 				}
 				continue
 			}
-			if problem := got.problem(); problem != "" || got.status < 300 && !isHarmless(e.address) {
+			if problem := got.problem(); problem != "" || got.Status < 300 && !isHarmless(e.address) {
 				p.Violation("%s to %s %s: %s: %v", name, e.method, e.address, problem, got)
 			}
 		}

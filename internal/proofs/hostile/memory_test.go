@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
@@ -114,12 +115,12 @@ func (v *victim) peak(from int, before cycle) cycle {
 // collected makes the server collect what earlier requests left, by requests that allocate
 // and keep nothing: it waits for three cycles that begin with a small heap.
 func (v *victim) collected() {
-	client := newClient()
+	client := servertest.NewClient()
 	defer client.CloseIdleConnections()
 	body := strings.Repeat(" ", 900<<10) + "]"
 	small := func(c cycle) bool { return c.heap-c.live < 8<<20 }
 	for from := len(v.log()); ; {
-		if got, err := send(client, http.MethodPost, v.API+"/dev/clock", "application/json", body); err != nil || got.status != http.StatusBadRequest {
+		if got, err := send(client, http.MethodPost, v.API+"/dev/clock", "application/json", body); err != nil || got.Status != http.StatusBadRequest {
 			v.Fatal(got, err)
 		}
 		if all := v.cycles(from); len(all) > 2 && small(all[len(all)-1]) && small(all[len(all)-2]) && small(all[len(all)-3]) {
@@ -206,7 +207,7 @@ func (v *victim) targets(data fixtures.Data) []target {
 		v.Fatal(err)
 	}
 	defer person.CloseIdleConnections()
-	session := "Cookie: " + person.cookie + "\r\n"
+	session := "Cookie: " + person.session.Cookie + "\r\n"
 	var all []target
 	const mebibyte = 1 << 20
 	for i, c := range []struct {

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // dial connects to one of the hosts from a new address.
@@ -20,7 +22,7 @@ func (v *victim) dial(origin string) net.Conn {
 	if err != nil {
 		v.Fatal(err)
 	}
-	conn, err := newDialer().Dial("tcp", u.Host)
+	conn, err := servertest.NewDialer().Dial("tcp", u.Host)
 	if err != nil {
 		v.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func (v *victim) raw(origin, request string) []response {
 			break
 		}
 		body, err := io.ReadAll(res.Body)
-		all = append(all, response{res.StatusCode, res.Header, body})
+		all = append(all, response{servertest.Response{Status: res.StatusCode, Header: res.Header, Body: string(body)}})
 		if err != nil || res.Close {
 			break
 		}
@@ -60,14 +62,14 @@ func (v *victim) raw(origin, request string) []response {
 // send: an internal error, or an error in another format than ERR-02 and OERR-01 require.
 // Pages must show an alert.
 func (a response) problem() (problem string) {
-	contentType := a.header.Get("Content-Type")
+	contentType := a.Header.Get("Content-Type")
 	switch {
-	case a.status >= 500:
+	case a.Status >= 500:
 		return "a fault"
-	case a.status < 400:
+	case a.Status < 400:
 		return ""
 	case strings.HasPrefix(contentType, "text/html"):
-		if !strings.Contains(string(a.body), `role="alert"`) || a.header.Get("X-Frame-Options") != "DENY" {
+		if !strings.Contains(a.Body, `role="alert"`) || a.Header.Get("X-Frame-Options") != "DENY" {
 			return "a page without an alert, or that can be framed"
 		}
 		return ""
@@ -79,7 +81,7 @@ func (a response) problem() (problem string) {
 		Error      string
 		Message    any
 	}
-	if err := json.Unmarshal(a.body, &members); err != nil || members.Error == "" || members.Message == nil || members.StatusCode != 0 && members.StatusCode != a.status {
+	if err := json.Unmarshal([]byte(a.Body), &members); err != nil || members.Error == "" || members.Message == nil || members.StatusCode != 0 && members.StatusCode != a.Status {
 		return "an error of another shape"
 	}
 	return ""

@@ -127,14 +127,14 @@ func hostileReceivers(t *testing.T) map[string]string {
 func (v *victim) receivers(developer *browser, where map[string]string) {
 	p := proof.Begin(v, "Hostile receivers and document hosts", "answers")
 	recorded, err := send(developer.Client, http.MethodPost, v.API+"/dev/events", "application/json", `{"businessId":"biz_1","type":"invoice.created","data":{"id":"inv_1"}}`)
-	if err != nil || recorded.status != http.StatusOK {
+	if err != nil || recorded.Status != http.StatusOK {
 		v.Fatalf("record: %v, %v", recorded, err)
 	}
 	for name, address := range where {
 		query := url.Values{"response_type": {"code"}, "client_id": {address}, "redirect_uri": {redirectURI}, "scope": {scopes}}
-		got, err := developer.do(http.MethodGet, v.App+"/oauth/authorize?"+query.Encode(), "", "")
+		got, err := developer.get(v.App + "/oauth/authorize?" + query.Encode())
 		p.Tried(1)
-		if err != nil || got.status != http.StatusBadRequest || !strings.Contains(string(got.body), "Invalid client_id") || got.problem() != "" {
+		if err != nil || got.Status != http.StatusBadRequest || !strings.Contains(got.Body, "Invalid client_id") || got.problem() != "" {
 			p.Violation("a document from %s: %v, %v", name, got, err)
 		}
 	}
@@ -155,12 +155,12 @@ func (v *victim) wantDelivery(p *proof.Proof, developer *browser, mode string) {
 	var last response
 	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		var err error
-		if last, err = developer.do(http.MethodGet, address, "", ""); err != nil || last.status != http.StatusOK {
+		if last, err = developer.get(address); err != nil || last.Status != http.StatusOK {
 			p.Violation("%s: %v, %v", mode, last, err)
 			return
 		}
 		var list struct{ Data []struct{ Status string } }
-		if err := json.Unmarshal(last.body, &list); err != nil {
+		if err := json.Unmarshal([]byte(last.Body), &list); err != nil {
 			p.Violation("%s: %v", mode, err)
 			return
 		}

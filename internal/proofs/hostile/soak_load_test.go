@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
 // partner connects one app after the other to a business, works with it, and leaves. That
@@ -21,15 +23,15 @@ func (s *soak) partner(i int, until time.Time) {
 		b, got, err := s.connect(a, userID, businessID)
 		if errors.Is(err, errLimited) {
 			// A fast machine uses up an app's 600 token requests before the minute is over.
-			s.note("connect", response{status: http.StatusTooManyRequests}, nil, http.StatusTooManyRequests)
+			s.note("connect", response{servertest.Response{Status: http.StatusTooManyRequests}}, nil, http.StatusTooManyRequests)
 			time.Sleep(time.Second)
 			continue
 		}
-		s.note("connect", response{status: http.StatusOK}, err, http.StatusOK)
+		s.note("connect", response{servertest.Response{Status: http.StatusOK}}, err, http.StatusOK)
 		if err != nil {
 			return
 		}
-		s.keep(b.cookie, got.access, got.refresh)
+		s.keep(b.session.Cookie, got.access, got.refresh)
 		for range 3 {
 			if time.Now().After(until) {
 				break
@@ -63,10 +65,10 @@ func (s *soak) calls(client *http.Client, token string) {
 	invoice := fmt.Sprintf(`{"number":%q,"currency":"EUR","total":100}`, key)
 	first := call("write", http.MethodPost, "/invoices", invoice, http.StatusCreated, "Idempotency-Key", key)
 	again := call("write again", http.MethodPost, "/invoices", invoice, http.StatusCreated, "Idempotency-Key", key)
-	if first.status == http.StatusCreated && again.status == http.StatusCreated && first.text("id") != again.text("id") {
-		s.proof.Violation("a key made %s and %s", first.text("id"), again.text("id"))
+	if first.Status == http.StatusCreated && again.Status == http.StatusCreated && first.Text("id") != again.Text("id") {
+		s.proof.Violation("a key made %s and %s", first.Text("id"), again.Text("id"))
 	}
-	if id := first.text("id"); id != "" {
+	if id := first.Text("id"); id != "" {
 		call("read", http.MethodGet, "/invoices/"+id, "", http.StatusOK)
 		call("app data", http.MethodPut, "/app-data", fmt.Sprintf(`{"values":[{"resourceType":"invoice","resourceId":%q,"key":"note","value":"x"}]}`, id), http.StatusOK)
 	}
@@ -83,9 +85,9 @@ func (s *soak) device(client *http.Client, a app) {
 	if !s.note("device", begun, err, http.StatusOK) {
 		return
 	}
-	s.keep(begun.text("device_code"))
-	_, polled, err := s.token(client, a, "grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", begun.text("device_code"))
-	if s.note("poll", polled, err, http.StatusBadRequest, http.StatusTooManyRequests) && polled.status == http.StatusBadRequest && polled.text("error") != "authorization_pending" {
+	s.keep(begun.Text("device_code"))
+	_, polled, err := s.token(client, a, "grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", begun.Text("device_code"))
+	if s.note("poll", polled, err, http.StatusBadRequest, http.StatusTooManyRequests) && polled.Status == http.StatusBadRequest && polled.Text("error") != "authorization_pending" {
 		s.proof.Violation("the first poll: %v", polled)
 	}
 }
@@ -96,7 +98,7 @@ func (s *soak) console(b *browser, a app) {
 		"deliveries": s.API + "/developer/apps/" + a.ID + "/webhooks/whk_" + a.ID[len("app_"):] + "/deliveries", "analytics": s.API + "/developer/apps/" + a.ID + "/analytics?days=7",
 		"console page": s.App + "/developer/apps/" + a.ID, "settings page": s.App + "/settings/apps",
 	} {
-		got, err := b.do(http.MethodGet, address, "", "")
+		got, err := b.get(address)
 		s.note(what, got, err, http.StatusOK)
 	}
 }
@@ -104,7 +106,7 @@ func (s *soak) console(b *browser, a app) {
 // rotate refreshes the tokens, after which the old access token is rejected (REF-01).
 func (s *soak) rotate(client *http.Client, a app, old tokens) (tokens, error) {
 	fresh, got, err := s.token(client, a, "grant_type", "refresh_token", "refresh_token", old.refresh)
-	if !s.note("refresh", got, err, http.StatusOK, http.StatusTooManyRequests) || got.status != http.StatusOK {
+	if !s.note("refresh", got, err, http.StatusOK, http.StatusTooManyRequests) || got.Status != http.StatusOK {
 		return old, fmt.Errorf("refresh: %v, %v", got, err)
 	}
 	s.keep(fresh.access)
@@ -126,15 +128,15 @@ func (s *soak) leave(client *http.Client, a app, got tokens) {
 	r.SetBasicAuth(a.ClientID, string(a.ClientSecret))
 	told, err := send(client, http.MethodPost, s.API+"/oauth/introspect", formType, url.Values{"token": {got.access}}.Encode(), "Authorization", r.Header.Get("Authorization"))
 	var is struct{ Active *bool }
-	if s.note("introspect", told, err, http.StatusOK) && (json.Unmarshal(told.body, &is) != nil || is.Active == nil || *is.Active) {
-		s.proof.Violation("after its family was revoked a token is %s", told.body)
+	if s.note("introspect", told, err, http.StatusOK) && (json.Unmarshal([]byte(told.Body), &is) != nil || is.Active == nil || *is.Active) {
+		s.proof.Violation("after its family was revoked a token is %s", []byte(told.Body))
 	}
 }
 
 // nuisance sends invalid requests from many addresses.
 func (s *soak) nuisance(until time.Time) {
 	for n := 0; time.Now().Before(until); n++ {
-		client := newClient()
+		client := servertest.NewClient()
 		for what, request := range map[string]struct {
 			method, address, contentType, body string
 			want                               int

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
@@ -84,7 +85,7 @@ func TestSoak(t *testing.T) {
 	t.Logf("at the end: %v", last)
 	t.Logf("%.0f requests/s; %v; %d webhooks received", perSecond, s.counts, received.Load())
 	p.Notef("%v, %.0f/s; %v; then %v", long, perSecond, warm, last)
-	if last.rss > warm.rss+moreMemory || last.goroutines > warm.goroutines+moreGoroutines || last.fds > warm.fds+moreDescriptors {
+	if last.RSS > warm.RSS+moreMemory || last.Goroutines > warm.Goroutines+moreGoroutines || last.Descriptors > warm.Descriptors+moreDescriptors {
 		p.Violation("it grew by more than %d MiB, %d goroutines or %d descriptors", moreMemory>>20, moreGoroutines, moreDescriptors)
 	}
 	if received.Load() == 0 {
@@ -117,8 +118,8 @@ func (s *soak) run(long time.Duration) {
 }
 
 // settle waits half a second for connections to close, and returns the usage.
-func (s *soak) settle() usage {
-	var now usage
+func (s *soak) settle() servertest.Usage {
+	var now servertest.Usage
 	for range 5 {
 		time.Sleep(100 * time.Millisecond)
 		now = s.usage()
@@ -138,12 +139,12 @@ func (s *soak) note(what string, got response, err error, want ...int) bool {
 		return false
 	}
 	for _, status := range want {
-		if got.status == status && status == http.StatusTooManyRequests {
+		if got.Status == status && status == http.StatusTooManyRequests {
 			s.mu.Lock()
 			s.counts["refused by a limit"]++
 			s.mu.Unlock()
 		}
-		if got.status == status {
+		if got.Status == status {
 			return true
 		}
 	}

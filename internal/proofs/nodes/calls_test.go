@@ -1,9 +1,7 @@
 package nodes_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,27 +10,13 @@ import (
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 )
 
-// response is a response that was read. Its status is 0 if there was none.
-type response struct {
-	status int
-	header http.Header
-	body   string
-}
-
-// member returns a string member of the JSON response.
-func (a response) member(name string) string {
-	var members map[string]any
-	_ = json.Unmarshal([]byte(a.body), &members) // a body that is none has no members
-	text, _ := members[name].(string)
-	return text
-}
+// response is a response. Its status is 0 if there was none.
+type response struct{ servertest.Response }
 
 // is reports a status, and the error or code with it.
 func (a response) is(status int, code string) bool {
-	return a.status == status && (code == "" || a.member("error") == code || a.member("code") == code)
+	return a.Status == status && (code == "" || a.Text("error") == code || a.Text("code") == code)
 }
-
-func (a response) String() string { return fmt.Sprintf("%d %s", a.status, a.body) }
 
 // place is a connection of an app: one installation and one user.
 type place struct{ clientID, business, user string }
@@ -46,29 +30,18 @@ type tokens struct{ access, refresh string }
 
 // send makes a request. A failure before the response is an error of the test.
 func (c *cluster) send(client *http.Client, r *http.Request) response {
-	res, err := client.Do(r)
+	got, err := servertest.Send(client, r)
 	if err != nil {
 		c.Error(err)
-		return response{}
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.Errorf("%s %s: half an answer: %v", r.Method, r.URL, err)
-		return response{}
-	}
-	return response{res.StatusCode, res.Header, string(body)}
+	return response{got}
 }
 
 // request of a kind that has a body or none, with headers in pairs.
 func (c *cluster) request(method, address, body string, headers ...string) *http.Request {
-	r, err := http.NewRequestWithContext(c.Context(), method, address, strings.NewReader(body))
+	r, err := servertest.NewRequest(c.Context(), method, address, body, headers...)
 	if err != nil {
 		c.Error(err)
-		return nil
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
 	}
 	return r
 }
@@ -86,11 +59,7 @@ func (c *cluster) profile(n *node, access string) response {
 
 // post calls an OAuth endpoint as an app with its secret.
 func (c *cluster) post(n *node, path, clientID string, form ...string) response {
-	values := url.Values{}
-	for i := 0; i < len(form); i += 2 {
-		values.Set(form[i], form[i+1])
-	}
-	r := c.request(http.MethodPost, n.api+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	r := c.request(http.MethodPost, n.api+path, servertest.Values(form...).Encode(), "Content-Type", servertest.FormType)
 	r.SetBasicAuth(clientID, secret)
 	return c.send(http.DefaultClient, r)
 }
@@ -99,7 +68,7 @@ func (c *cluster) post(n *node, path, clientID string, form ...string) response 
 func (c *cluster) dev(n *node, path, body string) response {
 	c.Helper()
 	a := c.send(http.DefaultClient, c.request(http.MethodPost, n.api+"/dev/"+path, body, "Content-Type", "application/json"))
-	if a.status != http.StatusOK {
+	if a.Status != http.StatusOK {
 		c.Errorf("/dev/%s: %v", path, a)
 	}
 	return a
@@ -137,10 +106,10 @@ func (c *cluster) refresh(n *node, p place, refresh string) response {
 func (c *cluster) connect(n *node, p place) tokens {
 	c.Helper()
 	a := c.redeem(n, p, c.code(n, p))
-	if a.status != http.StatusOK {
+	if a.Status != http.StatusOK {
 		c.Fatalf("redeem: %v", a)
 	}
-	return tokens{a.member("access_token"), a.member("refresh_token")}
+	return tokens{a.Text("access_token"), a.Text("refresh_token")}
 }
 
 // race sends the same request several times to every node, all at once.
@@ -163,11 +132,11 @@ func (c *cluster) race(each int, send func(n *node) response) []response {
 func tally(responses []response) map[string]int {
 	counts := map[string]int{}
 	for _, a := range responses {
-		word := a.member("code")
+		word := a.Text("code")
 		if word == "" {
-			word = a.member("error")
+			word = a.Text("error")
 		}
-		counts[strings.TrimSpace(fmt.Sprint(a.status, " ", word))]++
+		counts[strings.TrimSpace(fmt.Sprint(a.Status, " ", word))]++
 	}
 	return counts
 }

@@ -3,13 +3,10 @@ package nodes_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -73,26 +70,17 @@ type node struct {
 // fixtures.
 func newCluster(t *testing.T, change func(tag string, data map[string]any)) *cluster {
 	t.Helper()
-	url, schema := testenv.Postgres(t)
+	url := testenv.PostgresURL(t)
 	db, err := sql.Open("pgx", url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
-	for _, text := range []string{`CREATE SCHEMA "` + schema + `"`, `SET search_path = "` + schema + `"`} {
-		if _, err := db.ExecContext(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := &cluster{T: t, home: t, tag: schema[len(schema)-10:], db: db, nodes: make([]*node, size)}
-	separator := "?"
-	if strings.Contains(url, "?") {
-		separator = "&"
-	}
+	c := &cluster{T: t, home: t, tag: url[len(url)-10:], db: db, nodes: make([]*node, size)}
 	c.args = []string{
 		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-metrics", "127.0.0.1:0", "-api-url", publicAPI, "-app-url", publicApp,
-		"-db", url + separator + "search_path=" + schema, "-redis", testenv.Redis(t), "-fixtures", c.fixtures(change),
+		"-db", url, "-redis", testenv.Redis(t), "-fixtures", c.fixtures(change),
 	}
 	storetest.Race(size, func(i int) { c.nodes[i] = c.launch() })
 	if t.Failed() {
@@ -150,15 +138,7 @@ func (c *cluster) fixtures(change func(tag string, data map[string]any)) string 
 	if change != nil {
 		change(c.tag, data)
 	}
-	text, err := json.Marshal(data)
-	if err != nil {
-		c.Fatal(err)
-	}
-	path := filepath.Join(c.TempDir(), "fixtures.json")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		c.Fatal(err)
-	}
-	return path
+	return servertest.WriteFixtures(c, data)
 }
 
 func (c *cluster) user(i int) string     { return fmt.Sprintf("usr_%s%d", c.tag, i) }

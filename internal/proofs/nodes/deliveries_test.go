@@ -85,7 +85,7 @@ func (f fleet) during(p *proof.Proof, stay []*node, happen func()) (worst time.D
 			happened = true
 		}
 		a := f.dev(stay[i%len(stay)], "events", fmt.Sprintf(`{"businessId": %q, "type": "invoice.created", "data": {"id": "inv_%d"}}`, f.business(0), i))
-		recorded[a.member("id")] = time.Now()
+		recorded[a.Text("id")] = time.Now()
 		time.Sleep(5 * time.Millisecond)
 	}
 	missing := 0

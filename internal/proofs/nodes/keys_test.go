@@ -1,7 +1,6 @@
 package nodes_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,7 +17,7 @@ import (
 func (c *cluster) now(n *node) float64 {
 	var clock struct{ Now float64 }
 	a := c.send(http.DefaultClient, c.request(http.MethodGet, n.api+"/dev/clock", ""))
-	if err := json.Unmarshal([]byte(a.body), &clock); err != nil {
+	if err := a.Decode(&clock); err != nil {
 		c.Errorf("%v: %v", a, err)
 	}
 	return clock.Now
@@ -43,7 +42,7 @@ func (c *cluster) movesTogether() {
 		access := c.connect(c.nodes[i%size], at).access
 		c.advance(c.nodes[i%size], time.Hour)
 		for _, n := range c.nodes {
-			if a := c.profile(n, access); a.status != http.StatusUnauthorized {
+			if a := c.profile(n, access); a.Status != http.StatusUnauthorized {
 				p.Violation("a token of an hour, an hour later: %v", a)
 			}
 		}
@@ -51,8 +50,8 @@ func (c *cluster) movesTogether() {
 	}
 	person := c.at(c.nodes[0], c.place(8, 1)).SignIn()
 	for _, n := range c.nodes {
-		if a := c.send(person, c.request(http.MethodGet, n.app+"/settings/apps", "")); a.status != http.StatusOK {
-			p.Violation("a user signed in at another node: %d", a.status)
+		if a := c.send(person, c.request(http.MethodGet, n.app+"/settings/apps", "")); a.Status != http.StatusOK {
+			p.Violation("a user signed in at another node: %d", a.Status)
 		}
 	}
 }
@@ -62,7 +61,7 @@ func (c *cluster) kids(n *node) (kids []string) {
 	c.Helper()
 	var set jose.JSONWebKeySet
 	a := c.send(http.DefaultClient, c.request(http.MethodGet, n.api+"/.well-known/jwks.json", ""))
-	if err := json.Unmarshal([]byte(a.body), &set); err != nil {
+	if err := a.Decode(&set); err != nil {
 		c.Errorf("%v: %v", a, err)
 	}
 	for _, key := range set.Keys {
@@ -95,7 +94,7 @@ func (c *cluster) crossed(p *proof.Proof, at place) (signer string) {
 			if kids := c.kids(taker); !slices.Contains(kids, signer) {
 				p.Violation("%s signs, another node publishes %v", signer, kids)
 			}
-			if a := c.exchange(taker, at, token); a.status != http.StatusOK {
+			if a := c.exchange(taker, at, token); a.Status != http.StatusOK {
 				p.Violation("a session token of another node: %v", a)
 			}
 			p.Tried(1)
@@ -129,7 +128,7 @@ func (c *cluster) rotatesKeys() {
 			p.Violation("%s signs after an hour, not %s", signer, young)
 		}
 		for i, token := range last {
-			if a := c.exchange(c.nodes[(i+1)%size], at, token); a.status != http.StatusOK {
+			if a := c.exchange(c.nodes[(i+1)%size], at, token); a.Status != http.StatusOK {
 				p.Violation("a live token of the key before: %v", a)
 			}
 		}

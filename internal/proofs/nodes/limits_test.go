@@ -24,7 +24,7 @@ func (c *cluster) sharesLimits() {
 	for i := 0; windows < testenv.Rounds(1, businesses/2) && i < businesses; i++ {
 		access := c.connect(c.nodes[i%size], c.place(0, i)).access
 		first := c.profile(c.nodes[0], access)
-		left, err := strconv.Atoi(first.header.Get("RateLimit-Reset"))
+		left, err := strconv.Atoi(first.Header.Get("RateLimit-Reset"))
 		if err != nil {
 			c.Fatalf("RateLimit-Reset: %v", first)
 		}
@@ -43,7 +43,7 @@ func (c *cluster) sharesLimits() {
 			p.Violation("after one call: %v", counts)
 		}
 		for _, n := range c.nodes {
-			if a := c.profile(n, access); a.status != http.StatusTooManyRequests || a.header.Get("RateLimit-Remaining") != "0" {
+			if a := c.profile(n, access); a.Status != http.StatusTooManyRequests || a.Header.Get("RateLimit-Remaining") != "0" {
 				p.Violation("a node lets pass what the others refuse: %v", a)
 			}
 		}
@@ -76,7 +76,7 @@ func (c *cluster) redisOutages() (sum int) {
 	c.Helper()
 	for _, n := range c.nodes {
 		a := c.send(http.DefaultClient, c.request(http.MethodGet, n.Metrics, ""))
-		for _, found := range outage.FindAllStringSubmatch(a.body, -1) {
+		for _, found := range outage.FindAllStringSubmatch(a.Body, -1) {
 			count, err := strconv.Atoi(found[1])
 			if err != nil {
 				c.Fatal(err)
@@ -116,7 +116,7 @@ func (c *cluster) sharesLockouts() {
 			}
 			var open []response
 			for _, n := range c.nodes {
-				if a := try(n, right, secret); a.status != http.StatusTooManyRequests {
+				if a := try(n, right, secret); a.Status != http.StatusTooManyRequests {
 					open = append(open, a)
 				}
 			}

@@ -22,8 +22,8 @@ func (c *cluster) hasOneWinner() {
 			p.Violation("%s: %v", what, counts)
 		}
 		for _, a := range responses {
-			if a.status == http.StatusOK {
-				winner = tokens{a.member("access_token"), a.member("refresh_token")}
+			if a.Status == http.StatusOK {
+				winner = tokens{a.Text("access_token"), a.Text("refresh_token")}
 			}
 		}
 		return winner
@@ -31,7 +31,7 @@ func (c *cluster) hasOneWinner() {
 	// The other requests show that another client has the code or the token.
 	burnt := func(what string, winner tokens) {
 		for _, n := range c.nodes {
-			if a := c.profile(n, winner.access); a.status != http.StatusUnauthorized {
+			if a := c.profile(n, winner.access); a.Status != http.StatusUnauthorized {
 				p.Violation("%s: the winner's token lives after the others' replay: %v", what, a)
 			}
 		}
@@ -46,10 +46,10 @@ func (c *cluster) hasOneWinner() {
 		burnt("refresh token", oneWinner("refresh token", c.race(each, func(n *node) response { return c.refresh(n, place, refresh) })))
 
 		device := c.post(n, "/oauth/device/authorize", place.clientID)
-		c.at(c.nodes[(round+1)%size], place).DecideDevice(device.member("user_code"), "allow")
+		c.at(c.nodes[(round+1)%size], place).DecideDevice(device.Text("user_code"), "allow")
 		oneWinner("device code", c.race(each, func(n *node) response {
 			return c.post(n, "/oauth/token", place.clientID,
-				"grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", device.member("device_code"))
+				"grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", device.Text("device_code"))
 		}))
 
 		session := c.sessionToken(n, place)
@@ -59,7 +59,7 @@ func (c *cluster) hasOneWinner() {
 
 func (c *cluster) sessionToken(n *node, p place) string {
 	c.Helper()
-	return c.dev(n, "session-tokens", fmt.Sprintf(`{"clientId": %q, "businessId": %q, "userId": %q}`, p.clientID, p.business, p.user)).member("sessionToken")
+	return c.dev(n, "session-tokens", fmt.Sprintf(`{"clientId": %q, "businessId": %q, "userId": %q}`, p.clientID, p.business, p.user)).Text("sessionToken")
 }
 
 func (c *cluster) exchange(n *node, p place, session string) response {
@@ -89,13 +89,13 @@ func (c *cluster) doesItOnce() {
 		}
 		ids := map[string]bool{}
 		for _, a := range responses {
-			if a.status == http.StatusCreated {
-				ids[a.member("id")] = true
+			if a.Status == http.StatusCreated {
+				ids[a.Text("id")] = true
 				kept++
 			}
 		}
 		listed := c.call(c.nodes[(round+1)%size], access, http.MethodGet, "/invoices?limit=100", "")
-		if n := strings.Count(listed.body, fmt.Sprintf("%q", number)); n != 1 || len(ids) != 1 {
+		if n := strings.Count(listed.Body, fmt.Sprintf("%q", number)); n != 1 || len(ids) != 1 {
 			p.Violation("%d invoices, told of as %v", n, ids)
 		}
 		for _, n := range c.nodes {
@@ -134,7 +134,7 @@ func (c *cluster) listsOnce() {
 				{"approve", review("approved"), "200", "400 LISTING_STATE_INVALID"},
 			} {
 				if round > 0 && step.name == "first save" {
-					if a := c.console(c.nodes[round%size], developer, http.MethodPut, path, content); a.status != http.StatusOK {
+					if a := c.console(c.nodes[round%size], developer, http.MethodPut, path, content); a.Status != http.StatusOK {
 						c.Fatalf("a new revision: %v", a)
 					}
 					continue

@@ -1,7 +1,6 @@
 package nodes_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -93,7 +92,7 @@ func (c *cluster) restartsOneByOne() {
 				a := c.send(client, c.request(method, "http://nodes"+path, body, "Authorization", "Bearer "+access,
 					"Content-Type", "application/json", "Idempotency-Key", fmt.Sprintf("r-%d-%d", w, i)))
 				p.Tried(1)
-				switch a.status {
+				switch a.Status {
 				case http.StatusCreated:
 					created[w]++
 				case http.StatusOK, http.StatusTooManyRequests:
@@ -135,7 +134,7 @@ func (c *cluster) makesCalls() {
 	access := c.connect(c.nodes[0], c.place(app, 0)).access
 	for _, path := range []string{"/profile", "/profile", "/invoices", "/payments"} { // the last is forbidden
 		for _, a := range c.race(callsEach, func(n *node) response { return c.call(n, access, http.MethodGet, path, "") }) {
-			if (a.status == http.StatusForbidden) != (path == "/payments") {
+			if (a.Status == http.StatusForbidden) != (path == "/payments") {
 				c.Errorf("%s: %v", path, a)
 			}
 		}
@@ -154,7 +153,7 @@ func (c *cluster) countsCalls() {
 			Totals struct{ Calls, Errors, RateLimited int }
 		}
 		a := c.console(n, developer, http.MethodGet, "apps/"+c.app(app)+"/analytics?days=2", "")
-		if err := json.Unmarshal([]byte(a.body), &report); err != nil {
+		if err := a.Decode(&report); err != nil {
 			c.Fatalf("%v: %v", a, err)
 		}
 		p.Tried(calls)

@@ -42,7 +42,7 @@ func ofApp(p place) string  { return "apps/" + p.clientID + "/status" }
 func ofUser(p place) string { return "users/" + p.user + "/status" }
 
 func revoked(c *cluster, n *node, p place, token string) {
-	if a := c.post(n, "/oauth/revoke", p.clientID, "token", token); a.status != http.StatusOK {
+	if a := c.post(n, "/oauth/revoke", p.clientID, "token", token); a.Status != http.StatusOK {
 		c.Errorf("revoke: %v", a)
 	}
 }
@@ -68,25 +68,25 @@ var ways = []way{
 	{name: "user suspended", user: 1, end: by(ofUser, status("SUSPENDED")), back: func(p place) (string, string) { return ofUser(p), `{"status": "ACTIVE"}` }},
 	{name: "user restricted", user: 2, end: by(ofUser, status("RESTRICTED")), back: func(p place) (string, string) { return ofUser(p), `{"status": "ACTIVE"}` }},
 	{name: "refreshed", end: func(c *cluster, n *node, p place, t tokens) string {
-		if a := c.refresh(n, p, t.refresh); a.status != http.StatusOK {
+		if a := c.refresh(n, p, t.refresh); a.Status != http.StatusOK {
 			c.Errorf("refresh: %v", a)
 		}
 		return t.access
 	}},
 	{name: "refresh token replayed", end: func(c *cluster, n *node, p place, t tokens) string {
 		a := c.refresh(c.nodes[0], p, t.refresh)
-		if burn := c.refresh(n, p, t.refresh); burn.member("error_description") != "refresh token reuse detected" {
+		if burn := c.refresh(n, p, t.refresh); burn.Text("error_description") != "refresh token reuse detected" {
 			c.Errorf("replay: %v", burn)
 		}
-		return a.member("access_token")
+		return a.Text("access_token")
 	}},
 	{name: "code replayed", end: func(c *cluster, n *node, p place, _ tokens) string {
 		code := c.code(n, p)
 		a := c.redeem(c.nodes[0], p, code)
-		if replay := c.redeem(n, p, code); replay.member("error_description") != "code already used" {
+		if replay := c.redeem(n, p, code); replay.Text("error_description") != "code already used" {
 			c.Errorf("replay: %v", replay)
 		}
-		return a.member("access_token")
+		return a.Text("access_token")
 	}},
 }
 
@@ -108,7 +108,7 @@ func (c *cluster) revokesEverywhere() {
 func (c *cluster) endsEverywhere(p *proof.Proof, w way, n *node, at place) {
 	have := c.connect(c.nodes[1], at)
 	for _, other := range c.nodes { // fills every cache a node could have
-		if a := c.profile(other, have.access); a.status != http.StatusOK {
+		if a := c.profile(other, have.access); a.Status != http.StatusOK {
 			c.Fatalf("before the end: %v", a)
 		}
 	}
@@ -117,14 +117,14 @@ func (c *cluster) endsEverywhere(p *proof.Proof, w way, n *node, at place) {
 	var wg sync.WaitGroup
 	for _, other := range c.nodes {
 		wg.Go(func() {
-			if a := c.profile(other, dead); a.status != want {
+			if a := c.profile(other, dead); a.Status != want {
 				p.Violation("%s: the next call at another node: %v", w.name, a)
 			}
 			p.Tried(1)
 		})
 		wg.Go(func() {
 			a := c.post(other, "/oauth/introspect", at.clientID, "token", dead)
-			if want == http.StatusUnauthorized && a.body != `{"active":false}` {
+			if want == http.StatusUnauthorized && a.Body != `{"active":false}` {
 				p.Violation("%s: introspection at another node: %v", w.name, a)
 			}
 			p.Tried(1)
