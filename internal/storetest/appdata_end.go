@@ -10,8 +10,10 @@ import (
 )
 
 // redact records what is due after the installation has ended.
-func (f *dataFixture) redact(ctx context.Context) error {
-	n, err := f.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(oauthserver.Installation) []events.Event {
+func (f *dataFixture) redact(ctx context.Context) error { return f.redactOn(ctx, f) }
+
+func (f *dataFixture) redactOn(ctx context.Context, on partnerkit.Store) error {
+	n, err := on.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(oauthserver.Installation) []events.Event {
 		return f.event(events.BusinessRedact, noon)
 	})
 	return outcome(err, n == 1)

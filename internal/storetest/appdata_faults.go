@@ -7,135 +7,12 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// dataFaultCases: each operation on app data under a fault at each of its statements and with
-// a lost response to its commit; and what the operations cost.
-var dataFaultCases = []testCase[*Env]{
-	{"Declare a field under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		var field appdata.Field
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newData(t, e); field = f.another("wanted") },
-			Act:     func(ctx context.Context) error { return createField(ctx, e, field, maxFields) },
-			Check:   func(t *testing.T, happened bool) { f.wantField(t, field.ID, happened) },
-		})
-	}},
-	{"Change a field under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newData(t, e) },
-			Act: func(ctx context.Context) error {
-				return updateField(ctx, e, f.app.ID, f.field.ID, func(f appdata.Field) (appdata.Field, error) {
-					f.Label, f.MaxLength = "new", new(1)
-					return f, nil
-				})
-			},
-			Check: func(t *testing.T, happened bool) {
-				got := get[appdata.Field](t)(oneField(e)(t.Context(), f.app.ID, f.field.ID))
-				if (got.Label == "new") != happened || (*got.MaxLength == 1) != happened {
-					t.Errorf("happened %v: %+v", happened, got)
-				}
-			},
-		})
-	}},
-	{"Delete a field under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newData(t, e); f.put(t, "inv_1", "1") },
-			Act:     func(ctx context.Context) error { return deleteField(ctx, e, f.app.ID, f.field.ID, noon) },
-			Check: func(t *testing.T, happened bool) {
-				f.wantField(t, f.field.ID, !happened)
-				f.wantSeen(t, "inv_1", !happened)
-			},
-		})
-	}},
-	// APD-02: never some of the values, never values without their event.
-	{"Write values under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		var w appdata.Write
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				f = newData(t, e)
-				f.put(t, "inv_0", `"before"`)
-				values := map[string]string{}
-				for _, resource := range numbered(appdata.MaxValues) {
-					values[resource] = `"after"`
-				}
-				w = f.write(noon, drafts(f.field, noon, values))
-			},
-			Act: func(ctx context.Context) error { _, err := e.WriteValues(ctx, w); return err },
-			Check: func(t *testing.T, happened bool) {
-				want, after := 1, 0
-				if happened {
-					want, after = appdata.MaxValues, appdata.MaxValues
-				}
-				seen := f.seen(t, numbered(appdata.MaxValues)...)
-				for _, v := range seen {
-					if string(v.Value) == `"after"` {
-						after--
-					}
-				}
-				if len(seen) != want || after != 0 || (f.recorded(t, events.AppDataUpdated) == 2) != happened {
-					t.Errorf("happened %v: %d values", happened, len(seen))
-				}
-			},
-		})
-	}},
-	{"Delete a value under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		var v appdata.Value
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newData(t, e); v = f.put(t, "inv_1", "1") },
-			Act:     func(ctx context.Context) error { return e.DeleteValue(ctx, f.removal(v.ID)) },
-			Check: func(t *testing.T, happened bool) {
-				f.wantSeen(t, "inv_1", !happened)
-				if (f.recorded(t, events.AppDataUpdated) == 2) != happened {
-					t.Errorf("happened %v, and the event does not say so", happened)
-				}
-			},
-		})
-	}},
-	// APD-08: the notice and the end of the values, both or neither.
-	{"Redact under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				f = newData(t, e)
-				f.put(t, "inv_1", "1")
-				must(t, f.end(t, oauthserver.InstallationRemoved))
-			},
-			Act: func(ctx context.Context) error { return f.redact(ctx) },
-			Check: func(t *testing.T, happened bool) {
-				f.wantSeen(t, "inv_1", !happened)
-				if (f.recorded(t, events.BusinessRedact) == 1) != happened {
-					t.Errorf("happened %v, and the event does not say so", happened)
-				}
-			},
-		})
-	}},
-	{"Purge app data under faults", func(t *testing.T, e *Env) {
-		var f *dataFixture
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				f = newData(t, e)
-				f.put(t, "inv_1", "1")
-				must(t, deleteField(t.Context(), e, f.app.ID, f.field.ID, noon))
-			},
-			Act: func(ctx context.Context) error {
-				n, err := purge(e, storage.PurgeAppData)(ctx, noon, 10)
-				return outcome(err, n == 2)
-			},
-			Check: func(t *testing.T, happened bool) {
-				if (e.rows(t, "partnerkit_app_data_value") == 0) != happened || (e.count(t, "SELECT COUNT(*) FROM partnerkit_app_data_field") == 0) != happened {
-					t.Errorf("happened %v: %d values", happened, e.rows(t, "partnerkit_app_data_value"))
-				}
-			},
-		})
-	}},
+// dataCostCases are what the operations on app data cost.
+var dataCostCases = []testCase[*Env]{
 	{"What app data costs", func(t *testing.T, e *Env) {
 		f := newData(t, e)
 		values := map[string]string{}
@@ -186,14 +63,14 @@ var dataFaultCases = []testCase[*Env]{
 	}},
 }
 
-func (f *dataFixture) wantField(t *testing.T, fieldID string, want bool) {
+func (f *dataFixture) wantField(t testing.TB, fieldID string, want bool) {
 	t.Helper()
 	if _, err := oneField(f)(t.Context(), f.app.ID, fieldID); (err == nil) != want {
 		t.Errorf("field: %v, want it there: %v", err, want)
 	}
 }
 
-func (f *dataFixture) wantSeen(t *testing.T, resource string, want bool) {
+func (f *dataFixture) wantSeen(t testing.TB, resource string, want bool) {
 	t.Helper()
 	if seen := f.seen(t, resource); (len(seen) == 1) != want {
 		t.Errorf("%v is there, want a value: %v", seen, want)

@@ -23,7 +23,7 @@ type dataFixture struct {
 	field appdata.Field
 }
 
-func newData(t *testing.T, e partnerkit.Store) *dataFixture {
+func newData(t testing.TB, e partnerkit.Store) *dataFixture {
 	t.Helper()
 	f := &dataFixture{oauthFixture: newOAuth(t, e)}
 	f.code(t) // installs
@@ -39,7 +39,7 @@ func (f *dataFixture) another(key string) appdata.Field {
 	}
 }
 
-func (f *dataFixture) declared(t *testing.T, key string) appdata.Field {
+func (f *dataFixture) declared(t testing.TB, key string) appdata.Field {
 	t.Helper()
 	field := f.another(key)
 	must(t, createField(t.Context(), f, field, 100))
@@ -72,7 +72,7 @@ func (f *dataFixture) write(now time.Time, all []appdata.Draft) appdata.Write {
 }
 
 // put writes one value.
-func (f *dataFixture) put(t *testing.T, resource, text string) appdata.Value {
+func (f *dataFixture) put(t testing.TB, resource, text string) appdata.Value {
 	t.Helper()
 	return get[[]appdata.Value](t)(f.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{resource: text}))))[0]
 }
@@ -82,7 +82,7 @@ func (f *dataFixture) query(resources ...string) appdata.Query {
 }
 
 // seen returns the values on records.
-func (f *dataFixture) seen(t *testing.T, resources ...string) []appdata.Value {
+func (f *dataFixture) seen(t testing.TB, resources ...string) []appdata.Value {
 	t.Helper()
 	return get[[]appdata.Value](t)(f.Values(t.Context(), f.query(resources...)))
 }

@@ -3,12 +3,12 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -17,10 +17,21 @@ import (
 // while it runs happens as a whole or not at all.
 var cancelledCases = []testCase[partnerkit.Store]{
 	{"A cancelled context starts nothing", func(t *testing.T, e partnerkit.Store) {
-		for name, op := range operations(t, e) {
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := op(ctx); !errors.Is(err, context.Canceled) {
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, o := range Operations() {
+			act := o.Prepare(t, NewScene(t, e))
+			if _, err := act.Do(cancelled, e); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s under a cancelled context: %v, want context.Canceled", o.Name, err)
+			}
+			wantHappened(t, o, act, false)
+			if err := act.alone(t.Context(), e); err != nil {
+				t.Errorf("%s afterwards: %v", o.Name, err)
+			}
+			wantHappened(t, o, act, true)
+		}
+		for name, op := range others(t, e) {
+			if err := op(cancelled); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s under a cancelled context: %v, want context.Canceled", name, err)
 			}
 			if err := op(t.Context()); err != nil {
@@ -28,42 +39,63 @@ var cancelledCases = []testCase[partnerkit.Store]{
 			}
 		}
 	}},
-	{"A refresh whose context ends is whole", func(t *testing.T, e partnerkit.Store) {
-		f := newOAuth(t, e)
-		for range rounds() {
-			before, after := f.issued(t), newTokens(noon)
-			token := f.refreshToken(t, before)
-			ctx, cancel := context.WithCancel(t.Context())
-			var got oauthserver.IssueResult
-			var err error
-			Race(2, func(i int) {
-				if i == 0 {
-					got, err = f.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)
-				} else {
-					cancel()
+	{"An operation whose context ends is whole", func(t *testing.T, e partnerkit.Store) {
+		for _, o := range Operations() {
+			for range max(2, rounds()/10) {
+				act := o.Prepare(t, NewScene(t, e))
+				ctx, cancel := context.WithCancel(t.Context())
+				var err error
+				Race(2, func(i int) {
+					if i == 0 {
+						err = act.alone(ctx, e)
+					} else {
+						cancel()
+					}
+				})
+				cancel()
+				switch {
+				case err == nil:
+					wantHappened(t, o, act, true)
+				case !errors.Is(err, context.Canceled):
+					t.Errorf("%s returned %v", o.Name, err)
+				default:
+					if err := happenedWholly(t, act, e); err != nil {
+						t.Errorf("%s: %v", o.Name, err)
+					}
 				}
-			})
-			cancel()
-			happened := f.isLive(t, after)
-			f.wantLive(t, before, !happened)
-			f.wantLive(t, after, happened)
-			switch {
-			case err == nil && (got.Outcome != oauthserver.Issued || !happened):
-				t.Errorf("the refresh returned %q, and happened: %v", got.Outcome, happened)
-			case err != nil && !errors.Is(err, context.Canceled):
-				t.Errorf("the refresh returned %v", err)
 			}
 		}
 	}},
 }
 
-// operations returns some of each consumer, reads and writes, each of which works once.
-func operations(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Context) error {
+// happenedWholly checks that an operation that failed has happened or not, and completes it.
+func happenedWholly(t *testing.T, act Act, e partnerkit.Store) error {
 	t.Helper()
-	f, gone, data, hook, listed := newOAuth(t, e), newOAuth(t, e), newData(t, e), newWebhook(t, e), newListing(t, e)
-	gone.code(t) // installs
+	if not := Attempt(t, func(t testing.TB) { act.Check(t, false) }); not != nil {
+		if wholly := Attempt(t, func(t testing.TB) { act.Check(t, true) }); wholly != nil {
+			return fmt.Errorf("half done: %w", errors.Join(not, wholly))
+		}
+		return nil
+	}
+	if err := act.alone(t.Context(), e); err != nil {
+		return err
+	}
+	return Attempt(t, func(t testing.TB) { act.Check(t, true) })
+}
+
+func wantHappened(t *testing.T, o Operation, act Act, want bool) {
+	t.Helper()
+	if err := Attempt(t, func(t testing.TB) { act.Check(t, want) }); err != nil {
+		t.Errorf("%s: %v", o.Name, err)
+	}
+}
+
+// others returns reads, and writes that are not in the table of operations, each of which
+// works once.
+func others(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Context) error {
+	t.Helper()
+	f, hook := newOAuth(t, e), newWebhook(t, e)
 	live := f.issued(t)
-	code, device, token, session := f.code(t), f.device(t, true), f.refreshToken(t, f.issued(t)), f.exchange()
 	d, assertion := hook.failed(t, noon), newAssertion(noon)
 	return map[string]func(ctx context.Context) error{
 		"App": func(ctx context.Context) error { _, err := e.App(ctx, f.app.ID); return err },
@@ -71,23 +103,9 @@ func operations(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Co
 			_, err := e.AccessToken(ctx, live.AccessID, live.AccessDigest)
 			return err
 		},
-		"RedeemCode":    func(ctx context.Context) error { return issuedBy(e.RedeemCode(ctx, code, newTokens(noon))) },
-		"CollectDevice": func(ctx context.Context) error { return issuedBy(e.CollectDevice(ctx, device, newTokens(noon))) },
-		"RotateRefresh": func(ctx context.Context) error {
-			return issuedBy(e.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, newTokens(noon)))
-		},
-		"ExchangeSession": func(ctx context.Context) error { return issuedBy(e.ExchangeSession(ctx, session, newTokens(noon))) },
 		"UseAssertion": func(ctx context.Context) error {
 			first, err := e.UseAssertion(ctx, assertion)
 			return outcome(err, first)
-		},
-		"UpdateApp": func(ctx context.Context) error {
-			_, err := e.UpdateApp(ctx, f.app.ID, func(a oauthserver.App) (oauthserver.App, error) { return a, nil })
-			return err
-		},
-		"ClaimKey": func(ctx context.Context) error {
-			got, err := e.ClaimKey(ctx, claim("cancelled", "work", start))
-			return outcome(err, got.State == guard.KeyOwned)
 		},
 		"AddCalls": func(ctx context.Context) error {
 			return e.AddCalls(ctx, analytics.Batch{Writer: "writer_cancelled", Number: 1, At: noon, Buckets: []analytics.Bucket{{AppID: f.app.ID, Hour: noon}}})
@@ -99,22 +117,10 @@ func operations(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Co
 		},
 		"CreateWebhook": func(ctx context.Context) error { return e.CreateWebhook(ctx, hook.another(noon), maxWebhooks) },
 		"Redeliver":     func(ctx context.Context) error { _, err := e.Redeliver(ctx, hook.again(d, noon)); return err },
-		"WriteValues": func(ctx context.Context) error {
-			_, err := e.WriteValues(ctx, data.write(noon, drafts(data.field, noon, map[string]string{"inv_1": "1"})))
-			return err
-		},
-		"ChangeListing": func(ctx context.Context) error {
-			_, err := e.ChangeListing(ctx, listed.app.ID, next(listed.draft(slug())))
-			return err
-		},
-		"Transact": func(ctx context.Context) error {
-			return e.Transact(ctx, func(ctx context.Context) error { return e.RecordAudit(ctx, auditEntry("app_1", noon)) })
-		},
 		"EraseUser": func(ctx context.Context) error {
 			_, err := e.EraseUser(ctx, oauthserver.EraseUser{UserID: "usr_erased", Now: noon, Limit: 1})
 			return err
 		},
-		"EndInstallation": func(ctx context.Context) error { return gone.endIn(ctx, oauthserver.InstallationRemoved) },
 	}
 }
 

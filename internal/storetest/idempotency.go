@@ -38,7 +38,7 @@ func later(now, real time.Duration) guard.KeyTime {
 
 var created = guard.KeyResponse{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
 
-func wantKey(t *testing.T, e partnerkit.Store, c guard.KeyClaim, want guard.KeyClaimed) {
+func wantKey(t testing.TB, e partnerkit.Store, c guard.KeyClaim, want guard.KeyClaimed) {
 	t.Helper()
 	got, err := e.ClaimKey(t.Context(), c)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -193,7 +193,7 @@ var keyCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-func wantPurged(t *testing.T, e partnerkit.Store, at guard.KeyTime, want int) {
+func wantPurged(t testing.TB, e partnerkit.Store, at guard.KeyTime, want int) {
 	t.Helper()
 	if n := get[int](t)(e.Purge(t.Context(), storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: 10})); n != want {
 		t.Errorf("purged %d, want %d", n, want)

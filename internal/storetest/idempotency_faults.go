@@ -9,58 +9,9 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 )
 
-// keyFaultCases are the operations on idempotency keys under faults, and their cost.
+// keyFaultCases are the end of a key in a transaction of the host under faults, and what
+// keys cost.
 var keyFaultCases = []testCase[*Env]{
-	{"Claim under faults", func(t *testing.T, e *Env) {
-		var c guard.KeyClaim
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { c = claim(newKey(), "work", start) },
-			Act: func(ctx context.Context) error {
-				got, err := e.ClaimKey(ctx, c)
-				return outcome(err, got.State == guard.KeyOwned)
-			},
-			Check: func(t *testing.T, happened bool) {
-				if err := e.RenewKey(t.Context(), c.KeyOwner, c.LeaseEnds); errors.Is(err, guard.ErrKeyLost) == happened {
-					t.Errorf("happened %v: %v", happened, err)
-				}
-			},
-		})
-	}},
-	{"Take over under faults", func(t *testing.T, e *Env) {
-		var dead, c guard.KeyClaim
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				key := newKey()
-				dead, c = claim(key, "work", start), claim(key, "work", later(0, lease))
-				wantKey(t, e, dead, owned)
-			},
-			Act: func(ctx context.Context) error {
-				got, err := e.ClaimKey(ctx, c)
-				return outcome(err, got.State == guard.KeyOwned)
-			},
-			Check: func(t *testing.T, happened bool) {
-				if err := e.RenewKey(t.Context(), dead.KeyOwner, start.Real); errors.Is(err, guard.ErrKeyLost) != happened {
-					t.Errorf("happened %v: %v", happened, err)
-				}
-			},
-		})
-	}},
-	{"Finish under faults", func(t *testing.T, e *Env) {
-		var c guard.KeyClaim
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { c = claim(newKey(), "work", start); wantKey(t, e, c, owned) },
-			Act:     func(ctx context.Context) error { return e.FinishKey(ctx, nil, c.KeyOwner, created) },
-			Check: func(t *testing.T, happened bool) {
-				want := running
-				if happened {
-					want = responded
-				}
-				again := c
-				again.Owner = "another"
-				wantKey(t, e, again, want)
-			},
-		})
-	}},
 	// The work of a host stands or falls with the response, wherever a fault strikes.
 	{"Finish in a host's transaction under faults", func(t *testing.T, e *Env) {
 		var c guard.KeyClaim

@@ -27,18 +27,29 @@ type listingFixture struct {
 // step is a step of a case with a listing.
 type step func(console.ListingStanding) (console.Revision, error)
 
-func newListing(t *testing.T, e partnerkit.Store) *listingFixture {
+func newListing(t testing.TB, e partnerkit.Store) *listingFixture {
 	t.Helper()
 	f := &listingFixture{oauthFixture: newOAuth(t, e)}
-	_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	f.unreviewed(t)
+	f.icon, f.screenshot = f.asset(console.AssetIcon, noon), f.asset(console.AssetScreenshot, noon.Add(time.Second))
+	f.addAssets(t)
+	return f
+}
+
+// unreviewed makes the app one that has not been reviewed.
+func (f *listingFixture) unreviewed(t testing.TB) {
+	t.Helper()
+	_, err := f.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.Reviewed, a.ReviewedAs = false, oauthserver.Profile{}
 		return a, nil
 	})
 	must(t, err)
-	f.icon, f.screenshot = f.asset(console.AssetIcon, noon), f.asset(console.AssetScreenshot, noon.Add(time.Second))
-	must(t, e.AddAsset(t.Context(), withData(f.icon, []byte{0, 0xff}), maxItems))
-	must(t, e.AddAsset(t.Context(), withData(f.screenshot, []byte("screenshot")), maxItems))
-	return f
+}
+
+func (f *listingFixture) addAssets(t testing.TB) {
+	t.Helper()
+	must(t, f.AddAsset(t.Context(), withData(f.icon, []byte{0, 0xff}), maxItems))
+	must(t, f.AddAsset(t.Context(), withData(f.screenshot, []byte("screenshot")), maxItems))
 }
 
 // asset returns an asset of the app that is not stored yet.
@@ -100,26 +111,26 @@ func next(r console.Revision) step {
 }
 
 // take takes a step that must succeed.
-func (f *listingFixture) take(t *testing.T, s step) console.Listing {
+func (f *listingFixture) take(t testing.TB, s step) console.Listing {
 	t.Helper()
 	return get[console.Listing](t)(f.ChangeListing(t.Context(), f.app.ID, s))
 }
 
 // approve takes a draft to its approval.
-func (f *listingFixture) approve(t *testing.T, r console.Revision) console.Listing {
+func (f *listingFixture) approve(t testing.TB, r console.Revision) console.Listing {
 	t.Helper()
 	r.State = console.RevisionInReview
 	f.take(t, next(r))
 	return f.take(t, move(console.RevisionInReview, console.RevisionApproved))
 }
 
-func (f *listingFixture) listing(t *testing.T) console.Listing {
+func (f *listingFixture) listing(t testing.TB) console.Listing {
 	t.Helper()
 	return get[console.Listing](t)(f.Listing(t.Context(), f.app.ID))
 }
 
 // hasListing reports whether there is one.
-func (f *listingFixture) hasListing(t *testing.T) bool {
+func (f *listingFixture) hasListing(t testing.TB) bool {
 	t.Helper()
 	_, err := f.Listing(t.Context(), f.app.ID)
 	if !errors.Is(err, oauthserver.ErrNotFound) {
@@ -129,7 +140,7 @@ func (f *listingFixture) hasListing(t *testing.T) bool {
 }
 
 // hasAsset reports whether there is one.
-func (f *listingFixture) hasAsset(t *testing.T, assetID string) bool {
+func (f *listingFixture) hasAsset(t testing.TB, assetID string) bool {
 	t.Helper()
 	return len(get[[]console.Asset](t)(f.Assets(t.Context(), console.AssetQuery{AppID: f.app.ID, AssetID: assetID}))) == 1
 }
@@ -155,4 +166,10 @@ func mayExtend(a oauthserver.App) error {
 		return errStep
 	}
 	return nil
+}
+func wantThere(t testing.TB, isThere, want bool) {
+	t.Helper()
+	if isThere != want {
+		t.Errorf("is there: %v, want %v", isThere, want)
+	}
 }

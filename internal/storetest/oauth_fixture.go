@@ -35,22 +35,27 @@ type oauthFixture struct {
 	user     string
 }
 
-func newOAuth(t *testing.T, e partnerkit.Store) *oauthFixture {
+func newOAuth(t testing.TB, e partnerkit.Store) *oauthFixture {
 	t.Helper()
-	n := serial.Add(1)
-	f := &oauthFixture{Store: e, business: fmt.Sprintf("biz_%d", n), user: fmt.Sprintf("usr_%d", n), app: oauthserver.App{
-		ID: id.New(id.App, noon), ClientID: fmt.Sprintf("client_%d", n), Type: oauthserver.Confidential, Status: oauthserver.AppActive,
+	return newOAuthNamed(t, e, id.New(id.App, noon), fmt.Sprint(serial.Add(1)))
+}
+
+// newOAuthNamed is newOAuth with the id of the app, and with a name for all others.
+func newOAuthNamed(t testing.TB, e partnerkit.Store, appID, name string) *oauthFixture {
+	t.Helper()
+	f := &oauthFixture{Store: e, business: "biz_" + name, user: "usr_" + name, app: oauthserver.App{
+		ID: appID, ClientID: "client_" + name, Type: oauthserver.Confidential, Status: oauthserver.AppActive,
 		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
 		RedirectURIs: []string{"https://app.example/cb"}, Scopes: allScopes, CreatedAt: noon,
 	}}
 	f.app.ReviewedAs = f.app.Profile()
 	must(t, fixture.AddApp(t.Context(), e, f.app, oauthserver.ClientSecret{
-		ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
+		ID: "sec_" + name, AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
 	}))
 	return f
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +63,7 @@ func must(t *testing.T, err error) {
 }
 
 // get is must for calls that return something.
-func get[T any](t *testing.T) func(T, error) T {
+func get[T any](t testing.TB) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
 		t.Helper()
@@ -68,7 +73,7 @@ func get[T any](t *testing.T) func(T, error) T {
 }
 
 // hold opens an authorization request.
-func (f *oauthFixture) hold(t *testing.T, scopes identity.Scopes) oauthserver.AuthorizationRequest {
+func (f *oauthFixture) hold(t testing.TB, scopes identity.Scopes) oauthserver.AuthorizationRequest {
 	t.Helper()
 	r := f.request(scopes)
 	must(t, f.HoldRequest(t.Context(), r))
@@ -132,18 +137,18 @@ func (f *oauthFixture) event(name string, now time.Time) []events.Event {
 }
 
 // code approves a new request and returns its code.
-func (f *oauthFixture) code(t *testing.T) oauthserver.Code {
+func (f *oauthFixture) code(t testing.TB) oauthserver.Code {
 	t.Helper()
 	return f.codeFor(t, allScopes)
 }
 
-func (f *oauthFixture) codeFor(t *testing.T, scopes identity.Scopes) oauthserver.Code {
+func (f *oauthFixture) codeFor(t testing.TB, scopes identity.Scopes) oauthserver.Code {
 	t.Helper()
 	code, _ := f.codeAndDigest(t, scopes)
 	return code
 }
 
-func (f *oauthFixture) codeAndDigest(t *testing.T, scopes identity.Scopes) (oauthserver.Code, oauthserver.Digest) {
+func (f *oauthFixture) codeAndDigest(t testing.TB, scopes identity.Scopes) (oauthserver.Code, oauthserver.Digest) {
 	t.Helper()
 	approval := f.approval(f.hold(t, scopes).ID, noon)
 	digest := approval.Code.Digest
@@ -159,7 +164,7 @@ func (f *oauthFixture) codeAndDigest(t *testing.T, scopes identity.Scopes) (oaut
 }
 
 // device creates a device code, approved or not.
-func (f *oauthFixture) device(t *testing.T, approved bool) oauthserver.DeviceCode {
+func (f *oauthFixture) device(t testing.TB, approved bool) oauthserver.DeviceCode {
 	t.Helper()
 	digest := secret.New(secret.DeviceCode).Digest()
 	d := oauthserver.DeviceCode{ID: id.New(id.Device, noon), UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
@@ -183,7 +188,7 @@ func newTokens(now time.Time) oauthserver.NewTokens {
 }
 
 // issued redeems a new code.
-func (f *oauthFixture) issued(t *testing.T) oauthserver.NewTokens {
+func (f *oauthFixture) issued(t testing.TB) oauthserver.NewTokens {
 	t.Helper()
 	m := newTokens(noon)
 	if got := get[oauthserver.IssueResult](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthserver.Issued {
@@ -192,13 +197,13 @@ func (f *oauthFixture) issued(t *testing.T) oauthserver.NewTokens {
 	return m
 }
 
-func (f *oauthFixture) refreshToken(t *testing.T, m oauthserver.NewTokens) oauthserver.RefreshToken {
+func (f *oauthFixture) refreshToken(t testing.TB, m oauthserver.NewTokens) oauthserver.RefreshToken {
 	t.Helper()
 	return get[oauthserver.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest))
 }
 
 // isLive reports whether an access token exists and would be taken at noon.
-func (f *oauthFixture) isLive(t *testing.T, m oauthserver.NewTokens) bool {
+func (f *oauthFixture) isLive(t testing.TB, m oauthserver.NewTokens) bool {
 	t.Helper()
 	token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)
 	if errors.Is(err, oauthserver.ErrNotFound) {
@@ -209,7 +214,7 @@ func (f *oauthFixture) isLive(t *testing.T, m oauthserver.NewTokens) bool {
 }
 
 // canRefresh reports whether a refresh token exists, is unused and alive.
-func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.NewTokens) bool {
+func (f *oauthFixture) canRefresh(t testing.TB, m oauthserver.NewTokens) bool {
 	t.Helper()
 	token, err := f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest)
 	if errors.Is(err, oauthserver.ErrNotFound) {
@@ -219,20 +224,24 @@ func (f *oauthFixture) canRefresh(t *testing.T, m oauthserver.NewTokens) bool {
 	return !token.Used && token.IsAlive()
 }
 
-func (f *oauthFixture) wantLive(t *testing.T, m oauthserver.NewTokens, want bool) {
+func (f *oauthFixture) wantLive(t testing.TB, m oauthserver.NewTokens, want bool) {
 	t.Helper()
 	if access, refresh := f.isLive(t, m), f.canRefresh(t, m); access != want || refresh != want {
 		t.Errorf("access token live: %v, refresh token usable: %v; want %v", access, refresh, want)
 	}
 }
 
-func (f *oauthFixture) end(t *testing.T, status oauthserver.InstallationStatus) error {
+func (f *oauthFixture) end(t testing.TB, status oauthserver.InstallationStatus) error {
 	t.Helper()
 	return f.endIn(t.Context(), status)
 }
 
 func (f *oauthFixture) endIn(ctx context.Context, status oauthserver.InstallationStatus) error {
-	_, err := f.EndInstallation(ctx, oauthserver.EndInstallation{
+	return f.endOn(ctx, f, status)
+}
+
+func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status oauthserver.InstallationStatus) error {
+	_, err := on.EndInstallation(ctx, oauthserver.EndInstallation{
 		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
 		Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
 		Audit:  f.entry(audit.Uninstalled, noon),
@@ -241,7 +250,7 @@ func (f *oauthFixture) endIn(ctx context.Context, status oauthserver.Installatio
 }
 
 // recorded counts the events of a type for the fixture's app in its business.
-func (f *oauthFixture) recorded(t *testing.T, name string) int {
+func (f *oauthFixture) recorded(t testing.TB, name string) int {
 	t.Helper()
 	get[events.Numbered](t)(f.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
 	q := events.Query{BusinessID: f.business, AppID: f.app.ID, AppTypes: []string{name}, Limit: 1000}
@@ -253,4 +262,12 @@ func purge(e partnerkit.Store, kind storage.PurgeKind) func(ctx context.Context,
 	return func(ctx context.Context, before time.Time, limit int) (int, error) {
 		return e.Purge(ctx, storage.Purge{Kind: kind, Before: before, Limit: limit})
 	}
+}
+
+// outcome returns an error for an operation that ended other than expected.
+func outcome(err error, expected bool) error {
+	if err == nil && !expected {
+		return errors.New("storetest: the act ended otherwise")
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -81,32 +80,7 @@ var requestCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-// sqlRequestCases need what only sqlstore has.
-var sqlRequestCases = []testCase[*Env]{
-	{"AZ-17 Hold under faults", func(t *testing.T, e *Env) {
-		var f *oauthFixture
-		var first, last oauthserver.AuthorizationRequest
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				f = newOAuth(t, e)
-				first, last = f.request(allScopes), f.request(allScopes)
-				first.ID = id.New(id.Authorization, noon.Add(-time.Second))
-				must(t, f.HoldRequest(t.Context(), first))
-				for range oauthserver.MaxOpenRequests - 1 {
-					f.hold(t, allScopes)
-				}
-			},
-			Act: func(ctx context.Context) error { return f.HoldRequest(ctx, last) },
-			Check: func(t *testing.T, happened bool) {
-				if f.isHeld(t, last) != happened || f.isHeld(t, first) == happened {
-					t.Errorf("happened %v: the last is held %v, the first %v", happened, f.isHeld(t, last), f.isHeld(t, first))
-				}
-			},
-		})
-	}},
-}
-
-func (f *oauthFixture) isHeld(t *testing.T, request oauthserver.AuthorizationRequest) bool {
+func (f *oauthFixture) isHeld(t testing.TB, request oauthserver.AuthorizationRequest) bool {
 	t.Helper()
 	_, err := f.Request(t.Context(), request.Digest)
 	if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {

@@ -8,14 +8,14 @@ import (
 )
 
 // exec runs a statement past the store.
-func (e *Env) exec(t *testing.T, query string, args ...any) {
+func (e *Env) exec(t testing.TB, query string, args ...any) {
 	t.Helper()
 	_, err := e.Tap.Exec(t.Context(), e.Qualified(query), args...)
 	must(t, err)
 }
 
 // count reads a number past the store.
-func (e *Env) count(t *testing.T, query string, args ...any) int {
+func (e *Env) count(t testing.TB, query string, args ...any) int {
 	t.Helper()
 	var n int
 	must(t, storage.One(t.Context(), e.Store, e.Qualified(query), args, &n))
@@ -32,13 +32,13 @@ func (e *Env) Qualified(query string) string {
 }
 
 // rows counts the rows of a table.
-func (e *Env) rows(t *testing.T, table string) int {
+func (e *Env) rows(t testing.TB, table string) int {
 	t.Helper()
 	return e.count(t, "SELECT COUNT(*) FROM "+table)
 }
 
 // slugs counts those of an app.
-func (e *Env) slugs(t *testing.T, appID string) int {
+func (e *Env) slugs(t testing.TB, appID string) int {
 	t.Helper()
 	return e.count(t, "SELECT COUNT(*) FROM partnerkit_listing_slug WHERE app_id = $1", appID)
 }

@@ -59,13 +59,13 @@ func (f *oauthFixture) secret() oauthserver.ClientSecret {
 	return oauthserver.ClientSecret{ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("another"), Prefix: "a", CreatedAt: noon}
 }
 
-func (f *oauthFixture) validSecrets(t *testing.T) int {
+func (f *oauthFixture) validSecrets(t testing.TB) int {
 	t.Helper()
 	return len(get[oauthserver.Client](t)(f.Client(t.Context(), f.app.ClientID)).Secrets)
 }
 
 // wantSecond wants two valid secrets if the second is there, otherwise one.
-func (f *oauthFixture) wantSecond(t *testing.T, isThere bool) {
+func (f *oauthFixture) wantSecond(t testing.TB, isThere bool) {
 	t.Helper()
 	if got := f.validSecrets(t); (got == 2) != isThere || got == 0 {
 		t.Errorf("%d valid secrets, the second is there: %v", got, isThere)

@@ -29,10 +29,10 @@ var sendingCases = joinCases(webhookCases, deliveryCases, deliveryListCases, del
 // sqlCases are the cases of sqlstore on a database: what its methods beyond
 // [partnerkit.Store] promise, faults at each statement, rows, costs and plans.
 var sqlCases = joinCases(clockCases, joiningCases, sqlTransactCases,
-	sqlOAuthCases, sqlRequestCases, sqlSecretCases, sqlRefreshPurgeCases, lockCases, faultCases, sqlEraseCases, sqlCallCases, sqlKeyCases, keyFaultCases,
+	tableFaultCases(), sqlRefreshPurgeCases, lockCases, sqlEraseCases, sqlCallCases, sqlKeyCases, keyFaultCases,
 	sqlEventCases, eventFaultCases, sqlSendingCases,
-	sqlDataCases, sqlDataEndCases, sqlDataRaceCases, dataLockCases, dataFaultCases,
-	sqlConsoleCases, sqlConsoleTokenCases, sqlListingCases, sqlListingRaceCases, listingLockCases, listingFaultCases)
+	sqlDataCases, sqlDataEndCases, sqlDataRaceCases, dataLockCases, dataCostCases,
+	sqlConsoleCases, sqlConsoleTokenCases, sqlListingCases, sqlListingRaceCases, listingLockCases)
 
 var sqlSendingCases = joinCases(sqlWebhookCases, sqlDeliveryCases, purgeCases, webhookLockCases, webhookFaultCases,
 	sqlPlanCases, sqlQueueCases, sqlShardCases)

@@ -6,13 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// sqlTransactCases are transactions under faults, their hints, and those of a host.
+// sqlTransactCases are the hints of transactions, and transactions of a host.
 var sqlTransactCases = []testCase[*Env]{
 	{"A transaction hints after its commit", func(t *testing.T, e *Env) {
 		news, stop := e.Watch(sqlstore.TopicClock)
@@ -48,31 +46,6 @@ var sqlTransactCases = []testCase[*Env]{
 		}))
 		must(t, tx.Rollback())
 		wantOffset(t, e, 0)
-	}},
-	{"Transact under faults", func(t *testing.T, e *Env) {
-		var f *oauthFixture
-		var entry audit.Entry
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newOAuth(t, e); entry = f.entry(audit.AppUpdated, noon) },
-			Act: func(ctx context.Context) error {
-				return e.Transact(ctx, func(ctx context.Context) error {
-					_, err := e.UpdateApp(ctx, f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
-						a.Name = "Changed"
-						return a, nil
-					})
-					if err != nil {
-						return err
-					}
-					return e.RecordAudit(ctx, entry)
-				})
-			},
-			Check: func(t *testing.T, happened bool) {
-				app, log := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)), get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Limit: 10}))
-				if (app.Name == "Changed") != happened || (len(log) == 1) != happened {
-					t.Errorf("happened %v: %q, %d entries", happened, app.Name, len(log))
-				}
-			},
-		})
 	}},
 }
 

@@ -39,6 +39,7 @@ var wrongStores = []struct {
 	{"an erased user keeps the tokens", "oauthserver/OPS-04 Erasing a user", func(s partnerkit.Store) partnerkit.Store { return forgetful{s} }},
 	{"an error becomes ErrNotFound", "every consumer/A cancelled context starts nothing", func(s partnerkit.Store) partnerkit.Store { return hiddenError{s} }},
 	{"a cancelled context is ignored", "every consumer/A cancelled context starts nothing", func(s partnerkit.Store) partnerkit.Store { return deafRecorder{s} }},
+	{"a cancelled write leaves half of its values", "every consumer/A cancelled context starts nothing", func(s partnerkit.Store) partnerkit.Store { return halfWritten{s} }},
 	{"two requests own an idempotency key", "guard/Of those who claim a key at once one owns it", func(s partnerkit.Store) partnerkit.Store { return twoOwners{s} }},
 	{"a batch of calls counts twice", "analytics/A batch of calls that comes again changes nothing", func(s partnerkit.Store) partnerkit.Store { return doubleCount{s} }},
 	{"events come out of order", "events/Numbers are given once, in order, to one business", func(s partnerkit.Store) partnerkit.Store { return unordered{s} }},
@@ -179,6 +180,18 @@ type deafRecorder struct{ partnerkit.Store }
 
 func (s deafRecorder) RecordEvents(ctx context.Context, recorded ...events.Event) error {
 	return s.Store.RecordEvents(context.WithoutCancel(ctx), recorded...)
+}
+
+// halfWritten ends a write whose context has ended after the first half.
+type halfWritten struct{ partnerkit.Store }
+
+func (s halfWritten) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Value, error) {
+	if ctx.Err() == nil {
+		return s.Store.WriteValues(ctx, w)
+	}
+	w.Drafts = w.Drafts[:len(w.Drafts)/2]
+	_, err := s.Store.WriteValues(context.WithoutCancel(ctx), w)
+	return nil, errors.Join(err, ctx.Err())
 }
 
 type twoOwners struct{ partnerkit.Store }
