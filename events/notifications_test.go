@@ -124,6 +124,7 @@ func TestNotifier(t *testing.T) {
 			})
 			queue.Tell(t.Context(), events.Notification{Kind: events.NotifyAppCreated}, events.Notification{Kind: events.NotifyAppSuspended})
 			time.Sleep(events.NotifyTimeout + 2*time.Second)
+			synctest.Wait()
 			if want := []events.NotificationKind{events.NotifyAppSuspended}; !slices.Equal(told, want) {
 				t.Errorf("told %v, want %v", told, want)
 			}
@@ -156,6 +157,7 @@ func TestNotifier(t *testing.T) {
 						t.Errorf("dropped within the hour: %v", got)
 					}
 					time.Sleep(24 * time.Hour)
+					synctest.Wait()
 					for i := 2; i < len(calls); i++ {
 						if before, after := calls[i-1].Sub(calls[i-2]), calls[i].Sub(calls[i-1]); after <= before {
 							t.Errorf("a delay of %v follows one of %v", after, before)
