@@ -114,7 +114,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if n := r.observed(t, "dropped"); n != apps-room+apps {
 		t.Errorf("%d calls dropped", n)
 	}
-	if n := r.log.count("calls dropped"); n != 2 {
+	if n := r.log.Count("calls dropped"); n != 2 {
 		t.Errorf("%d lines in the log, want one a flush", n)
 	}
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -33,7 +32,7 @@ type harness struct {
 	env   *storetest.Env
 	clock *clock.Manual
 	down  atomic.Bool
-	log   lines
+	log   logtest.Buffer
 	uses  []int // in each batch that was written
 }
 
@@ -121,24 +120,6 @@ func (f *flaky) Purge(ctx context.Context, p storage.Purge) (int, error) {
 		return 0, errDown
 	}
 	return f.env.Purge(ctx, p)
-}
-
-// lines is a writer that can be read at the same time.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(substring string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), substring)
 }
 
 // gauges is a meter that asks when it is asked.

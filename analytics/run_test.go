@@ -120,7 +120,7 @@ func TestRunTriesAgain(t *testing.T) {
 		r.down.Store(true)
 		time.Sleep(3*time.Minute + time.Second)
 		wantStored(t, r, 0)
-		if n := r.log.count("counts stay in memory"); n != 3 {
+		if n := r.log.Count("counts stay in memory"); n != 3 {
 			t.Errorf("%d lines in the log, want one a turn", n)
 		}
 		r.down.Store(false)
@@ -161,7 +161,7 @@ func TestRunWakesWhenMemoryFills(t *testing.T) {
 			fill(20)
 			synctest.Wait()
 		}
-		if n := r.log.count("counts stay in memory"); n != 1 {
+		if n := r.log.Count("counts stay in memory"); n != 1 {
 			t.Errorf("%d flushes of a store that is down", n)
 		}
 	})

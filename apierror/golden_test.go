@@ -14,12 +14,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -96,26 +96,8 @@ func withAuthorization(value string) *http.Request {
 }
 
 // logTo returns a writer whose log lines land in the buffer, all levels.
-func logTo(buffer *syncBuffer) apierror.Writer {
+func logTo(buffer *logtest.Buffer) apierror.Writer {
 	return apierror.Writer{Logger: slog.New(slog.NewJSONHandler(buffer, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-}
-
-// syncBuffer takes log lines of several goroutines.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

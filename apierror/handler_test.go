@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 type shapeUnderTest struct {
@@ -36,7 +37,7 @@ func TestRequestID_ERR02(t *testing.T) {
 	for _, shape := range bothShapes {
 		t.Run(shape.name, func(t *testing.T) {
 			t.Parallel()
-			log := &syncBuffer{}
+			log := &logtest.Buffer{}
 			h := shape.adapt(logTo(log), func(http.ResponseWriter, *http.Request) error {
 				return fmt.Errorf("read events: %w", errors.New("connection refused"))
 			})
@@ -74,7 +75,7 @@ func TestPanic_ERR02_TOK09(t *testing.T) {
 	for _, shape := range bothShapes {
 		t.Run(shape.name, func(t *testing.T) {
 			t.Parallel()
-			log := &syncBuffer{}
+			log := &logtest.Buffer{}
 			h := shape.adapt(logTo(log), func(http.ResponseWriter, *http.Request) error {
 				panic(errors.New("token hush"))
 			})
@@ -99,7 +100,7 @@ func TestPanic_ERR02_TOK09(t *testing.T) {
 
 func TestRuntimePanicIsLoggedInWords(t *testing.T) {
 	t.Parallel()
-	log := &syncBuffer{}
+	log := &logtest.Buffer{}
 	serve(logTo(log).Standard(func(http.ResponseWriter, *http.Request) error {
 		none := map[string]map[string]int{}
 		none["absent"]["a"] = 1
@@ -113,7 +114,7 @@ func TestRuntimePanicIsLoggedInWords(t *testing.T) {
 // A deliberate abort is net/http's business.
 func TestAbortHandlerPasses(t *testing.T) {
 	t.Parallel()
-	log := &syncBuffer{}
+	log := &logtest.Buffer{}
 	defer func() {
 		if got := recover(); got != http.ErrAbortHandler {
 			t.Errorf("recovered %v", got)
@@ -141,7 +142,7 @@ func TestBegunResponse(t *testing.T) {
 	for name, start := range begin {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			log := &syncBuffer{}
+			log := &logtest.Buffer{}
 			server := httptest.NewServer(http.NewServeMux())
 			defer server.Close()
 			mux := server.Config.Handler.(*http.ServeMux)
@@ -178,7 +179,7 @@ func TestBegunResponse(t *testing.T) {
 // An informational response does not count as begun, and a hijacked one does.
 func TestInformationalAndHijacked(t *testing.T) {
 	t.Parallel()
-	log := &syncBuffer{}
+	log := &logtest.Buffer{}
 	mux := http.NewServeMux()
 	mux.Handle("GET /hints", logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusEarlyHints)
@@ -266,7 +267,7 @@ func TestGoneClientIsNoError(t *testing.T) {
 		for shape, adapt := range shapes {
 			t.Run(test.name+", "+shape, func(t *testing.T) {
 				t.Parallel()
-				log, w := &syncBuffer{}, httptest.NewRecorder()
+				log, w := &logtest.Buffer{}, httptest.NewRecorder()
 				adapt(logTo(log), func(http.ResponseWriter, *http.Request) error { return test.err }).ServeHTTP(w, get().WithContext(test.ctx))
 				if w.Code != test.status || !strings.Contains(log.String(), `"level":"`+test.level+`"`) || strings.Count(log.String(), "\n") != 1 {
 					t.Errorf("%d %s %s", w.Code, w.Body, log)
@@ -283,7 +284,7 @@ func TestGoneClientIsNoError(t *testing.T) {
 // was not given are gone.
 func TestClientErrorIsQuietAndClean(t *testing.T) {
 	t.Parallel()
-	log := &syncBuffer{}
+	log := &logtest.Buffer{}
 	response := serve(logTo(log).Standard(func(w http.ResponseWriter, _ *http.Request) error {
 		h := w.Header()
 		h.Set("Content-Length", "1000")

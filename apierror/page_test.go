@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 // showText is a page of one line.
@@ -38,7 +39,7 @@ func TestPage_ERR02(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var log syncBuffer
+			var log logtest.Buffer
 			response := serve(logTo(&log).Page(showText, func(w http.ResponseWriter, _ *http.Request) error {
 				w.Header().Set("Location", "/elsewhere")
 				return test.err
@@ -67,7 +68,7 @@ func TestPage_ERR02(t *testing.T) {
 func TestPageShows(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
-	var log syncBuffer
+	var log logtest.Buffer
 	response := serve(logTo(&log).Page(func(_ http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
 		if !errors.Is(f.Err, cause) {
 			t.Errorf("got %v", f.Err)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 // ERR-01, ERR-03: every code with its status, texts and params.
@@ -239,7 +240,7 @@ func TestWrongUseOfTheTable(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			log := &syncBuffer{}
+			log := &logtest.Buffer{}
 			response := standard(logTo(log), get(), test.err)
 			var body struct{ Params map[string]string }
 			if err := json.NewDecoder(response.Body).Decode(&body); err != nil {

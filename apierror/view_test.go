@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 // everyError is one error of each code, and those without a code.
@@ -80,7 +81,7 @@ func TestShapeFunc(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var log syncBuffer
+			var log logtest.Buffer
 			writer := logTo(&log)
 			writer.Shape = test.shape
 			response := standard(writer, get(), apierror.NotFound("invoice"))

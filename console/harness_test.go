@@ -1,13 +1,11 @@
 package console_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
@@ -55,7 +54,7 @@ type harness struct {
 	calls   *analytics.Counter
 	events  *events.Log
 	console *console.Console
-	logged  *lockedBuffer
+	logged  *logtest.Buffer
 }
 
 func newHarness(t testing.TB, changes ...func(*console.Config)) *harness {
@@ -65,7 +64,7 @@ func newHarness(t testing.TB, changes ...func(*console.Config)) *harness {
 
 func newHarnessOn(t testing.TB, open storetest.Opener, oauth oauthserver.Config, changes ...func(*console.Config)) *harness {
 	t.Helper()
-	d := &harness{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(lockedBuffer)}
+	d := &harness{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(logtest.Buffer)}
 	d.store = storetest.NewEnv(t, open)
 	var err error
 	ring := fixture.Keyring(1)
@@ -128,23 +127,6 @@ func (p *people) Organizations(ctx context.Context, userID string) ([]console.Or
 
 // books is the host's records, of which the console asks nothing.
 type books struct{ appdata.Records }
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // call is a request to the console: "POST /developer/apps".
 type call struct {

@@ -1,7 +1,6 @@
 package oauthserver_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -173,11 +173,10 @@ var issued = regexp.MustCompile(`(pk_[a-z]+_|whsec_)[A-Za-z0-9_-]{20,}|eyJ[A-Za-
 // whether requests succeed, are rejected or end with an internal error.
 func TestNothingSecretIsLogged(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var log bytes.Buffer
+	var log logtest.Buffer
 	k := newAPIHarness(t, func(c *oauthserver.Config) {
 		c.SessionTokens = nil
-		c.Logger = slog.New(slog.NewTextHandler(lockedWriter{&mu, &log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	app := k.app(confidentialID)
 	story := func() {
@@ -211,8 +210,6 @@ func TestNothingSecretIsLogged(t *testing.T) {
 		k.introspect(refresh)
 		k.store.Tap.Reset()
 	}
-	mu.Lock()
-	defer mu.Unlock()
 	if found := issued.FindString(log.String()); found != "" || strings.Contains(log.String(), apiSecret) {
 		t.Errorf("the log has %q", found)
 	}
@@ -222,15 +219,4 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	if sample := fmt.Sprint(added); !issued.MatchString(sample) {
 		t.Errorf("the pattern does not find a client secret")
 	}
-}
-
-type lockedWriter struct {
-	mu *sync.Mutex
-	w  *bytes.Buffer
-}
-
-func (l lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }

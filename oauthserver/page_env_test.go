@@ -1,7 +1,6 @@
 package oauthserver_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -34,24 +34,7 @@ type pageEnv struct {
 	host   *pageHost
 	server *oauthserver.Server
 	http   http.Handler
-	log    *pageLog
-}
-
-type pageLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *pageLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *pageLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log    *logtest.Buffer
 }
 
 func newPageEnv(t testing.TB, change ...func(*oauthserver.Config)) *pageEnv {
@@ -65,7 +48,7 @@ func newPageEnvOn(t testing.TB, open storetest.Opener, change ...func(*oauthserv
 		Env:   storetest.NewEnv(t, open),
 		clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
 		host:  &pageHost{Host: partnertest.NewHost()},
-		log:   &pageLog{},
+		log:   &logtest.Buffer{},
 	}
 	cfg := oauthserver.Config{
 		Store: e.Store, Host: e.host, Keyring: fixture.Keyring(1), Pages: pages.New(),

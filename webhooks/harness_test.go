@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
@@ -32,7 +32,7 @@ type harness struct {
 	log     *events.Log
 	net     *pipeNet
 	clock   *clock.Offset
-	logged  *bytes.Buffer
+	logged  *logtest.Buffer
 	running sync.WaitGroup
 	stop    context.CancelFunc
 }
@@ -49,7 +49,7 @@ func inBubble(t *testing.T, test func(t *testing.T, r *harness)) {
 
 func newHarness(t *testing.T, cfg webhooks.Config) *harness {
 	t.Helper()
-	r := &harness{t: t, clock: new(clock.Offset), logged: new(bytes.Buffer)}
+	r := &harness{t: t, clock: new(clock.Offset), logged: new(logtest.Buffer)}
 	r.net = newPipeNet(t, r.clock)
 	r.Env = storetest.NewEnv(t, func(t testing.TB) storage.DB {
 		db := storetest.SQLite(t)
@@ -59,7 +59,7 @@ func newHarness(t *testing.T, cfg webhooks.Config) *harness {
 	cfg.Store, cfg.Keyring, cfg.AllowLoopback = r.Store, fixture.Keyring(1), true
 	cfg.Dial = r.net.dial
 	cfg.CurrentVersion, cfg.Clock = "2026-09-01", r.clock
-	cfg.Logger = slog.New(slog.NewTextHandler(&lockedWriter{to: r.logged}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	cfg.Logger = slog.New(slog.NewTextHandler(r.logged, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var err error
 	if r.svc, err = webhooks.New(cfg); err != nil {
 		t.Fatal(err)
@@ -68,17 +68,6 @@ func newHarness(t *testing.T, cfg webhooks.Config) *harness {
 		t.Fatal(err)
 	}
 	return r
-}
-
-type lockedWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
 }
 
 // start runs the dispatcher, halt stops it and waits for its end.

@@ -1,7 +1,6 @@
 package pages_test
 
 import (
-	"bytes"
 	"context"
 	"html"
 	"log/slog"
@@ -23,6 +22,7 @@ import (
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
@@ -56,12 +56,12 @@ type harness struct {
 	pages   *pages.Pages
 	limiter *ratelimit.Memory
 	prefix  string
-	logged  *lockedBuffer
+	logged  *logtest.Buffer
 }
 
 func newHarness(t testing.TB, changes ...func(*pages.Config)) *harness {
 	t.Helper()
-	o := &harness{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(lockedBuffer)}
+	o := &harness{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(logtest.Buffer)}
 	o.store, o.host = storetest.NewEnv(t, storetest.SQLite), newHost()
 	var err error
 	ring := fixture.Keyring(1)
@@ -134,23 +134,6 @@ func newHost() *partnertest.Host {
 
 // books is the host's records, of which the console asks nothing.
 type books struct{ appdata.Records }
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // actor is a person, to call the console for.
 func (o *harness) actor(userID string) console.Actor {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -84,7 +85,7 @@ func startGuideServer(t *testing.T) (replacements []string) {
 	start.Env = append(os.Environ(), "PARTNERKIT_API=localhost:0", "PARTNERKIT_APP=localhost:0",
 		"PARTNERKIT_DB="+filepath.Join(t.TempDir(), "partnerkit.db"))
 	start.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a terminal does: Ctrl-C is for all of them
-	var stderr buffer
+	var stderr logtest.Buffer
 	start.Stderr = &stderr
 	out, err := start.StdoutPipe()
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	_ "embed" // for the demo
 	"encoding/json"
@@ -19,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 // demo is the fixtures that are embedded.
@@ -37,33 +37,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// buffer is an io.Writer that can be read meanwhile.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 func noEnv(string) string { return "" }
 
 // harness is a running server.
 type harness struct {
 	t        *testing.T
 	api, app string
-	metrics  string  // empty: not served
-	stdout   *buffer // after the ready line
-	stderr   *buffer
+	metrics  string          // empty: not served
+	stdout   *logtest.Buffer // after the ready line
+	stderr   *logtest.Buffer
 	stop     func() error
 }
 
@@ -76,7 +58,7 @@ func start(t *testing.T, args ...string) *harness {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, in := io.Pipe()
-	r := &harness{t: t, stdout: &buffer{}, stderr: &buffer{}}
+	r := &harness{t: t, stdout: &logtest.Buffer{}, stderr: &logtest.Buffer{}}
 	ended := make(chan error, 1)
 	go func() {
 		err := run(ctx, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, args...), noEnv, in, r.stderr)
@@ -139,7 +121,7 @@ func fails(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var stdout, stderr buffer
+	var stdout, stderr logtest.Buffer
 	err := run(ctx, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, args...), noEnv,
 		stopWriter{&stdout, cancel}, &stderr)
 	if err == nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
 // process is a server that is a process of its own.
@@ -30,7 +32,7 @@ func launch(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	cmd.Args = append(cmd.Args, "-api", "127.0.0.1:0", "-app", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), runAsServer+"=1")
-	p := &process{harness: harness{t: t, stdout: &buffer{}, stderr: &buffer{}}, cmd: cmd}
+	p := &process{harness: harness{t: t, stdout: &logtest.Buffer{}, stderr: &logtest.Buffer{}}, cmd: cmd}
 	cmd.Stderr = p.stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

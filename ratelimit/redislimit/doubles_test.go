@@ -96,24 +96,6 @@ func (f *forgetful) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// lines is a writer that can be read at the same time.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // meter counts what is added to any of its counters.
 type meter struct {
 	noop.MeterProvider

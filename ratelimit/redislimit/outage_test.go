@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/ratelimit/redislimit"
 )
@@ -33,7 +34,7 @@ func TestFailOpen(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){"hangs up": hangUp, "silent": saySilent, "nonsense": sayNonsense} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var warnings lines
+			var warnings logtest.Buffer
 			meter := &meter{}
 			limiter := open(t, redislimit.Config{
 				Client:        listen(t, serve),
@@ -150,7 +151,7 @@ func TestPause(t *testing.T) {
 			DialerRetries: 1,
 		})
 		client.AddHook(hook)
-		var warnings lines
+		var warnings logtest.Buffer
 		limiter := open(t, redislimit.Config{
 			Client: client, Timeout: time.Minute,
 			Logger: slog.New(slog.NewTextHandler(&warnings, nil)),

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"go.uber.org/goleak"
 )
 
@@ -73,7 +74,7 @@ type Process struct {
 	Metrics  string    // the URL, where they are served
 	Began    time.Time // when it was started
 	command  *exec.Cmd
-	log      *log
+	log      *logtest.Buffer
 	logFile  string
 }
 
@@ -88,7 +89,7 @@ func (c Config) Launch() (*Process, error) {
 		return nil, err
 	}
 	args := append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, c.Flags...)
-	p := &Process{command: exec.CommandContext(context.Background(), path, args...), log: &log{}, logFile: c.LogFile} //nolint:gosec // likewise
+	p := &Process{command: exec.CommandContext(context.Background(), path, args...), log: &logtest.Buffer{}, logFile: c.LogFile} //nolint:gosec // likewise
 	p.command.Env, p.command.SysProcAttr, p.command.Stderr = append(os.Environ(), c.Env...), c.OSAttributes, p.log
 	if c.LogFile != "" {
 		file, err := os.OpenFile(c.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -162,22 +163,4 @@ func (p *Process) Listening() (api, app string, err error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return "", "", fmt.Errorf("the log lacks the addresses of the server:\n%s", p.Log())
-}
-
-// log is an io.Writer that can be read meanwhile.
-type log struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
