@@ -89,12 +89,12 @@ func TestValues(t *testing.T) {
 	} {
 		t.Run(rules, func(t *testing.T) {
 			t.Parallel()
-			p := newHarness(t).partner()
+			p := newAPI(t).partner()
 			p.declare(p.app, `{"resourceType":"invoice","key":"k",`+rules+`}`)
 			n := 0
 			for value, reason := range values {
 				n++
-				p.clock.Advance(time.Second)
+				p.Clock.Advance(time.Second)
 				resource := fmt.Sprintf("inv_%d", n)
 				response := p.put(on(resource, "k", value))
 				if reason == "" {
@@ -130,11 +130,11 @@ func plain(t *testing.T, value string) string {
 // Changing rules leaves values alone until they are written again.
 func TestRulesChange(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"state","type":"CHOICE","choices":["a","b"]}`)
 	p.put(on("inv_1", "state", `"a"`)).values()
 	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: apierror.Sent(appdata.Choices{"b", "c"})})
-	p.must(err)
+	p.Must(err)
 	p.list("resourceId=inv_1").shows(`inv_1 state "a"`)
 	p.put(on("inv_1", "state", `"a"`)).refused(http.StatusBadRequest, apierror.InvalidAppDataValue)
 	p.put(on("inv_1", "state", `"c"`)).shows(`inv_1 state "c"`)
@@ -143,10 +143,10 @@ func TestRulesChange(t *testing.T) {
 // A deleted field loses its values; a new field of the same name has none.
 func TestFieldDeleted(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	value := p.put(on("inv_1", "note", `"a"`)).values()[0]
-	p.must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))
+	p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))
 	p.list("resourceId=inv_1").shows()
 	p.put(on("inv_1", "note", `"b"`)).refused(http.StatusBadRequest, apierror.UnknownAppDataField)
 	p.call("DELETE /app-data/"+value.ID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)

@@ -27,8 +27,8 @@ func messages(err error) []string {
 // APD-06: a field in JSON, with its rules as members.
 func TestFieldShape(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
 	for text, want := range map[string]string{
 		`{"resourceType":"invoice","key":"a","type":"TEXT"}`:                                                  `"key":"a","type":"TEXT"`,
 		`{"resourceType":"invoice","key":"b","type":"TEXT","label":"B & <b>","minLength":0,"maxLength":4096}`: `"key":"b","type":"TEXT","label":"B & <b>","minLength":0,"maxLength":4096`,
@@ -40,10 +40,10 @@ func TestFieldShape(t *testing.T) {
 	} {
 		field := k.declare(app, text)
 		stored, err := k.data.Field(t.Context(), app.ID, field.ID)
-		k.must(err)
+		k.Must(err)
 		for _, f := range []appdata.Field{field, stored} {
 			got, err := apierror.EncodeJSON(f)
-			k.must(err)
+			k.Must(err)
 			full := fmt.Sprintf(`{"id":%q,"resourceType":"invoice",%s,"version":1,"createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:00.000Z"}`, field.ID, want)
 			if string(got) != full || !id.Valid(id.AppDataField, f.ID) || f.AppID != app.ID {
 				t.Errorf("%s\nis %s\nwant %s", text, got, full)
@@ -58,8 +58,8 @@ func TestFieldShape(t *testing.T) {
 // APD-06: what is wrong with a declaration is said, all of it, by name.
 func TestDeclareRefuses(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
 	const (
 		resource = "resourceType must be one of account, customer, invoice, journal_entry, payment, supplier"
 		key      = "key must be a letter and up to 63 letters, digits, dots, hyphens and underscores"
@@ -127,8 +127,8 @@ func TestDeclareRefuses(t *testing.T) {
 // APD-07, CON-06: lists of choices, each with its response.
 func TestChoices(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
 	many := func(n int) string {
 		all := make([]string, n)
 		for i := range all {
@@ -153,11 +153,11 @@ func TestChoices(t *testing.T) {
 			}
 			continue
 		}
-		k.must(err)
+		k.Must(err)
 		if stored, err := k.data.Field(t.Context(), app.ID, field.ID); err != nil || !slices.Equal(stored.Choices, want) {
 			t.Errorf("%s: %q, %v", list, stored.Choices, err)
 		}
-		k.must(k.data.DeleteField(t.Context(), app.ID, field.ID))
+		k.Must(k.data.DeleteField(t.Context(), app.ID, field.ID))
 	}
 	if f := k.declare(app, `{"resourceType":"invoice","key":"many","type":"CHOICE","choices":`+many(50)+`}`); len(f.Choices) != 50 {
 		t.Errorf("%d choices", len(f.Choices))
@@ -170,8 +170,8 @@ func TestChoices(t *testing.T) {
 // A change sets what it names; null takes it away; key and types are for good.
 func TestChangeField(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
 	for name, test := range map[string]struct{ declared, change, want string }{
 		"nothing":         {`"type":"TEXT","label":"l","minLength":1`, `{}`, `{"label":"l","minLength":1}`},
 		"label":           {`"type":"TEXT","label":"l","minLength":1`, `{"label":"m"}`, `{"label":"m","minLength":1}`},
@@ -197,14 +197,14 @@ func TestChangeField(t *testing.T) {
 		"fixed, null": {`"type":"TEXT"`, `{"key":null,"type":""}`, `["key cannot be changed; declare another field","type cannot be changed; declare another field"]`},
 	} {
 		before := k.declare(app, `{"resourceType":"invoice","key":"k",`+test.declared+`}`)
-		k.clock.Advance(time.Second)
+		k.Clock.Advance(time.Second)
 		d, err := declaration(test.change)
 		changed := before
 		if err == nil {
 			changed, err = k.data.ChangeField(t.Context(), app.ID, before.ID, d)
 		}
 		stored, readErr := k.data.Field(t.Context(), app.ID, before.ID)
-		k.must(readErr)
+		k.Must(readErr)
 		got := string(apierror.InvalidChoices)
 		if list := messages(err); list != nil {
 			text, _ := json.Marshal(list)
@@ -217,7 +217,7 @@ func TestChangeField(t *testing.T) {
 				appdata.Rules
 			}{changed.Label, changed.Rules})
 			got, want = string(text), changed
-			if !changed.UpdatedAt.Equal(k.clock.Now()) || changed.CreatedAt != before.CreatedAt {
+			if !changed.UpdatedAt.Equal(k.Clock.Now()) || changed.CreatedAt != before.CreatedAt {
 				t.Errorf("%s: %+v", name, changed)
 			}
 		}
@@ -227,15 +227,15 @@ func TestChangeField(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %s, %v, want %s", name, got, err, test.want)
 		}
-		k.must(k.data.DeleteField(t.Context(), app.ID, before.ID))
+		k.Must(k.data.DeleteField(t.Context(), app.ID, before.ID))
 	}
 }
 
 // A field is its app's: for others it is not there.
 func TestFieldsOfOtherApps(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	mine, theirs := k.app(allScopes), k.app(allScopes)
+	k := newAPI(t)
+	mine, theirs := k.NewApp(allScopes), k.NewApp(allScopes)
 	field := k.declare(mine, `{"resourceType":"invoice","key":"k","type":"TEXT"}`)
 	_, read := k.data.Field(t.Context(), theirs.ID, field.ID)
 	_, changed := k.data.ChangeField(t.Context(), theirs.ID, field.ID, appdata.Declaration{Label: apierror.Optional[string]{IsSent: true}})
@@ -250,8 +250,8 @@ func TestFieldsOfOtherApps(t *testing.T) {
 // One field for a key and a type of record, and at most 100.
 func TestFieldLimits(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
 	text := func(n int) string { return fmt.Sprintf(`{"resourceType":"invoice","key":"k%d","type":"TEXT"}`, n) }
 	for n := range appdata.MaxFields {
 		k.declare(app, text(n))
@@ -261,8 +261,8 @@ func TestFieldLimits(t *testing.T) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	all, err := k.data.Fields(t.Context(), app.ID)
-	k.must(err)
-	k.must(k.data.DeleteField(t.Context(), app.ID, all[0].ID))
+	k.Must(err)
+	k.Must(k.data.DeleteField(t.Context(), app.ID, all[0].ID))
 	_, err = k.tryDeclare(app.ID, `{"resourceType":"invoice","key":"`+all[1].Key+`","type":"URL"}`)
 	if diff := cmp.Diff([]string{"key " + all[1].Key + " is declared for invoice already"}, messages(err)); diff != "" || !errors.Is(err, appdata.ErrTaken) {
 		t.Errorf("%v\n%s", err, diff)

@@ -94,8 +94,8 @@ func FuzzPut(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	k := newHarness(f, func(c *appdata.Config) { c.Respond = nil })
-	app := k.app(allScopes)
+	k := newAPI(f, func(c *appdata.Config) { c.Respond = nil })
+	app := k.NewApp(allScopes)
 	k.declare(app, `{"resourceType":"invoice","key":"t","type":"TEXT"}`)
 	k.declare(app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
 	put := apierror.Writer{}.Standard(k.data.PutValues)
@@ -129,8 +129,8 @@ func FuzzListQuery(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	k := newHarness(f)
-	app := k.app(allScopes)
+	k := newAPI(f)
+	app := k.NewApp(allScopes)
 	list := apierror.Writer{}.Standard(k.data.ListValues)
 	f.Fuzz(func(t *testing.T, query string) {
 		p := identity.Principal{AppID: app.ID, BusinessID: "biz_1", Scopes: allScopes}
@@ -158,8 +158,8 @@ func FuzzDeclareField(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	k := newHarness(f)
-	app := k.app(allScopes)
+	k := newAPI(f)
+	app := k.NewApp(allScopes)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")

@@ -8,17 +8,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -26,94 +24,55 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var start = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-
 var allScopes = identity.MustScopes("invoices:read", "customers:read", "events:read")
 
-// harness is the app data API behind the guard, on a real store and a real OAuth server.
-type harness struct {
-	testing.TB
-	store *storetest.Env
-	clock *clock.Manual
-	host  *partnertest.Host
+// api is the app data API behind the guard.
+type api struct {
+	*harness.Harness
 	books *records
 	data  *appdata.Service
-	oauth *oauthserver.Server
-	api   http.Handler
 }
 
-func newHarness(t testing.TB, changes ...func(*appdata.Config)) *harness {
+func newAPI(t testing.TB, changes ...func(*appdata.Config)) *api {
 	t.Helper()
-	return newHarnessOn(t, storetest.SQLite, changes...)
+	return newAPIOn(t, storetest.SQLite, changes...)
 }
 
-func newHarnessOn(t testing.TB, open storetest.Opener, changes ...func(*appdata.Config)) *harness {
+func newAPIOn(t testing.TB, open storetest.Opener, changes ...func(*appdata.Config)) *api {
 	t.Helper()
-	k := &harness{TB: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), host: partnertest.NewHost(), books: &records{}}
-	var err error
-	k.oauth, err = oauthserver.New(oauthserver.Config{
-		Store: k.store, Host: k.host, Keyring: fixture.Keyring(1), Pages: struct{ oauthserver.Pages }{}, Clock: k.clock,
-		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
-	})
-	k.must(err)
-	cfg := appdata.Config{Store: k.store, Records: k.books, Respond: guard.Respond, Clock: k.clock}
+	k := &api{Harness: harness.New(t, open), books: &records{}}
+	cfg := appdata.Config{Store: k.Store, Records: k.books, Respond: guard.Respond, Clock: k.Clock}
 	for _, change := range changes {
 		change(&cfg)
 	}
+	var err error
 	k.data, err = appdata.New(cfg)
-	k.must(err)
-	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: k.store, Clock: k.clock})
-	k.must(err)
-	surface, err := guard.New(guard.Config{Tokens: k.oauth, Sessions: k.host, Clock: k.clock, Idempotency: keys.Wrap})
-	k.must(err)
+	k.Must(err)
+	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: k.Store, Clock: k.Clock})
+	k.Must(err)
 	const only = apierror.AppDataForConnectedApps
-	k.must(surface.Handle(
+	surface := k.GuardConfig()
+	surface.Idempotency = keys.Wrap
+	k.Handle(surface,
 		guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, AppsOnly: only, Handler: k.data.ListValues},
 		guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: only, Handler: k.data.PutValues},
 		guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, AppsOnly: only, Handler: k.data.DeleteValue},
 		guard.Route{Pattern: "GET /open", Scope: guard.AnyScope, SessionsAllowed: true, Handler: k.data.ListValues},
 		guard.Route{Pattern: "PUT /open", Scope: guard.AnyScope, SessionsAllowed: true, Handler: k.data.PutValues},
 		guard.Route{Pattern: "DELETE /open/{id}", Scope: guard.AnyScope, SessionsAllowed: true, Handler: k.data.DeleteValue},
-	))
-	k.api = surface
+	)
 	return k
 }
 
-func (k *harness) must(err error) {
-	k.Helper()
-	if err != nil {
-		k.Fatal(err)
-	}
-}
-
-// app registers one that may have these scopes.
-func (k *harness) app(scopes identity.Scopes) oauthserver.App {
-	k.Helper()
-	app := fixture.App(k.clock.Now(), scopes)
-	k.must(fixture.AddApp(k.Context(), k.store, app))
-	return app
-}
-
-// connect installs the app in a business and returns a token with these scopes.
-func (k *harness) connect(app oauthserver.App, businessID string, scopes identity.Scopes) string {
-	k.Helper()
-	k.host.AddBusiness(partnertest.User, oauthserver.Business{ID: businessID})
-	tokens, err := fixture.Connect(k.Context(), k.store, fixture.Consent{
-		App: app, BusinessID: businessID, UserID: partnertest.User, Scopes: scopes, Now: k.clock.Now(), Lifetime: 365 * 24 * time.Hour,
-	})
-	k.must(err)
-	return tokens.Access
-}
-
 // declare declares a field from its JSON.
-func (k *harness) declare(app oauthserver.App, text string) appdata.Field {
+func (k *api) declare(app oauthserver.App, text string) appdata.Field {
 	k.Helper()
 	f, err := k.tryDeclare(app.ID, text)
-	k.must(err)
+	k.Must(err)
 	return f
 }
 
-func (k *harness) tryDeclare(appID, text string) (appdata.Field, error) {
+func (k *api) tryDeclare(appID, text string) (appdata.Field, error) {
 	d, err := declaration(text)
 	if err != nil {
 		return appdata.Field{}, err
@@ -130,32 +89,21 @@ func declaration(text string) (d appdata.Declaration, err error) {
 
 // partner is an app that is installed in biz_1, with a token.
 type partner struct {
-	*harness
+	*api
 	app   oauthserver.App
 	token string
 }
 
-func (k *harness) partner() partner {
+func (k *api) partner() partner {
 	k.Helper()
-	app := k.app(allScopes)
-	return partner{k, app, k.connect(app, "biz_1", allScopes)}
+	app := k.NewApp(allScopes)
+	return partner{k, app, k.Connect(app, "biz_1", allScopes)}
 }
 
 // call sends a request: "GET /app-data?resourceId=inv_1". Headers are pairs.
 func (p partner) call(call, body string, headers ...string) response {
 	p.Helper()
-	method, target, _ := strings.Cut(call, " ")
-	r := httptest.NewRequestWithContext(p.Context(), method, target, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if p.token != "" {
-		r.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	return response{p.TB, partnertest.Serve(p.TB, p.api, r)}
+	return response{p.TB, p.Call(p.token, call, body, headers...)}
 }
 
 // put writes values, each a JSON object.
@@ -177,10 +125,10 @@ func (p partner) list(query string) response {
 // told returns the data of the app's app_data.updated events, oldest first.
 func (p partner) told() []string {
 	p.Helper()
-	_, err := p.store.NumberEvents(p.Context(), events.Numbering{BusinessID: "biz_1"})
-	p.must(err)
-	found, err := p.store.Events(p.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.AppDataUpdated}, Limit: 100})
-	p.must(err)
+	_, err := p.Store.NumberEvents(p.Context(), events.Numbering{BusinessID: "biz_1"})
+	p.Must(err)
+	found, err := p.Store.Events(p.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.AppDataUpdated}, Limit: 100})
+	p.Must(err)
 	all := make([]string, len(found))
 	for i, e := range found {
 		all[i] = string(e.Data)
@@ -215,24 +163,10 @@ func (a response) shows(want ...string) {
 	}
 }
 
-type problem struct {
-	StatusCode int
-	Error      string
-	Code       apierror.Code
-	Message    any
-	Params     map[string]string
-	Details    []apierror.ValueDetail
-}
-
 // refused wants an error with that code.
-func (a response) refused(status int, code apierror.Code) problem {
+func (a response) refused(status int, code apierror.Code) harness.Problem {
 	a.Helper()
-	var body problem
-	a.WantCode(status, code).Decode(&body)
-	if body.StatusCode != status || body.Error != http.StatusText(status) {
-		a.Errorf("%s, want %d", a, status)
-	}
-	return body
+	return harness.Refused(a.TB, a.Response, status, code)
 }
 
 // invalid wants a validation failure: no code, and these messages.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -25,7 +26,7 @@ func ids(n int) string {
 // APD-01: by one id or many, in any mixture; by type of record and key.
 func TestList(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"invoice","key":"b","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"a","type":"NUMBER"}`)
@@ -63,7 +64,7 @@ func TestList(t *testing.T) {
 // APD-01, ERR-03: neither id, too many, and what is wrong with the rest.
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	for _, query := range []string{"", "resourceId=", "resourceIds=", "resourceIds=,,", "resourceid=r1", "resourceType=invoice", "key=a&resourceId="} {
 		p.list(query).refused(http.StatusBadRequest, apierror.ProvideResourceIDs)
 	}
@@ -105,9 +106,9 @@ func TestListRefuses(t *testing.T) {
 // APD-01, API-02, API-08: only the app's own values in the token's business.
 func TestValuesBelongToAppAndBusiness(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	p, other := k.partner(), k.partner()
-	elsewhere := partner{k, p.app, k.connect(p.app, "biz_2", allScopes)}
+	elsewhere := partner{k, p.app, k.Connect(p.app, "biz_2", allScopes)}
 	for _, who := range []partner{p, other} {
 		who.declare(who.app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	}
@@ -117,7 +118,7 @@ func TestValuesBelongToAppAndBusiness(t *testing.T) {
 	other.list("resourceId=r1").shows("r1 a 2")
 	elsewhere.list("resourceId=r1").shows("r1 a 3")
 	// APD-05.
-	for name, valueID := range map[string]string{"another app's": theirs.ID, "another business's": there.ID, "none": id.New(id.AppDataValue, start), "other kind": id.New(id.Event, start), "short": "adv_1", "upper": strings.ToUpper(mine.ID)} {
+	for name, valueID := range map[string]string{"another app's": theirs.ID, "another business's": there.ID, "none": id.New(id.AppDataValue, harness.Start), "other kind": id.New(id.Event, harness.Start), "short": "adv_1", "upper": strings.ToUpper(mine.ID)} {
 		t.Log(name)
 		p.call("DELETE /app-data/"+valueID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)
 	}
@@ -133,10 +134,10 @@ func TestValuesBelongToAppAndBusiness(t *testing.T) {
 // APD-04: the read scope counts, of the token, of the installation and of the app.
 func TestAccess(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
-	all := partner{k, app, k.connect(app, "biz_1", allScopes)}
-	narrow := partner{k, app, k.connect(app, "biz_1", identity.MustScopes("invoices:read"))} // the installation has more
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
+	all := partner{k, app, k.Connect(app, "biz_1", allScopes)}
+	narrow := partner{k, app, k.Connect(app, "biz_1", identity.MustScopes("invoices:read"))} // the installation has more
 	all.declare(app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	all.declare(app, `{"resourceType":"customer","key":"a","type":"NUMBER"}`)
 	all.declare(app, `{"resourceType":"supplier","key":"a","type":"NUMBER"}`)
@@ -157,10 +158,10 @@ func TestAccess(t *testing.T) {
 	wantNone(narrow)
 	all.list("resourceId=r1").shows("r1 a 1", "r1 a 2")
 	all.list("resourceId=r1&resourceType=supplier").refused(http.StatusForbidden, apierror.AppCannotAccessType) // no scope of the app's
-	k.clock.Advance(time.Minute)
-	k.must(k.oauth.SetInstallationScopes(t.Context(), app.ID, "biz_1", identity.MustScopes("invoices:read", "events:read")))
+	k.Clock.Advance(time.Minute)
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), app.ID, "biz_1", identity.MustScopes("invoices:read", "events:read")))
 	wantNone(all)
-	k.must(k.oauth.SetInstallationScopes(t.Context(), app.ID, "biz_1", allScopes))
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), app.ID, "biz_1", allScopes))
 	all.list("resourceId=r1").shows("r1 a 1", "r1 a 2")
 	all.put(`{"resourceType":"customer","resourceId":"r1","key":"a","value":3}`).values()
 }
@@ -168,10 +169,10 @@ func TestAccess(t *testing.T) {
 // API-06, ERR-03: people have no app data; nor where a host lets them in.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	nobody := partner{harness: k}
+	k := newAPI(t)
+	nobody := partner{api: k}
 	for _, call := range []string{"GET /app-data?resourceId=r1", "PUT /app-data", "DELETE /app-data/adv_1", "GET /open?resourceId=r1", "PUT /open", "DELETE /open/adv_1"} {
-		nobody.call(call, "", "Cookie", k.host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
+		nobody.call(call, "", "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
 		if a := nobody.call(call, ""); a.Status != http.StatusUnauthorized {
 			t.Errorf("%s without credentials: %d", call, a.Status)
 		}
@@ -182,7 +183,7 @@ func TestSessions(t *testing.T) {
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	types := map[string]string{"parcel": "invoices:read", "fleet": "fleet:read"}
-	p := newHarness(t, withTypes(types)).partner()
+	p := newAPI(t, withTypes(types)).partner()
 	types["invoice"] = "invoices:read" // has no effect: the configuration was copied
 	p.declare(p.app, `{"resourceType":"parcel","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"fleet","key":"a","type":"NUMBER"}`)

@@ -12,13 +12,14 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 // APD-02: the shape of a PUT and of a GET, to the letter; an upsert.
 func TestPutShape(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"rate","type":"NUMBER"}`)
 	if got := p.list("resourceId=inv_1").Body; got != `{"data":[]}` {
@@ -40,8 +41,8 @@ func TestPutShape(t *testing.T) {
 		}
 	}
 
-	p.clock.Advance(1500 * time.Millisecond)
-	later := start.Add(1500 * time.Millisecond)
+	p.Clock.Advance(1500 * time.Millisecond)
+	later := harness.Start.Add(1500 * time.Millisecond)
 	again := p.put(`{"resourceType":"customer","resourceId":"cus_1","key":"rate","value":1.50}`, on("inv_1", "note", `"new"`)).values()
 	same, changed := values[1], values[0]
 	changed.Value, changed.UpdatedAt = []byte(`"new"`), later
@@ -53,15 +54,15 @@ func TestPutShape(t *testing.T) {
 // APD-08: the app receives an event with the values that changed and no others.
 func TestPutTellsWhatChanged(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	p, other := k.partner(), k.partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	first := p.put(on("inv_1", "note", `"a"`), on("inv_2", "note", `"b"`))
-	p.clock.Advance(time.Second)
+	p.Clock.Advance(time.Second)
 	second := p.put(on("inv_1", "note", `"a"`), on("inv_2", "note", `"c"`)).values()
-	p.clock.Advance(time.Second)
+	p.Clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"\u0061"`), on("inv_2", "note", `"c"`)).values() // the same text
-	p.clock.Advance(time.Second)
+	p.Clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"x"`), on("absent", "note", `"x"`)).refused(http.StatusNotFound, apierror.RecordNotFound)
 	if a := p.call("DELETE /app-data/"+second[1].ID, ""); a.Status != http.StatusNoContent || a.Body != "" {
 		t.Errorf("DELETE: %d %q", a.Status, a.Body)
@@ -82,7 +83,7 @@ func TestPutTellsWhatChanged(t *testing.T) {
 // APD-02: what is wrong with the form is said, all of it, and has no code.
 func TestPutForm(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	const types = "must be one of account, customer, invoice, journal_entry, payment, supplier"
 	many := func(n int) string {
@@ -153,9 +154,9 @@ func TestPutForm(t *testing.T) {
 // is that of the first check that fails for any value.
 func TestPutOrder(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
-	p := partner{k, app, k.connect(app, "biz_1", identity.MustScopes("invoices:read"))}
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
+	p := partner{k, app, k.Connect(app, "biz_1", identity.MustScopes("invoices:read"))}
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"note","type":"TEXT"}`)
 	const (
@@ -186,7 +187,7 @@ func TestPutOrder(t *testing.T) {
 // APD-03: the error reports every invalid value with its reason.
 func TestPutTellsEveryBrokenValue(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","minLength":2,"maxLength":3}`)
 	p.declare(p.app, `{"resourceType":"invoice","key":"paid","type":"BOOLEAN"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"note","type":"NUMBER","max":5}`)
@@ -210,7 +211,7 @@ func TestPutTellsEveryBrokenValue(t *testing.T) {
 // APD-04: the host is asked once, about each record once, in the token's business.
 func TestPutAsksForRecordsOnce(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	for _, key := range []string{"a", "b"} {
 		p.declare(p.app, `{"resourceType":"invoice","key":"`+key+`","type":"NUMBER"}`)
 	}
@@ -228,14 +229,14 @@ func TestPutAsksForRecordsOnce(t *testing.T) {
 // field is declared again meanwhile, the PUT may be retried.
 func TestPutLosesItsField(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	const declaration = `{"resourceType":"invoice","key":"note","type":"TEXT"}`
 	field := p.declare(p.app, declaration)
-	p.books.onAsk = func() { p.must(p.data.DeleteField(t.Context(), p.app.ID, field.ID)) }
+	p.books.onAsk = func() { p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID)) }
 	p.put(on("inv_1", "note", `"x"`)).refused(http.StatusBadRequest, apierror.UnknownAppDataField)
 	field = p.declare(p.app, declaration)
 	p.books.onAsk = func() {
-		p.must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))
+		p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))
 		p.declare(p.app, declaration)
 	}
 	p.put(on("inv_1", "note", `"x"`)).refused(http.StatusServiceUnavailable, "")

@@ -21,40 +21,40 @@ import (
 // cannot be read afterwards.
 func TestRedaction(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	p, other := k.partner(), k.partner()
 	for _, who := range []partner{p, other} {
 		who.declare(who.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 		who.put(on("inv_1", "note", `"a"`)).values()
 	}
 	redacted := func() int {
-		k.oauth.Tidy(t.Context())
-		_, err := k.store.NumberEvents(t.Context(), events.Numbering{BusinessID: "biz_1"})
-		k.must(err)
-		found, err := k.store.Events(t.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
-		k.must(err)
+		k.OAuth.Tidy(t.Context())
+		_, err := k.Store.NumberEvents(t.Context(), events.Numbering{BusinessID: "biz_1"})
+		k.Must(err)
+		found, err := k.Store.Events(t.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
+		k.Must(err)
 		return len(found)
 	}
 	// Removed, and back in time.
-	k.must(k.oauth.Uninstall(t.Context(), p.app.ID, "biz_1", partnertest.User))
-	k.clock.Advance(oauthserver.RedactDelay - time.Hour)
-	back := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
+	k.Must(k.OAuth.Uninstall(t.Context(), p.app.ID, "biz_1", partnertest.User))
+	k.Clock.Advance(oauthserver.RedactDelay - time.Hour)
+	back := partner{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
-	k.clock.Advance(2 * time.Hour)
+	k.Clock.Advance(2 * time.Hour)
 	if n := redacted(); n != 0 {
 		t.Errorf("%d notices", n)
 	}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 	// Removed for good, and back too late.
-	k.must(k.oauth.RevokeAccess(t.Context(), p.app.ID, "biz_1", partnertest.User))
-	k.clock.Advance(oauthserver.RedactDelay)
+	k.Must(k.OAuth.RevokeAccess(t.Context(), p.app.ID, "biz_1", partnertest.User))
+	k.Clock.Advance(oauthserver.RedactDelay)
 	if n := redacted(); n != 1 {
 		t.Errorf("%d notices", n)
 	}
-	late := partner{k, p.app, k.connect(p.app, "biz_1", allScopes)}
+	late := partner{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
 	late.list("resourceId=inv_1").shows()
 	late.put(on("inv_1", "note", `"b"`)).shows(`inv_1 note "b"`)
-	again := partner{k, other.app, k.connect(other.app, "biz_1", allScopes)} // its token has expired, and was purged
+	again := partner{k, other.app, k.Connect(other.app, "biz_1", allScopes)} // its token has expired, and was purged
 	again.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 }
 
@@ -64,7 +64,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		text := &strings.Builder{}
-		k := newHarness(t, func(c *appdata.Config) { c.Logger = slog.New(slog.NewTextHandler(text, nil)) })
+		k := newAPI(t, func(c *appdata.Config) { c.Logger = slog.New(slog.NewTextHandler(text, nil)) })
 		p := k.partner()
 		field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 		p.declare(p.app, `{"resourceType":"invoice","key":"stays","type":"TEXT"}`)
@@ -82,24 +82,24 @@ func TestRun(t *testing.T) {
 		left := func() int {
 			synctest.Wait()
 			var n int
-			k.must(storage.One(context.WithoutCancel(t.Context()), k.store, "SELECT COUNT(*) FROM partnerkit_app_data_value", nil, &n))
+			k.Must(storage.One(context.WithoutCancel(t.Context()), k.Store, "SELECT COUNT(*) FROM partnerkit_app_data_value", nil, &n))
 			return n
 		}
 		if n := left(); n != 426 {
 			t.Errorf("%d left of what is there", n)
 		}
-		k.must(k.data.DeleteField(t.Context(), p.app.ID, field.ID))
-		k.clock.Advance(59 * time.Minute)
+		k.Must(k.data.DeleteField(t.Context(), p.app.ID, field.ID))
+		k.Clock.Advance(59 * time.Minute)
 		if n := left(); n != 426 {
 			t.Errorf("%d left within the hour", n)
 		}
-		k.store.Tap.Arm(storetest.FaultError, 2)
-		k.clock.Advance(time.Minute)
+		k.Store.Tap.Arm(storetest.FaultError, 2)
+		k.Clock.Advance(time.Minute)
 		if n := left(); n != 426 || strings.Count(text.String(), "appdata: purge failed") != 1 {
 			t.Errorf("%d left after a fault, log %s", n, text)
 		}
-		k.store.Tap.Reset()
-		k.clock.Advance(time.Hour)
+		k.Store.Tap.Reset()
+		k.Clock.Advance(time.Hour)
 		if n := left(); n != 1 {
 			t.Errorf("%d left an hour later", n)
 		}

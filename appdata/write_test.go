@@ -21,13 +21,13 @@ import (
 // IDEM-01, IDEM-02: the response of a write is recorded with it, and replayed.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
 	const body, broken = `{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"a"}]}`,
 		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"long"}]}`
 	p.call("PUT /app-data", broken, "Idempotency-Key", "1").refused(http.StatusBadRequest, apierror.InvalidAppDataValue) // not kept
 	first := p.call("PUT /app-data", body, "Idempotency-Key", "1")
-	p.clock.Advance(time.Second)
+	p.Clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"b"`)).values()
 	again := p.call("PUT /app-data", body, "Idempotency-Key", "1")
 	if first.Status != http.StatusOK || again.Status != http.StatusOK || again.Body != first.Body || again.Header.Get(guard.ReplayedHeader) != "true" {
@@ -49,7 +49,7 @@ func TestIdempotency(t *testing.T) {
 // Without the hook of a guard the handlers respond themselves.
 func TestWithoutResponse(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t, func(c *appdata.Config) { c.Respond = nil }).partner()
+	p := newAPI(t, func(c *appdata.Config) { c.Respond = nil }).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	written := p.put(on("inv_1", "note", `"a"`))
 	if diff := cmp.Diff(p.list("resourceId=inv_1").values(), written.values()); diff != "" {
@@ -65,7 +65,7 @@ func TestResponseFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no answer")
 	failing := false
-	p := newHarness(t, func(c *appdata.Config) {
+	p := newAPI(t, func(c *appdata.Config) {
 		c.Respond = func(ctx context.Context, tx storage.Tx, status int, body any) error {
 			if failing {
 				return broken
@@ -87,7 +87,7 @@ func TestResponseFails(t *testing.T) {
 // APD-02: any number at once succeed; one value is left, that of one of them.
 func TestPutRace(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
 	const contenders = 32
 	written := make([]string, contenders)
@@ -116,7 +116,7 @@ func TestPutRace(t *testing.T) {
 // and the next call works.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	p.put(on("inv_1", "note", `"a"`)).values()
 	deleted := p.put(on("inv_9", "note", `"a"`)).values()[0].ID
@@ -131,18 +131,18 @@ func TestFaults(t *testing.T) {
 	} {
 		struck := 0
 		for n := 2; ; n++ { // the first is the token's
-			p.store.Tap.Arm(storetest.FaultError, n)
+			p.Store.Tap.Arm(storetest.FaultError, n)
 			a := p.call(test.call, test.body)
-			if !p.store.Tap.Struck() {
+			if !p.Store.Tap.Struck() {
 				break
 			}
 			struck++
 			a.refused(http.StatusInternalServerError, "")
-			p.store.Tap.Reset()
+			p.Store.Tap.Reset()
 			p.list("resourceId=inv_1").shows(test.after)
-			p.clock.Advance(time.Second)
+			p.Clock.Advance(time.Second)
 		}
-		p.store.Tap.Reset()
+		p.Store.Tap.Reset()
 		if struck < test.least {
 			t.Errorf("%d: %d places", i, struck)
 		}
@@ -156,14 +156,14 @@ func TestFaults(t *testing.T) {
 // A store that is too busy is a 503.
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
-	p := newHarnessOn(t, func(t testing.TB) storage.DB {
+	p := newAPIOn(t, func(t testing.TB) storage.DB {
 		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
-	tx, err := p.store.BeginTx(t.Context())
-	p.must(err)
+	tx, err := p.Store.BeginTx(t.Context())
+	p.Must(err)
 	p.put(on("inv_1", "note", `"a"`)).refused(http.StatusServiceUnavailable, "")
-	p.must(tx.Rollback())
+	p.Must(tx.Rollback())
 	p.put(on("inv_1", "note", `"a"`)).values()
 }
 
@@ -171,7 +171,7 @@ func TestBusyStore(t *testing.T) {
 // the space, what is there, four statements for 25 values, the event.
 func TestStatements(t *testing.T) {
 	t.Parallel()
-	p := newHarness(t).partner()
+	p := newAPI(t).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	values := make([]string, appdata.MaxValues)
 	for i := range values {
@@ -189,9 +189,9 @@ func TestStatements(t *testing.T) {
 		{"DELETE", 4, 1, func() { p.call("DELETE /app-data/"+valueID, "") }},
 		{"a broken PUT", 2, 0, func() { p.put(on("inv_1", "note", "1")) }},
 	} {
-		p.store.Tap.Reset()
+		p.Store.Tap.Reset()
 		test.act()
-		if s, c := p.store.Tap.Counts(); s != test.statements || c != test.commits {
+		if s, c := p.Store.Tap.Counts(); s != test.statements || c != test.commits {
 			t.Errorf("%s: %d statements and %d commits, want %d and %d", test.name, s, c, test.statements, test.commits)
 		}
 	}

@@ -16,15 +16,15 @@ import (
 // A storage error is a 5xx at any statement, and the next call works.
 func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")[0]
 	for _, target := range []string{"/events?after=" + here.ID, "/events/" + here.ID} {
 		struck := 0
 		for n := 1; ; n++ {
-			k.store.Tap.Arm(storetest.FaultError, n)
+			k.Store.Tap.Arm(storetest.FaultError, n)
 			got := k.call(token, target)
-			if !k.store.Tap.Struck() {
+			if !k.Store.Tap.Struck() {
 				break
 			}
 			struck++
@@ -33,7 +33,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 		if struck < 2 {
 			t.Errorf("%s: %d places", target, struck)
 		}
-		k.store.Tap.Reset()
+		k.Store.Tap.Reset()
 		if got := k.call(token, target); got.Status != http.StatusOK {
 			t.Errorf("%s, afterwards: %d %s", target, got.Status, got.Body)
 		}
@@ -43,14 +43,14 @@ func TestFaultsOfTheStore(t *testing.T) {
 // What a page costs: look for what has no number, find the cursor, read.
 func TestStatementsOfAPage(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created", "invoice.paid")
 	k.call(token, "/events").shows(here...)
-	k.store.Tap.Reset()
+	k.Store.Tap.Reset()
 	k.call(token, "/events?after="+here[0].ID).shows(here[1])
 	const verify = 1
-	if statements, commits := k.store.Tap.Counts(); statements != verify+3 || commits != 0 {
+	if statements, commits := k.Store.Tap.Counts(); statements != verify+3 || commits != 0 {
 		t.Errorf("%d statements and %d commits", statements, commits)
 	}
 }
@@ -59,15 +59,15 @@ func TestStatementsOfAPage(t *testing.T) {
 // database with one writer, and not for ever.
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
-	k := newHarnessOn(t, func(t testing.TB) storage.DB {
+	k := newAPIOn(t, func(t testing.TB) storage.DB {
 		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}, events.Catalog{})
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")
-	tx, err := k.store.BeginTx(t.Context())
-	k.must(err)
+	tx, err := k.Store.BeginTx(t.Context())
+	k.Must(err)
 	k.call(token, "/events").refused(http.StatusServiceUnavailable, "")
-	k.must(tx.Rollback())
+	k.Must(tx.Rollback())
 	k.call(token, "/events").shows(here...)
 }
 
@@ -85,8 +85,8 @@ func TestShapeThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newHarnessOn(t, storetest.SQLite, catalog)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPIOn(t, storetest.SQLite, catalog)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "parcel.sent")
 	k.call(token, "/events").shows(here...)
 	for _, target := range []string{"/events", "/events/" + here[0].ID} {

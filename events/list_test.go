@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 )
@@ -22,18 +23,18 @@ import (
 // EVT-01: the shape of a page, to the letter.
 func TestListShape(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	if got := k.call(token, "/events").Body; got != `{"events":[],"hasMore":false}` {
 		t.Errorf("an empty log: %s", got)
 	}
-	k.clock.Advance(1500 * time.Millisecond)
-	recorded, err := k.log.Record(t.Context(), k.store, events.Draft{
+	k.Clock.Advance(1500 * time.Millisecond)
+	recorded, err := k.log.Record(t.Context(), k.Store, events.Draft{
 		Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage("{\n \"name\": \"Mill & Sons <ü>\" }"),
 	})
-	k.must(err)
+	k.Must(err)
 	want := fmt.Sprintf(`{"id":%q,"type":"invoice.created","apiVersion":"2026-09-01","businessId":"biz_1","created":%d,"data":{"name":"Mill & Sons <ü>"}}`,
-		recorded[0].ID, start.Unix()+1)
+		recorded[0].ID, harness.Start.Unix()+1)
 	if got := k.call(token, "/events").Body; got != `{"events":[`+want+`],"hasMore":false}` {
 		t.Errorf("GET /events: %s\nwant %s", got, want)
 	}
@@ -45,8 +46,8 @@ func TestListShape(t *testing.T) {
 // EVT-01: oldest first, limit 1 to 100, 50 by default; hasMore is exact.
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	all := k.record("biz_1", slices.Repeat([]string{"invoice.created", "customer.created"}, 51)...)
 	for _, test := range []struct {
 		query   string
@@ -71,11 +72,11 @@ func TestListPages(t *testing.T) {
 // EVT-05: a page of large events ends early, and going on from it misses none.
 func TestListOfLargeEvents(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	large := events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]string{"note": strings.Repeat("n", events.MaxData-20)}}
-	all, err := k.log.Record(t.Context(), k.store, slices.Repeat([]events.Draft{large}, 40)...)
-	k.must(err)
+	all, err := k.log.Record(t.Context(), k.Store, slices.Repeat([]events.Draft{large}, 40)...)
+	k.Must(err)
 	first := k.call(token, "/events").shows(all[:17]...) // 16 have 4 MiB, less what their braces take
 	if !first.HasMore {
 		t.Error("the first page says that it is the last")
@@ -90,8 +91,8 @@ func TestListOfLargeEvents(t *testing.T) {
 // app may not see is not an error, and shows nothing.
 func TestListTypes(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	all := k.record("biz_1", "invoice.created", "invoice.paid", "customer.created", "payment.received")
 	for query, want := range map[string][]events.Event{
 		"types=invoice.created":                                              all[:1],
@@ -114,8 +115,8 @@ func TestListTypes(t *testing.T) {
 // EVT-01, EVT-03: what is wrong with a query is said.
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")[0]
 	const limit, types = "limit must be given once, a whole number from 1 to 100", "types must be names of events, separated by commas"
 	for query, want := range map[string][]any{
@@ -162,12 +163,12 @@ func TestListRefuses(t *testing.T) {
 // app may see it or not.
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	one, other := k.app(allScopes), k.app(allScopes)
-	token := k.connect(one, "biz_1", identity.MustScopes("events:read", "customers:read"))
-	k.connect(other, "biz_1", allScopes)
+	k := newAPI(t)
+	one, other := k.NewApp(allScopes), k.NewApp(allScopes)
+	token := k.Connect(one, "biz_1", identity.MustScopes("events:read", "customers:read"))
+	k.Connect(other, "biz_1", allScopes)
 	hidden := k.record("biz_1", "invoice.created", "payment.received")
-	k.must(k.oauth.SetInstallationScopes(t.Context(), other.ID, "biz_1", identity.MustScopes("events:read")))
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), other.ID, "biz_1", identity.MustScopes("events:read")))
 	own := k.list("biz_1", other.ID, events.AppScopesUpdated)
 	shown := k.record("biz_1", "customer.created")
 	elsewhere := k.record("biz_2", "customer.created")
@@ -178,7 +179,7 @@ func TestCursors(t *testing.T) {
 	}
 	valid := shown[0].ID
 	for name, after := range map[string]string{
-		"another business's": elsewhere[0].ID, "none": id.New(id.Event, start), "empty": "", "short": "evt_1", "other kind": id.New(id.App, start),
+		"another business's": elsewhere[0].ID, "none": id.New(id.Event, harness.Start), "empty": "", "short": "evt_1", "other kind": id.New(id.App, harness.Start),
 		"upper case": strings.ToUpper(valid), "space": valid + " ", "NUL": valid[:10] + "\x00" + valid[11:], "not UTF-8": "\xff", "long": strings.Repeat(valid, 100),
 	} {
 		t.Log(name)
@@ -201,10 +202,10 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newHarnessOn(t, storetest.SQLite, catalog)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
-	_, err = k.log.Record(t.Context(), k.store, events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
-	k.must(err)
+	k := newAPIOn(t, storetest.SQLite, catalog)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
+	_, err = k.log.Record(t.Context(), k.Store, events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
+	k.Must(err)
 	for version, want := range map[string]string{"2026-09-01": `{"to":2}`, "2026-01-15": `{"address":2}`, "2025-06-01": `{"street":2}`} {
 		got := k.call(token, "/events", "Service-Version", version).page().Events[0]
 		if got.APIVersion != version || string(got.Data) != want {
@@ -218,10 +219,10 @@ func TestVersions(t *testing.T) {
 // a cursor.
 func TestTypeThatLeftTheCatalog(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
-	gone := events.Event{ID: id.New(id.Event, start), Type: "fax.sent", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
-	k.must(k.store.RecordEvents(t.Context(), gone))
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
+	gone := events.Event{ID: id.New(id.Event, harness.Start), Type: "fax.sent", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
+	k.Must(k.Store.RecordEvents(t.Context(), gone))
 	here := k.record("biz_1", "invoice.created")
 	k.call(token, "/events").shows(here...)
 	k.call(token, "/events?after="+gone.ID).shows(here...)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -18,12 +19,12 @@ import (
 // it, whenever it was recorded.
 func TestOrderIsThatOfCommits(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
-	late := events.Event{ID: id.New(id.Event, start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
+	late := events.Event{ID: id.New(id.Event, harness.Start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
 	first := k.record("biz_1", "invoice.created", "invoice.paid")
 	cursor := k.call(token, "/events").shows(first...).Events[1].ID
-	k.must(k.store.RecordEvents(t.Context(), late))
+	k.Must(k.Store.RecordEvents(t.Context(), late))
 	k.call(token, "/events?after="+cursor).shows(late)
 	k.call(token, "/events").shows(append(first, late)...)
 	k.call(token, "/events?after="+late.ID).shows()
@@ -32,11 +33,11 @@ func TestOrderIsThatOfCommits(t *testing.T) {
 // A cursor that has no place yet is none: taken for one it would show everything.
 func TestCursorThatCommitsDuringTheCall(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	k.record("biz_1", "invoice.created")
-	late := events.Event{ID: id.New(id.Event, start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: start}
-	log, err := events.New(events.Config{Clock: k.clock, Store: meanwhile{k.store, func() { k.must(k.store.RecordEvents(t.Context(), late)) }}})
-	k.must(err)
+	late := events.Event{ID: id.New(id.Event, harness.Start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
+	log, err := events.New(events.Config{Clock: k.Clock, Store: meanwhile{k.Store, func() { k.Must(k.Store.RecordEvents(t.Context(), late)) }}})
+	k.Must(err)
 	r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), identity.Principal{AppID: "app_1", BusinessID: "biz_1", Scopes: allScopes}),
 		http.MethodGet, "/events?after="+late.ID, http.NoBody)
 	if err := log.List(httptest.NewRecorder(), r); !apierror.HasCode(err, apierror.UnknownCursor) {
@@ -59,19 +60,19 @@ func (m meanwhile) NumberEvents(ctx context.Context, n events.Numbering) (events
 // EVT-03, EVT-06: 30 days, to the millisecond, whether the row is still there or not.
 func TestThirtyDays(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token := k.connect(k.app(allScopes), "biz_1", allScopes)
+	k := newAPI(t)
+	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	old := k.record("biz_1", "invoice.created")[0]
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	fresh := k.record("biz_1", "invoice.paid")[0]
-	k.clock.Advance(old.CreatedAt.Add(events.Retention).Sub(k.clock.Now()))
+	k.Clock.Advance(old.CreatedAt.Add(events.Retention).Sub(k.Clock.Now()))
 
 	k.call(token, "/events").shows(old, fresh)
 	k.call(token, "/events?after="+old.ID).shows(fresh)
 	if got := k.call(token, "/events/"+old.ID); got.Status != http.StatusOK {
 		t.Errorf("at 30 days: %d %s", got.Status, got.Body)
 	}
-	k.clock.Advance(time.Millisecond)
+	k.Clock.Advance(time.Millisecond)
 	k.call(token, "/events").shows(fresh)
 	k.call(token, "/events?after="+old.ID).refused(http.StatusBadRequest, apierror.UnknownCursor)
 	k.call(token, "/events/"+old.ID).refused(http.StatusNotFound, apierror.EventNotFound)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
@@ -18,15 +19,15 @@ import (
 // as they are stored.
 func TestRecord(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	k.clock.Advance(123456 * time.Nanosecond)
+	k := newAPI(t)
+	k.Clock.Advance(123456 * time.Nanosecond)
 	drafts := make([]events.Draft, 5000) // longer than a millisecond of ids
 	for i := range drafts {
 		drafts[i] = events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]int{"n": i}}
 	}
 	drafts[7] = events.Draft{Type: events.AppDataUpdated, BusinessID: "biz_1", AppID: "app_1", Data: json.RawMessage(` {"text": "<a> & \u0000"} `)}
-	recorded, err := k.log.Record(t.Context(), k.store, drafts...)
-	k.must(err)
+	recorded, err := k.log.Record(t.Context(), k.Store, drafts...)
+	k.Must(err)
 	if !slices.IsSortedFunc(recorded, func(a, b events.Event) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the ids are not in order")
 	}
@@ -34,7 +35,7 @@ func TestRecord(t *testing.T) {
 		if i%500 != 7 {
 			continue
 		}
-		got, err := k.store.Events(t.Context(), events.Query{BusinessID: "biz_1", EventID: e.ID})
+		got, err := k.Store.Events(t.Context(), events.Query{BusinessID: "biz_1", EventID: e.ID})
 		if diff := cmp.Diff([]events.Event{e}, got); diff != "" || err != nil {
 			t.Errorf("%v (-recorded +stored)\n%s", err, diff)
 		}
@@ -42,14 +43,14 @@ func TestRecord(t *testing.T) {
 	if got := recorded[7]; got.AppID != "app_1" || string(got.Data) != `{"text":"<a> & \u0000"}` {
 		t.Errorf("recorded %+v", got)
 	}
-	if got := recorded[0].CreatedAt; !got.Equal(start) {
+	if got := recorded[0].CreatedAt; !got.Equal(harness.Start) {
 		t.Errorf("created at %v", got)
 	}
 }
 
 func TestRecordRefuses(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	type draft = events.Draft
 	object := struct{}{}
 	large := map[string]string{"text": strings.Repeat("x", events.MaxData-len(`{"text":""}`)+1)}
@@ -70,7 +71,7 @@ func TestRecordRefuses(t *testing.T) {
 		`draft 2, "invoice.paid": the event cannot be recorded: the data has 262145 bytes, more than 262144`:               {Type: "invoice.paid", BusinessID: "b", Data: large},
 		`draft 2, "invoice.paid": the event cannot be recorded: the data: encode answer: json: unsupported type: chan int`: {Type: "invoice.paid", BusinessID: "b", Data: make(chan int)},
 	} {
-		_, err := k.log.Record(t.Context(), k.store, draft{Type: "invoice.created", BusinessID: "biz_1", Data: object}, d)
+		_, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.created", BusinessID: "biz_1", Data: object}, d)
 		if !errors.Is(err, events.ErrInvalidDraft) || err.Error() != "events: "+want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
@@ -79,18 +80,18 @@ func TestRecordRefuses(t *testing.T) {
 		t.Errorf("%d events were recorded all the same", len(found))
 	}
 	for _, broken := range []string{"{", "{} {}", "{\"a\":\"\x00\"}", "{}\x00"} {
-		if _, err := k.log.Record(t.Context(), k.store, draft{Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage(broken)}); !errors.Is(err, events.ErrInvalidDraft) {
+		if _, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage(broken)}); !errors.Is(err, events.ErrInvalidDraft) {
 			t.Errorf("%q: %v", broken, err)
 		}
 	}
 	large["text"] = large["text"][1:]
-	if _, err := k.log.Record(t.Context(), k.store, draft{Type: "invoice.paid", BusinessID: "b", Data: large}); err != nil {
+	if _, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.paid", BusinessID: "b", Data: large}); err != nil {
 		t.Errorf("data of MaxData bytes: %v", err)
 	}
 	if _, err := k.log.Record(t.Context(), nil, draft{}); err == nil || errors.Is(err, events.ErrInvalidDraft) {
 		t.Errorf("into nothing: %v", err)
 	}
-	if recorded, err := k.log.Record(t.Context(), k.store); len(recorded) != 0 || err != nil {
+	if recorded, err := k.log.Record(t.Context(), k.Store); len(recorded) != 0 || err != nil {
 		t.Errorf("nothing: %v, %v", recorded, err)
 	}
 }
@@ -98,25 +99,25 @@ func TestRecordRefuses(t *testing.T) {
 // An event is there exactly when the host's transaction is.
 func TestRecordInTheHostsTransaction(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	record := func(into events.Recorder) error {
 		_, err := k.log.Record(t.Context(), into, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}})
 		return err
 	}
 	for _, commits := range []bool{false, true} {
-		tx, err := k.store.BeginTx(t.Context())
-		k.must(err)
-		k.must(record(k.store.WithTx(tx)))
+		tx, err := k.Store.BeginTx(t.Context())
+		k.Must(err)
+		k.Must(record(k.Store.WithTx(tx)))
 		if commits {
-			k.must(tx.Commit(t.Context()))
+			k.Must(tx.Commit(t.Context()))
 		}
-		k.must(tx.Rollback())
+		k.Must(tx.Rollback())
 		if n := len(k.list("biz_1", "", "invoice.paid")); (n == 1) != commits {
 			t.Errorf("%d events, commits: %v", n, commits)
 		}
 	}
-	k.store.Tap.Arm(storetest.FaultError, 1)
-	if err := record(k.store); !errors.Is(err, storetest.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
+	k.Store.Tap.Arm(storetest.FaultError, 1)
+	if err := record(k.Store); !errors.Is(err, storetest.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
 		t.Errorf("a fault of the store: %v", err)
 	}
 }

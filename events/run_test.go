@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 )
 
@@ -20,7 +21,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := storetest.NewEnv(t, storetest.SQLite)
-		now, text := clock.NewManual(start), &strings.Builder{}
+		now, text := clock.NewManual(harness.Start), &strings.Builder{}
 		log, err := events.New(events.Config{Store: store, Clock: now, Logger: slog.New(slog.NewTextHandler(text, nil))})
 		if err != nil {
 			t.Fatal(err)

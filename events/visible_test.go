@@ -11,18 +11,19 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 // list reads what is in the store, past the API.
-func (k *harness) list(businessID, appID string, types ...string) []events.Event {
+func (k *api) list(businessID, appID string, types ...string) []events.Event {
 	k.Helper()
-	_, err := k.store.NumberEvents(k.Context(), events.Numbering{BusinessID: businessID})
-	k.must(err)
-	found, err := k.store.Events(k.Context(), events.Query{BusinessID: businessID, Types: types, AppID: appID, AppTypes: types, Limit: 1000})
-	k.must(err)
+	_, err := k.Store.NumberEvents(k.Context(), events.Numbering{BusinessID: businessID})
+	k.Must(err)
+	found, err := k.Store.Events(k.Context(), events.Query{BusinessID: businessID, Types: types, AppID: appID, AppTypes: types, Limit: 1000})
+	k.Must(err)
 	return found
 }
 
@@ -30,17 +31,17 @@ func (k *harness) list(businessID, appID string, types ...string) []events.Event
 // what is its own; also what came before it was installed.
 func TestVisibility(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	one, other := k.app(allScopes), k.app(allScopes)
+	k := newAPI(t)
+	one, other := k.NewApp(allScopes), k.NewApp(allScopes)
 	before := k.record("biz_1", "invoice.created", "customer.created", "customer.redact", "payment.received", "supplier.redact", "bill.paid")
-	all := k.connect(one, "biz_1", allScopes)
-	narrow := k.connect(one, "biz_1", identity.MustScopes("events:read", "customers:read"))
-	abroad := k.connect(one, "biz_2", allScopes)
-	others := k.connect(other, "biz_1", allScopes)
+	all := k.Connect(one, "biz_1", allScopes)
+	narrow := k.Connect(one, "biz_1", identity.MustScopes("events:read", "customers:read"))
+	abroad := k.Connect(one, "biz_2", allScopes)
+	others := k.Connect(other, "biz_1", allScopes)
 	k.record("biz_2", "invoice.created")
-	k.must(k.oauth.SetInstallationScopes(t.Context(), other.ID, "biz_1", identity.MustScopes("events:read", "invoices:read")))
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), other.ID, "biz_1", identity.MustScopes("events:read", "invoices:read")))
 	own := k.list("biz_1", other.ID, events.AppScopesUpdated)
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 
 	invoice, customer, redact := before[0], before[1], before[2]
 	k.call(all, "/events").shows(invoice, customer, redact, before[4], before[5])
@@ -71,7 +72,7 @@ func TestVisibility(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	for _, absent := range []string{id.New(id.Event, start), "evt_1", "x"} {
+	for _, absent := range []string{id.New(id.Event, harness.Start), "evt_1", "x"} {
 		k.call(all, "/events/"+absent).refused(http.StatusNotFound, apierror.EventNotFound)
 	}
 	for _, invalid := range []string{"evt_%00", "%ff"} {
@@ -81,13 +82,13 @@ func TestVisibility(t *testing.T) {
 	}
 
 	// What the app or the installation loses counts from the next call.
-	_, err := k.store.UpdateApp(t.Context(), one.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := k.Store.UpdateApp(t.Context(), one.ID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.Scopes = identity.MustScopes("events:read", "invoices:read")
 		return a, nil
 	})
-	k.must(err)
+	k.Must(err)
 	k.call(all, "/events").shows(invoice)
-	k.must(k.oauth.SetInstallationScopes(t.Context(), one.ID, "biz_1", identity.MustScopes("events:read")))
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), one.ID, "biz_1", identity.MustScopes("events:read")))
 	if got := k.call(all, "/events").page(); len(got.Events) != 1 || got.Events[0].Type != events.AppScopesUpdated {
 		t.Errorf("without a scope: %v", got)
 	}
@@ -96,12 +97,12 @@ func TestVisibility(t *testing.T) {
 // API-06: people have no event log; and without events:read an app has none.
 func TestWhoMayCall(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	here := k.record("biz_1", "invoice.created")[0]
 	for _, target := range []string{"/events", "/events/" + here.ID, "/open/events"} {
-		k.call("", target, "Cookie", k.host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.EventLogForConnectedApps)
+		k.call("", target, "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.EventLogForConnectedApps)
 	}
-	token := k.connect(k.app(allScopes), "biz_1", identity.MustScopes("invoices:read"))
+	token := k.Connect(k.NewApp(allScopes), "biz_1", identity.MustScopes("invoices:read"))
 	k.call(token, "/events").refused(http.StatusForbidden, apierror.InsufficientScope)
 	k.call(token, "/events/"+here.ID).refused(http.StatusForbidden, apierror.InsufficientScope)
 }
@@ -110,10 +111,10 @@ func TestWhoMayCall(t *testing.T) {
 // the catalog's sample.
 func TestLifecycleEventsAreShown(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	app := k.app(allScopes)
-	token := k.connect(app, "biz_1", allScopes)
-	k.must(k.oauth.SetInstallationScopes(t.Context(), app.ID, "biz_1", identity.MustScopes("events:read")))
+	k := newAPI(t)
+	app := k.NewApp(allScopes)
+	token := k.Connect(app, "biz_1", allScopes)
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), app.ID, "biz_1", identity.MustScopes("events:read")))
 	got := k.call(token, "/events").page()
 	if len(got.Events) != 1 || got.Events[0].Type != events.AppScopesUpdated {
 		t.Fatalf("events %v", got)

@@ -14,10 +14,10 @@ import (
 // and on the paths of a resource.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, func(c *guard.Config) {
+	k := newAPI(t, func(c *guard.Config) {
 		c.ResourceMetadata = func(path string) string { return "https://api.example.com/metadata" + path }
 	})
-	k.must(k.surface.Handle(
+	k.Must(k.surface.Handle(
 		guard.Route{Pattern: "POST /mcp", Scope: guard.AnyScope, ChallengeScopes: []string{"invoices:read", "customers:read"}, ReadOnly: true,
 			Handler: func(_ http.ResponseWriter, r *http.Request) error {
 				p, _ := identity.PrincipalFrom(r.Context())

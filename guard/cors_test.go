@@ -12,10 +12,10 @@ const appOrigin = "https://app.example.com"
 // sessions. All other responses are those for any origin.
 func TestCredentialedCORS(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, func(c *guard.Config) {
+	k := newAPI(t, func(c *guard.Config) {
 		c.SessionOrigins, c.Fallback = []string{"https://first.example.com", appOrigin}, nil
 	})
-	off := newHarness(t)
+	off := newAPI(t)
 	signedIn, token := k.session(user, business), bearer(k.token())
 	preflight := func(method string) with { return header("Access-Control-Request-Method", method) }
 	for _, test := range []struct {

@@ -5,19 +5,19 @@ import "testing"
 // API-09: the way to the handler costs one read, no write, and nothing is cached.
 func TestOneReadNoWrite(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	for range 3 {
-		k.store.Tap.Reset()
+		k.Store.Tap.Reset()
 		k.send("GET /invoices", bearer(token)).ok()
-		if statements, commits := k.store.Tap.Counts(); statements != 1 || commits != 0 {
+		if statements, commits := k.Store.Tap.Counts(); statements != 1 || commits != 0 {
 			t.Errorf("%d statements, %d commits", statements, commits)
 		}
 	}
-	k.store.Tap.Reset()
+	k.Store.Tap.Reset()
 	k.send("GET /invoices", bearer("malformed"))
 	k.send("GET /invoices")
-	if statements, _ := k.store.Tap.Counts(); statements != 0 {
+	if statements, _ := k.Store.Tap.Counts(); statements != 0 {
 		t.Errorf("%d statements for callers without a token that could be one", statements)
 	}
 }

@@ -19,10 +19,10 @@ import (
 // API-02, VER-01: the principal that the handler gets depends on the token alone.
 func TestPrincipalOfAToken(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
-	installation, err := k.store.ActiveInstallation(t.Context(), k.app.ID, business)
-	k.must(err)
+	installation, err := k.Store.ActiveInstallation(t.Context(), k.app.ID, business)
+	k.Must(err)
 	r := httptest.NewRequest(http.MethodDelete, "/payments/pay_1?business_id=biz_2&businessId=biz_2", strings.NewReader(`{"businessId": "biz_2"}`))
 	got := k.do(r, bearer(token), header("X-Business-Id", "biz_2"), header("Business-Id", "biz_2"), k.session("usr_2", "biz_2")).ok()
 	want := map[string]any{
@@ -37,7 +37,7 @@ func TestPrincipalOfAToken(t *testing.T) {
 // What a session gives where it is allowed: a user and a business, and no app.
 func TestPrincipalOfASession(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	got := k.send("GET /profile", k.session(user, business), version("2026-01-15")).ok()
 	want := map[string]any{
 		"app": "", "client": "", "installation": "", "business": business, "user": user,
@@ -55,7 +55,7 @@ func TestPrincipalOfASession(t *testing.T) {
 // and from nowhere else.
 func TestWhereATokenIsLookedFor(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	authorization := func(value string) with { return header("Authorization", value) }
 	for name, test := range map[string]struct {
@@ -106,7 +106,7 @@ func TestWhereATokenIsLookedFor(t *testing.T) {
 // API-03: scopes are those that hold at the call, and nothing widens a live token.
 func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	narrow := k.grant(business, identity.MustScopes("invoices:read")).Access
 	wide := k.token() // widens the installation
 	k.send("POST /invoices", bearer(wide)).ok()
@@ -114,7 +114,7 @@ func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 	if a.text("message") != "Insufficient scope: this call needs invoices:write" {
 		t.Errorf("message %q", a.text("message"))
 	}
-	k.must(k.oauth.SetInstallationScopes(t.Context(), k.app.ID, business, identity.MustScopes("invoices:read")))
+	k.Must(k.OAuth.SetInstallationScopes(t.Context(), k.app.ID, business, identity.MustScopes("invoices:read")))
 	k.send("POST /invoices", bearer(wide)).refused(http.StatusForbidden, apierror.InsufficientScope)
 	k.send("GET /invoices", bearer(wide)).ok()
 }
@@ -123,7 +123,7 @@ func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 // Without credentials the response is 401; with a session the host responds.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	for call, ofPeople := range map[string]int{
 		"GET /nothing":                 404,
@@ -186,7 +186,7 @@ func TestUndeclared(t *testing.T) {
 // error has another meaning elsewhere.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	detail := apierror.NotFound("secret detail")
 	for name, test := range map[string]struct {
@@ -194,18 +194,18 @@ func TestFaults(t *testing.T) {
 		call    string
 		who     with
 	}{
-		"the store":   {func() { k.store.Tap.Arm("error", 1) }, "GET /invoices", bearer(token)},
-		"membership":  {func() { k.host.SetError(detail) }, "GET /invoices", bearer(token)},
-		"sessions":    {func() { k.host.SetError(detail) }, "GET /invoices", k.session(user, business)},
-		"permissions": {func() { k.host.fault = detail }, "DELETE /payments/pay_1", bearer(token)},
+		"the store":   {func() { k.Store.Tap.Arm("error", 1) }, "GET /invoices", bearer(token)},
+		"membership":  {func() { k.Host.SetError(detail) }, "GET /invoices", bearer(token)},
+		"sessions":    {func() { k.Host.SetError(detail) }, "GET /invoices", k.session(user, business)},
+		"permissions": {func() { k.roles.fault = detail }, "DELETE /payments/pay_1", bearer(token)},
 		"a handler":   {func() {}, "GET /broken", bearer(token)},
 		"a panic":     {func() {}, "GET /panic", bearer(token)},
 	} {
 		test.breakIt()
 		a := k.send(test.call, test.who).refused(http.StatusInternalServerError, "")
-		k.host.SetError(nil)
-		k.host.fault = nil
-		k.store.Tap.Reset()
+		k.Host.SetError(nil)
+		k.roles.fault = nil
+		k.Store.Tap.Reset()
 		if strings.Contains(a.Body, "secret") || a.Header.Get("X-Request-Id") == "" || !strings.Contains(a.text("message"), a.Header.Get("X-Request-Id")) {
 			t.Errorf("%s: %s %v", name, a.Body, a.Header)
 		}
@@ -219,7 +219,7 @@ func TestFaults(t *testing.T) {
 // pages can, and a token needs no such thing.
 func TestWritesOfOtherSites(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token, signedIn := k.token(), k.session(user, business)
 	for _, test := range []struct {
 		call, origin, site string
@@ -265,7 +265,7 @@ func (a *anyToken) VerifyAccessToken(_ context.Context, token string) (identity.
 func TestTokensOfAHost(t *testing.T) {
 	t.Parallel()
 	verifier := &anyToken{}
-	k := newHarness(t, func(c *guard.Config) { c.Tokens = verifier })
+	k := newAPI(t, func(c *guard.Config) { c.Tokens = verifier })
 	for _, value := range []string{"Bearer", "Bearer ", "Basic eDp5", ""} {
 		k.send("GET /invoices", header("Authorization", value)).refused(http.StatusUnauthorized, "")
 	}

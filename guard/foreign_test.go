@@ -54,7 +54,7 @@ func withOwnTokens(o *ownTokens) func(*guard.Config) {
 // BIZ-05: a token of the host makes a call one of a person with a session.
 func TestForeignTokens(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, withOwnTokens(&ownTokens{}))
+	k := newAPI(t, withOwnTokens(&ownTokens{}))
 	t.Run("BIZ-05 the principal is that of a session", func(t *testing.T) {
 		got := k.send("GET /profile", bearer(mobile), version("2026-01-15")).ok()
 		want := map[string]any{
@@ -112,7 +112,7 @@ func TestForeignTokens(t *testing.T) {
 func TestForeignTokensAreAskedAboutForeignTokensOnly(t *testing.T) {
 	t.Parallel()
 	tokens := &ownTokens{}
-	k, plain := newHarness(t, withOwnTokens(tokens)), newHarness(t)
+	k, plain := newAPI(t, withOwnTokens(tokens)), newAPI(t)
 	ours := []string{k.token(), k.token() + "x", "pk_at_", "pk_at_short", "pk_reg_x", "whsec_x"}
 	for _, kind := range []secret.Kind{
 		secret.AccessToken, secret.RefreshToken, secret.AuthorizationCode, secret.DeviceCode, secret.ClientSecret,
@@ -155,7 +155,7 @@ func (panickingSessions) Session(*http.Request) (identity.Session, bool, error) 
 func TestSessionPanicIsCounted(t *testing.T) {
 	t.Parallel()
 	var logged bytes.Buffer
-	k := newHarness(t, func(c *guard.Config) {
+	k := newAPI(t, func(c *guard.Config) {
 		c.Sessions, c.Logger = panickingSessions{}, slog.New(slog.NewTextHandler(&logged, nil))
 	})
 	for range ratelimit.DefaultLimits().DefaultPerIP.Count {
@@ -171,7 +171,7 @@ func TestSessionPanicIsCounted(t *testing.T) {
 func TestForeignTokensFail(t *testing.T) {
 	t.Parallel()
 	var logged bytes.Buffer
-	k := newHarness(t, withOwnTokens(&ownTokens{}), func(c *guard.Config) { c.Logger = slog.New(slog.NewTextHandler(&logged, nil)) })
+	k := newAPI(t, withOwnTokens(&ownTokens{}), func(c *guard.Config) { c.Logger = slog.New(slog.NewTextHandler(&logged, nil)) })
 	for _, token := range []string{"error", "panic", "nobody"} {
 		t.Run("ERR-02 "+token, func(t *testing.T) {
 			logged.Reset()
@@ -187,7 +187,7 @@ func TestForeignTokensFail(t *testing.T) {
 	}
 	for _, token := range []string{"error", "panic", "unknown", mobile} {
 		t.Run("LIM-05 counts "+token, func(t *testing.T) {
-			k := newHarness(t, withOwnTokens(&ownTokens{}))
+			k := newAPI(t, withOwnTokens(&ownTokens{}))
 			for range ratelimit.DefaultLimits().DefaultPerIP.Count {
 				k.send("GET /profile", bearer(token), from("192.0.2.1"))
 			}
@@ -210,7 +210,7 @@ func (s suspended) UserStatus(_ context.Context, userID string) (oauthserver.Use
 // BIZ-05: a suspended user is rejected, even with a valid token of the host.
 func TestForeignTokenOfASuspendedUser(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, withOwnTokens(&ownTokens{}), func(c *guard.Config) { c.Users = suspended(user) })
+	k := newAPI(t, withOwnTokens(&ownTokens{}), func(c *guard.Config) { c.Users = suspended(user) })
 	k.send("GET /profile", bearer(mobile)).refused(http.StatusForbidden, "")
 	k.send("GET /invoices", bearer(mobile)).refused(http.StatusForbidden, "")
 }
@@ -218,7 +218,7 @@ func TestForeignTokenOfASuspendedUser(t *testing.T) {
 // A host without sessions can have tokens of its own.
 func TestForeignTokensWithoutSessions(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, withOwnTokens(&ownTokens{}), func(c *guard.Config) { c.Sessions = nil })
+	k := newAPI(t, withOwnTokens(&ownTokens{}), func(c *guard.Config) { c.Sessions = nil })
 	k.send("GET /profile", bearer(mobile)).ok()
 	k.send("GET /profile").refused(http.StatusUnauthorized, "")
 }

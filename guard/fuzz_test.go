@@ -36,7 +36,7 @@ func FuzzHeaders(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	k := newHarness(f, func(c *guard.Config) { c.Limiter, c.Idempotency = allowAll{}, keys.Wrap })
+	k := newAPI(f, func(c *guard.Config) { c.Limiter, c.Idempotency = allowAll{}, keys.Wrap })
 	token := k.token()
 	f.Fuzz(func(t *testing.T, authorization, version, key string) {
 		if strings.ContainsAny(authorization+version+key, "\r\n\x00") {

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -59,7 +60,7 @@ func (w outcome) refused(status int, code apierror.Code) outcome {
 
 // gate is a situation of a caller, and what a route then responds.
 type gate struct {
-	arrange func(k *harness) []with
+	arrange func(k *api) []with
 	want    func(r guard.Route) outcome
 }
 
@@ -79,11 +80,11 @@ func unauthorized(challenge string) func(guard.Route) outcome {
 }
 
 // ending is a token that was fine until something happened, and the reason that the app gets.
-func ending(reason string, end func(k *harness, g fixture.Tokens) error) gate {
-	return gate{func(k *harness) []with {
+func ending(reason string, end func(k *api, g fixture.Tokens) error) gate {
+	return gate{func(k *api) []with {
 		g := k.grant(business, allScopes)
 		k.send("GET /invoices", bearer(g.Access)).ok()
-		k.must(end(k, g))
+		k.Must(end(k, g))
 		return []with{bearer(g.Access)}
 	}, unauthorized(invalidChallenge(reason))}
 }
@@ -105,42 +106,42 @@ func ofPeople(r guard.Route) outcome {
 
 // API-01 to API-06, API-10, API-11, LIM-03, LIM-04, VER-02, ERR-01: every route in every situation.
 var gates = map[string]gate{
-	"all is well":     {func(k *harness) []with { return []with{bearer(k.token())} }, passed},
-	"no credentials":  {func(*harness) []with { return nil }, unauthorized(plainChallenge)},
-	"wrong token":     {func(*harness) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge(notValid))},
-	"malformed token": {func(*harness) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge(notValid))},
-	"expired": ending(expired, func(k *harness, _ fixture.Tokens) error {
-		k.clock.Advance(oauthserver.AccessTokenLifetime)
+	"all is well":     {func(k *api) []with { return []with{bearer(k.token())} }, passed},
+	"no credentials":  {func(*api) []with { return nil }, unauthorized(plainChallenge)},
+	"wrong token":     {func(*api) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge(notValid))},
+	"malformed token": {func(*api) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge(notValid))},
+	"expired": ending(expired, func(k *api, _ fixture.Tokens) error {
+		k.Clock.Advance(oauthserver.AccessTokenLifetime)
 		return nil
 	}),
-	"revoked": ending(revoked, func(k *harness, g fixture.Tokens) error {
-		return k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: start})
+	"revoked": ending(revoked, func(k *api, g fixture.Tokens) error {
+		return k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: harness.Start})
 	}),
-	"family ended": ending(revoked, func(k *harness, g fixture.Tokens) error {
-		return k.revoke(oauthserver.Revocation{FamilyID: g.FamilyID, Now: start})
+	"family ended": ending(revoked, func(k *api, g fixture.Tokens) error {
+		return k.revoke(oauthserver.Revocation{FamilyID: g.FamilyID, Now: harness.Start})
 	}),
-	"app suspended": ending(appRefused, func(k *harness, _ fixture.Tokens) error {
-		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppSuspended)
+	"app suspended": ending(appRefused, func(k *api, _ fixture.Tokens) error {
+		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppSuspended)
 	}),
-	"app deactivated": ending(appRefused, func(k *harness, _ fixture.Tokens) error {
-		return k.oauth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
+	"app deactivated": ending(appRefused, func(k *api, _ fixture.Tokens) error {
+		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
 	}),
-	"user suspended": ending(userRefused, func(k *harness, _ fixture.Tokens) error {
-		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserSuspended)
+	"user suspended": ending(userRefused, func(k *api, _ fixture.Tokens) error {
+		return k.OAuth.SetUserStatus(k.Context(), user, oauthserver.UserSuspended)
 	}),
-	"user restricted": ending(userRefused, func(k *harness, _ fixture.Tokens) error {
-		return k.oauth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
+	"user restricted": ending(userRefused, func(k *api, _ fixture.Tokens) error {
+		return k.OAuth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
 	}),
-	"consent revoked": ending(disconnected, func(k *harness, _ fixture.Tokens) error {
-		return k.store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: start})
+	"consent revoked": ending(disconnected, func(k *api, _ fixture.Tokens) error {
+		return k.Store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: harness.Start})
 	}),
-	"uninstalled":    ending(disconnected, func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRemoved) }),
-	"access revoked": ending(disconnected, func(k *harness, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRevoked) }),
-	"no longer a member": ending(userRefused, func(k *harness, _ fixture.Tokens) error {
-		k.host.RemoveBusiness(user, business)
+	"uninstalled":    ending(disconnected, func(k *api, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRemoved) }),
+	"access revoked": ending(disconnected, func(k *api, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRevoked) }),
+	"no longer a member": ending(userRefused, func(k *api, _ fixture.Tokens) error {
+		k.Host.RemoveBusiness(user, business)
 		return nil
 	}),
-	"other business": {func(k *harness) []with {
+	"other business": {func(k *api) []with {
 		return []with{bearer(k.grant("biz_2", allScopes).Access), header("X-Business-Id", business)}
 	}, func(r guard.Route) outcome {
 		switch {
@@ -151,7 +152,7 @@ var gates = map[string]gate{
 		}
 		return passed(r)
 	}},
-	"missing scope": {func(k *harness) []with {
+	"missing scope": {func(k *api) []with {
 		return []with{bearer(k.grant(business, identity.MustScopes("customers:read")).Access)}
 	}, func(r guard.Route) outcome {
 		if r.Scope == guard.AnyScope {
@@ -161,8 +162,8 @@ var gates = map[string]gate{
 		want.challenge = asking(scopeChallenge, r)
 		return want
 	}},
-	"missing permission": {func(k *harness) []with {
-		k.host.role = guard.Member
+	"missing permission": {func(k *api) []with {
+		k.roles.role = guard.Member
 		return []with{bearer(k.token())}
 	}, func(r guard.Route) outcome {
 		if r.Permission != "" {
@@ -170,12 +171,12 @@ var gates = map[string]gate{
 		}
 		return passed(r)
 	}},
-	"bad version": {func(k *harness) []with { return []with{bearer(k.token()), version("2024-01-01")} }, func(guard.Route) outcome {
+	"bad version": {func(k *api) []with { return []with{bearer(k.token()), version("2024-01-01")} }, func(guard.Route) outcome {
 		return outcome{status: http.StatusBadRequest, code: apierror.UnsupportedAPIVersion, quota: true}
 	}},
 	// The limit comes before version, scope and permission.
-	"over the limit": {func(k *harness) []with {
-		k.host.role = guard.Member
+	"over the limit": {func(k *api) []with {
+		k.roles.role = guard.Member
 		token := k.grant(business, identity.MustScopes("customers:read")).Access
 		for range 300 {
 			k.send("GET /nothing", bearer(token))
@@ -184,9 +185,9 @@ var gates = map[string]gate{
 	}, func(guard.Route) outcome {
 		return outcome{status: http.StatusTooManyRequests, code: apierror.AppRateLimited, quota: true}
 	}},
-	"session cookie": {func(k *harness) []with { return []with{k.session(user, business)} }, ofPeople},
-	"session without permission": {func(k *harness) []with {
-		k.host.role = guard.Member
+	"session cookie": {func(k *api) []with { return []with{k.session(user, business)} }, ofPeople},
+	"session without permission": {func(k *api) []with {
+		k.roles.role = guard.Member
 		return []with{k.session(user, business)}
 	}, func(r guard.Route) outcome {
 		if r.SessionsAllowed && r.Permission != "" {
@@ -194,13 +195,13 @@ var gates = map[string]gate{
 		}
 		return ofPeople(r)
 	}},
-	"session without a business": {func(k *harness) []with { return []with{k.session(user, "")} }, func(r guard.Route) outcome {
+	"session without a business": {func(k *api) []with { return []with{k.session(user, "")} }, func(r guard.Route) outcome {
 		if r.SessionsAllowed {
 			return outcome{status: http.StatusBadRequest, version: "2026-09-01"} // BIZ-05
 		}
 		return ofPeople(r)
 	}},
-	"session cookie and a wrong token": {func(k *harness) []with {
+	"session cookie and a wrong token": {func(k *api) []with {
 		return []with{k.session(user, business), bearer("nothing")}
 	}, unauthorized(invalidChallenge(notValid))},
 }
@@ -210,7 +211,7 @@ func TestEveryRouteInEverySituation(t *testing.T) {
 	for name, gate := range gates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newHarness(t)
+			k := newAPI(t)
 			changes := gate.arrange(k)
 			for _, route := range k.routes() {
 				a := k.send(strings.ReplaceAll(route.Pattern, "{id}", "inv_of_"+business), changes...)
@@ -243,14 +244,14 @@ func (a response) has(want outcome) {
 	}
 }
 
-func (k *harness) revoke(r oauthserver.Revocation) error {
-	_, err := k.store.Revoke(k.Context(), r)
+func (k *api) revoke(r oauthserver.Revocation) error {
+	_, err := k.Store.Revoke(k.Context(), r)
 	return err
 }
 
-func (k *harness) end(status oauthserver.InstallationStatus) error {
-	_, err := k.store.EndInstallation(k.Context(), oauthserver.EndInstallation{
-		AppID: k.app.ID, BusinessID: business, Status: status, Now: k.clock.Now(), RedactAt: k.clock.Now().Add(time.Hour),
+func (k *api) end(status oauthserver.InstallationStatus) error {
+	_, err := k.Store.EndInstallation(k.Context(), oauthserver.EndInstallation{
+		AppID: k.app.ID, BusinessID: business, Status: status, Now: k.Clock.Now(), RedactAt: k.Clock.Now().Add(time.Hour),
 		Record: func(oauthserver.Installation) []events.Event { return nil },
 	})
 	return err
@@ -259,18 +260,18 @@ func (k *harness) end(status oauthserver.InstallationStatus) error {
 // API-09: what ends a token on one node has ended it on the others.
 func TestRevocationOnEveryNode(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	other, err := guard.New(guard.Config{Tokens: k.oauth, Clock: k.clock})
-	k.must(err)
-	k.must(other.Handle(guard.Route{Pattern: "GET /invoices", Scope: "invoices:read", Handler: k.echo}))
+	k := newAPI(t)
+	other, err := guard.New(guard.Config{Tokens: k.OAuth, Clock: k.Clock})
+	k.Must(err)
+	k.Must(other.Handle(guard.Route{Pattern: "GET /invoices", Scope: "invoices:read", Handler: k.echo}))
 	g := k.grant(business, allScopes)
 	for _, node := range []http.Handler{k.surface, other} {
-		k.api = node
+		k.API = node
 		k.send("GET /invoices", bearer(g.Access)).ok()
 	}
-	k.must(k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: k.clock.Now()}))
+	k.Must(k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: k.Clock.Now()}))
 	for _, node := range []http.Handler{k.surface, other} {
-		k.api = node
+		k.API = node
 		k.send("GET /invoices", bearer(g.Access)).refused(http.StatusUnauthorized, "")
 	}
 }
@@ -279,13 +280,13 @@ func TestRevocationOnEveryNode(t *testing.T) {
 // in the token's business.
 func TestPermissionsAtTheTimeOfTheCall(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	for _, test := range []struct {
 		role guard.Role
 		want int
 	}{{guard.Owner, 200}, {guard.Member, 403}, {guard.Admin, 200}, {"", 403}, {"accountant", 403}} {
-		k.host.role = test.role
+		k.roles.role = test.role
 		if a := k.send("DELETE /payments/pay_1", bearer(token)); a.Status != test.want {
 			t.Errorf("%q: %d, want %d", test.role, a.Status, test.want)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,71 +14,56 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
 const (
-	apiURL      = "https://api.example.com"
-	metadataURL = apiURL + "/.well-known/oauth-protected-resource"
+	metadataURL = harness.APIURL + "/.well-known/oauth-protected-resource"
 	user        = "usr_1"
 	business    = "biz_1"
 )
 
-// start is 10 days before the sunset of the version that is about to go.
-var start = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-
+// The clock starts 10 days before the sunset of the version that is about to go.
 var versions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
-	{Name: "2025-06-01", Sunset: start.Add(-time.Hour)},
-	{Name: "2026-01-15", Sunset: start.Add(10 * 24 * time.Hour)},
+	{Name: "2025-06-01", Sunset: harness.Start.Add(-time.Hour)},
+	{Name: "2026-01-15", Sunset: harness.Start.Add(10 * 24 * time.Hour)},
 	{Name: "2026-09-01"},
 }}
 
 var allScopes = identity.MustScopes("invoices:read", "invoices:write", "events:read", "payments:write", "profile:read", "customers:read")
 
-// harness is a surface on a real store and a real OAuth server.
-type harness struct {
-	testing.TB
-	store   *storetest.Env
-	clock   *clock.Manual
-	host    *host
-	oauth   *oauthserver.Server
+// api is a surface in front of routes of every kind, and an app.
+type api struct {
+	*harness.Harness
+	roles   *roles
 	surface *guard.Surface
-	api     http.Handler
 	app     oauthserver.App
 	calls   *recorded
 }
 
-func newHarness(t testing.TB, changes ...func(*guard.Config)) *harness {
+func newAPI(t testing.TB, changes ...func(*guard.Config)) *api {
 	t.Helper()
-	return newHarnessOn(t, storetest.SQLite, changes...)
+	return newAPIOn(t, storetest.SQLite, changes...)
 }
 
-func newHarnessOn(t testing.TB, open storetest.Opener, changes ...func(*guard.Config)) *harness {
+func newAPIOn(t testing.TB, open storetest.Opener, changes ...func(*guard.Config)) *api {
 	t.Helper()
-	k := &harness{TB: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), host: newHost(), calls: &recorded{}}
-	var err error
-	k.oauth, err = oauthserver.New(oauthserver.Config{
-		Store: k.store, Host: k.host, Keyring: fixture.Keyring(1), Pages: struct{ oauthserver.Pages }{}, Clock: k.clock, APIURL: apiURL, AppURL: "https://app.example.com",
-	})
-	k.must(err)
-	cfg := guard.Config{
-		Tokens: k.oauth, Sessions: k.host, Permissions: guard.DefaultRoles().Permissions(k.host.roleOf), Versions: versions,
-		Clock: k.clock, ResourceMetadata: func(string) string { return metadataURL }, Fallback: hostMux(), Analytics: k.calls, Scopes: identity.DefaultScopes(),
-		Origins: []string{"https://app.example.com"},
-	}
+	k := &api{Harness: harness.New(t, open), roles: &roles{role: guard.Owner}, calls: &recorded{}}
+	k.Host.AddBusiness(user, oauthserver.Business{ID: business})
+	cfg := k.GuardConfig()
+	cfg.Permissions, cfg.Versions, cfg.Scopes = guard.DefaultRoles().Permissions(k.roles.of), versions, identity.DefaultScopes()
+	cfg.ResourceMetadata, cfg.Fallback = func(string) string { return metadataURL }, hostMux()
+	cfg.Analytics, cfg.Origins = k.calls, []string{harness.AppURL}
 	for _, change := range changes {
 		change(&cfg)
 	}
-	k.surface, err = guard.New(cfg)
-	k.must(err)
-	k.must(k.surface.Handle(k.routes()...))
-	k.api = k.surface
+	k.surface = k.Handle(cfg, k.routes()...)
 	k.app = k.addApp("cli_1")
 	return k
 }
@@ -96,7 +80,7 @@ func hostMux() *http.ServeMux {
 }
 
 // routes has one of each kind.
-func (k *harness) routes() []guard.Route {
+func (k *api) routes() []guard.Route {
 	return []guard.Route{
 		{Pattern: "GET /invoices", Scope: "invoices:read", Handler: k.echo},
 		{Pattern: "GET /invoices/{id}", Scope: "invoices:read", Handler: k.invoice},
@@ -112,7 +96,7 @@ func (k *harness) routes() []guard.Route {
 }
 
 // echo responds with the caller that the handler sees.
-func (k *harness) echo(w http.ResponseWriter, r *http.Request) error {
+func (k *api) echo(w http.ResponseWriter, r *http.Request) error {
 	p, ok := identity.PrincipalFrom(r.Context())
 	if !ok {
 		return errors.New("no principal")
@@ -124,7 +108,7 @@ func (k *harness) echo(w http.ResponseWriter, r *http.Request) error {
 }
 
 // invoice knows one in each business, with that business in its id.
-func (k *harness) invoice(w http.ResponseWriter, r *http.Request) error {
+func (k *api) invoice(w http.ResponseWriter, r *http.Request) error {
 	p, _ := identity.PrincipalFrom(r.Context())
 	if r.PathValue("id") != "inv_of_"+p.BusinessID {
 		return apierror.NotFound("invoice")
@@ -132,39 +116,22 @@ func (k *harness) invoice(w http.ResponseWriter, r *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"business": p.BusinessID, "id": r.PathValue("id")})
 }
 
-func (k *harness) must(err error) {
+func (k *api) addApp(clientID string) oauthserver.App {
 	k.Helper()
-	if err != nil {
-		k.Fatal(err)
-	}
+	return k.NewApp(allScopes, func(a *oauthserver.App) { a.ClientID, a.Name = clientID, clientID })
 }
 
-func (k *harness) addApp(clientID string) oauthserver.App {
-	k.Helper()
-	app := fixture.App(k.clock.Now(), allScopes)
-	app.ClientID, app.Name = clientID, clientID
-	k.must(fixture.AddApp(k.Context(), k.store, app))
-	return app
-}
-
-func (k *harness) token() string { k.Helper(); return k.grant(business, allScopes).Access }
+func (k *api) token() string { k.Helper(); return k.grant(business, allScopes).Access }
 
 // grant connects the app to a business and returns tokens with these scopes.
-func (k *harness) grant(businessID string, scopes identity.Scopes) fixture.Tokens {
+func (k *api) grant(businessID string, scopes identity.Scopes) fixture.Tokens {
 	k.Helper()
-	k.host.AddBusiness(user, oauthserver.Business{ID: businessID})
-	tokens, err := fixture.Connect(k.Context(), k.store, fixture.Consent{App: k.app, BusinessID: businessID, UserID: user, Scopes: scopes, Now: k.clock.Now()})
-	k.must(err)
-	return tokens
+	return k.Grant(fixture.Consent{App: k.app, BusinessID: businessID, UserID: user, Scopes: scopes})
 }
 
-func (k *harness) pin(version string) {
+func (k *api) pin(version string) {
 	k.Helper()
-	_, err := k.store.UpdateApp(k.Context(), k.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
-		a.PinnedVersion = version
-		return a, nil
-	})
-	k.must(err)
+	k.UpdateApp(k.app, func(a *oauthserver.App) { a.PinnedVersion = version })
 }
 
 // with changes a request before it is sent.
@@ -176,23 +143,22 @@ func version(v string) with          { return header("Service-Version", v) }
 func from(ip string) with            { return func(r *http.Request) { r.RemoteAddr = ip + ":1234" } }
 
 // session signs a user in, in a business.
-func (k *harness) session(userID, businessID string) with {
-	return func(r *http.Request) { r.AddCookie(k.host.NewSession(userID, businessID)) }
+func (k *api) session(userID, businessID string) with {
+	return func(r *http.Request) { r.AddCookie(k.Host.NewSession(userID, businessID)) }
 }
 
 // send takes a method and a path: "GET /invoices".
-func (k *harness) send(call string, changes ...with) response {
+func (k *api) send(call string, changes ...with) response {
 	k.Helper()
-	method, path, _ := strings.Cut(call, " ")
-	return k.do(httptest.NewRequestWithContext(k.Context(), method, path, http.NoBody), changes...)
+	return k.do(harness.NewRequest(k.TB, call, ""), changes...)
 }
 
-func (k *harness) do(r *http.Request, changes ...with) response {
+func (k *api) do(r *http.Request, changes ...with) response {
 	k.Helper()
 	for _, change := range changes {
 		change(r)
 	}
-	got := response{TB: k.TB, Response: partnertest.Serve(k.TB, k.api, r)}
+	got := response{TB: k.TB, Response: partnertest.Serve(k.TB, k.API, r)}
 	if strings.HasPrefix(got.Body, "{") {
 		got.body = got.JSON()
 	}
@@ -260,27 +226,20 @@ func (a response) limited() bool {
 	return have == 3
 }
 
-// host is the double, with roles.
-type host struct {
-	*partnertest.Host
+// roles are those that the host gives.
+type roles struct {
 	mu    sync.Mutex
 	role  guard.Role
-	fault error // of roles
+	fault error
 }
 
-func newHost() *host {
-	h := &host{Host: partnertest.NewHost(), role: guard.Owner}
-	h.AddBusiness(user, oauthserver.Business{ID: business})
-	return h
-}
-
-func (h *host) roleOf(_ context.Context, businessID, userID string) (guard.Role, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (r *roles) of(_ context.Context, businessID, userID string) (guard.Role, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if userID != user || businessID != business {
-		return "", h.fault
+		return "", r.fault
 	}
-	return h.role, h.fault
+	return r.role, r.fault
 }
 
 // recorded remembers calls.

@@ -52,7 +52,7 @@ func (a response) number(name string) int {
 func TestLimitOfABusiness(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
+	k := newAPI(t, func(c *guard.Config) { c.Limiter = limiter })
 	token := k.token()
 	calls := []struct {
 		call string
@@ -83,12 +83,12 @@ func TestLimitOfABusiness(t *testing.T) {
 		t.Errorf("another business: header %v", a.Header)
 	}
 	counter := ratelimit.Counter{Key: ratelimit.NewKey("api business", k.app.ID, business), Limit: ratelimit.PerMinute(300)}
-	_, ends := counter.Window(k.clock.Now())
-	k.clock.Advance(time.UnixMilli(ends - 1).Sub(k.clock.Now()))
+	_, ends := counter.Window(k.Clock.Now())
+	k.Clock.Advance(time.UnixMilli(ends - 1).Sub(k.Clock.Now()))
 	if a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, apierror.AppRateLimited); a.number("Retry-After") != 1 {
 		t.Errorf("a millisecond before: %v", a.Header)
 	}
-	k.clock.Advance(time.Millisecond)
+	k.Clock.Advance(time.Millisecond)
 	if a := k.send("GET /invoices", bearer(token)).ok(); a.number("RateLimit-Remaining") != 299 || a.number("RateLimit-Reset") != 60 {
 		t.Errorf("in the next window: %v", a.Header)
 	}
@@ -100,17 +100,17 @@ func TestLimitOfABusiness(t *testing.T) {
 func TestLimitOfAnApp(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
+	k := newAPI(t, func(c *guard.Config) { c.Limiter = limiter })
 	first, second := k.token(), k.grant("biz_2", allScopes).Access
 	app := ratelimit.Counter{Key: ratelimit.NewKey("api app", k.app.ID), Limit: ratelimit.PerMinute(10_000)}
 	for range 9_998 { // in other businesses
-		_, err := limiter.Memory.Check(t.Context(), k.clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{app}})
-		k.must(err)
+		_, err := limiter.Memory.Check(t.Context(), k.Clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{app}})
+		k.Must(err)
 	}
 	k.send("GET /invoices", bearer(first)).ok()
 	k.send("GET /invoices", bearer(second)).ok()
-	_, ends := app.Window(k.clock.Now())
-	left := time.UnixMilli(ends).Sub(k.clock.Now())
+	_, ends := app.Window(k.Clock.Now())
+	left := time.UnixMilli(ends).Sub(k.Clock.Now())
 	for i, token := range []string{first, second, first} {
 		a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, apierror.AppRateLimited)
 		if a.number("Retry-After") != int((left+time.Second-1)/time.Second) {
@@ -124,7 +124,7 @@ func TestLimitOfAnApp(t *testing.T) {
 	// Another app is not affected.
 	k.app = k.addApp("cli_2")
 	k.send("GET /invoices", bearer(k.token())).ok()
-	k.clock.Advance(left)
+	k.Clock.Advance(left)
 	k.send("GET /invoices", bearer(first)).ok()
 }
 
@@ -133,14 +133,14 @@ func TestLimitOfAnApp(t *testing.T) {
 func TestDefaultLimit(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
+	k := newAPI(t, func(c *guard.Config) { c.Limiter = limiter })
 	token, signedIn := k.token(), k.session(user, business)
 	k.send("GET /invoices", bearer(token), from("192.0.2.1")).ok()
 	// Others on this host count under the same name.
-	_, err := limiter.Memory.Check(t.Context(), k.clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
+	_, err := limiter.Memory.Check(t.Context(), k.Clock.Now(), ratelimit.Request{Counters: ratelimit.Counters{{
 		Key: new(ratelimit.Limits).DefaultAPI(mustIP("192.0.2.1")).Key, Limit: ratelimit.PerMinute(600),
 	}}})
-	k.must(err)
+	k.Must(err)
 	for i := range 599 {
 		who := []with{bearer("wrong"), signedIn, header("X-Nobody", "")}[i%3]
 		a := k.send("GET /invoices", who, from("192.0.2.1"), header("X-Forwarded-For", "198.51.100."+strconv.Itoa(i%250)))
@@ -158,7 +158,7 @@ func TestDefaultLimit(t *testing.T) {
 	}
 	k.send("GET /invoices", bearer(token), from("192.0.2.1")).ok()
 	k.send("GET /invoices", signedIn, from("192.0.2.2")).ok()
-	k.clock.Advance(time.Minute)
+	k.Clock.Advance(time.Minute)
 	k.send("GET /invoices", signedIn, from("192.0.2.1")).ok()
 }
 
@@ -166,7 +166,7 @@ func TestDefaultLimit(t *testing.T) {
 func TestLimiterFaults(t *testing.T) {
 	t.Parallel()
 	limiter := newCounting(t)
-	k := newHarness(t, func(c *guard.Config) { c.Limiter = limiter })
+	k := newAPI(t, func(c *guard.Config) { c.Limiter = limiter })
 	token := k.token()
 	limiter.fault = ratelimit.ErrUnavailable
 	k.send("GET /invoices", bearer(token)).refused(http.StatusServiceUnavailable, "")
@@ -177,8 +177,8 @@ func TestLimiterFaults(t *testing.T) {
 // AN-01: each call with a token counts once, refused ones too; others do not.
 func TestAnalytics(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	token, now := k.token(), k.clock.Now()
+	k := newAPI(t)
+	token, now := k.token(), k.Clock.Now()
 	k.send("GET /invoices", bearer(token))
 	k.send("GET /nothing", bearer(token))
 	k.send("GET /invoices", bearer(token), version("nothing"))
@@ -190,7 +190,7 @@ func TestAnalytics(t *testing.T) {
 	if diff := cmp.Diff(want, k.calls.calls, cmp.AllowUnexported(counted{})); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
-	installation, err := k.store.ActiveInstallation(t.Context(), k.app.ID, business)
+	installation, err := k.Store.ActiveInstallation(t.Context(), k.app.ID, business)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestAnalytics(t *testing.T) {
 func TestLimitsFor(t *testing.T) {
 	t.Parallel()
 	var seen []ratelimit.Call
-	k := newHarness(t, func(c *guard.Config) {
+	k := newAPI(t, func(c *guard.Config) {
 		c.Limits.PerBusiness = ratelimit.PerMinute(5)
 		c.Limits.LimitsFor = func(_ context.Context, call ratelimit.Call) ratelimit.CallLimits {
 			seen = append(seen, call)

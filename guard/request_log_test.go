@@ -14,7 +14,7 @@ import (
 // CON-10: the content of a call in the request log.
 func TestRequestLog_CON10(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	last := func() analytics.Call {
 		t.Helper()
@@ -36,7 +36,7 @@ func TestRequestLog_CON10(t *testing.T) {
 	if len(k.calls.all) != told {
 		t.Error("a token that was never issued has an app")
 	}
-	k.clock.Advance(48 * time.Hour)
+	k.Clock.Advance(48 * time.Hour)
 	k.send("GET /invoices", bearer(token))
 	if c := last(); len(k.calls.all) != told+1 || !c.HasDeadToken || c.AppID != k.app.ID || c.Status != http.StatusUnauthorized || len(c.Error) == 0 {
 		t.Errorf("a dead token: %+v", c)

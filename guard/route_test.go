@@ -18,7 +18,7 @@ import (
 // API-07: what is not declared as it should be cannot be registered.
 func TestHandleRefuses(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	fine := guard.Route{Pattern: "GET /fine", Scope: "invoices:read", Handler: k.echo}
 	for want, spoil := range map[string]func(*guard.Route){
 		"no Scope is declared":          func(r *guard.Route) { r.Scope = "" },
@@ -44,16 +44,16 @@ func TestHandleRefuses(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	k.must(k.surface.Handle(fine))
-	bare, err := guard.New(guard.Config{Tokens: k.oauth})
-	k.must(err)
+	k.Must(k.surface.Handle(fine))
+	bare, err := guard.New(guard.Config{Tokens: k.OAuth})
+	k.Must(err)
 	route := guard.Route{Pattern: "GET /fine", Scope: "anything:goes", Permission: guard.PostJournal, Handler: k.echo}
 	if err := bare.Handle(route); err == nil || !strings.Contains(err.Error(), "Config.Permissions is nil") {
 		t.Error(err)
 	}
 	route.Permission = ""
-	k.must(bare.Handle(route)) // without a catalog
-	if _, err := guard.New(guard.Config{Tokens: k.oauth, Origins: []string{"app.example.com"}}); err == nil {
+	k.Must(bare.Handle(route)) // without a catalog
+	if _, err := guard.New(guard.Config{Tokens: k.OAuth, Origins: []string{"app.example.com"}}); err == nil {
 		t.Error("an origin without a scheme")
 	}
 }
@@ -62,7 +62,7 @@ func TestHandleRefuses(t *testing.T) {
 func TestIdempotencyIsTheLastGate(t *testing.T) {
 	t.Parallel()
 	var reached []string
-	k := newHarness(t, func(c *guard.Config) {
+	k := newAPI(t, func(c *guard.Config) {
 		c.Idempotency = func(next apierror.Handler) apierror.Handler {
 			return func(w http.ResponseWriter, r *http.Request) error {
 				reached = append(reached, r.Pattern)
@@ -73,14 +73,14 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 			}
 		}
 	})
-	k.must(k.surface.Handle(guard.Route{Pattern: "POST /search", Scope: guard.AnyScope, ReadOnly: true, Handler: k.echo}))
+	k.Must(k.surface.Handle(guard.Route{Pattern: "POST /search", Scope: guard.AnyScope, ReadOnly: true, Handler: k.echo}))
 	token := k.token()
-	k.host.role = guard.Member
+	k.roles.role = guard.Member
 	for _, call := range []string{"GET /invoices", "HEAD /invoices", "POST /search", "DELETE /payments/pay_1", "POST /nothing"} {
 		k.send(call, bearer(token))
 	}
 	k.send("POST /invoices", bearer(token), version("nothing"))
-	k.host.role = guard.Owner
+	k.roles.role = guard.Owner
 	if len(reached) != 0 {
 		t.Errorf("reached by %v", reached)
 	}
@@ -99,7 +99,7 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 // doubles the headers of the call.
 func TestHeadersOfForeignHandlers(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	foreign := func(write func(w http.ResponseWriter)) apierror.Handler {
 		return guard.HTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Add("RateLimit-Limit", "7")
@@ -116,14 +116,14 @@ func TestHeadersOfForeignHandlers(t *testing.T) {
 		"early":   func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); w.WriteHeader(http.StatusOK) },
 	}
 	for name, write := range ways {
-		k.must(k.surface.Handle(guard.Route{Pattern: "GET /foreign/" + name, Scope: guard.AnyScope, Handler: foreign(write)}))
+		k.Must(k.surface.Handle(guard.Route{Pattern: "GET /foreign/" + name, Scope: guard.AnyScope, Handler: foreign(write)}))
 	}
 	server := httptest.NewServer(k.surface)
 	defer server.Close()
 	token := k.token()
 	for name := range ways {
 		r, err := http.NewRequest(http.MethodGet, server.URL+"/foreign/"+name, nil)
-		k.must(err)
+		k.Must(err)
 		bearer(token)(r)
 		a := response{TB: t, Response: partnertest.Send(t, server.Client(), r)}
 		if a.ok(); !a.limited() || a.number("RateLimit-Limit") != 300 || strings.Join(a.Header.Values("Service-Version"), ",") != "2026-09-01" {
@@ -135,8 +135,8 @@ func TestHeadersOfForeignHandlers(t *testing.T) {
 // ERR-02: a response that fails half-way is cut, and counts as an error.
 func TestCutResponse(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	k.must(k.surface.Handle(guard.Route{Pattern: "GET /half", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, _ *http.Request) error {
+	k := newAPI(t)
+	k.Must(k.surface.Handle(guard.Route{Pattern: "GET /half", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, _ *http.Request) error {
 		_, _ = io.WriteString(w, "half")
 		panic("oh")
 	}}))
@@ -174,10 +174,10 @@ func TestGoneClient_ERR04(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newHarness(t)
+			k := newAPI(t)
 			token := k.token()
 			ctx, leave := context.WithCancel(t.Context())
-			k.must(k.surface.Handle(guard.Route{Pattern: "GET /gone", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
+			k.Must(k.surface.Handle(guard.Route{Pattern: "GET /gone", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
 				leave()
 				return test.handler(w, r)
 			}}))
@@ -199,7 +199,7 @@ func TestGoneClient_ERR04(t *testing.T) {
 // META-05: browsers may call the API, and a preflight needs no credentials.
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	origin, asks := header("Origin", "https://spa.example.com"), header("Access-Control-Request-Method", "POST")
 	for _, call := range []string{"OPTIONS /invoices", "OPTIONS /nothing"} {
 		a := k.send(call, origin, asks)
@@ -231,9 +231,9 @@ func TestCORS(t *testing.T) {
 // Nothing is behind the surface of a host without handlers or sessions of its own.
 func TestWithoutAHost(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, func(c *guard.Config) { c.Fallback = nil })
+	k := newAPI(t, func(c *guard.Config) { c.Fallback = nil })
 	k.send("GET /invoices", k.session(user, business)).refused(http.StatusNotFound, "")
-	k = newHarness(t, func(c *guard.Config) { c.Sessions, c.Analytics = nil, nil })
+	k = newAPI(t, func(c *guard.Config) { c.Sessions, c.Analytics = nil, nil })
 	k.send("GET /invoices", k.session(user, business)).refused(http.StatusUnauthorized, "")
 	k.send("GET /invoices", bearer(k.token())).ok()
 }

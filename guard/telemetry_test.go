@@ -125,12 +125,12 @@ func (s *span) End(...trace.SpanEndOption) {
 func TestTelemetry(t *testing.T) {
 	t.Parallel()
 	seen := &observer{}
-	k := newHarness(t, func(c *guard.Config) { c.MeterProvider, c.TracerProvider = seen, tracers{o: seen} })
+	k := newAPI(t, func(c *guard.Config) { c.MeterProvider, c.TracerProvider = seen, tracers{o: seen} })
 	if diff := cmp.Diff([]string{"http.server.request.duration s [0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10]"}, seen.histograms); diff != "" {
 		t.Errorf("histograms (-want +got):\n%s", diff)
 	}
 	inHandler := false
-	k.must(k.surface.Handle(guard.Route{Pattern: "GET /spans/{id}", Scope: guard.AnyScope, Handler: func(_ http.ResponseWriter, r *http.Request) error {
+	k.Must(k.surface.Handle(guard.Route{Pattern: "GET /spans/{id}", Scope: guard.AnyScope, Handler: func(_ http.ResponseWriter, r *http.Request) error {
 		_, inHandler = trace.SpanFromContext(r.Context()).(*span)
 		return nil
 	}}))
@@ -189,7 +189,7 @@ func TestTelemetryOfProtocols(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			seen := &observer{}
-			k := newHarness(t, func(c *guard.Config) { c.MeterProvider, c.Scheme = seen, test.scheme })
+			k := newAPI(t, func(c *guard.Config) { c.MeterProvider, c.Scheme = seen, test.scheme })
 			k.send("GET /invoices", bearer(k.token()), test.change)
 			want := []string{"http.server.request.duration http.request.method=GET http.response.status_code=200 http.route=/invoices " + test.want}
 			if diff := cmp.Diff(want, seen.take()); diff != "" {
@@ -197,7 +197,7 @@ func TestTelemetryOfProtocols(t *testing.T) {
 			}
 		})
 	}
-	if _, err := guard.New(guard.Config{Tokens: newHarness(t).oauth, Scheme: "gopher"}); err == nil {
+	if _, err := guard.New(guard.Config{Tokens: newAPI(t).OAuth, Scheme: "gopher"}); err == nil {
 		t.Error("a scheme that the API cannot have is accepted")
 	}
 }
@@ -206,7 +206,7 @@ func TestTelemetryOfProtocols(t *testing.T) {
 func TestRefusalsAreCounted(t *testing.T) {
 	t.Parallel()
 	seen := &observer{}
-	k := newHarness(t, func(c *guard.Config) { c.MeterProvider = seen })
+	k := newAPI(t, func(c *guard.Config) { c.MeterProvider = seen })
 	token := k.grant(business, identity.MustScopes("invoices:read")).Access
 	for range 300 {
 		k.send("GET /nothing", bearer(token))

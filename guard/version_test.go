@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/harness"
 )
 
 // VER-01, VER-02: the version of a call is that of the header, else the pinned one, else
@@ -15,7 +16,7 @@ import (
 // each case.
 func TestVersionOfACall(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	token := k.token()
 	for _, test := range []struct {
 		header, pin, want string
@@ -60,7 +61,7 @@ func TestVersionOfACall(t *testing.T) {
 // VER-01: the header has the service's name.
 func TestVersionHeaderOfTheService(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, func(c *guard.Config) { c.Service = "Acme Books" })
+	k := newAPI(t, func(c *guard.Config) { c.Service = "Acme Books" })
 	a := k.send("GET /invoices", bearer(k.token()), header("Acme-Books-Version", "2026-01-15"), version("nothing")).ok()
 	if a.text("version") != "2026-01-15" || a.Header.Get("Acme-Books-Version") != "2026-01-15" || a.Header.Get("Service-Version") != "" {
 		t.Errorf("%s %v", a.Body, a.Header)
@@ -71,12 +72,12 @@ func TestVersionHeaderOfTheService(t *testing.T) {
 // the version is rejected, even if it is the current one. Error responses announce it too.
 func TestSunset(t *testing.T) {
 	t.Parallel()
-	sunset := start.Add(100 * 24 * time.Hour)
-	k := newHarness(t, func(c *guard.Config) {
+	sunset := harness.Start.Add(100 * 24 * time.Hour)
+	k := newAPI(t, func(c *guard.Config) {
 		c.Versions = guard.Versions{Current: "2026-01-15", All: []guard.Version{{Name: "2026-01-15", Sunset: sunset}, {Name: "2026-09-01"}}}
 	})
 	at := func(when time.Time, call string, changes ...with) response {
-		k.clock.Advance(when.Sub(k.clock.Now()))
+		k.Clock.Advance(when.Sub(k.Clock.Now()))
 		return k.send(call, append(changes, bearer(k.token()))...)
 	}
 	deprecated := sunset.Add(-90 * 24 * time.Hour)
@@ -105,8 +106,8 @@ func TestSunset(t *testing.T) {
 // VER-04: a response that is repeated announces the sunset of its version too.
 func TestSunsetOfARepetition(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
-	k.must(k.surface.Handle(guard.Route{Pattern: "POST /repeated", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
+	k := newAPI(t)
+	k.Must(k.surface.Handle(guard.Route{Pattern: "POST /repeated", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set(guard.ReplayedHeader, "true")
 		w.Header().Set("Service-Version", r.Header.Get("X-First"))
 		w.WriteHeader(http.StatusCreated)
@@ -125,7 +126,7 @@ func TestSunsetOfARepetition(t *testing.T) {
 // An API without versions refuses those that are asked for.
 func TestNoVersions(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, func(c *guard.Config) { c.Versions = guard.Versions{} })
+	k := newAPI(t, func(c *guard.Config) { c.Versions = guard.Versions{} })
 	token := k.token()
 	if a := k.send("GET /invoices", bearer(token)).ok(); a.text("version") != "" || len(a.Header.Values("Service-Version")) != 0 {
 		t.Errorf("%s %v", a.Body, a.Header)
@@ -137,14 +138,14 @@ func TestNoVersions(t *testing.T) {
 
 func TestVersionsAreChecked(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	for want, wrong := range map[string]guard.Versions{
 		"not a date":    {Current: "v2", All: []guard.Version{{Name: "v2"}}},
 		"twice":         {Current: "2026-01-15", All: []guard.Version{{Name: "2026-01-15"}, {Name: "2026-01-15"}}},
 		"not among all": {Current: "2026-01-16", All: []guard.Version{{Name: "2026-01-15"}}},
 		`version ""`:    {All: []guard.Version{{Name: "2026-01-15"}}},
 	} {
-		if _, err := guard.New(guard.Config{Tokens: k.oauth, Versions: wrong}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := guard.New(guard.Config{Tokens: k.OAuth, Versions: wrong}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", wrong, err, want)
 		}
 	}
@@ -153,13 +154,13 @@ func TestVersionsAreChecked(t *testing.T) {
 // A handler for each version that changed it.
 func TestByVersion(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t)
+	k := newAPI(t)
 	say := func(text string) apierror.Handler {
 		return func(w http.ResponseWriter, _ *http.Request) error {
 			return apierror.WriteJSON(w, http.StatusOK, map[string]string{"shape": text})
 		}
 	}
-	k.must(k.surface.Handle(
+	k.Must(k.surface.Handle(
 		guard.Route{Pattern: "GET /old", Scope: guard.AnyScope, Handler: guard.ByVersion(map[string]apierror.Handler{"2025-06-01": say("first"), "2026-09-01": say("second")})},
 		guard.Route{Pattern: "GET /new", Scope: guard.AnyScope, Handler: guard.ByVersion(map[string]apierror.Handler{"2026-09-01": say("only")})},
 	))
