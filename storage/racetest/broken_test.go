@@ -116,6 +116,11 @@ var (
 			}
 		}},
 	}
+	// A change of an app, or of what belongs to it, reads the app without holding it.
+	unheld = []rule{
+		{"SELECT a.id, a.client_id", replaced(" FOR UPDATE", "")},
+		{"SELECT 1 FROM partnerkit_app", replaced(" FOR UPDATE", "")},
+	}
 	endFamily = "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND"
 )
 
@@ -148,6 +153,27 @@ func TestFindsPlantedBugs(t *testing.T) {
 				return []string{query, "UPDATE " + schema + "partnerkit_installation SET scopes = scopes WHERE CAST($2 AS BIGINT) > 0 AND id = (SELECT installation_id FROM " + schema + "partnerkit_family WHERE id = $1)"}
 			}}), []string{"refresh", "revoke"}, "deadlock",
 		},
+		"a key that is gone is taken for one of another request": {
+			rewriting(rule{"SELECT fingerprint", func(query, schema string) []string {
+				const where = "WHERE"
+				return []string{strings.Replace(strings.Replace(query, "FROM", "FROM (SELECT 1) AS one LEFT JOIN", 1), where, "ON", 1)}
+			}}), []string{"Claim", "Release"}, "got outcome",
+		},
+		"values are compared without holding their space": {
+			rewriting(rule{"INSERT INTO partnerkit_app_data_space", func(query, schema string) []string {
+				made, _, _ := strings.Cut(query, "DO UPDATE")
+				return []string{"WITH made AS (" + made + "DO NOTHING RETURNING id) SELECT id FROM made UNION ALL SELECT id FROM " +
+					schema + "partnerkit_app_data_space WHERE app_id = $2 AND business_id = $3 AND ended_at IS NULL"}
+			}}), []string{"Write a value", "Delete a value"}, "got outcome",
+		},
+		"a field is changed as it was":             {rewriting(unheld...), []string{"Change a field", "Change a field"}, "got outcome"},
+		"an app is changed as it was":              {rewriting(unheld...), []string{"Change an app", "Lock and change an app"}, "got outcome"},
+		"an app is submitted twice":                {rewriting(unheld...), []string{"Submit an app", "Submit an app"}, "got outcome"},
+		"a listing takes two steps at once":        {rewriting(unheld...), []string{"First approval", "Rejection"}, "got outcome"},
+		"a listing shows an asset that is deleted": {rewriting(unheld...), []string{"First save", "Delete an asset"}, "got outcome"},
+		"an extension is changed as it was":        {rewriting(unheld...), []string{"Change an extension", "Change an extension"}, "got outcome"},
+		"two delete a function":                    {rewriting(unheld...), []string{"Delete a function", "Delete a function"}, "got outcome"},
+		"two end a secret":                         {rewriting(unheld...), []string{"End a secret", "End a secret"}, "got outcome"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

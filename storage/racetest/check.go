@@ -54,6 +54,9 @@ func (v *findings) add(format string, args ...any) {
 // check checks the end of a run: the rows, read with plain SQL, and the store's own view of
 // every token.
 func (sc *scenario) check(ctx context.Context, s *sqlstore.Store, all []result) (findings, error) {
+	if sc.scene != nil {
+		return sc.checkScene(ctx, s, all)
+	}
 	var v findings
 	rows, err := sc.readFacts(ctx, s)
 	if err != nil {

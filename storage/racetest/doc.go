@@ -14,6 +14,11 @@
 //   - every operation returns one of its documented answers
 //   - the result equals the result of some serial order of the operations
 //
+// Operations race with those that change the same things: the operations of OAuth with each
+// other, the operations on one idempotency key, and the operations on one app: its data and
+// what developers and reviewers change about it. The latter two have only the last two
+// rules, and all rows of their app count as the result.
+//
 // A driver's test calls [Run] beside storetest.Run, and a second time if the driver can
 // share transactions between operations. [Explore] runs one combination of operations, to
 // study a race more closely.

@@ -51,6 +51,11 @@ func named(names []string) ([]operation, error) {
 		}
 		found = append(found, a)
 	}
+	for _, a := range found {
+		if a.group != found[0].group {
+			return nil, fmt.Errorf("racetest: %q and %q have nothing in common", found[0].name, a.name)
+		}
+	}
 	if len(found) < 2 || len(found) > maxContenders {
 		return nil, fmt.Errorf("racetest: %d operations, want 2 or 3", len(found))
 	}

@@ -20,6 +20,7 @@ const maxContenders = 3
 // explorer runs races one after the other. Each contender has its own node; one more node
 // creates scenarios, asks PostgreSQL for blocked sessions, and checks results.
 type explorer struct {
+	t     testing.TB
 	store *sqlstore.Store
 	nodes []*node
 	known map[string]outcome // outcomes of serial runs
@@ -38,10 +39,10 @@ type node struct {
 func newExplorer(t testing.TB, db Database) (*explorer, error) {
 	ctx := t.Context()
 	own := db.Connect(t)
-	e := &explorer{known: map[string]outcome{}, crash: db.Crash}
+	e := &explorer{t: t, known: map[string]outcome{}, crash: db.Crash}
 	cfg := sqlstore.Config{SkipMigrations: true}
 	var err error
-	if e.store, err = sqlstore.New(ctx, own, sqlstore.Config{}); err != nil {
+	if e.store, err = sqlstore.New(ctx, oneProcess{own, e}, sqlstore.Config{}); err != nil {
 		return nil, err
 	}
 	for i := range maxContenders {
@@ -51,7 +52,9 @@ func newExplorer(t testing.TB, db Database) (*explorer, error) {
 		}
 		l := &node{tap: storetest.NewTap(on)}
 		l.gate = &gate{DB: l.tap, contender: i, begin: l.begin}
-		if l.store, err = sqlstore.New(ctx, l.gate, cfg); err != nil {
+		if own.Dialect().IsOneProcess {
+			l.store = e.store
+		} else if l.store, err = sqlstore.New(ctx, l.gate, cfg); err != nil {
 			return nil, err
 		}
 		e.nodes = append(e.nodes, l)
@@ -156,7 +159,7 @@ func (e *explorer) run(ctx context.Context, p plan) (findings, []choice, error) 
 		e.nodes[i].gate.race = r
 		contend = append(contend, func() {
 			if !slices.Contains(p.skip, i) {
-				all[i] = e.nodes[i].contend(ctx, call{sc: sc, prepared: sc.prepared[i], others: p.operations}, a)
+				all[i] = e.nodes[i].contend(ctx, call{sc: sc, prepared: sc.prepared[i], others: p.operations, contender: i}, a)
 			}
 		})
 	}
@@ -188,6 +191,9 @@ func (e *explorer) run(ctx context.Context, p plan) (findings, []choice, error) 
 }
 
 func (e *explorer) scenario(ctx context.Context, operations []operation) (*scenario, error) {
+	if operations[0].group != onTokens {
+		return e.newScene(operations)
+	}
 	needs := map[need]bool{}
 	for _, a := range operations {
 		for _, n := range a.needs {
@@ -199,9 +205,39 @@ func (e *explorer) scenario(ctx context.Context, operations []operation) (*scena
 
 // contend performs the operation once.
 func (l *node) contend(ctx context.Context, c call, a operation) result {
-	ctx, cancel := l.tap.Cancellable(ctx)
+	ctx, cancel := l.tap.Cancellable(context.WithValue(ctx, contending{}, l))
 	defer cancel()
 	c.Store = l.store
 	got, err := a.do(ctx, c)
 	return result{operation: a, answer: got, err: err, isStruck: l.tap.Struck() || l.killed}
+}
+
+// contending is the key of the contender's *node in the context of an operation.
+type contending struct{}
+
+// oneProcess is the database of the store that creates scenarios. In a database of one
+// process the contenders share that store, as requests to a server do, and each goes through
+// its own gate.
+type oneProcess struct {
+	storage.DB
+	explorer *explorer
+}
+
+func (p oneProcess) of(ctx context.Context) storage.DB {
+	if l, ok := ctx.Value(contending{}).(*node); ok && p.explorer.isSerial() {
+		return l.gate
+	}
+	return p.DB
+}
+
+func (p oneProcess) Write(ctx context.Context, operation storage.Operation) error {
+	return p.of(ctx).Write(ctx, operation)
+}
+
+func (p oneProcess) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	return p.of(ctx).Exec(ctx, query, args...)
+}
+
+func (p oneProcess) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
+	return p.of(ctx).Query(ctx, query, args...)
 }

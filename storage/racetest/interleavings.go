@@ -8,7 +8,7 @@ import (
 // interleavings are the stages on a database with concurrent writers.
 var interleavings = []stage{
 	{
-		what: "Pairs of operations, every interleaving", unit: "schedules", size: 2, sample: 6, always: dangerous(),
+		what: "Pairs of operations, every interleaving", unit: "schedules", groups: allGroups, size: 2, sample: 6, always: dangerous(),
 		explore: func(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error {
 			if isLong() {
 				return e.all(ctx, operations, report)
@@ -17,13 +17,13 @@ var interleavings = []stage{
 		},
 	},
 	{
-		what: "Triples of operations, random interleavings", unit: "schedules", size: 3, sample: 4,
+		what: "Triples of operations, random interleavings", unit: "schedules", groups: []group{onTokens}, size: 3, sample: 4,
 		explore: func(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error {
 			return e.some(ctx, operations, pick(2, 25), random, report)
 		},
 	},
-	{what: "Pairs with a lost commit answer", unit: "schedules", size: 2, sample: 6, explore: lostCommits},
-	{what: "Pairs with a broken connection", unit: "schedules", size: 2, sample: 2, explore: brokenConnections},
+	{what: "Pairs with a lost commit answer", unit: "schedules", groups: allGroups, size: 2, sample: 4, explore: lostCommits},
+	{what: "Pairs with a broken connection", unit: "schedules", groups: []group{onTokens}, size: 2, sample: 2, explore: brokenConnections},
 }
 
 // dangerous returns the pairs that are part of every sample: those most likely to reveal a
@@ -33,6 +33,10 @@ func dangerous() (pairs [][]operation) {
 		{redeem, redeem}, {redeem, burn}, {redeem, spend}, {spend, spend}, {spend, burn}, {spend, uninstall}, {redeem, uninstall}, {redeem, deactivate}, {refresh, refresh}, {refresh, replay}, {refresh, burn},
 		{refresh, revoke}, {refresh, revokeAccess}, {refresh, revokeConsent}, {collect, collect}, {collect, uninstall}, {exchange, exchange},
 		{exchange, uninstall}, {approve, deny}, {approve, poll}, {approve, uninstall}, {approve, revokeConsent},
+		{"Claim", "Claim"}, {"Take over", "Finish"}, {"Take over", "Take over"}, {"Finish", "Finish"},
+		{"Write values", "Delete a field"}, {"Write a value", "Delete a value"}, {"Declare a field", "Declare a field"},
+		{"Deactivate an app", "Lock and change an app"}, {"Change an app", "Lock and change an app"}, {"Submit an app", "Submit an app"},
+		{"Narrow an app", "Add an extension"}, {"First save", "First save"}, {"First save", "Delete an asset"}, {"First approval", "Rejection"},
 	} {
 		pair, err := named(names)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -36,6 +37,8 @@ type call struct {
 	sc       *scenario
 	prepared prepared
 	others   []operation // all operations of the race, including this one
+	// contender is the number of this one.
+	contender int
 }
 
 // has reports whether the race includes an operation of that name.
@@ -50,6 +53,8 @@ type operation struct {
 	needs   []need
 	do      func(ctx context.Context, c call) (answer, error)
 	answers []answer // the valid answers
+	group   group
+	entry   storetest.Operation // if the operation is one of the table
 }
 
 // Operations returns the names of all operations.
@@ -70,37 +75,45 @@ func operationNamed(name string) (operation, bool) {
 
 var (
 	issueAnswers = []answer{issued, dead, clientDead}
-	operations   = []operation{
-		{redeem, []need{needFreshCode}, func(ctx context.Context, c call) (answer, error) { return c.present(ctx, c.sc.freshCode) }, append(issueAnswers, used)},
-		{refresh, nil, func(ctx context.Context, c call) (answer, error) { return c.refresh(ctx, c.sc.current) }, append(issueAnswers, used, revoked)},
-		{replay, []need{needRotated}, func(ctx context.Context, c call) (answer, error) { return c.refresh(ctx, c.sc.old) }, []answer{used, revoked}},
-		{burn, nil, func(ctx context.Context, c call) (answer, error) {
+	operations   = append(oauthOperations(), tabled()...)
+)
+
+func oauthOperations() []operation {
+	all := []operation{
+		{name: redeem, needs: []need{needFreshCode}, do: func(ctx context.Context, c call) (answer, error) { return c.present(ctx, c.sc.freshCode) }, answers: append(issueAnswers, used)},
+		{name: refresh, do: func(ctx context.Context, c call) (answer, error) { return c.refresh(ctx, c.sc.current) }, answers: append(issueAnswers, used, revoked)},
+		{name: replay, needs: []need{needRotated}, do: func(ctx context.Context, c call) (answer, error) { return c.refresh(ctx, c.sc.old) }, answers: []answer{used, revoked}},
+		{name: burn, do: func(ctx context.Context, c call) (answer, error) {
 			if c.has(redeem) || c.has(spend) { // the code that the other one presents
 				return c.present(ctx, c.sc.freshCode)
 			}
 			return c.present(ctx, c.sc.usedCode)
-		}, append(issueAnswers, used)},
-		{spend, []need{needFreshCode}, spendCode, []answer{done, used}},
-		{revoke, nil, endFamily, []answer{done}},
-		{revokeOne, nil, endToken, []answer{done}},
-		{uninstall, nil, func(ctx context.Context, c call) (answer, error) { return c.end(ctx, oauthserver.InstallationRemoved) }, []answer{done, absent}},
-		{revokeAccess, nil, func(ctx context.Context, c call) (answer, error) { return c.end(ctx, oauthserver.InstallationRevoked) }, []answer{done, absent}},
-		{revokeConsent, nil, func(ctx context.Context, c call) (answer, error) {
+		}, answers: append(issueAnswers, used)},
+		{name: spend, needs: []need{needFreshCode}, do: spendCode, answers: []answer{done, used}},
+		{name: revoke, do: endFamily, answers: []answer{done}},
+		{name: revokeOne, do: endToken, answers: []answer{done}},
+		{name: uninstall, do: func(ctx context.Context, c call) (answer, error) { return c.end(ctx, oauthserver.InstallationRemoved) }, answers: []answer{done, absent}},
+		{name: revokeAccess, do: func(ctx context.Context, c call) (answer, error) { return c.end(ctx, oauthserver.InstallationRevoked) }, answers: []answer{done, absent}},
+		{name: revokeConsent, do: func(ctx context.Context, c call) (answer, error) {
 			return ending(c.EndGrant(ctx, oauthserver.EndGrant{AppID: c.sc.app.ID, BusinessID: c.sc.business, UserID: c.sc.user, Now: noon}))
-		}, []answer{done, absent}},
-		{suspend, nil, func(ctx context.Context, c call) (answer, error) {
+		}, answers: []answer{done, absent}},
+		{name: suspend, do: func(ctx context.Context, c call) (answer, error) {
 			return ending(fixture.SetAppStatus(ctx, c, c.sc.app.ID, oauthserver.AppSuspended))
-		}, []answer{done, deactivated}},
-		{deactivate, nil, func(ctx context.Context, c call) (answer, error) {
+		}, answers: []answer{done, deactivated}},
+		{name: deactivate, do: func(ctx context.Context, c call) (answer, error) {
 			return ending(fixture.SetAppStatus(ctx, c, c.sc.app.ID, oauthserver.AppDeactivated))
-		}, []answer{done}},
-		{approve, []need{needPending}, approveDevice, []answer{done, notOpen, clientDead}},
-		{deny, []need{needPending}, denyDevice, []answer{done, notOpen}},
-		{poll, []need{needPending}, func(ctx context.Context, c call) (answer, error) { return c.poll(ctx, c.sc.pending) }, append(issueAnswers, pending, slowDown, denied)},
-		{collect, []need{needApproved}, func(ctx context.Context, c call) (answer, error) { return c.poll(ctx, c.sc.approved) }, issueAnswers},
-		{exchange, nil, exchangeSession, issueAnswers},
+		}, answers: []answer{done}},
+		{name: approve, needs: []need{needPending}, do: approveDevice, answers: []answer{done, notOpen, clientDead}},
+		{name: deny, needs: []need{needPending}, do: denyDevice, answers: []answer{done, notOpen}},
+		{name: poll, needs: []need{needPending}, do: func(ctx context.Context, c call) (answer, error) { return c.poll(ctx, c.sc.pending) }, answers: append(issueAnswers, pending, slowDown, denied)},
+		{name: collect, needs: []need{needApproved}, do: func(ctx context.Context, c call) (answer, error) { return c.poll(ctx, c.sc.approved) }, answers: issueAnswers},
+		{name: exchange, do: exchangeSession, answers: issueAnswers},
 	}
-)
+	for i := range all {
+		all[i].group = onTokens
+	}
+	return all
+}
 
 // The operations. Redeem, poll and collect present a code; burn presents a used code,
 // replay a used refresh token, and spend a code with a wrong redirect_uri.

@@ -13,13 +13,13 @@ import (
 // orders are the stages on a database with one writer.
 var orders = []stage{
 	{
-		what: "Pairs of operations, every order", unit: "orders", size: 2, sample: 20,
+		what: "Pairs of operations, every order", unit: "orders", groups: allGroups, size: 2, sample: 20,
 		explore: func(ctx context.Context, e *explorer, operations []operation, _ *rand.Rand, report *Report) error {
 			return e.all(ctx, operations, report)
 		},
 	},
-	{what: "Pairs with a fault at every statement", unit: "faults", size: 2, sample: 2, explore: faultsEverywhere},
-	{what: "Pairs with a crash at every statement", unit: "crashes", size: 2, sample: 2, explore: crashesEverywhere},
+	{what: "Pairs with a fault at every statement", unit: "faults", groups: allGroups, size: 2, sample: 2, explore: faultsEverywhere},
+	{what: "Pairs with a crash at every statement", unit: "crashes", groups: []group{onTokens, onApps}, size: 2, sample: 2, explore: crashesEverywhere},
 }
 
 // faultsEverywhere injects a fault into each operation of each order at each of its
@@ -124,7 +124,7 @@ func (e *explorer) afterCrash(ctx context.Context, operations []operation, order
 	}
 	for _, i := range order {
 		if !isOver(i) {
-			got, err := operations[i].do(ctx, call{Store: store, sc: at.scenario, prepared: at.scenario.prepared[i], others: operations})
+			got, err := operations[i].do(ctx, call{Store: store, sc: at.scenario, prepared: at.scenario.prepared[i], others: operations, contender: i})
 			all[i] = result{operation: operations[i], answer: got, err: err}
 		}
 	}

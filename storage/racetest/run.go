@@ -61,19 +61,27 @@ func Run(t *testing.T, open Opener) {
 type stage struct {
 	what, unit string
 	size       int           // operations in a combination
-	sample     int           // combinations in a sample
+	groups     []group       // whose operations are combined with each other
+	sample     int           // combinations of each group in a sample
 	always     [][]operation // combinations in every sample
 	explore    func(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error
 }
 
-// operations returns all combinations in a proof, and a sample of them otherwise.
-func (s stage) operations(random *rand.Rand) [][]operation {
-	all := combinations(s.size)
-	if isLong() {
-		return all
+// operations returns all combinations in a proof, and a sample of them of each group
+// otherwise.
+func (s stage) operations(random *rand.Rand) (chosen [][]operation) {
+	if !isLong() {
+		chosen = slices.Clone(s.always)
 	}
-	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return append(slices.Clone(s.always), all[:min(s.sample, len(all))]...)
+	for _, in := range s.groups {
+		all := combinations(operationsIn(in), s.size)
+		if !isLong() {
+			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			all = all[:min(s.sample, len(all))]
+		}
+		chosen = append(chosen, all...)
+	}
+	return chosen
 }
 
 // pool is a set of explorers that share the combinations.
@@ -138,7 +146,7 @@ func (all pool) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 
 // combinations returns every combination of size operations. An operation may occur more
 // than once.
-func combinations(size int) (all [][]operation) {
+func combinations(operations []operation, size int) (all [][]operation) {
 	var extend func(from int, chosen []operation)
 	extend = func(from int, chosen []operation) {
 		if len(chosen) == size {

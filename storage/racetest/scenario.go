@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -49,6 +50,9 @@ type scenario struct {
 
 	prepared []prepared
 	names    map[string]string // names by id, the same in every scenario
+
+	scene *storetest.Scene // of operations of the table; then nothing else is set
+	acts  []storetest.Act  // by contender
 }
 
 type artifact struct {

@@ -101,6 +101,9 @@ func (sc *scenario) survivors(v *findings, rows facts, live map[string]bool, all
 // lastRefresh tries to use each refresh token that is unused and dead according to its
 // rows. It changes the scenario, so it runs last.
 func (sc *scenario) lastRefresh(ctx context.Context, s partnerkit.Store, v *findings) error {
+	if sc.scene != nil {
+		return nil
+	}
 	for _, m := range sc.tokens() {
 		row, ok := v.rows.find(m.RefreshID)
 		if !ok || row.state == "used" {
