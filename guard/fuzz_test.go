@@ -43,7 +43,7 @@ func FuzzHeaders(f *testing.F) {
 			return // no server hands those on
 		}
 		k := *k
-		k.TB = t
+		k.Harness = k.In(t)
 		authorization = strings.ReplaceAll(authorization, "$", token)
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/invoices", strings.NewReader("{}"))
 		r.Header["Authorization"] = []string{authorization}

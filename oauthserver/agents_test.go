@@ -110,7 +110,7 @@ func TestRegisteredScopes(t *testing.T) {
 				got.refused(http.StatusBadRequest, "invalid_scope", "*")
 				return
 			}
-			device, err := k.store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: got.text("user_code")})
+			device, err := k.Store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: got.text("user_code")})
 			if err != nil || device.Scopes.String() != test.want {
 				t.Errorf("%v, %v", device.Scopes, err)
 			}
@@ -183,26 +183,26 @@ func TestStepUp(t *testing.T) {
 	clientID := registered.text("client_id")
 	access := k.token(withBasic(clientID, ""), "grant_type", "authorization_code", "code", k.code(clientID, apiChallenge),
 		"redirect_uri", apiRedirect, "code_verifier", apiVerifier).text("access_token")
-	token, err := k.server.VerifyAccessToken(t.Context(), access)
-	k.must(err)
+	token, err := k.OAuth.VerifyAccessToken(t.Context(), access)
+	k.Must(err)
 	if !token.Scopes.Equal(apiScopes()) { // which has more than invoices:read
 		t.Errorf("TOK-10: %v", token.Scopes)
 	}
 	narrow := identity.MustScopes("customers:read")
-	if _, err := k.server.UpdateApp(t.Context(), k.app(clientID).ID, oauthserver.AppChange{Scopes: &narrow}); err != nil {
+	if _, err := k.OAuth.UpdateApp(t.Context(), k.app(clientID).ID, oauthserver.AppChange{Scopes: &narrow}); err != nil {
 		t.Fatal(err)
 	}
-	token, err = k.server.VerifyAccessToken(t.Context(), access)
+	token, err = k.OAuth.VerifyAccessToken(t.Context(), access)
 	if err != nil || !token.Scopes.Equal(narrow) {
 		t.Errorf("API-03: %v, %v", token.Scopes, err)
 	}
 	var metadata map[string]any
-	k.must(json.Unmarshal([]byte(k.app(clientID).Metadata), &metadata))
+	k.Must(json.Unmarshal([]byte(k.app(clientID).Metadata), &metadata))
 	if metadata["scope"] != "invoices:read" {
 		t.Errorf("%v", metadata)
 	}
 	got := k.post("/oauth/device/authorize", withBasic(clientID, ""))
-	device, err := k.store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: got.text("user_code")})
+	device, err := k.Store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: got.text("user_code")})
 	if err != nil || !device.Scopes.Equal(narrow) {
 		t.Errorf("the default after the console's change: %v, %v", device.Scopes, err)
 	}

@@ -35,7 +35,7 @@ func (allowAll) Forgive(context.Context, time.Time, ratelimit.Lockouts) error { 
 // in is the harness for one run of a fuzz target.
 func (k *apiHarness) in(t *testing.T) *apiHarness {
 	changed := *k
-	changed.TB = t
+	changed.Harness = k.In(t)
 	return &changed
 }
 

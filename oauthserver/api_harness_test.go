@@ -8,13 +8,12 @@ import (
 	"sort"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -36,17 +35,10 @@ const (
 	appOrigin      = "https://app.example.net"
 )
 
-var apiStart = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-
 // apiHarness is a server on a real store, driven over its handler.
 type apiHarness struct {
-	testing.TB
-	store  *storetest.Env
-	clock  *clock.Manual
-	host   *partnertest.Host
-	server *oauthserver.Server
-	api    http.Handler
-	ip     string // of the caller
+	*harness.Harness
+	ip string // of the caller
 
 	sessions int // session tokens made so far
 }
@@ -58,19 +50,11 @@ func newAPIHarness(t testing.TB, changes ...func(*oauthserver.Config)) *apiHarne
 
 func newAPIHarnessOn(t testing.TB, open storetest.Opener, changes ...func(*oauthserver.Config)) *apiHarness {
 	t.Helper()
-	k := &apiHarness{TB: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(apiStart), host: partnertest.NewHost(), ip: "192.0.2.1"}
-	cfg := oauthserver.Config{
-		Store: k.store, Host: k.host, Keyring: fixture.Keyring(1), Pages: apiPages{}, Clock: k.clock,
-		APIURL: apiOrigin, AppURL: appOrigin, Options: oauthserver.Options{SessionTokens: apiSessions{}},
-	}
-	for _, change := range changes {
-		change(&cfg)
-	}
-	var err error
-	k.server, err = oauthserver.New(cfg)
-	k.must(err)
-	k.host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
-	k.api = k.server.APIHandler()
+	k := &apiHarness{ip: "192.0.2.1", Harness: harness.New(t, open, append([]func(*oauthserver.Config){func(c *oauthserver.Config) {
+		c.AppURL, c.SessionTokens = appOrigin, apiSessions{}
+	}}, changes...)...)}
+	k.Host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
+	k.API = k.OAuth.APIHandler()
 	k.addApp(confidentialID, oauthserver.Confidential)
 	k.addApp(publicID, oauthserver.Public)
 	return k
@@ -81,7 +65,7 @@ func apiScopes() identity.Scopes { return identity.MustScopes("invoices:read", "
 // addApp adds an app of that type; a confidential one has the secret apiSecret.
 func (k *apiHarness) addApp(clientID string, kind oauthserver.ClientType) oauthserver.App {
 	k.Helper()
-	app := fixture.App(k.clock.Now(), apiScopes())
+	app := fixture.App(k.Clock.Now(), apiScopes())
 	app.ClientID, app.Type, app.Name, app.RedirectURIs, app.OrganizationID = clientID, kind, clientID, []string{apiRedirect}, ""
 	var secrets []oauthserver.ClientSecret
 	if kind == oauthserver.Confidential {
@@ -89,7 +73,7 @@ func (k *apiHarness) addApp(clientID string, kind oauthserver.ClientType) oauths
 		valid.Digest, valid.Prefix = secret.DigestOf(apiSecret), "a-s"
 		secrets = append(secrets, valid)
 	}
-	if err := fixture.AddApp(k.Context(), k.store, app, secrets...); err != nil {
+	if err := fixture.AddApp(k.Context(), k.Store, app, secrets...); err != nil {
 		k.Fatal(err)
 	}
 	return app
@@ -97,18 +81,11 @@ func (k *apiHarness) addApp(clientID string, kind oauthserver.ClientType) oauths
 
 func (k *apiHarness) app(clientID string) oauthserver.App {
 	k.Helper()
-	app, err := fixture.AppByClientID(k.Context(), k.store, clientID)
+	app, err := fixture.AppByClientID(k.Context(), k.Store, clientID)
 	if err != nil {
 		k.Fatal(err)
 	}
 	return app
-}
-
-func (k *apiHarness) must(err error) {
-	k.Helper()
-	if err != nil {
-		k.Fatal(err)
-	}
 }
 
 // code is an authorization code that the user has just approved.
@@ -116,15 +93,15 @@ func (k *apiHarness) code(clientID, challenge string) string {
 	k.Helper()
 	app := k.app(clientID)
 	app.RedirectURIs = []string{apiRedirect}
-	_, code, err := fixture.Approve(k.Context(), k.store, fixture.Consent{
-		App: app, BusinessID: apiBusiness, UserID: apiUser, Scopes: apiScopes(), CodeChallenge: challenge, Now: k.clock.Now(),
+	_, code, err := fixture.Approve(k.Context(), k.Store, fixture.Consent{
+		App: app, BusinessID: apiBusiness, UserID: apiUser, Scopes: apiScopes(), CodeChallenge: challenge, Now: k.Clock.Now(),
 	})
-	k.must(err)
+	k.Must(err)
 	return code
 }
 
 func (k *apiHarness) approval(requestID string) oauthserver.Decision {
-	return fixture.Approval(requestID, fixture.Consent{BusinessID: apiBusiness, UserID: apiUser, Now: k.clock.Now()})
+	return fixture.Approval(requestID, fixture.Consent{BusinessID: apiBusiness, UserID: apiUser, Now: k.Clock.Now()})
 }
 
 // tokens are the response to a code, redeemed by its client.
@@ -159,9 +136,9 @@ func (k *apiHarness) newDevice(clientID string) (deviceCode, userCode string) {
 
 func (k *apiHarness) approveDevice(userCode string) {
 	k.Helper()
-	device, err := k.store.Device(k.Context(), oauthserver.DeviceQuery{UserCode: userCode})
-	k.must(err)
-	approved, err := k.store.DecideDevice(k.Context(), k.approval(device.ID))
+	device, err := k.Store.Device(k.Context(), oauthserver.DeviceQuery{UserCode: userCode})
+	k.Must(err)
+	approved, err := k.Store.DecideDevice(k.Context(), k.approval(device.ID))
 	if err != nil || approved.Outcome != oauthserver.ApprovalDone {
 		k.Fatalf("approve device: %v, %v", approved.Outcome, err)
 	}
@@ -225,7 +202,7 @@ func (k *apiHarness) sendCtx(ctx context.Context, method, path, body string, cha
 			change(r)
 		}
 	}
-	got := apiResponse{TB: k.TB, Response: partnertest.Serve(k.TB, k.api, r)}
+	got := apiResponse{TB: k.TB, Response: partnertest.Serve(k.TB, k.API, r)}
 	if strings.HasPrefix(got.Body, "{") {
 		got.body = got.JSON()
 	}
@@ -299,9 +276,6 @@ func (a apiResponse) dead(description string) {
 // isLive reports whether a call could be made with an access token.
 func (k *apiHarness) isLive(access string) bool {
 	k.Helper()
-	_, err := k.server.VerifyAccessToken(k.Context(), access)
+	_, err := k.OAuth.VerifyAccessToken(k.Context(), access)
 	return err == nil
 }
-
-// apiPages shows nothing: the API host has no pages.
-type apiPages struct{ oauthserver.Pages }

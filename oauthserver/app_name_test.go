@@ -53,19 +53,19 @@ func TestInvisibleNames_REG02(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			app := validApp()
-			created, err := k.server.CreateApp(t.Context(), app)
-			k.must(err)
-			if _, err := k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &name}); err == nil {
+			created, err := k.OAuth.CreateApp(t.Context(), app)
+			k.Must(err)
+			if _, err := k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &name}); err == nil {
 				t.Error("an app was renamed")
 			}
 			app.Name = name
-			if _, err := k.server.CreateApp(t.Context(), app); err == nil {
+			if _, err := k.OAuth.CreateApp(t.Context(), app); err == nil {
 				t.Error("an app was created")
 			}
 			body, err := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{apiRedirect}})
-			k.must(err)
+			k.Must(err)
 			document, err := json.Marshal(withMembers(goodDocument(toolURL), map[string]any{"client_name": name}))
-			k.must(err)
+			k.Must(err)
 			if _, err := oauthserver.ParseDocument(toolURL, document, identity.DefaultScopes()); err == nil {
 				t.Error("a document was accepted")
 			}

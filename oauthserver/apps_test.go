@@ -55,7 +55,7 @@ func TestCreateAppValidates(t *testing.T) {
 	for name, test := range tests {
 		app := validApp()
 		test.change(&app)
-		_, err := k.server.CreateApp(t.Context(), app)
+		_, err := k.OAuth.CreateApp(t.Context(), app)
 		var invalid *apierror.Error
 		var got []string
 		if errors.As(err, &invalid) {
@@ -71,10 +71,10 @@ func TestCreateAppValidates(t *testing.T) {
 func TestSecretsOverlap(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	created, err := k.server.CreateApp(t.Context(), validApp())
-	k.must(err)
-	second, record, err := k.server.AddClientSecret(t.Context(), created.App.ID)
-	k.must(err)
+	created, err := k.OAuth.CreateApp(t.Context(), validApp())
+	k.Must(err)
+	second, record, err := k.OAuth.AddClientSecret(t.Context(), created.App.ID)
+	k.Must(err)
 	if !strings.HasPrefix(second, record.Prefix) || len(record.Prefix) > 12 {
 		t.Errorf("the prefix of the record is %q", record.Prefix)
 	}
@@ -84,28 +84,28 @@ func TestSecretsOverlap(t *testing.T) {
 	if a, b := status(created.Secret), status(second); a != http.StatusOK || b != http.StatusOK {
 		t.Errorf("with two valid secrets: %d and %d", a, b)
 	}
-	secrets, err := k.store.ClientSecrets(t.Context(), created.App.ID)
-	k.must(err)
+	secrets, err := k.Store.ClientSecrets(t.Context(), created.App.ID)
+	k.Must(err)
 	for _, s := range secrets {
 		if s.ID != record.ID {
-			k.must(k.server.EndClientSecret(t.Context(), created.App.ID, s.ID))
+			k.Must(k.OAuth.EndClientSecret(t.Context(), created.App.ID, s.ID))
 		}
 	}
 	if a, b := status(created.Secret), status(second); a != http.StatusUnauthorized || b != http.StatusOK {
 		t.Errorf("after the first ended: %d and %d", a, b)
 	}
-	if err := k.server.EndClientSecret(t.Context(), created.App.ID, record.ID); !apierror.HasCode(err, apierror.LastSecret) {
+	if err := k.OAuth.EndClientSecret(t.Context(), created.App.ID, record.ID); !apierror.HasCode(err, apierror.LastSecret) {
 		t.Errorf("ending the last one: %v", err)
 	}
-	_, _, err = k.server.AddClientSecret(t.Context(), created.App.ID)
-	k.must(err)
-	if _, _, err := k.server.AddClientSecret(t.Context(), created.App.ID); !apierror.HasCode(err, apierror.SecretLimitReached) {
+	_, _, err = k.OAuth.AddClientSecret(t.Context(), created.App.ID)
+	k.Must(err)
+	if _, _, err := k.OAuth.AddClientSecret(t.Context(), created.App.ID); !apierror.HasCode(err, apierror.SecretLimitReached) {
 		t.Errorf("a third one: %v", err)
 	}
-	if _, _, err := k.server.AddClientSecret(t.Context(), k.app(publicID).ID); !apierror.HasCode(err, apierror.PublicAppHasNoSecrets) {
+	if _, _, err := k.OAuth.AddClientSecret(t.Context(), k.app(publicID).ID); !apierror.HasCode(err, apierror.PublicAppHasNoSecrets) {
 		t.Errorf("of a PUBLIC app: %v", err)
 	}
-	if _, _, err := k.server.AddClientSecret(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, _, err := k.OAuth.AddClientSecret(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
 		t.Errorf("an absent app: %v", err)
 	}
 }
@@ -115,30 +115,30 @@ func TestSecretsOverlap(t *testing.T) {
 func TestUpdateApp(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	created, err := k.server.CreateApp(t.Context(), validApp())
-	k.must(err)
+	created, err := k.OAuth.CreateApp(t.Context(), validApp())
+	k.Must(err)
 	want := created.App
 	want.Name, want.AppURL = "Sync 2", "https://partner.example/embedded"
-	got, err := k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name, AppURL: &want.AppURL})
-	k.must(err)
+	got, err := k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name, AppURL: &want.AppURL})
+	k.Must(err)
 	want.Version++
 	same := cmp.Options{cmp.Comparer(identity.Scopes.Equal), cmpopts.EquateApproxTime(time.Millisecond)}
 	if diff := cmp.Diff(want, got, same); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	scopes := identity.MustScopes("internal:admin")
-	_, err = k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{
+	_, err = k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{
 		Name: new(string), RedirectURIs: &[]string{"com.example.app:/cb"}, Scopes: &scopes,
 	})
 	var invalid *apierror.Error
 	if !errors.As(err, &invalid) || len(invalid.Messages()) != 3 {
 		t.Errorf("a wrong change: %v", err)
 	}
-	k.must(k.server.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
-	if _, err := k.server.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name}); !apierror.HasCode(err, apierror.AppDeactivated) {
+	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
+	if _, err := k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name}); !apierror.HasCode(err, apierror.AppDeactivated) {
 		t.Errorf("a deactivated app: %v", err)
 	}
-	if _, err := k.server.UpdateApp(t.Context(), "app_absent", oauthserver.AppChange{}); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, err := k.OAuth.UpdateApp(t.Context(), "app_absent", oauthserver.AppChange{}); !errors.Is(err, oauthserver.ErrNotFound) {
 		t.Errorf("an absent app: %v", err)
 	}
 }

@@ -22,14 +22,14 @@ func TestBusyDatabase(t *testing.T) {
 			continue
 		}
 		path, change, form := s.prepare(k)
-		tx, err := k.store.BeginTx(t.Context())
-		k.must(err)
+		tx, err := k.Store.BeginTx(t.Context())
+		k.Must(err)
 		got := k.post(path, change, form...)
 		got.refused(http.StatusServiceUnavailable, "server_error", "*")
 		if wait := got.Header.Get("Retry-After"); wait != "" {
 			t.Errorf("%s: Retry-After %s; a 5xx has none in this shape", s.name, wait)
 		}
-		k.must(tx.Rollback())
+		k.Must(tx.Rollback())
 		if got := k.post(path, change, form...); got.Status != http.StatusOK {
 			t.Errorf("%s: with the turn: %d %s", s.name, got.Status, got.Body)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -89,8 +90,8 @@ func TestClientRefused(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t, func(c *oauthserver.Config) { c.Service = "Ledger \"One\"" })
 	suspended, deactivated := k.addApp("cli_suspended", oauthserver.Confidential), k.addApp("cli_deactivated", oauthserver.Confidential)
-	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
-	k.must(k.server.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
 	for name, test := range map[string]struct {
 		change    apiRequest
 		form      []string
@@ -163,7 +164,7 @@ func TestClientSuspended(t *testing.T) {
 		"device":   func() apiResponse { return k.poll(confidentialID, device) },
 		"exchange": func() apiResponse { return k.exchange(sessionToken("1")) },
 	}
-	k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
 	for _, grant := range grants {
 		grant().refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
@@ -171,7 +172,7 @@ func TestClientSuspended(t *testing.T) {
 	if k.isLive(access) {
 		t.Error("APP-01: a token of a suspended app is live")
 	}
-	k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
 	if !k.isLive(access) {
 		t.Error("APP-01: a live token does not work again")
 	}
@@ -187,14 +188,14 @@ func TestClientSecretsRotate(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	app := k.app(confidentialID)
-	k.must(fixture.AddSecret(t.Context(), k.store, oauthserver.ClientSecret{
-		ID: id.New(id.Secret, apiStart), AppID: app.ID, Digest: secret.DigestOf("second"), Prefix: "sec", CreatedAt: apiStart,
+	k.Must(fixture.AddSecret(t.Context(), k.Store, oauthserver.ClientSecret{
+		ID: id.New(id.Secret, harness.Start), AppID: app.ID, Digest: secret.DigestOf("second"), Prefix: "sec", CreatedAt: harness.Start,
 	}))
 	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").passed()
 	k.token(withBasic(confidentialID, "second"), "grant_type", "x").passed()
-	secrets, err := k.store.ClientSecrets(t.Context(), app.ID)
-	k.must(err)
-	k.must(k.server.EndClientSecret(t.Context(), app.ID, secrets[0].ID))
+	secrets, err := k.Store.ClientSecrets(t.Context(), app.ID)
+	k.Must(err)
+	k.Must(k.OAuth.EndClientSecret(t.Context(), app.ID, secrets[0].ID))
 	used := 0
 	for _, text := range []string{apiSecret, "second"} {
 		if k.token(withBasic(confidentialID, text), "grant_type", "x").Status == http.StatusBadRequest {

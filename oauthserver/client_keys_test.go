@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
 )
@@ -20,7 +21,7 @@ func TestRegisterKeys(t *testing.T) {
 	k := newAPIHarness(t, openRegistration, withKeys)
 	h := newKeyHolder(k, "one")
 	private, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: h.key, KeyID: "one"}}})
-	k.must(err)
+	k.Must(err)
 	const app = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"],"token_endpoint_auth_method":"private_key_jwt"`
 	for name, test := range map[string]struct {
 		members string
@@ -56,7 +57,7 @@ func TestRegisterKeys(t *testing.T) {
 			if app.Type != oauthserver.Confidential {
 				t.Errorf("%s", app.Type)
 			}
-			if _, _, err := k.server.AddClientSecret(t.Context(), app.ID); err == nil {
+			if _, _, err := k.OAuth.AddClientSecret(t.Context(), app.ID); err == nil {
 				t.Error("a secret was added")
 			}
 		})
@@ -113,15 +114,15 @@ func TestKeysAtAURL(t *testing.T) {
 	fetches(1)
 	// An outage does not lock out any client, and does not count as the client's failure.
 	site.fail(http.StatusBadGateway)
-	k.clock.Advance(time.Hour)
+	k.Clock.Advance(time.Hour)
 	k.try(rotated.params(nil)).authenticated()
 	fetches(1)
-	k.clock.Advance(30 * 24 * time.Hour)
+	k.Clock.Advance(30 * 24 * time.Hour)
 	for range 32 { // more than the lockout allows
 		k.ip = "192.0.2.7"
 		k.try(rotated.params(nil)).notAuthenticated()
 	}
-	k.clock.Advance(time.Minute)
+	k.Clock.Advance(time.Minute)
 	site.hits.Store(0)
 	serve(rotated)
 	k.try(rotated.params(nil)).authenticated()
@@ -183,11 +184,11 @@ func TestKeysThatCannotBeFetched(t *testing.T) {
 		site := newDocSite(t)
 		h := k.registerKey(newKeyHolder(k, "one"), `"jwks_uri":"https://agent.example/jwks"`)
 		app := k.app(h.clientID)
-		_, err := k.store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		_, err := k.Store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
 			a.Metadata = strings.Replace(a.Metadata, "https://agent.example/jwks", site.URL, 1)
 			return a, nil
 		})
-		k.must(err)
+		k.Must(err)
 		k.try(h.params(nil)).notAuthenticated()
 		if site.hits.Load() != 0 {
 			t.Error("fetched")
@@ -237,12 +238,12 @@ func TestKeyDocument(t *testing.T) {
 
 	t.Run("CIMD-05 off again", func(t *testing.T) {
 		cfg := oauthserver.Config{
-			Store: k.store, Host: k.host, Keyring: newDocumentHarness(t, nil).cfg.Keyring, Pages: apiPages{}, Clock: k.clock, APIURL: apiOrigin, AppURL: appOrigin,
+			Store: k.Store, Host: k.Host, Keyring: newDocumentHarness(t, nil).cfg.Keyring, Pages: harness.NoPages{}, Clock: k.Clock, APIURL: apiOrigin, AppURL: appOrigin,
 		}
 		onLoopback(&cfg)
 		off, err := oauthserver.New(cfg)
-		k.must(err)
-		node := &apiHarness{TB: t, store: k.store, clock: k.clock, server: off, api: off.APIHandler(), ip: k.ip}
+		k.Must(err)
+		node := &apiHarness{Harness: &harness.Harness{TB: t, Store: k.Store, Clock: k.Clock, OAuth: off, API: off.APIHandler()}, ip: k.ip}
 		node.token(withBasic(site.URL, ""), "grant_type", "x").authenticated()
 	})
 	t.Run("CODE-05 a code of before needs a challenge", func(t *testing.T) {

@@ -21,24 +21,24 @@ var passing = map[string]struct {
 }{
 	"suspended": {
 		func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		},
 		func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserActive)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserActive)
 		}, deniedUser,
 	},
 	"restricted": {
 		func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		},
 		func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserActive)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserActive)
 		}, deniedUser,
 	},
 	"no member": {
-		func(k *apiHarness) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+		func(k *apiHarness) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 		func(k *apiHarness) error {
-			k.host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
+			k.Host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
 			return nil
 		}, deniedUser,
 	},
@@ -61,7 +61,7 @@ func TestPassingCauses(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				k := newAPIHarness(t)
-				test(t, k, func() { k.must(cause.begin(k)) }, func() { k.must(cause.end(k)) }, cause.description)
+				test(t, k, func() { k.Must(cause.begin(k)) }, func() { k.Must(cause.end(k)) }, cause.description)
 			})
 		}
 	}
@@ -90,11 +90,11 @@ func TestPassingCauses(t *testing.T) {
 			_, refresh := k.tokens(confidentialID)
 			_, late := k.tokens(confidentialID)
 			begin()
-			k.must(k.server.RevokeConsent(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+			k.Must(k.OAuth.RevokeConsent(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 			k.refresh(confidentialID, refresh).dead("")
-			k.must(k.server.RevokeAccess(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+			k.Must(k.OAuth.RevokeAccess(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 			k.refresh(confidentialID, refresh).dead("revoked")
-			k.clock.Advance(31 * 24 * time.Hour)
+			k.Clock.Advance(31 * 24 * time.Hour)
 			k.refresh(confidentialID, late).dead("revoked")
 		})
 	})
@@ -117,7 +117,7 @@ func TestPassingCauses(t *testing.T) {
 			k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", description)
 			end()
 			k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
-			k.clock.Advance(time.Hour) // DEV-04: as a code that the person denied
+			k.Clock.Advance(time.Hour) // DEV-04: as a code that the person denied
 			k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
 		})
 	})
@@ -139,7 +139,7 @@ func TestDeviceDeniedRace(t *testing.T) {
 	k, crowd := newCrowd(t)
 	device, user := k.newDevice(confidentialID)
 	k.approveDevice(user)
-	k.must(k.server.SetUserStatus(t.Context(), apiUser, oauthserver.UserSuspended))
+	k.Must(k.OAuth.SetUserStatus(t.Context(), apiUser, oauthserver.UserSuspended))
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))
 	storetest.Race(len(responses), func(i int) { responses[i] = k.poll(confidentialID, device) })
@@ -158,7 +158,7 @@ func TestRefreshRetryOfAnExpiredToken(t *testing.T) {
 	_, refresh := k.tokens(confidentialID)
 	k.refresh(confidentialID, refresh).ok(tokenMembers)
 	for _, want := range []float64{6, 2, 1, 1} {
-		k.clock.Advance(4 * time.Second)
+		k.Clock.Advance(4 * time.Second)
 		if got := k.refresh(confidentialID, refresh).ok(tokenMembers); got.body["expires_in"] != want {
 			t.Errorf("expires_in %v, want %v", got.body["expires_in"], want)
 		}

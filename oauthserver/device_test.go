@@ -102,16 +102,16 @@ func TestDeviceAuthorizeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
-			k.store.Tap.Reset()
+			k.Store.Tap.Reset()
 			test.send(k).refused(test.status, test.code, test.description)
-			if _, commits := k.store.Tap.Counts(); commits != 0 {
+			if _, commits := k.Store.Tap.Counts(); commits != 0 {
 				t.Errorf("a failure wrote something: %d commits", commits)
 			}
 		})
 	}
 	for _, status := range []oauthserver.AppStatus{oauthserver.AppSuspended, oauthserver.AppDeactivated} {
 		k := newAPIHarness(t)
-		k.must(k.server.SetAppStatus(t.Context(), k.app(publicID).ID, status))
+		k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(publicID).ID, status))
 		k.post(path, k.as(publicID)).refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
 }
@@ -150,7 +150,7 @@ func TestDevicePending(t *testing.T) {
 		{5*time.Second - time.Millisecond, "slow_down"},
 		{time.Millisecond, "authorization_pending"},
 	} {
-		k.clock.Advance(step.wait)
+		k.Clock.Advance(step.wait)
 		got := k.poll(publicID, device)
 		if got.text("error") != step.code {
 			t.Errorf("step %d: %v, want %s", i, got.body, step.code)
@@ -162,7 +162,7 @@ func TestDevicePending(t *testing.T) {
 	k.poll(publicID, device).ok(tokenMembers)
 	// Single use.
 	k.poll(publicID, device).dead("")
-	k.clock.Advance(time.Hour)
+	k.Clock.Advance(time.Hour)
 	k.poll(publicID, device).dead("")
 }
 
@@ -171,16 +171,16 @@ func TestDeviceDenied(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	device, user := k.newDevice(confidentialID)
-	found, err := k.store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: user})
-	k.must(err)
-	denied, err := k.store.DecideDevice(t.Context(), oauthserver.Decision{RequestID: found.ID, Now: k.clock.Now(), IsDenied: true})
+	found, err := k.Store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: user})
+	k.Must(err)
+	denied, err := k.Store.DecideDevice(t.Context(), oauthserver.Decision{RequestID: found.ID, Now: k.Clock.Now(), IsDenied: true})
 	if err != nil || denied.Outcome != oauthserver.ApprovalDone {
 		t.Fatalf("deny: %q, %v", denied.Outcome, err)
 	}
 	for range 2 {
 		k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
 	}
-	k.clock.Advance(time.Hour)
+	k.Clock.Advance(time.Hour)
 	k.poll(confidentialID, device).refused(http.StatusBadRequest, "access_denied", "")
 }
 
@@ -193,10 +193,10 @@ func TestDeviceExpires(t *testing.T) {
 	k.approveDevice(user)
 	inTime, user := k.newDevice(publicID)
 	k.approveDevice(user)
-	k.clock.Advance(600*time.Second - time.Second)
+	k.Clock.Advance(600*time.Second - time.Second)
 	k.poll(publicID, pending).refused(http.StatusBadRequest, "authorization_pending", "")
 	k.poll(publicID, inTime).ok(tokenMembers)
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	k.poll(publicID, pending).refused(http.StatusBadRequest, "expired_token", "")
 	k.poll(publicID, approved).refused(http.StatusBadRequest, "expired_token", "")
 }
@@ -206,13 +206,13 @@ func TestDeviceCancelled(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(k *apiHarness) error{
 		"uninstalled": func(k *apiHarness) error {
-			return k.server.Uninstall(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
+			return k.OAuth.Uninstall(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
 		"access revoked": func(k *apiHarness) error {
-			return k.server.RevokeAccess(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeAccess(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
 		"consent revoked": func(k *apiHarness) error {
-			return k.server.RevokeConsent(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeConsent(k.Context(), k.app(publicID).ID, apiBusiness, apiUser)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,10 +220,10 @@ func TestDeviceCancelled(t *testing.T) {
 			k := newAPIHarness(t)
 			device, user := k.newDevice(publicID)
 			k.approveDevice(user)
-			k.must(end(k))
+			k.Must(end(k))
 			k.poll(publicID, device).dead("")
 			if name == "uninstalled" {
-				k.clock.Advance(time.Hour)
+				k.Clock.Advance(time.Hour)
 				k.poll(publicID, device).dead("")
 			}
 		})
@@ -278,10 +278,10 @@ func TestDeviceOfSuspendedApp(t *testing.T) {
 	k.approveDevice(user)
 	late.first.Store(false)
 	late.after = func() {
-		k.must(fixture.SetAppStatus(t.Context(), k.store, k.app(publicID).ID, oauthserver.AppSuspended))
+		k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, oauthserver.AppSuspended))
 	}
 	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
-	k.must(fixture.SetAppStatus(t.Context(), k.store, k.app(publicID).ID, oauthserver.AppActive))
+	k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, oauthserver.AppActive))
 	k.poll(publicID, device).ok(tokenMembers)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/storetest"
@@ -18,10 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
-var (
-	documentStart  = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-	documentCaller = netip.MustParseAddr("198.51.100.7")
-)
+var documentCaller = netip.MustParseAddr("198.51.100.7")
 
 // documentHarness is a server on a store of its own, with a clock that stands still.
 type documentHarness struct {
@@ -34,17 +32,14 @@ type documentHarness struct {
 
 func newDocumentHarness(t testing.TB, change func(*oauthserver.Config)) *documentHarness {
 	t.Helper()
-	env := storetest.NewEnv(t, storetest.SQLite)
-	t.Cleanup(func() { _ = env.Close() })
-	r := &documentHarness{env: env, clock: clock.NewManual(documentStart), host: partnertest.NewHost()}
-	r.cfg = oauthserver.Config{
-		Store: env.Store, Host: r.host, Keyring: fixture.Keyring(0), Pages: documentPages{}, Clock: r.clock,
-		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
-	}
-	if change != nil {
-		change(&r.cfg)
-	}
-	r.Server = r.node(t, nil)
+	r := new(documentHarness)
+	h := harness.New(t, storetest.SQLite, func(c *oauthserver.Config) {
+		if change != nil {
+			change(c)
+		}
+		r.cfg = *c
+	})
+	r.Server, r.env, r.clock, r.host = h.OAuth, h.Store, h.Clock, h.Host
 	return r
 }
 
@@ -86,9 +81,6 @@ func (r *documentHarness) install(t testing.TB, app oauthserver.App, businessID,
 	r.host.AddBusiness(userID, oauthserver.Business{ID: businessID})
 	return approved.Installation
 }
-
-// documentPages are never shown.
-type documentPages struct{ oauthserver.Pages }
 
 // documentGet asks over real HTTP.
 func documentGet(t testing.TB, url string) *http.Response {

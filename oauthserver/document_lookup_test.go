@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
@@ -63,7 +64,7 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 	app := oauthserver.App{
 		ID: got.ID, ClientID: site.URL, Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginDocument, Name: "Tool",
 		RedirectURIs: []string{"https://tool.example/callback", "http://127.0.0.1/callback"}, Scopes: identity.DefaultScopes().Requestable(),
-		Metadata: "{}", DocumentFetchedAt: documentStart, DocumentFreshUntil: documentStart.Add(10 * time.Minute), CreatedAt: documentStart,
+		Metadata: "{}", DocumentFetchedAt: harness.Start, DocumentFreshUntil: harness.Start.Add(10 * time.Minute), CreatedAt: harness.Start,
 		Version: 1,
 	}
 	compare := cmp.Comparer(func(a, b identity.Scopes) bool { return a.Equal(b) })
@@ -141,7 +142,7 @@ func TestLastGoodDocument_CIMD02(t *testing.T) {
 				t.Errorf("tokens: %v", err)
 			}
 			r.clock.Advance(30*24*time.Hour - 31*time.Second)
-			if got, err := r.tokens(t, site.URL); err != nil || got.ID != good.ID || got.DocumentFetchedAt != documentStart {
+			if got, err := r.tokens(t, site.URL); err != nil || got.ID != good.ID || got.DocumentFetchedAt != harness.Start {
 				t.Errorf("a second before 30 days: %v", err)
 			}
 			r.clock.Advance(time.Second)
@@ -179,7 +180,7 @@ func TestDocumentChanges_CIMD03(t *testing.T) {
 	if got.Name != "Tool 2" || !slices.Equal(got.RedirectURIs, []string{"https://tool.example/callback"}) || got.Scopes.String() != "invoices:read" {
 		t.Errorf("%+v", got)
 	}
-	if got.ID != before.ID || !got.Reviewed || got.CreatedAt != documentStart || got.DocumentFetchedAt != documentStart.Add(30*time.Second) {
+	if got.ID != before.ID || !got.Reviewed || got.CreatedAt != harness.Start || got.DocumentFetchedAt != harness.Start.Add(30*time.Second) {
 		t.Errorf("%+v", got)
 	}
 
@@ -218,7 +219,7 @@ func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
 		app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
 		if err := fixture.AddSecret(context.Background(), r.env, oauthserver.ClientSecret{
-			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: documentStart,
+			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: harness.Start,
 		}); err != nil {
 			t.Error(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestDocumentFreshness_CIMD02(t *testing.T) {
 	t.Parallel()
 	const least, most = 30 * time.Second, 24 * time.Hour
-	at := func(d time.Duration) string { return documentStart.Add(d).Format(http.TimeFormat) }
+	at := func(d time.Duration) string { return harness.Start.Add(d).Format(http.TimeFormat) }
 	type headers = map[string]string
 	tests := []struct {
 		name    string
@@ -65,7 +66,7 @@ func TestDocumentFreshness_CIMD02(t *testing.T) {
 			site.serve(goodDocument(site.URL), test.headers)
 			client, err := r.consent(t, site.URL)
 			mustDo(t, err)
-			if got := client.DocumentFreshUntil.Sub(documentStart); got != test.want {
+			if got := client.DocumentFreshUntil.Sub(harness.Start); got != test.want {
 				t.Errorf("fresh for %v, want %v", got, test.want)
 			}
 			for _, step := range []struct {
@@ -74,7 +75,7 @@ func TestDocumentFreshness_CIMD02(t *testing.T) {
 			}{{test.want - time.Second, 1}, {time.Second, 2}} {
 				r.clock.Advance(step.advance)
 				if _, err := r.consent(t, site.URL); err != nil || site.hits.Load() != step.hits {
-					t.Errorf("after %v: %d fetches, want %d; %v", r.clock.Now().Sub(documentStart), site.hits.Load(), step.hits, err)
+					t.Errorf("after %v: %d fetches, want %d; %v", r.clock.Now().Sub(harness.Start), site.hits.Load(), step.hits, err)
 				}
 			}
 		})

@@ -81,11 +81,11 @@ func TestStatementCounts(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
-			k.store.Tap.Reset()
+			k.Store.Tap.Reset()
 			if got := k.post(path, change, form...); got.Status != http.StatusOK {
 				t.Fatalf("answer %d %s", got.Status, got.Body)
 			}
-			if statements, commits := k.store.Tap.Counts(); statements != s.statements || commits != s.commits {
+			if statements, commits := k.Store.Tap.Counts(); statements != s.statements || commits != s.commits {
 				t.Errorf("%d statements and %d commits, want %d and %d", statements, commits, s.statements, s.commits)
 			}
 		})
@@ -98,17 +98,17 @@ func TestPollCounts(t *testing.T) {
 	k := newAPIHarness(t)
 	device, _ := k.newDevice(publicID)
 	for _, want := range []int{3, 4} {
-		k.store.Tap.Reset()
+		k.Store.Tap.Reset()
 		k.poll(publicID, device)
-		if statements, _ := k.store.Tap.Counts(); statements != want {
+		if statements, _ := k.Store.Tap.Counts(); statements != want {
 			t.Errorf("%d statements, want %d", statements, want)
 		}
 	}
 	for n := 1; n <= 4; n++ {
-		k.store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(storetest.FaultError, n)
 		k.poll(publicID, device).refused(http.StatusInternalServerError, "server_error", "*")
 	}
-	k.store.Tap.Reset()
+	k.Store.Tap.Reset()
 	k.poll(publicID, device).refused(http.StatusBadRequest, "slow_down", "")
 }
 
@@ -123,10 +123,10 @@ func TestFaultAtEveryStatement(t *testing.T) {
 			for n := 1; ; n++ {
 				k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
 				path, change, form := s.prepare(k)
-				k.store.Tap.Arm(storetest.FaultError, n)
+				k.Store.Tap.Arm(storetest.FaultError, n)
 				got := k.post(path, change, form...)
-				struck := k.store.Tap.Struck()
-				k.store.Tap.Reset()
+				struck := k.Store.Tap.Struck()
+				k.Store.Tap.Reset()
 				if !struck {
 					if got.Status != http.StatusOK || n == 1 {
 						t.Errorf("not struck at %d: %d %s", n, got.Status, got.Body)
@@ -154,9 +154,9 @@ func TestLostCommit(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
-			k.store.Tap.Arm(storetest.FaultLostCommit, 1)
+			k.Store.Tap.Arm(storetest.FaultLostCommit, 1)
 			k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
-			k.store.Tap.Reset()
+			k.Store.Tap.Reset()
 			got := k.post(path, change, form...)
 			if s.again == "" {
 				if got.Status != http.StatusOK {
@@ -179,11 +179,11 @@ func TestClientLeaves(t *testing.T) {
 			for n, struck := 1, true; struck; n++ {
 				k.ip = "192.0.2." + strconv.Itoa(n)
 				path, change, form := s.prepare(k)
-				ctx, cancel := k.store.Tap.Cancellable(t.Context())
-				k.store.Tap.Arm(storetest.FaultCancel, n)
+				ctx, cancel := k.Store.Tap.Cancellable(t.Context())
+				k.Store.Tap.Arm(storetest.FaultCancel, n)
 				k.postCtx(ctx, path, change, form...)
-				struck = k.store.Tap.Struck()
-				k.store.Tap.Reset()
+				struck = k.Store.Tap.Struck()
+				k.Store.Tap.Reset()
 				cancel()
 				got := k.post(path, change, form...)
 				if got.Status != http.StatusOK && got.text("error") != s.again {
@@ -215,7 +215,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 			})
 			path, change, form := s.prepare(k)
 			for n := range s.statements {
-				k.store.Tap.Arm(storetest.FaultError, n+1)
+				k.Store.Tap.Arm(storetest.FaultError, n+1)
 				k.post(path, change, form...)
 			}
 			if lines := strings.Count(log.String(), "request failed"); lines != s.statements || !strings.Contains(log.String(), "route="+path) {
@@ -236,16 +236,16 @@ func TestRegisterFaults(t *testing.T) {
 	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
 	k := newAPIHarness(t)
 	token := func() apiRequest {
-		token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
-		k.must(err)
+		token, _, err := k.OAuth.IssueRegistrationToken(t.Context(), "org_1")
+		k.Must(err)
 		return withHeader("Authorization", "Bearer "+token)
 	}
 	for n := 1; ; n++ {
 		with := token()
-		k.store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(storetest.FaultError, n)
 		got := k.register(body, with)
-		struck := k.store.Tap.Struck()
-		k.store.Tap.Reset()
+		struck := k.Store.Tap.Struck()
+		k.Store.Tap.Reset()
 		if !struck {
 			break
 		}
@@ -255,9 +255,9 @@ func TestRegisterFaults(t *testing.T) {
 		}
 	}
 	with := token()
-	k.store.Tap.Arm(storetest.FaultLostCommit, 1)
+	k.Store.Tap.Arm(storetest.FaultLostCommit, 1)
 	k.register(body, with).refused(http.StatusInternalServerError, "server_error", "*")
-	k.store.Tap.Reset()
+	k.Store.Tap.Reset()
 	k.register(body, with).refused(http.StatusUnauthorized, "invalid_client", "*")
 }
 
@@ -274,10 +274,10 @@ func TestHostFault(t *testing.T) {
 			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
 			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), oauthserver.ErrNotFound, oauthserver.ErrInvalidToken} {
-				k.host.SetError(fault)
+				k.Host.SetError(fault)
 				k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
 			}
-			k.host.SetError(nil)
+			k.Host.SetError(nil)
 			if got := k.post(path, change, form...); got.Status != http.StatusOK {
 				t.Errorf("afterwards: %d %s", got.Status, got.Body)
 			}

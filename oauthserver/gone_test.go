@@ -32,12 +32,12 @@ func TestGoneClient_ERR04(t *testing.T) {
 				for n, struck := 1, true; struck; n++ {
 					k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
 					path, change, form := s.prepare(k)
-					ctx, cancel := k.store.Tap.Cancellable(t.Context())
-					k.store.Tap.Arm(storetest.FaultCancel, n)
+					ctx, cancel := k.Store.Tap.Cancellable(t.Context())
+					k.Store.Tap.Arm(storetest.FaultCancel, n)
 					got := k.postCtx(ctx, path, change, form...)
-					struck = k.store.Tap.Struck()
+					struck = k.Store.Tap.Struck()
 					cancel()
-					k.store.Tap.Reset()
+					k.Store.Tap.Reset()
 					// What has begun may finish.
 					if got.Status != http.StatusOK && got.text("error_description") != "the connection was closed before the response" {
 						t.Errorf("gone at statement %d: %d %s", n, got.Status, got.Body)
@@ -71,21 +71,21 @@ func TestHalfClosed_ERR04(t *testing.T) {
 		slow.Store = c.Store
 		c.Store = slow
 	})
-	web := httptest.NewUnstartedServer(k.api)
+	web := httptest.NewUnstartedServer(k.API)
 	web.Config.ErrorLog = log.New(io.Discard, "", 0)
 	web.Start()
 	defer web.Close()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", web.Listener.Addr().String())
-	k.must(err)
+	k.Must(err)
 	defer conn.Close()
 	const body = "grant_type=refresh_token&refresh_token=x&client_id=" + publicID
 	_, err = fmt.Fprintf(conn, "POST /oauth/token HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	k.must(err)
+	k.Must(err)
 	<-slow.asked
-	k.must(conn.(*net.TCPConn).CloseWrite())
+	k.Must(conn.(*net.TCPConn).CloseWrite())
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	k.must(err)
+	k.Must(err)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("status %d", res.StatusCode)
@@ -96,17 +96,17 @@ func TestHalfClosed_ERR04(t *testing.T) {
 func TestTornBody_ERR04(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	web := httptest.NewServer(k.api)
+	web := httptest.NewServer(k.API)
 	defer web.Close()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", web.Listener.Addr().String())
-	k.must(err)
+	k.Must(err)
 	defer conn.Close()
 	_, err = io.WriteString(conn, "POST /oauth/token HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type=x")
-	k.must(err)
-	k.must(conn.(*net.TCPConn).CloseWrite())
+	k.Must(err)
+	k.Must(conn.(*net.TCPConn).CloseWrite())
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	k.must(err)
+	k.Must(err)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("status %d", res.StatusCode)

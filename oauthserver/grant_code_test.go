@@ -39,9 +39,9 @@ func TestCodeExpires(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	early, late := k.code(confidentialID, apiChallenge), k.code(confidentialID, apiChallenge)
-	k.clock.Advance(10*time.Minute - time.Second)
+	k.Clock.Advance(10*time.Minute - time.Second)
 	k.redeem(confidentialID, early).ok(tokenMembers)
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	k.redeem(confidentialID, late).dead("expired")
 	// TOK-11: a used code is reported as used, even after its expiry.
 	k.redeem(confidentialID, early).dead("code already used")
@@ -69,7 +69,7 @@ func TestExpiresBeforeALateBody(t *testing.T) {
 	late := func(by time.Duration) apiRequest {
 		return func(r *http.Request) {
 			k.as(confidentialID)(r)
-			r.Body = &lateBody{r.Body, func() { k.clock.Advance(by) }}
+			r.Body = &lateBody{r.Body, func() { k.Clock.Advance(by) }}
 		}
 	}
 	code := k.code(confidentialID, apiChallenge)
@@ -235,13 +235,13 @@ func TestCodeOrder(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	code := k.code(confidentialID, apiChallenge)
-	k.clock.Advance(10 * time.Minute)
+	k.Clock.Advance(10 * time.Minute)
 	wrong := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", "https://wrong.example.com/", "code_verifier", strings.Repeat("x", 43)}
 	k.token(k.as(publicID), wrong...).dead("")
 	k.token(k.as(confidentialID), wrong...).dead("expired")
 
 	codes := []string{k.code(confidentialID, apiChallenge), k.code(confidentialID, apiChallenge), k.code(confidentialID, apiChallenge)}
-	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+	k.Must(k.OAuth.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 	wrong[3] = codes[0]
 	k.token(k.as(confidentialID), wrong...).dead("redirect_uri mismatch")
 	wrong[3], wrong[5] = codes[1], apiRedirect
@@ -296,11 +296,11 @@ func TestCodeOfAnotherRedirect(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	const other = "https://app.example.com/other"
-	_, err := k.store.UpdateApp(t.Context(), k.app(confidentialID).ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := k.Store.UpdateApp(t.Context(), k.app(confidentialID).ID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.RedirectURIs = []string{other, apiRedirect}
 		return a, nil
 	})
-	k.must(err)
+	k.Must(err)
 	code := k.code(confidentialID, apiChallenge)
 	k.token(k.as(confidentialID), "grant_type", "authorization_code", "code", code, "redirect_uri", other, "code_verifier", apiVerifier).
 		dead("redirect_uri mismatch")

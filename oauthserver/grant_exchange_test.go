@@ -62,7 +62,7 @@ func TestExchangeResponse(t *testing.T) {
 		got.body["expires_in"] != 3600.0 || got.body["scope"] != "invoices:read customers:read" {
 		t.Errorf("answer %v", got.body)
 	}
-	principal, err := k.server.VerifyAccessToken(t.Context(), got.text("access_token"))
+	principal, err := k.OAuth.VerifyAccessToken(t.Context(), got.text("access_token"))
 	if err != nil || principal.UserID != apiUser || principal.BusinessID != apiBusiness {
 		t.Errorf("principal %+v, %v", principal, err)
 	}
@@ -122,20 +122,20 @@ func TestExchangeDead(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(k *apiHarness) error{
 		"uninstalled": func(k *apiHarness) error {
-			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+			return k.OAuth.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"access revoked": func(k *apiHarness) error {
-			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"user suspended": func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		},
 		"user restricted": func(k *apiHarness) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		},
-		"left": func(k *apiHarness) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+		"left": func(k *apiHarness) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 		"no scope left": func(k *apiHarness) error {
-			return k.server.SetInstallationScopes(k.Context(), k.app(confidentialID).ID, apiBusiness, identity.Scopes{})
+			return k.OAuth.SetInstallationScopes(k.Context(), k.app(confidentialID).ID, apiBusiness, identity.Scopes{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestExchangeDead(t *testing.T) {
 			k := newAPIHarness(t)
 			k.install(confidentialID)
 			before := k.exchange(sessionToken("before")).text("access_token")
-			k.must(end(k))
+			k.Must(end(k))
 			k.exchange(sessionToken("after")).dead("")
 			if k.isLive(before) && name != "no scope left" {
 				t.Error("what was exchanged before is live")
@@ -153,7 +153,7 @@ func TestExchangeDead(t *testing.T) {
 	// Consent is not asked for.
 	k := newAPIHarness(t)
 	k.install(confidentialID)
-	k.must(k.server.RevokeConsent(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+	k.Must(k.OAuth.RevokeConsent(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 	k.exchange(sessionToken("1")).ok("access_token expires_in issued_token_type scope token_type")
 }
 
@@ -163,13 +163,13 @@ func TestExchangeOldInstallation(t *testing.T) {
 	k := newAPIHarness(t)
 	k.install(confidentialID)
 	app := k.app(confidentialID)
-	old, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
-	k.must(err)
-	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness, apiUser))
+	old, err := k.Store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
+	k.Must(err)
+	k.Must(k.OAuth.Uninstall(t.Context(), app.ID, apiBusiness, apiUser))
 	k.install(confidentialID)
 	k.exchange(sessionToken("1") + old.ID).dead("")
-	fresh, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
-	k.must(err)
+	fresh, err := k.Store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
+	k.Must(err)
 	k.exchange(sessionToken("2") + fresh.ID).ok("access_token expires_in issued_token_type scope token_type")
 }
 
@@ -201,23 +201,23 @@ func TestExchangeIssued(t *testing.T) {
 	k := newAPIHarness(t, func(c *oauthserver.Config) { c.SessionTokens = nil })
 	k.install(confidentialID)
 	issue := func() string {
-		token, err := k.server.IssueSessionToken(t.Context(), oauthserver.NewSessionToken{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser})
-		k.must(err)
+		token, err := k.OAuth.IssueSessionToken(t.Context(), oauthserver.NewSessionToken{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser})
+		k.Must(err)
 		return token
 	}
 	token, late := issue(), issue()
-	k.clock.Advance(59 * time.Second)
+	k.Clock.Advance(59 * time.Second)
 	got := k.exchange(token).ok("access_token expires_in issued_token_type scope token_type")
 	if !k.isLive(got.text("access_token")) {
 		t.Error("the access token is not live")
 	}
 	k.exchange(token).dead("")
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	k.exchange(late).dead("")
 	k.exchange("x.y.z").dead("")
 	// Of an installation that ended, though the app is back.
 	token = issue()
-	k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+	k.Must(k.OAuth.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 	k.install(confidentialID)
 	k.exchange(token).dead("")
 }

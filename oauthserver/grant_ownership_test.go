@@ -96,14 +96,14 @@ func TestUsedAfterARestart(t *testing.T) {
 			t.Fatalf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	k.must(k.store.Close())
+	k.Must(k.Store.Close())
 
-	k.clock.Advance(time.Second)
-	k.store = storetest.NewEnv(t, open)
-	cfg.Store = k.store
+	k.Clock.Advance(time.Second)
+	k.Store = storetest.NewEnv(t, open)
+	cfg.Store = k.Store
 	server, err := oauthserver.New(cfg)
-	k.must(err)
-	k.server, k.api = server, server.APIHandler()
+	k.Must(err)
+	k.OAuth, k.API = server, server.APIHandler()
 	for name, want := range map[string]string{
 		"code": "code already used", "refresh": "refresh token reuse detected", "device": "", "exchange": "",
 	} {

@@ -81,9 +81,9 @@ func TestRefreshReuseLate(t *testing.T) {
 			_, first := k.tokens(confidentialID)
 			newest := first
 			for range 20 {
-				k.clock.Advance(20 * day)
+				k.Clock.Advance(20 * day)
 				newest = k.refresh(confidentialID, newest).ok(tokenMembers).text("refresh_token")
-				k.server.Tidy(t.Context())
+				k.OAuth.Tidy(t.Context())
 			}
 			test.replay(k, first)
 			if got := k.refresh(confidentialID, newest); test.after == "" {
@@ -102,11 +102,11 @@ func TestRefreshExpires(t *testing.T) {
 	const thirtyDays = 30 * 24 * time.Hour
 	k := newAPIHarness(t)
 	_, first := k.tokens(confidentialID)
-	k.clock.Advance(thirtyDays - time.Second)
+	k.Clock.Advance(thirtyDays - time.Second)
 	second := k.refresh(confidentialID, first).ok(tokenMembers).text("refresh_token")
-	k.clock.Advance(thirtyDays - time.Second)
+	k.Clock.Advance(thirtyDays - time.Second)
 	third := k.refresh(confidentialID, second).ok(tokenMembers).text("refresh_token")
-	k.clock.Advance(thirtyDays)
+	k.Clock.Advance(thirtyDays)
 	k.refresh(confidentialID, third).dead("expired")
 	// REF-03: used takes precedence over expired.
 	k.refresh(confidentialID, second).dead("refresh token reuse detected")
@@ -125,13 +125,13 @@ func TestRefreshDead(t *testing.T) {
 		description string
 	}{
 		"access revoked": {func(k *harness, appID, _ string) error {
-			return k.server.RevokeAccess(k.Context(), appID, apiBusiness, apiUser)
+			return k.OAuth.RevokeAccess(k.Context(), appID, apiBusiness, apiUser)
 		}, "revoked"},
 		"uninstalled": {func(k *harness, appID, _ string) error {
-			return k.server.Uninstall(k.Context(), appID, apiBusiness, apiUser)
+			return k.OAuth.Uninstall(k.Context(), appID, apiBusiness, apiUser)
 		}, ""},
 		"consent revoked": {func(k *harness, appID, _ string) error {
-			return k.server.RevokeConsent(k.Context(), appID, apiBusiness, apiUser)
+			return k.OAuth.RevokeConsent(k.Context(), appID, apiBusiness, apiUser)
 		}, ""},
 		"revoked by app": {func(k *harness, _, refresh string) error { k.post("/oauth/revoke", nil, "token", refresh); return nil }, "revoked"},
 	} {
@@ -139,8 +139,8 @@ func TestRefreshDead(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			access, refresh := k.tokens(confidentialID)
-			k.must(test.end(k, k.app(confidentialID).ID, refresh))
-			k.store.Tap.Reset()
+			k.Must(test.end(k, k.app(confidentialID).ID, refresh))
+			k.Store.Tap.Reset()
 			k.refresh(confidentialID, refresh).dead(test.description)
 			if k.isLive(access) {
 				t.Error("the access token is live")
@@ -157,22 +157,22 @@ func TestRefreshUsedAndEnded(t *testing.T) {
 	app := k.app(confidentialID)
 	_, used := k.tokens(confidentialID)
 	k.refresh(confidentialID, used).ok(tokenMembers)
-	k.must(k.server.RevokeAccess(t.Context(), app.ID, apiBusiness, apiUser))
+	k.Must(k.OAuth.RevokeAccess(t.Context(), app.ID, apiBusiness, apiUser))
 	k.refresh(confidentialID, used).dead("revoked")
 
 	_, used = k.tokens(confidentialID)
 	k.refresh(confidentialID, used).ok(tokenMembers)
-	k.must(k.server.Uninstall(t.Context(), app.ID, apiBusiness, apiUser))
+	k.Must(k.OAuth.Uninstall(t.Context(), app.ID, apiBusiness, apiUser))
 	k.refresh(confidentialID, used).dead("refresh token reuse detected")
 	k.refresh(confidentialID, used).dead("revoked")
 }
 
 func (k *apiHarness) setScopes(appID string, names ...string) error {
-	return k.server.SetInstallationScopes(k.Context(), appID, apiBusiness, identity.MustScopes(names...))
+	return k.OAuth.SetInstallationScopes(k.Context(), appID, apiBusiness, identity.MustScopes(names...))
 }
 
 func (k *apiHarness) setAppScopes(appID string, names ...string) error {
-	_, err := k.store.UpdateApp(k.Context(), appID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := k.Store.UpdateApp(k.Context(), appID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.Scopes = identity.MustScopes(names...)
 		return a, nil
 	})
@@ -186,12 +186,12 @@ func TestRefreshNarrowedFromAbove(t *testing.T) {
 	k := newAPIHarness(t)
 	_, refresh := k.tokens(confidentialID)
 	app := k.app(confidentialID)
-	k.must(k.setScopes(app.ID, "customers:read"))
+	k.Must(k.setScopes(app.ID, "customers:read"))
 	got := k.refresh(confidentialID, refresh).ok(tokenMembers)
 	if got.body["scope"] != "customers:read" {
 		t.Errorf("scope %v", got.body["scope"])
 	}
-	k.must(k.setScopes(app.ID, "customers:read", "invoices:read"))
+	k.Must(k.setScopes(app.ID, "customers:read", "invoices:read"))
 	got = k.refresh(confidentialID, got.text("refresh_token")).ok(tokenMembers)
 	if got.body["scope"] != "invoices:read customers:read" {
 		t.Errorf("scope %v", got.body["scope"])
@@ -204,7 +204,7 @@ func TestRefreshScopeLost(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	_, refresh := k.tokens(confidentialID)
-	k.must(k.setScopes(k.app(confidentialID).ID, "customers:read"))
+	k.Must(k.setScopes(k.app(confidentialID).ID, "customers:read"))
 	k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "invoices:read").
 		refused(http.StatusBadRequest, "invalid_scope", "no longer granted: invoices:read")
 	got := k.refresh(confidentialID, refresh).ok(tokenMembers)
@@ -228,7 +228,7 @@ func TestRefreshScope_AZ18(t *testing.T) {
 	if got.body["scope"] != "customers:read" {
 		t.Errorf("narrowed to %v", got.body["scope"])
 	}
-	principal, err := k.server.VerifyAccessToken(t.Context(), got.text("access_token"))
+	principal, err := k.OAuth.VerifyAccessToken(t.Context(), got.text("access_token"))
 	if err != nil || principal.Scopes.String() != "customers:read" {
 		t.Errorf("principal %+v, %v", principal, err)
 	}
@@ -291,8 +291,8 @@ func TestRefreshRetry(t *testing.T) {
 		_, refresh := k.tokens(confidentialID)
 		first := k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "customers:read").ok(tokenMembers)
 		// A change between the two requests does not change the response.
-		k.must(k.setScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read"))
-		k.clock.Advance(30*time.Second - time.Millisecond)
+		k.Must(k.setScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read"))
+		k.Clock.Advance(30*time.Second - time.Millisecond)
 		again := k.refresh(confidentialID, refresh).ok(tokenMembers)
 		if again.body["expires_in"] != 3570.0 {
 			t.Errorf("TOK-02: expires_in %v, want what is left", again.body["expires_in"])
@@ -305,7 +305,7 @@ func TestRefreshRetry(t *testing.T) {
 			t.Error("the token is not live")
 		}
 		k.refresh(publicID, refresh).dead("")
-		k.clock.Advance(time.Millisecond)
+		k.Clock.Advance(time.Millisecond)
 		k.refresh(confidentialID, refresh).dead("refresh token reuse detected")
 	})
 	t.Run("successor used", func(t *testing.T) {
@@ -321,28 +321,28 @@ func TestRefreshRetry(t *testing.T) {
 		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
 		k.refresh(confidentialID, refresh).ok(tokenMembers)
-		k.host.RemoveBusiness(apiUser, apiBusiness)
+		k.Host.RemoveBusiness(apiUser, apiBusiness)
 		k.refresh(confidentialID, refresh).refused(http.StatusBadRequest, "access_denied", deniedUser)
-		k.host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
-		k.must(k.server.SetUserStatus(t.Context(), apiUser, oauthserver.UserSuspended))
+		k.Host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
+		k.Must(k.OAuth.SetUserStatus(t.Context(), apiUser, oauthserver.UserSuspended))
 		k.refresh(confidentialID, refresh).refused(http.StatusBadRequest, "access_denied", deniedUser)
-		k.must(k.server.SetUserStatus(t.Context(), apiUser, oauthserver.UserActive))
-		k.must(k.setScopes(k.app(confidentialID).ID, "profile:read"))
+		k.Must(k.OAuth.SetUserStatus(t.Context(), apiUser, oauthserver.UserActive))
+		k.Must(k.setScopes(k.app(confidentialID).ID, "profile:read"))
 		k.refresh(confidentialID, refresh).refused(http.StatusBadRequest, "access_denied", deniedScopes)
-		k.must(k.setScopes(k.app(confidentialID).ID, "customers:read"))
+		k.Must(k.setScopes(k.app(confidentialID).ID, "customers:read"))
 		if again := k.refresh(confidentialID, refresh).ok(tokenMembers); !k.isLive(again.text("access_token")) {
 			t.Error("TOK-12: the repeated token is not live")
 		}
-		k.must(k.server.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
+		k.Must(k.OAuth.Uninstall(t.Context(), k.app(confidentialID).ID, apiBusiness, apiUser))
 		k.refresh(confidentialID, refresh).dead("")
 	})
 	t.Run("lost answer", func(t *testing.T) {
 		t.Parallel()
 		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(publicID)
-		k.store.Tap.Arm(storetest.FaultLostCommit, 1)
+		k.Store.Tap.Arm(storetest.FaultLostCommit, 1)
 		k.refresh(publicID, refresh).refused(http.StatusInternalServerError, "server_error", "*")
-		k.store.Tap.Reset()
+		k.Store.Tap.Reset()
 		got := k.refresh(publicID, refresh).ok(tokenMembers)
 		if !k.isLive(got.text("access_token")) {
 			t.Error("the repeated token is not live")

@@ -18,7 +18,7 @@ import (
 // overHTTP puts the API host behind a real listener and returns a client's
 // configuration for it.
 func (k *apiHarness) overHTTP(clientID, clientSecret string) *oauth2.Config {
-	server := httptest.NewServer(k.api)
+	server := httptest.NewServer(k.API)
 	k.Cleanup(server.Close)
 	return &oauth2.Config{
 		ClientID: clientID, ClientSecret: clientSecret, RedirectURL: apiRedirect, Scopes: apiScopes().Names(),
@@ -122,19 +122,19 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func TestOverRealHTTP(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	server := httptest.NewServer(k.api)
+	server := httptest.NewServer(k.API)
 	t.Cleanup(server.Close)
 	head, err := http.Head(server.URL + "/.well-known/oauth-authorization-server")
-	k.must(err)
+	k.Must(err)
 	defer head.Body.Close()
 	if body, _ := io.ReadAll(head.Body); head.StatusCode != http.StatusOK || len(body) != 0 || head.ContentLength <= 0 {
 		t.Errorf("HEAD: %d, %d bytes", head.StatusCode, len(body))
 	}
 	large, err := http.Post(server.URL+"/oauth/token", "application/x-www-form-urlencoded", io.LimitReader(endless{}, 100<<10))
-	k.must(err)
+	k.Must(err)
 	defer large.Body.Close()
 	var body map[string]any
-	k.must(json.NewDecoder(large.Body).Decode(&body))
+	k.Must(json.NewDecoder(large.Body).Decode(&body))
 	if large.StatusCode != http.StatusBadRequest || body["error"] != "invalid_request" {
 		t.Errorf("100 KiB: %d %v", large.StatusCode, body)
 	}

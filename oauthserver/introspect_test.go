@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -35,7 +36,7 @@ func TestIntrospectActive(t *testing.T) {
 			got := k.post("/oauth/introspect", k.as(confidentialID), "token", token, "token_type_hint", hint).ok("active client_id exp scope sub")
 			want := map[string]any{
 				"active": true, "client_id": confidentialID, "scope": "invoices:read customers:read", "sub": apiUser,
-				"exp": float64(apiStart.Add(expires).Unix()),
+				"exp": float64(harness.Start.Add(expires).Unix()),
 			}
 			if diff := cmp.Diff(want, got.body); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
@@ -43,7 +44,7 @@ func TestIntrospectActive(t *testing.T) {
 		}
 	}
 	// The scopes are those that hold now (API-03).
-	k.must(k.setScopes(k.app(confidentialID).ID, "customers:read", "payments:read"))
+	k.Must(k.setScopes(k.app(confidentialID).ID, "customers:read", "payments:read"))
 	for _, token := range []string{access, refresh} {
 		if got := k.introspect(token); got.body["scope"] != "customers:read" {
 			t.Errorf("scope %v", got.body["scope"])
@@ -57,28 +58,28 @@ func TestIntrospectInactive(t *testing.T) {
 	type harness = apiHarness
 	for name, end := range map[string]func(k *harness, access, refresh string) error{
 		"access revoked": func(k *harness, _, _ string) error {
-			return k.server.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"uninstalled": func(k *harness, _, _ string) error {
-			return k.server.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+			return k.OAuth.Uninstall(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"consent revoked": func(k *harness, _, _ string) error {
-			return k.server.RevokeConsent(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeConsent(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"user suspended": func(k *harness, _, _ string) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		},
 		"user restricted": func(k *harness, _, _ string) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		},
-		"left": func(k *harness, _, _ string) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+		"left": func(k *harness, _, _ string) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 		"app suspended": func(k *harness, _, _ string) error {
-			return k.server.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppSuspended)
+			return k.OAuth.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppSuspended)
 		},
 		"app deactivated": func(k *harness, _, _ string) error {
-			return k.server.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppDeactivated)
+			return k.OAuth.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppDeactivated)
 		},
-		"expired": func(k *harness, _, _ string) error { k.clock.Advance(30 * 24 * time.Hour); return nil },
+		"expired": func(k *harness, _, _ string) error { k.Clock.Advance(30 * 24 * time.Hour); return nil },
 		"family ended": func(k *harness, _, refresh string) error {
 			k.post("/oauth/revoke", nil, "token", refresh).revoked()
 			return nil
@@ -92,7 +93,7 @@ func TestIntrospectInactive(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			access, refresh := k.tokens(confidentialID)
-			k.must(end(k, access, refresh))
+			k.Must(end(k, access, refresh))
 			k.introspect(access).inactive()
 			k.introspect(refresh).inactive()
 		})
@@ -105,9 +106,9 @@ func TestIntrospectInactive(t *testing.T) {
 	}
 	// The second before the hour it is active, the hour itself it is not.
 	access, refresh = k.tokens(confidentialID)
-	k.clock.Advance(time.Hour - time.Second)
+	k.Clock.Advance(time.Hour - time.Second)
 	k.introspect(access).ok("active client_id exp scope sub")
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	k.introspect(access).inactive()
 	k.introspect(refresh).ok("active client_id exp scope sub")
 	k.post("/oauth/revoke", nil, "token", access).revoked()
@@ -120,7 +121,7 @@ func TestIntrospectRefuses(t *testing.T) {
 	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
 	suspended := k.addApp("cli_suspended", oauthserver.Confidential)
-	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
 	for name, test := range map[string]struct {
 		change apiRequest
 		form   []string

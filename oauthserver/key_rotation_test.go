@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -39,7 +40,7 @@ func TestRotationByAge_META04(t *testing.T) {
 			t.Helper()
 			storetest.Race(n, func(i int) { nodes[i].Tidy(t.Context()) })
 			if keys := r.signingKeys(t); len(keys) != want {
-				t.Fatalf("%d keys after %v, want %d", len(keys), r.clock.Now().Sub(documentStart), want)
+				t.Fatalf("%d keys after %v, want %d", len(keys), r.clock.Now().Sub(harness.Start), want)
 			}
 		}
 		tidy(1)

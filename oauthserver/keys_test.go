@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -152,11 +153,11 @@ func TestFirstKeyHasOneMaker_META04(t *testing.T) {
 		if err != nil || len(keys) == 0 {
 			t.Fatalf("%d keys, %v", len(keys), err)
 		}
-		if keys[0].ActiveAt != documentStart {
+		if keys[0].ActiveAt != harness.Start {
 			t.Errorf("the first key signs from %v", keys[0].ActiveAt)
 		}
 		for i, key := range keys[1:] {
-			if key.ActiveAt.Before(documentStart.Add(leadTime)) {
+			if key.ActiveAt.Before(harness.Start.Add(leadTime)) {
 				t.Errorf("key %d signs from %v, without lead time", i+2, key.ActiveAt)
 			}
 		}
@@ -223,7 +224,7 @@ func TestRotation_META04(t *testing.T) {
 		t.Error("accepted when it has expired")
 	}
 
-	r.clock.Advance(documentStart.Add(leadTime + afterlife - time.Second).Sub(r.clock.Now()))
+	r.clock.Advance(harness.Start.Add(leadTime + afterlife - time.Second).Sub(r.clock.Now()))
 	if diff := cmp.Diff([]string{first, second}, kids(keySet(t, other))); diff != "" {
 		t.Errorf("a second before it retires (-want +got):\n%s", diff)
 	}
@@ -264,7 +265,7 @@ func TestRotations_META04(t *testing.T) {
 		for _, pair := range [][2]*oauthserver.Server{{r.Server, other}, {other, r.Server}} {
 			token := r.issue(t, pair[0], m)
 			if _, err := pair[1].SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
-				t.Fatalf("at %v: %v", r.clock.Now().Sub(documentStart), err)
+				t.Fatalf("at %v: %v", r.clock.Now().Sub(harness.Start), err)
 			}
 		}
 	}

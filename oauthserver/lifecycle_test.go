@@ -27,27 +27,27 @@ func TestWhatEndsAConnection(t *testing.T) {
 		other   string // of the other grants'; of a code's never access_denied
 	}{
 		"uninstall": {func(k *apiHarness, a oauthserver.App) error {
-			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
+			return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
 		"revoke access": {func(k *apiHarness, a oauthserver.App) error {
-			return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
 		}, "revoked", none},
 		"revoke consent": {func(k *apiHarness, a oauthserver.App) error {
-			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
 		"suspend": {func(k *apiHarness, a oauthserver.App) error {
-			return k.server.SetAppStatus(k.Context(), a.ID, oauthserver.AppSuspended)
+			return k.OAuth.SetAppStatus(k.Context(), a.ID, oauthserver.AppSuspended)
 		}, client, client},
 		"deactivate": {func(k *apiHarness, a oauthserver.App) error {
-			return k.server.SetAppStatus(k.Context(), a.ID, oauthserver.AppDeactivated)
+			return k.OAuth.SetAppStatus(k.Context(), a.ID, oauthserver.AppDeactivated)
 		}, client, client},
 		"suspend the user": {func(k *apiHarness, _ oauthserver.App) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 		}, denied, denied},
 		"restrict the user": {func(k *apiHarness, _ oauthserver.App) error {
-			return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 		}, denied, denied},
-		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil }, denied, denied},
+		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil }, denied, denied},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestWhatEndsAConnection(t *testing.T) {
 			code := k.code(confidentialID, apiChallenge)
 			device, userCode := k.newDevice(confidentialID)
 			k.approveDevice(userCode)
-			k.must(test.end(k, k.app(confidentialID)))
+			k.Must(test.end(k, k.app(confidentialID)))
 
 			refused := func(got apiResponse, with string) {
 				t.Helper()
@@ -91,10 +91,10 @@ func TestTheDeadStayDead(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(k *apiHarness, app oauthserver.App) error{
 		"uninstall": func(k *apiHarness, a oauthserver.App) error {
-			return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
+			return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 		},
 		"revoke consent": func(k *apiHarness, a oauthserver.App) error {
-			return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
+			return k.OAuth.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		},
 	}
 	for name, end := range ends {
@@ -102,7 +102,7 @@ func TestTheDeadStayDead(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			old, oldRefresh := k.tokens(confidentialID)
-			k.must(end(k, k.app(confidentialID)))
+			k.Must(end(k, k.app(confidentialID)))
 			fresh, _ := k.tokens(confidentialID)
 			if k.isLive(old) || !k.isLive(fresh) {
 				t.Errorf("old live: %v, new live: %v", k.isLive(old), k.isLive(fresh))
@@ -118,14 +118,14 @@ func TestScopesOfALiveToken(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
-	k.must(k.setAppScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read")) // so that only the token is in the way
+	k.Must(k.setAppScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read")) // so that only the token is in the way
 	scopes := func() string {
-		p, err := k.server.VerifyAccessToken(t.Context(), access)
-		k.must(err)
+		p, err := k.OAuth.VerifyAccessToken(t.Context(), access)
+		k.Must(err)
 		return p.Scopes.String()
 	}
 	set := func(names ...string) {
-		k.must(k.server.SetInstallationScopes(t.Context(), k.app(confidentialID).ID, apiBusiness, identity.MustScopes(names...)))
+		k.Must(k.OAuth.SetInstallationScopes(t.Context(), k.app(confidentialID).ID, apiBusiness, identity.MustScopes(names...)))
 	}
 	for _, step := range []struct{ granted, want string }{
 		{"invoices:read", "invoices:read"},
@@ -186,29 +186,29 @@ func TestNothingSecretIsLogged(t *testing.T) {
 		next := k.refresh(confidentialID, got.text("refresh_token"))
 		k.refresh(confidentialID, got.text("refresh_token"))
 		k.introspect(next.text("access_token"))
-		_, _ = k.server.VerifyAccessToken(t.Context(), next.text("access_token"))
+		_, _ = k.OAuth.VerifyAccessToken(t.Context(), next.text("access_token"))
 		k.post("/oauth/revoke", k.as(confidentialID), "token", next.text("refresh_token"))
 		device, userCode := k.newDevice(confidentialID)
 		k.poll(confidentialID, device)
 		k.approveDevice(userCode)
 		k.poll(confidentialID, device)
 		k.token(withBasic(confidentialID, secret.New(secret.ClientSecret).Reveal()), "grant_type", "refresh_token", "refresh_token", got.text("refresh_token"))
-		session, err := k.server.IssueSessionToken(t.Context(), oauthserver.NewSessionToken{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser, SessionID: "ses_1"})
-		k.must(err)
+		session, err := k.OAuth.IssueSessionToken(t.Context(), oauthserver.NewSessionToken{ClientID: confidentialID, BusinessID: apiBusiness, UserID: apiUser, SessionID: "ses_1"})
+		k.Must(err)
 		k.exchange(session)
 		k.exchange(session)
 	}
 	story()
-	added, _, err := k.server.AddClientSecret(t.Context(), app.ID)
-	k.must(err)
+	added, _, err := k.OAuth.AddClientSecret(t.Context(), app.ID)
+	k.Must(err)
 	for n := 1; n <= 12; n++ { // the same under faults
 		code, _ := k.code(confidentialID, apiChallenge), added
 		_, refresh := k.tokens(confidentialID)
-		k.store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(storetest.FaultError, n)
 		k.redeem(confidentialID, code)
 		k.refresh(confidentialID, refresh)
 		k.introspect(refresh)
-		k.store.Tap.Reset()
+		k.Store.Tap.Reset()
 	}
 	if found := issued.FindString(log.String()); found != "" || strings.Contains(log.String(), apiSecret) {
 		t.Errorf("the log has %q", found)

@@ -82,7 +82,7 @@ func TestEndpointLimits(t *testing.T) {
 			}
 			// After one minute the limit is restored, for every phase of the window.
 			k.ip = "192.0.2.1"
-			k.clock.Advance(time.Minute)
+			k.Clock.Advance(time.Minute)
 			if got := test.send(k, 0); got.Status == http.StatusTooManyRequests {
 				t.Errorf("a minute later: %d", got.Status)
 			}
@@ -187,11 +187,11 @@ func TestPairLockout(t *testing.T) {
 				t.Error("another address is locked out")
 			}
 			k.ip = "192.0.2.1"
-			k.clock.Advance(59 * time.Second)
+			k.Clock.Advance(59 * time.Second)
 			if wait := k.post(path, k.as(confidentialID), "token", "x").limited(); wait != 1 {
 				t.Errorf("Retry-After %d after 59 s", wait)
 			}
-			k.clock.Advance(time.Second)
+			k.Clock.Advance(time.Second)
 			if got := k.post(path, k.as(confidentialID), "token", "x"); got.Status == http.StatusTooManyRequests {
 				t.Error("still locked out after 60 s")
 			}
@@ -265,7 +265,7 @@ func TestUnreadableBodyCountsForClient(t *testing.T) {
 				k.post(path, unreadable, "token", "x").refused(http.StatusBadRequest, "invalid_request", "*")
 			}
 			k.post(path, unreadable, "token", "x").limited()
-			k.clock.Advance(2 * time.Minute)
+			k.Clock.Advance(2 * time.Minute)
 			for range 31 {
 				k.post(path, withBasic(confidentialID, "x"), "token", "x").refused(http.StatusUnauthorized, "invalid_client", "*")
 			}
@@ -284,24 +284,24 @@ func TestPairLockoutMinute(t *testing.T) {
 		}
 	}
 	fail(30)
-	k.clock.Advance(time.Minute)
+	k.Clock.Advance(time.Minute)
 	fail(30)
 	k.token(k.as(confidentialID), "grant_type", "x").passed()
 
-	k.clock.Advance(time.Hour)
+	k.Clock.Advance(time.Hour)
 	fail(1)
-	k.clock.Advance(56 * time.Second)
+	k.Clock.Advance(56 * time.Second)
 	fail(29)
-	k.clock.Advance(5 * time.Second)
+	k.Clock.Advance(5 * time.Second)
 	fail(2)
 	k.token(k.as(confidentialID), "grant_type", "x").limited()
-	k.clock.Advance(20 * time.Second)
+	k.Clock.Advance(20 * time.Second)
 	got := k.token(k.as(confidentialID), "grant_type", "x")
 	got.limited()
 	if after := got.Header.Get("Retry-After"); after != "40" {
 		t.Errorf("Retry-After %q, want what is left of the minute", after)
 	}
-	k.clock.Advance(40 * time.Second)
+	k.Clock.Advance(40 * time.Second)
 	k.token(k.as(confidentialID), "grant_type", "x").passed()
 }
 
@@ -329,7 +329,7 @@ func TestAddressLockout(t *testing.T) {
 			k.ip = "2001:db8::1"
 			k.token(k.as(publicID), "grant_type", "x").passed()
 			k.ip = "192.0.2.1"
-			k.clock.Advance(time.Minute)
+			k.Clock.Advance(time.Minute)
 			k.token(k.as(publicID), "grant_type", "x").passed()
 		})
 	}
@@ -341,7 +341,7 @@ func TestDeviceLockout(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	limiter, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
-	k.must(err)
+	k.Must(err)
 	k = newAPIHarness(t, func(c *oauthserver.Config) { c.Limiter = uncounted{limiter} })
 	for range 31 {
 		k.post("/oauth/device/authorize", withBasic(publicID, "x")).refused(http.StatusUnauthorized, "invalid_client", "*")
@@ -377,7 +377,7 @@ func TestWhatLocksOut(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			if name == "suspended" {
-				k.must(k.server.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended))
+				k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended))
 			}
 			for range 31 {
 				test.send(k)
@@ -408,9 +408,9 @@ func TestLockedOutCostsNothing(t *testing.T) {
 	for range 31 {
 		k.token(withBasic(confidentialID, "x"))
 	}
-	k.store.Tap.Reset()
+	k.Store.Tap.Reset()
 	k.token(k.as(confidentialID)).limited()
-	if statements, _ := k.store.Tap.Counts(); statements != 0 {
+	if statements, _ := k.Store.Tap.Counts(); statements != 0 {
 		t.Errorf("%d statements", statements)
 	}
 }

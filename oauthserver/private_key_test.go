@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -36,8 +37,8 @@ type keyHolder struct {
 func newKeyHolder(k *apiHarness, keyID string) keyHolder {
 	k.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	k.must(err)
-	return keyHolder{TB: k.TB, key: key, keyID: keyID, now: k.clock.Now, signed: new(atomic.Int64)}
+	k.Must(err)
+	return keyHolder{TB: k.TB, key: key, keyID: keyID, now: k.Clock.Now, signed: new(atomic.Int64)}
 }
 
 // jwks is the set of its public key.
@@ -141,7 +142,7 @@ func TestAssertion(t *testing.T) {
 	k.post("/oauth/introspect", nil, append(h.params(nil), "token", access)...).ok("active client_id exp scope sub")
 	k.post("/oauth/device/authorize", nil, h.params(nil)...).ok("device_code expires_in interval user_code verification_uri verification_uri_complete")
 	body, err := json.Marshal(map[string]string{"client_assertion_type": assertionType, "client_assertion": h.assertion(nil)})
-	k.must(err)
+	k.Must(err)
 	if got := k.postJSON("/oauth/device/authorize", string(body)); got.Status != http.StatusOK {
 		t.Errorf("JSON: %d %s", got.Status, got.Body)
 	}
@@ -174,7 +175,7 @@ func TestAssertionRefused(t *testing.T) {
 	used := h.params(nil)
 	k.try(used).authenticated()
 	type claims = map[string]any
-	now := k.clock.Now().Unix()
+	now := k.Clock.Now().Unix()
 	for name, params := range map[string][]string{
 		"CIMD-05 used before":          used,
 		"CIMD-05 jti used before":      h.params(claims{"jti": "jti-1"}),
@@ -232,7 +233,7 @@ func TestAssertionRefused(t *testing.T) {
 func TestAssertionOfASuspendedApp(t *testing.T) {
 	t.Parallel()
 	k, h := newKeyClient(t)
-	k.must(k.server.SetAppStatus(t.Context(), k.app(h.clientID).ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(h.clientID).ID, oauthserver.AppSuspended))
 	k.try(h.params(nil)).notAuthenticated()
 	k.post("/oauth/introspect", nil, append(h.params(nil), "token", "x")...).ok("active")
 }
@@ -280,8 +281,8 @@ func TestAssertionIsUsedOnce(t *testing.T) {
 			h := newKeyHolder(k, "one")
 			h = k.registerKey(h, `"jwks":`+h.jwks())
 			other, err := oauthserver.New(cfg)
-			k.must(err)
-			nodes := []*apiHarness{k, {TB: t, store: k.store, clock: k.clock, server: other, api: other.APIHandler(), ip: "192.0.2.2"}}
+			k.Must(err)
+			nodes := []*apiHarness{k, {Harness: &harness.Harness{TB: t, Store: k.Store, Clock: k.Clock, OAuth: other, API: other.APIHandler()}, ip: "192.0.2.2"}}
 			for range 3 {
 				params := h.params(nil)
 				var accepted, rejected atomic.Int32
@@ -297,7 +298,7 @@ func TestAssertionIsUsedOnce(t *testing.T) {
 				if accepted.Load() != 1 || rejected.Load() != 31 {
 					t.Errorf("%d accepted, %d rejected", accepted.Load(), rejected.Load())
 				}
-				k.clock.Advance(time.Minute)
+				k.Clock.Advance(time.Minute)
 			}
 		})
 	}
@@ -310,21 +311,21 @@ func TestUsedAssertionsArePurged(t *testing.T) {
 	params := h.params(nil)
 	k.try(params).authenticated()
 	count := func() (n int) {
-		rows, err := k.store.Tap.DB.Query(t.Context(), "SELECT digest FROM partnerkit_used_assertion")
-		k.must(err)
+		rows, err := k.Store.Tap.DB.Query(t.Context(), "SELECT digest FROM partnerkit_used_assertion")
+		k.Must(err)
 		defer rows.Close()
 		for rows.Next() {
 			n++
 		}
 		return n
 	}
-	k.clock.Advance(24*time.Hour + time.Minute)
-	k.server.Tidy(t.Context())
+	k.Clock.Advance(24*time.Hour + time.Minute)
+	k.OAuth.Tidy(t.Context())
 	if count() != 1 {
 		t.Error("purged too early")
 	}
-	k.clock.Advance(time.Second)
-	k.server.Tidy(t.Context())
+	k.Clock.Advance(time.Second)
+	k.OAuth.Tidy(t.Context())
 	if count() != 0 {
 		t.Error("not purged")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -69,7 +70,7 @@ func TestRegister(t *testing.T) {
 			got := k.register(test.body)
 			got.noStore()
 			clientID, clientSecret := got.text("client_id"), got.text("client_secret")
-			test.want["client_id"], test.want["client_id_issued_at"] = clientID, float64(apiStart.Unix())
+			test.want["client_id"], test.want["client_id_issued_at"] = clientID, float64(harness.Start.Unix())
 			if test.confidential {
 				test.want["client_secret"], test.want["client_secret_expires_at"] = clientSecret, 0.0
 			}
@@ -163,11 +164,11 @@ func TestRegisterRefuses(t *testing.T) {
 		"redirect before metadata": {`{"redirect_uris":[]}`, "invalid_redirect_uri"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k.clock.Advance(time.Minute) // beyond the limit of 30
+			k.Clock.Advance(time.Minute) // beyond the limit of 30
 			k.register(test.body).refused(http.StatusBadRequest, test.code, "*")
 		})
 	}
-	k.clock.Advance(time.Minute)
+	k.Clock.Advance(time.Minute)
 	k.send("POST", "/oauth/register", uris(`["https://a.example.com/"]`), withHeader("Content-Type", "text/plain")).refused(http.StatusBadRequest, "invalid_request", "*")
 	k.post("/oauth/register", nil, "client_name", "A").refused(http.StatusBadRequest, "invalid_request", "*")
 	// The edges that pass.
@@ -188,8 +189,8 @@ func TestRegistrationToken(t *testing.T) {
 	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
 	k := newAPIHarness(t)
 	issue := func() string {
-		token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_7")
-		k.must(err)
+		token, _, err := k.OAuth.IssueRegistrationToken(t.Context(), "org_7")
+		k.Must(err)
 		return token
 	}
 	token := issue()
@@ -208,13 +209,13 @@ func TestRegistrationToken(t *testing.T) {
 		})
 	}
 	early, late := issue(), issue()
-	k.clock.Advance(24*time.Hour - time.Second)
+	k.Clock.Advance(24*time.Hour - time.Second)
 	if got := k.register(body, withHeader("Authorization", "Bearer "+early)); got.Status != http.StatusCreated {
 		t.Errorf("a second early: %d", got.Status)
 	}
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	k.register(body, withHeader("Authorization", "Bearer "+late)).refused(http.StatusUnauthorized, "invalid_client", "*")
-	if _, _, err := k.server.IssueRegistrationToken(t.Context(), ""); err == nil {
+	if _, _, err := k.OAuth.IssueRegistrationToken(t.Context(), ""); err == nil {
 		t.Error("a token for no organization")
 	}
 	// Exactly one of many concurrent requests registers.
@@ -238,14 +239,14 @@ func TestRegistrationBound_CON12(t *testing.T) {
 	const body = `{"client_name":"A","redirect_uris":["` + apiRedirect + `"]}`
 	k := newAPIHarness(t, func(c *oauthserver.Config) { c.MaxApps = 2 })
 	issue := func(organizationID string) apiRequest {
-		token, _, err := k.server.IssueRegistrationToken(t.Context(), organizationID)
-		k.must(err)
+		token, _, err := k.OAuth.IssueRegistrationToken(t.Context(), organizationID)
+		k.Must(err)
 		return withHeader("Authorization", "Bearer "+token)
 	}
-	created, err := k.server.CreateApp(t.Context(), oauthserver.NewApp{
+	created, err := k.OAuth.CreateApp(t.Context(), oauthserver.NewApp{
 		Name: "A", Type: oauthserver.Public, OrganizationID: "org_7", RedirectURIs: []string{apiRedirect}, Scopes: identity.MustScopes("invoices:read"),
 	})
-	k.must(err)
+	k.Must(err)
 	if got := k.register(body, issue("org_7")); got.Status != http.StatusCreated {
 		t.Fatalf("the second app: %d %s", got.Status, got.Body)
 	}
@@ -256,13 +257,13 @@ func TestRegistrationBound_CON12(t *testing.T) {
 	if got := k.register(body, issue("org_8")); got.Status != http.StatusCreated {
 		t.Errorf("for another organization: %d %s", got.Status, got.Body)
 	}
-	k.must(k.server.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
 	if got := k.register(body, third); got.Status != http.StatusCreated {
 		t.Errorf("after one was deactivated: %d %s", got.Status, got.Body)
 	}
 	for _, options := range []oauthserver.Options{{MaxApps: -1}, {MaxRedirectURIs: -1}} {
 		cfg := oauthserver.Config{Options: options}
-		cfg.Store, cfg.Host, cfg.Keyring, cfg.Pages = k.store, partnertest.NewHost(), fixture.Keyring(1), pages.New()
+		cfg.Store, cfg.Host, cfg.Keyring, cfg.Pages = k.Store, partnertest.NewHost(), fixture.Keyring(1), pages.New()
 		if _, err := oauthserver.New(cfg); err == nil || !strings.Contains(err.Error(), "negative") {
 			t.Errorf("New with %d and %d: %v", cfg.MaxApps, cfg.MaxRedirectURIs, err)
 		}
@@ -288,8 +289,8 @@ func TestRegistrationPolicy(t *testing.T) {
 				c.Registration = func(*http.Request) (string, error) { return "", test.err }
 			})
 			k.register(body).refused(test.status, test.code, "*")
-			token, _, err := k.server.IssueRegistrationToken(t.Context(), "org_1")
-			k.must(err)
+			token, _, err := k.OAuth.IssueRegistrationToken(t.Context(), "org_1")
+			k.Must(err)
 			if got := k.register(body, withHeader("Authorization", "Bearer "+token)); got.Status != http.StatusCreated {
 				t.Errorf("with a token: %d", got.Status)
 			}

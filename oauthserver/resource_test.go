@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -76,12 +77,12 @@ func TestResources(t *testing.T) {
 		"/": "", "/invoices": "", "/mcpx": "", "/mcp": "/mcp", "/mcp/": "/mcp/", "/mcp/below": "/mcp", "/mcp/below/": "/mcp",
 		"/mcp/admin": "/mcp/admin", "/mcp/admin/": "/mcp/admin/", "/mcp/admin/x": "/mcp/admin", "/mcp/administrator": "/mcp",
 	} {
-		if got := k.server.ResourceMetadataURL(path); got != apiOrigin+metadata+want {
+		if got := k.OAuth.ResourceMetadataURL(path); got != apiOrigin+metadata+want {
 			t.Errorf("META-07: challenges on %s point to %s", path, got)
 		}
 	}
 	for _, want := range []string{"GET " + metadata, "GET " + metadata + "/mcp", "GET " + metadata + "/mcp/{$}"} {
-		if !slices.Contains(k.server.APIPatterns(), want) {
+		if !slices.Contains(k.OAuth.APIPatterns(), want) {
 			t.Errorf("APIPatterns has no %s", want)
 		}
 	}
@@ -116,7 +117,7 @@ func TestResourcesAreChecked(t *testing.T) {
 		{[]oauthserver.Resource{{Path: "/mcp", Scopes: []string{"nope"}}}, "nope"},
 	} {
 		_, err := oauthserver.New(oauthserver.Config{
-			Store: storetest.NewEnv(t, storetest.SQLite), Host: partnertest.NewHost(), Keyring: fixture.Keyring(1), Pages: apiPages{},
+			Store: storetest.NewEnv(t, storetest.SQLite), Host: partnertest.NewHost(), Keyring: fixture.Keyring(1), Pages: harness.NoPages{},
 			APIURL: apiOrigin, AppURL: appOrigin, Resources: test.resources,
 		})
 		if err == nil || !strings.Contains(err.Error(), "Config.Resources") || !strings.Contains(err.Error(), test.want) {

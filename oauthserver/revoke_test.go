@@ -95,7 +95,7 @@ func TestRevokeUnknown(t *testing.T) {
 		k.post("/oauth/revoke", k.as(publicID), "token", token).revoked()
 	}
 	k.redeem(publicID, code).ok(tokenMembers) // a code is not a token
-	k.clock.Advance(31 * 24 * time.Hour)
+	k.Clock.Advance(31 * 24 * time.Hour)
 	k.post("/oauth/revoke", k.as(publicID), "token", secret.New(secret.AccessToken).Reveal()).revoked()
 }
 
@@ -105,9 +105,9 @@ func TestRevokeRefuses(t *testing.T) {
 	k := newAPIHarness(t)
 	access, refresh := k.tokens(confidentialID)
 	suspended := k.addApp("cli_suspended", oauthserver.Public)
-	k.must(k.server.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
 	deactivated := k.addApp("cli_deactivated", oauthserver.Confidential)
-	k.must(k.server.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
 	for name, test := range map[string]struct {
 		change apiRequest
 		form   []string

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -160,7 +161,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 	private, _ := r.privateKey(t)
 	parts := strings.Split(token, ".")
 	header, good := unb64(t, parts[0]), unb64(t, parts[1])
-	now := documentStart.Unix()
+	now := harness.Start.Unix()
 	type claims = map[string]any
 	tests := []struct {
 		name   string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -110,7 +111,7 @@ func TestIssueSessionToken_TX02_TX07(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantToken := oauthserver.SessionToken{
-		ID: jti, UserID: "usr_1", BusinessID: "biz_1", SessionID: "ses_1", InstallationID: installation.ID, ExpiresAt: documentStart.Add(time.Minute),
+		ID: jti, UserID: "usr_1", BusinessID: "biz_1", SessionID: "ses_1", InstallationID: installation.ID, ExpiresAt: harness.Start.Add(time.Minute),
 	}
 	if diff := cmp.Diff(wantToken, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -18,12 +18,12 @@ func TestVerifyAccessToken(t *testing.T) {
 	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
 	app := k.app(confidentialID)
-	installation, err := k.store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
-	k.must(err)
+	installation, err := k.Store.ActiveInstallation(t.Context(), app.ID, apiBusiness)
+	k.Must(err)
 	for range 2 {
-		k.store.Tap.Reset()
-		got, err := k.server.VerifyAccessToken(t.Context(), access)
-		if statements, commits := k.store.Tap.Counts(); statements != 1 || commits != 0 {
+		k.Store.Tap.Reset()
+		got, err := k.OAuth.VerifyAccessToken(t.Context(), access)
+		if statements, commits := k.Store.Tap.Counts(); statements != 1 || commits != 0 {
 			t.Errorf("%d statements, %d commits", statements, commits)
 		}
 		want := identity.Principal{
@@ -35,19 +35,19 @@ func TestVerifyAccessToken(t *testing.T) {
 		}
 	}
 	// VER-01: the app's pin comes with the same statement.
-	_, err = k.store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err = k.Store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
 		a.PinnedVersion = "2026-01-15"
 		return a, nil
 	})
-	k.must(err)
-	if got, err := k.server.VerifyAccessToken(t.Context(), access); err != nil || got.Version != "2026-01-15" {
+	k.Must(err)
+	if got, err := k.OAuth.VerifyAccessToken(t.Context(), access); err != nil || got.Version != "2026-01-15" {
 		t.Errorf("version %q, %v", got.Version, err)
 	}
 	// A live token never gains a scope, and loses those that its app or its
 	// installation has lost.
-	k.must(k.setScopes(app.ID, "customers:read", "payments:read"))
-	k.must(k.setAppScopes(app.ID, "customers:read", "payments:read", "invoices:read"))
-	if got, err := k.server.VerifyAccessToken(t.Context(), access); err != nil || got.Scopes.String() != "customers:read" {
+	k.Must(k.setScopes(app.ID, "customers:read", "payments:read"))
+	k.Must(k.setAppScopes(app.ID, "customers:read", "payments:read", "invoices:read"))
+	if got, err := k.OAuth.VerifyAccessToken(t.Context(), access); err != nil || got.Scopes.String() != "customers:read" {
 		t.Errorf("scopes %v, %v", got.Scopes, err)
 	}
 }
@@ -58,7 +58,7 @@ func TestVerifyReasons(t *testing.T) {
 	t.Parallel()
 	wantReason := func(t *testing.T, k *apiHarness, access, want string) {
 		t.Helper()
-		_, err := k.server.VerifyAccessToken(t.Context(), access)
+		_, err := k.OAuth.VerifyAccessToken(t.Context(), access)
 		var invalid *oauthserver.InvalidTokenError
 		if !errors.As(err, &invalid) || invalid.Reason != want || !errors.Is(err, oauthserver.ErrInvalidToken) {
 			t.Errorf("%v, want the reason %q", err, want)
@@ -98,24 +98,24 @@ func TestVerifyReasons(t *testing.T) {
 	}{
 		"suspended, uninstalled": {
 			func(k *apiHarness, _ oauthserver.App) error {
-				return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+				return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
 			},
 			func(k *apiHarness, a oauthserver.App) error {
-				return k.server.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
+				return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 			},
 		},
 		"restricted, access revoked": {
 			func(k *apiHarness, _ oauthserver.App) error {
-				return k.server.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+				return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
 			},
 			func(k *apiHarness, a oauthserver.App) error {
-				return k.server.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
+				return k.OAuth.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
 			},
 		},
 		"no member, consent revoked": {
-			func(k *apiHarness, _ oauthserver.App) error { k.host.RemoveBusiness(apiUser, apiBusiness); return nil },
+			func(k *apiHarness, _ oauthserver.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 			func(k *apiHarness, a oauthserver.App) error {
-				return k.server.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
+				return k.OAuth.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 			},
 		},
 	} {
@@ -124,23 +124,23 @@ func TestVerifyReasons(t *testing.T) {
 			k := newAPIHarness(t)
 			access, _ := k.tokens(confidentialID)
 			app := k.app(confidentialID)
-			k.must(test.user(k, app))
+			k.Must(test.user(k, app))
 			wantReason(t, k, access, deniedUser)
-			k.must(test.connection(k, app))
+			k.Must(test.connection(k, app))
 			wantReason(t, k, access, disconnected)
-			k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+			k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
 			wantReason(t, k, access, refused)
-			k.must(k.server.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+			k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
 			wantReason(t, k, access, refused)
-			k.clock.Advance(time.Hour)
+			k.Clock.Advance(time.Hour)
 			wantReason(t, k, access, expired)
 			k.post("/oauth/revoke", nil, "token", access)
 			wantReason(t, k, access, revoked)
 			for range 3 {
-				k.clock.Advance(24 * time.Hour)
-				k.server.Tidy(t.Context())
+				k.Clock.Advance(24 * time.Hour)
+				k.OAuth.Tidy(t.Context())
 			}
-			if _, err := k.server.VerifyAccessToken(t.Context(), access); !errors.Is(err, oauthserver.ErrInvalidToken) || errors.As(err, new(*oauthserver.InvalidTokenError)) {
+			if _, err := k.OAuth.VerifyAccessToken(t.Context(), access); !errors.Is(err, oauthserver.ErrInvalidToken) || errors.As(err, new(*oauthserver.InvalidTokenError)) {
 				t.Errorf("a purged token: %v", err)
 			}
 		})
@@ -151,8 +151,8 @@ func TestVerifyReasons(t *testing.T) {
 		k.install(confidentialID)
 		access, _ := k.tokens(confidentialID)
 		exchanged := k.exchange(sessionToken("1")).text("access_token")
-		_, err := k.server.EraseUser(t.Context(), apiUser)
-		k.must(err)
+		_, err := k.OAuth.EraseUser(t.Context(), apiUser)
+		k.Must(err)
 		wantReason(t, k, access, disconnected)
 		wantReason(t, k, exchanged, deniedUser)
 	})
@@ -166,20 +166,20 @@ func TestVerifyRefuses(t *testing.T) {
 	access, refresh := k.tokens(confidentialID)
 	forged := secret.NewToken(secret.AccessToken, secret.Wrap(access).TokenID()).Reveal() // it names the record, and proves nothing
 	for _, token := range []string{"", "x", refresh, forged, secret.New(secret.AccessToken).Reveal(), access + "x", access[:len(access)-1], "Bearer " + access} {
-		if _, err := k.server.VerifyAccessToken(t.Context(), token); !errors.Is(err, oauthserver.ErrInvalidToken) {
+		if _, err := k.OAuth.VerifyAccessToken(t.Context(), token); !errors.Is(err, oauthserver.ErrInvalidToken) {
 			t.Errorf("token of %d bytes: %v", len(token), err)
 		}
 	}
-	k.clock.Advance(time.Hour - time.Second)
+	k.Clock.Advance(time.Hour - time.Second)
 	if !k.isLive(access) {
 		t.Error("dead a second too early")
 	}
-	k.host.SetError(errors.New("the host is down"))
-	if _, err := k.server.VerifyAccessToken(t.Context(), access); err == nil || errors.Is(err, oauthserver.ErrInvalidToken) {
+	k.Host.SetError(errors.New("the host is down"))
+	if _, err := k.OAuth.VerifyAccessToken(t.Context(), access); err == nil || errors.Is(err, oauthserver.ErrInvalidToken) {
 		t.Errorf("a fault of the host: %v", err)
 	}
-	k.host.SetError(nil)
-	k.clock.Advance(time.Second)
+	k.Host.SetError(nil)
+	k.Clock.Advance(time.Second)
 	if k.isLive(access) {
 		t.Error("live at the hour itself")
 	}

@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -11,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -28,17 +28,13 @@ const (
 	node         = "node_1" // who ends attempts in the tests
 )
 
-var consoleStart = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-
 // consoleHarness is what a developer's console works on: a service that sends nothing,
 // on a real store, and an app that is installed in a business.
 type consoleHarness struct {
-	testing.TB
-	store   *storetest.Env
-	clock   *clock.Manual
+	*harnesses.Harness
 	service *webhooks.Service
 	app     oauthserver.App
-	log     *bytes.Buffer
+	log     *logtest.Buffer
 }
 
 func newConsole(t testing.TB, changes ...func(*webhooks.Config)) *consoleHarness {
@@ -48,51 +44,41 @@ func newConsole(t testing.TB, changes ...func(*webhooks.Config)) *consoleHarness
 
 func newConsoleOn(t testing.TB, open storetest.Opener, changes ...func(*webhooks.Config)) *consoleHarness {
 	t.Helper()
-	k := &consoleHarness{TB: t, clock: clock.NewManual(consoleStart), log: new(bytes.Buffer)}
-	k.store = storetest.NewEnv(t, open)
+	k := &consoleHarness{Harness: harnesses.New(t, open), log: new(logtest.Buffer)}
 	cfg := webhooks.Config{
-		Store: k.store, Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Clock: k.clock, Logger: slog.New(slog.NewTextHandler(k.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Store: k.Store, Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Clock: k.Clock, Logger: slog.New(slog.NewTextHandler(k.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, change := range changes {
 		change(&cfg)
 	}
 	var err error
 	k.service, err = webhooks.New(cfg)
-	k.must(err)
+	k.Must(err)
 	for shard := range webhooks.Shards {
-		_, err := k.store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)
-		k.must(err)
+		_, err := k.Store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)
+		k.Must(err)
 	}
 	k.app = k.newApp()
 	k.install(identity.MustScopes("invoices:read", "customers:read"))
 	return k
 }
 
-func (k *consoleHarness) must(err error) {
-	k.Helper()
-	if err != nil {
-		k.Fatal(err)
-	}
-}
-
 func (k *consoleHarness) newApp() oauthserver.App {
 	k.Helper()
-	app := fixture.App(k.clock.Now(), identity.MustScopes("invoices:read", "customers:read"))
-	k.must(fixture.AddApp(k.Context(), k.store, app))
-	return app
+	return k.NewApp(identity.MustScopes("invoices:read", "customers:read"))
 }
 
 func (k *consoleHarness) install(granted identity.Scopes) {
 	k.Helper()
-	_, _, err := fixture.Approve(k.Context(), k.store, fixture.Consent{App: k.app, BusinessID: hookBusiness, UserID: "usr_1", Scopes: granted, Now: k.clock.Now()})
-	k.must(err)
+	_, _, err := fixture.Approve(k.Context(), k.Store, fixture.Consent{App: k.app, BusinessID: hookBusiness, UserID: "usr_1", Scopes: granted, Now: k.Clock.Now()})
+	k.Must(err)
 }
 
 // hook adds a webhook for these events.
 func (k *consoleHarness) hook(names ...string) webhooks.Webhook {
 	k.Helper()
 	w, _, err := k.service.Create(k.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Events: names})
-	k.must(err)
+	k.Must(err)
 	return w
 }
 
@@ -100,7 +86,7 @@ func (k *consoleHarness) hook(names ...string) webhooks.Webhook {
 func (k *consoleHarness) update(w webhooks.Webhook, c webhooks.Change) webhooks.Webhook {
 	k.Helper()
 	changed, err := k.service.Update(k.Context(), w.AppID, w.ID, c)
-	k.must(err)
+	k.Must(err)
 	return changed
 }
 
@@ -108,58 +94,57 @@ func (k *consoleHarness) off(w webhooks.Webhook) { k.update(w, webhooks.Change{E
 
 func (k *consoleHarness) setApp(change func(*oauthserver.App)) {
 	k.Helper()
-	_, err := k.store.UpdateApp(k.Context(), k.app.ID, func(a oauthserver.App) (oauthserver.App, error) { change(&a); return a, nil })
-	k.must(err)
+	k.UpdateApp(k.app, change)
 }
 
 func (k *consoleHarness) setStatus(status oauthserver.AppStatus) {
 	k.Helper()
-	k.must(fixture.SetAppStatus(k.Context(), k.store, k.app.ID, status))
+	k.Must(fixture.SetAppStatus(k.Context(), k.Store, k.app.ID, status))
 }
 
 func (k *consoleHarness) uninstall() {
 	k.Helper()
-	_, err := k.store.EndInstallation(k.Context(), oauthserver.EndInstallation{
-		AppID: k.app.ID, BusinessID: hookBusiness, Status: oauthserver.InstallationRemoved, Now: k.clock.Now(), RedactAt: k.clock.Now(),
+	_, err := k.Store.EndInstallation(k.Context(), oauthserver.EndInstallation{
+		AppID: k.app.ID, BusinessID: hookBusiness, Status: oauthserver.InstallationRemoved, Now: k.Clock.Now(), RedactAt: k.Clock.Now(),
 		Record: func(oauthserver.Installation) []events.Event { return nil },
 	})
-	k.must(err)
+	k.Must(err)
 }
 
 func (k *consoleHarness) narrow(to ...string) {
 	k.Helper()
-	_, err := k.store.SetInstallationScopes(k.Context(), k.app.ID, hookBusiness, identity.MustScopes(to...),
+	_, err := k.Store.SetInstallationScopes(k.Context(), k.app.ID, hookBusiness, identity.MustScopes(to...),
 		func(oauthserver.Installation, oauthserver.Installation) []events.Event { return nil })
-	k.must(err)
+	k.Must(err)
 }
 
 // queued is the delivery of a new event to a webhook.
 func (k *consoleHarness) queued(w webhooks.Webhook, name string) webhooks.Delivery {
 	k.Helper()
-	now := k.clock.Now()
+	now := k.Clock.Now()
 	e := events.Event{ID: id.New(id.Event, now), Type: name, BusinessID: hookBusiness, Data: []byte("{}"), CreatedAt: now}
-	k.must(k.store.RecordEvents(k.Context(), e))
+	k.Must(k.Store.RecordEvents(k.Context(), e))
 	d := webhooks.Delivery{
 		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: e.ID, EventType: name, BusinessID: hookBusiness,
 		Body: []byte(`{"id":"dlv"}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
 	}
-	_, err := k.store.NumberEvents(k.Context(), events.Numbering{})
-	k.must(err)
-	unplanned, err := k.store.Unplanned(k.Context(), "")
-	k.must(err)
+	_, err := k.Store.NumberEvents(k.Context(), events.Numbering{})
+	k.Must(err)
+	unplanned, err := k.Store.Unplanned(k.Context(), "")
+	k.Must(err)
 	plan := webhooks.Plan{Deliveries: []webhooks.Delivery{d}}
 	for _, b := range unplanned.Backlogs {
 		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, From: b.From, To: webhooks.PlanCursor{Number: b.Last}})
 	}
-	_, err = k.store.SavePlan(k.Context(), plan)
-	k.must(err)
+	_, err = k.Store.SavePlan(k.Context(), plan)
+	k.Must(err)
 	return d
 }
 
 // end records the outcome of a queued delivery's last attempt.
 func (k *consoleHarness) end(d webhooks.Delivery, status webhooks.Status) webhooks.Delivery {
 	k.Helper()
-	now := k.clock.Now()
+	now := k.Clock.Now()
 	o := webhooks.Outcome{
 		Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: 1, Status: status, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered with status 500",
 		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", ResponseBody: []byte("oh")},
@@ -167,8 +152,8 @@ func (k *consoleHarness) end(d webhooks.Delivery, status webhooks.Status) webhoo
 	if status == webhooks.Retrying {
 		o.NextAttemptAt = now.Add(time.Minute)
 	}
-	_, err := k.store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Lease: time.Hour, Outcomes: []webhooks.Outcome{o}})
-	k.must(err)
+	_, err := k.Store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Lease: time.Hour, Outcomes: []webhooks.Outcome{o}})
+	k.Must(err)
 	return k.delivery(d)
 }
 
@@ -182,17 +167,17 @@ func (k *consoleHarness) failed(w webhooks.Webhook, name string) webhooks.Delive
 func (k *consoleHarness) delivery(d webhooks.Delivery) webhooks.Delivery {
 	k.Helper()
 	found, _, err := k.service.Delivery(k.Context(), d.AppID, d.WebhookID, d.ID)
-	k.must(err)
+	k.Must(err)
 	return found
 }
 
 // due are the ids of a webhook's deliveries that are to be sent by now.
 func (k *consoleHarness) due(w webhooks.Webhook) []string {
 	k.Helper()
-	due, err := k.store.DueDeliveries(k.Context(), webhooks.Claim{
-		Webhooks: []webhooks.WebhookClaim{{WebhookID: w.ID, Limit: 1000}}, Now: k.clock.Now(), IsTaken: func(string) bool { return false },
+	due, err := k.Store.DueDeliveries(k.Context(), webhooks.Claim{
+		Webhooks: []webhooks.WebhookClaim{{WebhookID: w.ID, Limit: 1000}}, Now: k.Clock.Now(), IsTaken: func(string) bool { return false },
 	})
-	k.must(err)
+	k.Must(err)
 	ids := []string{}
 	for _, d := range due {
 		ids = append(ids, d.ID)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -22,7 +23,7 @@ func TestDeliveries(t *testing.T) {
 	k.failed(k.hook(sampled), sampled) // another webhook's
 	var want []string
 	for i := range webhooks.MaxListed + 5 {
-		k.clock.Advance(time.Second)
+		k.Clock.Advance(time.Second)
 		d := k.queued(w, sampled)
 		if i == webhooks.MaxListed {
 			d = k.end(d, webhooks.Failed)
@@ -30,7 +31,7 @@ func TestDeliveries(t *testing.T) {
 		want = append([]string{d.ID}, want...)
 	}
 	list, err := k.service.Deliveries(t.Context(), k.app.ID, w.ID)
-	k.must(err)
+	k.Must(err)
 	var got []string
 	for _, d := range list {
 		got = append(got, d.ID)
@@ -43,7 +44,7 @@ func TestDeliveries(t *testing.T) {
 		t.Errorf("listed as %+v", failed)
 	}
 	one, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, failed.ID)
-	k.must(err)
+	k.Must(err)
 	if len(attempts) != 1 || attempts[0].Number != 6 || attempts[0].ResponseCode != 500 || string(attempts[0].ResponseBody) != "oh" || attempts[0].StartedAt.IsZero() {
 		t.Errorf("attempts %+v", attempts)
 	}
@@ -64,19 +65,19 @@ func TestTidy(t *testing.T) {
 		k.queued(w, sampled)
 	}
 	k.failed(deleted, sampled)
-	k.must(k.service.Delete(t.Context(), k.app.ID, deleted.ID))
-	k.clock.Advance(time.Hour)
+	k.Must(k.service.Delete(t.Context(), k.app.ID, deleted.ID))
+	k.Clock.Advance(time.Hour)
 	young := k.queued(w, sampled)
 
-	k.clock.Advance(webhooks.Retention - time.Hour)
-	k.service.Tidy(t.Context(), k.clock.Now())
+	k.Clock.Advance(webhooks.Retention - time.Hour)
+	k.service.Tidy(t.Context(), k.Clock.Now())
 	if n := len(k.due(w)); n != 402 {
 		t.Errorf("%d are left at exactly 30 days", n)
 	}
-	k.clock.Advance(time.Millisecond)
-	k.store.Tap.Reset()
-	k.service.Tidy(t.Context(), k.clock.Now())
-	if _, commits := k.store.Tap.Counts(); commits != 4 { // 200, 200, the rest with the deleted webhook, and counts of attempts
+	k.Clock.Advance(time.Millisecond)
+	k.Store.Tap.Reset()
+	k.service.Tidy(t.Context(), k.Clock.Now())
+	if _, commits := k.Store.Tap.Counts(); commits != 4 { // 200, 200, the rest with the deleted webhook, and counts of attempts
 		t.Errorf("%d acts", commits)
 	}
 	k.wantDue(w, young.ID)
@@ -87,7 +88,7 @@ func TestTidy(t *testing.T) {
 	if _, _, err := k.service.Create(t.Context(), again); err != nil {
 		t.Errorf("the deleted webhook is still there: %v", err)
 	}
-	if k.log.Len() != 0 {
+	if k.log.String() != "" {
 		t.Errorf("it logged %s", k.log)
 	}
 }
@@ -99,13 +100,13 @@ func TestPurgeAfter(t *testing.T) {
 	w := k.hook(sampled)
 	k.queued(w, sampled)
 	for _, left := range []int{1, 0} {
-		k.clock.Advance(webhooks.Retention/2 + 24*time.Hour + time.Millisecond*time.Duration(1-left))
-		k.service.Tidy(t.Context(), k.clock.Now())
+		k.Clock.Advance(webhooks.Retention/2 + 24*time.Hour + time.Millisecond*time.Duration(1-left))
+		k.service.Tidy(t.Context(), k.Clock.Now())
 		if n := len(k.due(w)); n != left {
-			t.Errorf("%d are left after %v, want %d", n, k.clock.Now().Sub(consoleStart), left)
+			t.Errorf("%d are left after %v, want %d", n, k.Clock.Now().Sub(harnesses.Start), left)
 		}
 	}
-	if _, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(1), Options: webhooks.Options{PurgeAfter: webhooks.Retention - 1}}); err == nil {
+	if _, err := webhooks.New(webhooks.Config{Store: k.Store, Keyring: fixture.Keyring(1), Options: webhooks.Options{PurgeAfter: webhooks.Retention - 1}}); err == nil {
 		t.Error("took less than what deliveries are kept for")
 	}
 }
@@ -116,13 +117,13 @@ func TestTidyFault(t *testing.T) {
 	k := newConsole(t)
 	w := k.hook(sampled)
 	k.queued(w, sampled)
-	k.clock.Advance(webhooks.Retention + time.Second)
-	k.store.Tap.Arm(storetest.FaultError, 1)
-	k.service.Tidy(t.Context(), k.clock.Now())
+	k.Clock.Advance(webhooks.Retention + time.Second)
+	k.Store.Tap.Arm(storetest.FaultError, 1)
+	k.service.Tidy(t.Context(), k.Clock.Now())
 	if !strings.Contains(k.log.String(), "purge failed") || len(k.due(w)) != 1 {
 		t.Errorf("%d are left, and it logged %q", len(k.due(w)), k.log)
 	}
-	k.store.Tap.Reset()
-	k.service.Tidy(t.Context(), k.clock.Now())
+	k.Store.Tap.Reset()
+	k.service.Tidy(t.Context(), k.Clock.Now())
 	k.wantDue(w)
 }

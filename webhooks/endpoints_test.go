@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -17,31 +18,31 @@ import (
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
-	k.clock.Advance(1234567 * time.Nanosecond)
+	k.Clock.Advance(1234567 * time.Nanosecond)
 	first, secret, err := k.service.Create(t.Context(), webhooks.NewWebhook{
 		AppID: k.app.ID, URL: hookURL, Events: []string{"invoice.paid", "customer.created", "invoice.paid", "app.installed"},
 	})
-	k.must(err)
+	k.Must(err)
 	if !regexp.MustCompile(`^whk_[0-9a-v]{26}$`).MatchString(first.ID) || !regexp.MustCompile(`^whsec_[A-Za-z0-9_-]{43}$`).MatchString(secret) {
 		t.Errorf("id %q, secret %q", first.ID, secret)
 	}
 	want := webhooks.Webhook{
 		ID: first.ID, AppID: k.app.ID, URL: hookURL, Events: []string{"invoice.paid", "customer.created", "app.installed"}, Enabled: true,
-		CreatedAt: consoleStart.Add(time.Millisecond), UpdatedAt: consoleStart.Add(time.Millisecond), Version: 1, Secrets: first.Secrets,
+		CreatedAt: harnesses.Start.Add(time.Millisecond), UpdatedAt: harnesses.Start.Add(time.Millisecond), Version: 1, Secrets: first.Secrets,
 	}
-	k.clock.Advance(time.Second)
+	k.Clock.Advance(time.Second)
 	second, another, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Disabled: true})
-	k.must(err)
+	k.Must(err)
 	if second.Enabled || len(second.Events) != 0 || another == secret || second.ID == first.ID {
 		t.Errorf("the second is %+v", second)
 	}
 	got, err := k.service.Get(t.Context(), k.app.ID, first.ID)
-	k.must(err)
+	k.Must(err)
 	if diff := cmp.Diff(want, got) + cmp.Diff(want, first); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	list, err := k.service.List(t.Context(), k.app.ID)
-	k.must(err)
+	k.Must(err)
 	if diff := cmp.Diff([]webhooks.Webhook{first, second}, list); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -97,7 +98,7 @@ func TestCreateOnLoopback(t *testing.T) {
 	k := newConsole(t, func(c *webhooks.Config) { c.AllowLoopback = true })
 	for _, url := range []string{"http://127.0.0.1:9000/hooks", "http://localhost/", "https://[::1]/"} {
 		_, _, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: url})
-		k.must(err)
+		k.Must(err)
 	}
 	_, _, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: "http://192.168.0.1/"})
 	wantInvalid(t, err, "url must not name an address that is not public")
@@ -109,8 +110,8 @@ func TestCreateFixture(t *testing.T) {
 	k := newConsole(t)
 	fixture := webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, ID: "whk_fixture-" + strings.Repeat("1", 52), Secret: strings.Repeat("~!", 128)}
 	w, secret, err := k.service.Create(t.Context(), fixture)
-	k.must(err)
-	signs, err := k.service.SigningSecrets(w, k.clock.Now())
+	k.Must(err)
+	signs, err := k.service.SigningSecrets(w, k.Clock.Now())
 	if w.ID != fixture.ID || secret != fixture.Secret || err != nil || !cmp.Equal(signs, []string{fixture.Secret}) {
 		t.Errorf("created %s with %q, which signs as %q, %v", w.ID, secret, signs, err)
 	}
@@ -155,13 +156,13 @@ func TestUpdate(t *testing.T) {
 		{webhooks.Change{Enabled: &on, Events: &[]string{}}, func(w *webhooks.Webhook) { w.Enabled, w.Events = true, []string{} }},
 		{webhooks.Change{}, func(*webhooks.Webhook) {}},
 	} {
-		k.clock.Advance(time.Minute)
+		k.Clock.Advance(time.Minute)
 		want := before
 		step.want(&want)
-		want.UpdatedAt, want.Version = k.clock.Now(), before.Version+1 // CON-13
+		want.UpdatedAt, want.Version = k.Clock.Now(), before.Version+1 // CON-13
 		got := k.update(before, step.change)
 		stored, err := k.service.Get(t.Context(), k.app.ID, before.ID)
-		k.must(err)
+		k.Must(err)
 		if diff := cmp.Diff(want, got) + cmp.Diff(want, stored); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
@@ -199,7 +200,7 @@ func TestNotFound(t *testing.T) {
 	}
 	notFound("another app's", k.newApp().ID, w.ID)
 	notFound("an absent one", k.app.ID, "whk_absent")
-	k.must(k.service.Delete(t.Context(), k.app.ID, w.ID))
+	k.Must(k.service.Delete(t.Context(), k.app.ID, w.ID))
 	notFound("a deleted one", k.app.ID, w.ID)
 	if list, err := k.service.List(t.Context(), k.app.ID); err != nil || len(list) != 0 {
 		t.Errorf("listed %v, %v", list, err)

@@ -29,11 +29,11 @@ func TestRedeliver(t *testing.T) {
 	w := k.hook(sampled)
 	d := k.failed(w, sampled)
 	k.wantDue(w)
-	k.clock.Advance(time.Hour)
+	k.Clock.Advance(time.Hour)
 	want := d
-	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = webhooks.Queued, 0, 0, "", k.clock.Now(), 1
+	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = webhooks.Queued, 0, 0, "", k.Clock.Now(), 1
 	queued, err := k.redeliver(d)
-	k.must(err)
+	k.Must(err)
 	if diff := cmp.Diff(want, queued) + cmp.Diff(want, k.delivery(d)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -42,7 +42,7 @@ func TestRedeliver(t *testing.T) {
 	// It fails again, and can be sent again, as often as one likes.
 	k.end(queued, webhooks.Failed)
 	_, err = k.redeliver(d)
-	k.must(err)
+	k.Must(err)
 	if _, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, d.ID); err != nil || len(attempts) != 2 {
 		t.Errorf("%d attempts are logged, %v", len(attempts), err)
 	}
@@ -145,7 +145,7 @@ func TestRedeliverOrder(t *testing.T) {
 	other := k.queued(w, sampled)
 	_, err := k.redeliver(other)
 	wantCode(t, err, apierror.DeliveryNotFailed)
-	k.clock.Advance(webhooks.Retention)
+	k.Clock.Advance(webhooks.Retention)
 	for _, old := range []webhooks.Delivery{d, other} {
 		_, err = k.redeliver(old)
 		wantCode(t, err, apierror.DeliveryTooOld)
@@ -159,26 +159,26 @@ func TestRedeliverTooOld(t *testing.T) {
 	k := newConsole(t)
 	w := k.hook(sampled)
 	first, second := k.failed(w, sampled), k.failed(w, sampled)
-	k.clock.Advance(webhooks.Retention - time.Millisecond)
+	k.Clock.Advance(webhooks.Retention - time.Millisecond)
 	_, err := k.redeliver(first)
-	k.must(err)
-	k.clock.Advance(time.Millisecond)
+	k.Must(err)
+	k.Clock.Advance(time.Millisecond)
 	_, err = k.redeliver(second)
 	wantCode(t, err, apierror.DeliveryTooOld)
 	some, err := k.service.RedeliverSome(t.Context(), webhooks.FailedDeliveries{AppID: w.AppID, WebhookID: w.ID}, "")
-	k.must(err)
+	k.Must(err)
 	if len(some.Queued) != 0 || some.Skipped != 1 {
 		t.Errorf("redelivering all of them: %+v", some)
 	}
-	k.clock.Advance(time.Millisecond)
-	k.service.Tidy(t.Context(), k.clock.Now())
+	k.Clock.Advance(time.Millisecond)
+	k.service.Tidy(t.Context(), k.Clock.Now())
 	_, err = k.redeliver(second)
 	wantCode(t, err, apierror.DeliveryTooOld)
 	never := second
-	never.ID = id.New(id.Delivery, k.clock.Now())
+	never.ID = id.New(id.Delivery, k.Clock.Now())
 	_, err = k.redeliver(never)
 	wantNotFound(t, "one that never was", err)
-	k.must(k.service.Delete(t.Context(), w.AppID, w.ID))
+	k.Must(k.service.Delete(t.Context(), w.AppID, w.ID))
 	_, err = k.redeliver(second)
 	wantNotFound(t, "one of a deleted webhook", err)
 }
@@ -191,7 +191,7 @@ func TestRedeliverAppEvent(t *testing.T) {
 	d := k.failed(w, events.AppUninstalled)
 	k.uninstall()
 	_, err := k.redeliver(d)
-	k.must(err)
+	k.Must(err)
 	k.wantDue(w, d.ID)
 }
 
@@ -233,12 +233,12 @@ func TestRedeliverFault(t *testing.T) {
 	w := k.hook(sampled)
 	d := k.failed(w, sampled)
 	for n := 1; ; n++ {
-		k.store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(storetest.FaultError, n)
 		_, err := k.redeliver(d)
-		struck := k.store.Tap.Struck()
-		k.store.Tap.Reset()
+		struck := k.Store.Tap.Struck()
+		k.Store.Tap.Reset()
 		if !struck {
-			k.must(err)
+			k.Must(err)
 			break
 		}
 		if _, refused := errors.AsType[*apierror.Error](err); refused || errors.Is(err, webhooks.ErrNotFound) || !errors.Is(err, storetest.ErrInjected) {

@@ -14,8 +14,8 @@ import (
 // with is a node with other keys.
 func (k *consoleHarness) with(keys ...byte) *webhooks.Service {
 	k.Helper()
-	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(keys...), Clock: k.clock})
-	k.must(err)
+	s, err := webhooks.New(webhooks.Config{Store: k.Store, Keyring: fixture.Keyring(keys...), Clock: k.Clock})
+	k.Must(err)
 	return s
 }
 
@@ -28,7 +28,7 @@ func TestReseal(t *testing.T) {
 	for range 30 {
 		w := k.hook(sampled)
 		_, _, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)
-		k.must(err)
+		k.Must(err)
 		all = append(all, w)
 		if len(all) == 20 {
 			k.app = k.newApp()
@@ -59,9 +59,9 @@ func TestReseal(t *testing.T) {
 		}
 		k.wantSigns(w, want...)
 	}
-	k.store.Tap.Reset()
+	k.Store.Tap.Reset()
 	k.service.Reseal(t.Context())
-	if statements, commits := k.store.Tap.Counts(); statements != 1 || commits != 0 {
+	if statements, commits := k.Store.Tap.Counts(); statements != 1 || commits != 0 {
 		t.Errorf("sealed by the first key already: %d statements, %d commits", statements, commits)
 	}
 }
@@ -73,8 +73,8 @@ func TestResealWithoutItsKey(t *testing.T) {
 	lost := k.hook(sampled)
 	k.service = k.with(3)
 	kept := k.hook(sampled)
-	service, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(2, 3), Logger: slog.New(slog.NewTextHandler(k.log, nil))})
-	k.must(err)
+	service, err := webhooks.New(webhooks.Config{Store: k.Store, Keyring: fixture.Keyring(2, 3), Logger: slog.New(slog.NewTextHandler(k.log, nil))})
+	k.Must(err)
 	service.Reseal(t.Context())
 	if !strings.Contains(k.log.String(), lost.ID) {
 		t.Errorf("the log does not name %s: %s", lost.ID, k.log)
@@ -82,7 +82,7 @@ func TestResealWithoutItsKey(t *testing.T) {
 	k.service = k.with(2)
 	k.signs(kept)
 	got, err := k.service.Get(t.Context(), lost.AppID, lost.ID)
-	k.must(err)
+	k.Must(err)
 	if !slices.Equal(got.Secret, lost.Secret) {
 		t.Error("a secret that cannot be opened was changed")
 	}

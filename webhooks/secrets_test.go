@@ -26,16 +26,16 @@ import (
 func (k *consoleHarness) signs(w webhooks.Webhook) []string {
 	k.Helper()
 	now, err := k.service.Get(k.Context(), w.AppID, w.ID)
-	k.must(err)
-	texts, err := k.service.SigningSecrets(now, k.clock.Now())
-	k.must(err)
+	k.Must(err)
+	texts, err := k.service.SigningSecrets(now, k.Clock.Now())
+	k.Must(err)
 	return texts
 }
 
 func (k *consoleHarness) wantSigns(w webhooks.Webhook, want ...string) {
 	k.Helper()
 	if diff := cmp.Diff(want, k.signs(w)); diff != "" {
-		k.Errorf("what signs at %v (-want +got)\n%s", k.clock.Now(), diff)
+		k.Errorf("what signs at %v (-want +got)\n%s", k.Clock.Now(), diff)
 	}
 }
 
@@ -45,33 +45,33 @@ func TestRotateSecret(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
 	w, first, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL})
-	k.must(err)
+	k.Must(err)
 	k.wantSigns(w, first)
 
 	rotate := func() string {
 		t.Helper()
-		k.clock.Advance(time.Minute)
+		k.Clock.Advance(time.Minute)
 		text, expires, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)
-		k.must(err)
-		if want := k.clock.Now().Add(24 * time.Hour); expires != want || !strings.HasPrefix(text, "whsec_") {
+		k.Must(err)
+		if want := k.Clock.Now().Add(24 * time.Hour); expires != want || !strings.HasPrefix(text, "whsec_") {
 			t.Errorf("%q, expires %v, want %v", text, expires, want)
 		}
 		return text
 	}
 	second := rotate()
 	k.wantSigns(w, second, first)
-	k.clock.Advance(24*time.Hour - time.Millisecond)
+	k.Clock.Advance(24*time.Hour - time.Millisecond)
 	k.wantSigns(w, second, first)
-	k.clock.Advance(time.Millisecond) // exactly at its end it has ended
+	k.Clock.Advance(time.Millisecond) // exactly at its end it has ended
 	k.wantSigns(w, second)
 
 	third := rotate()
 	k.wantSigns(w, third, second)
 	fourth := rotate()
 	k.wantSigns(w, fourth, third)
-	k.clock.Advance(23 * time.Hour)
+	k.Clock.Advance(23 * time.Hour)
 	k.wantSigns(w, fourth, third) // the overlap restarted
-	k.clock.Advance(time.Hour)
+	k.Clock.Advance(time.Hour)
 	k.wantSigns(w, fourth)
 	if all := map[string]bool{first: true, second: true, third: true, fourth: true}; len(all) != 4 {
 		t.Errorf("a secret came twice: %d of 4", len(all))
@@ -118,16 +118,16 @@ func TestSecretsAreSealed(t *testing.T) {
 		return db
 	})
 	w, first, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, ID: "whk_to_be_found"})
-	k.must(err)
+	k.Must(err)
 	second, _, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)
-	k.must(err)
+	k.Must(err)
 	k.wantSigns(w, second, first)
 	files, err := filepath.Glob(filepath.Join(directory, "hooks.db*"))
-	k.must(err)
+	k.Must(err)
 	var stored []byte
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		k.must(err)
+		k.Must(err)
 		stored = append(stored, content...)
 	}
 	if !bytes.Contains(stored, []byte(w.ID)) {
@@ -146,11 +146,11 @@ func TestSecretsNeedTheKey(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
 	w, text, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL})
-	k.must(err)
+	k.Must(err)
 	with := func(keys *keyring.Keyring) ([]string, error) {
-		s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: keys})
-		k.must(err)
-		return s.SigningSecrets(w, k.clock.Now())
+		s, err := webhooks.New(webhooks.Config{Store: k.Store, Keyring: keys})
+		k.Must(err)
+		return s.SigningSecrets(w, k.Clock.Now())
 	}
 	if signs, err := with(fixture.Keyring(2, 1)); err != nil || !cmp.Equal(signs, []string{text}) {
 		t.Errorf("with both keys: %v", err)
@@ -160,7 +160,7 @@ func TestSecretsNeedTheKey(t *testing.T) {
 	}
 	other := w
 	other.ID = "whk_other"
-	if _, err := k.service.SigningSecrets(other, k.clock.Now()); !errors.Is(err, keyring.ErrCorrupted) {
+	if _, err := k.service.SigningSecrets(other, k.Clock.Now()); !errors.Is(err, keyring.ErrCorrupted) {
 		t.Errorf("in another row: %v", err)
 	}
 }
@@ -171,19 +171,19 @@ func TestSecretsNeverShow(t *testing.T) {
 	k := newConsole(t)
 	given := "given-by-a-fixture"
 	w, _, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Secret: given})
-	k.must(err)
+	k.Must(err)
 	var said strings.Builder
 	for n := 1; n <= 4; n++ {
-		k.store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(storetest.FaultError, n)
 		_, _, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Secret: given})
 		fmt.Fprintln(&said, err)
-		k.store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(storetest.FaultError, n)
 		text, _, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)
 		fmt.Fprintln(&said, err)
 		if n == 1 && (err == nil || text != "") {
 			t.Errorf("a rotation that failed returned %q, %v", text, err)
 		}
-		k.store.Tap.Reset()
+		k.Store.Tap.Reset()
 	}
 	_, _, err = k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: "x", Secret: given + " "})
 	fmt.Fprintln(&said, err, k.log)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -18,7 +19,7 @@ import (
 func (k *consoleHarness) sendTest(w webhooks.Webhook) webhooks.Delivery {
 	k.Helper()
 	d, err := k.service.SendTest(k.Context(), w.AppID, w.ID)
-	k.must(err)
+	k.Must(err)
 	return d
 }
 
@@ -31,7 +32,7 @@ func TestSendTest(t *testing.T) {
 	d := k.sendTest(w)
 	want := webhooks.Delivery{
 		ID: d.ID, WebhookID: w.ID, AppID: k.app.ID, EventType: "invoice.paid", BusinessID: "test", Body: d.Body,
-		Status: webhooks.Queued, NextAttemptAt: consoleStart, CreatedAt: consoleStart,
+		Status: webhooks.Queued, NextAttemptAt: harnesses.Start, CreatedAt: harnesses.Start,
 	}
 	if diff := cmp.Diff(want, d) + cmp.Diff(want, k.delivery(d)); diff != "" || !d.IsTest() {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -41,7 +42,7 @@ func TestSendTest(t *testing.T) {
 	data["test"] = true
 	body := map[string]any{
 		"id": d.ID, "eventId": nil, "type": "invoice.paid", "apiVersion": "2026-09-01", "businessId": "test",
-		"created": float64(consoleStart.Unix()), "data": data,
+		"created": float64(harnesses.Start.Unix()), "data": data,
 	}
 	if diff := cmp.Diff(body, members(t, d.Body)); diff != "" {
 		t.Errorf("body (-want +got)\n%s", diff)
@@ -107,9 +108,9 @@ func TestSendTestOfADroppedEvent(t *testing.T) {
 	w := k.hook("invoice.paid", "customer.created")
 	created, _ := events.DefaultCatalog().Lookup("customer.created")
 	catalog, err := events.NewCatalog(created)
-	k.must(err)
-	s, err := webhooks.New(webhooks.Config{Store: k.store, Keyring: fixture.Keyring(1), Catalog: catalog, Clock: k.clock})
-	k.must(err)
+	k.Must(err)
+	s, err := webhooks.New(webhooks.Config{Store: k.Store, Keyring: fixture.Keyring(1), Catalog: catalog, Clock: k.Clock})
+	k.Must(err)
 	d, err := s.SendTest(t.Context(), k.app.ID, w.ID)
 	if err != nil || d.EventType != "customer.created" {
 		t.Errorf("sent %s, %v", d.EventType, err)
@@ -139,7 +140,7 @@ func TestSendTestVersion(t *testing.T) {
 			APIVersion string          `json:"apiVersion"`
 			Data       json.RawMessage `json:"data"`
 		}
-		k.must(json.Unmarshal(k.sendTest(w).Body, &body))
+		k.Must(json.Unmarshal(k.sendTest(w).Body, &body))
 		if body.APIVersion != test.version || string(body.Data) != test.data {
 			t.Errorf("pinned %q: %s %s", test.pinned, body.APIVersion, body.Data)
 		}
@@ -157,12 +158,12 @@ func TestSendTestGates(t *testing.T) {
 			w := k.hook(sampled)
 			failed := k.end(k.sendTest(w), webhooks.Failed)
 			c.shut(k, w)
-			k.clock.Advance(time.Second)
+			k.Clock.Advance(time.Second)
 			fired, err := k.service.SendTest(t.Context(), k.app.ID, w.ID)
 			_, again := k.redeliver(failed)
 			if !c.isForTests {
-				k.must(err)
-				k.must(again)
+				k.Must(err)
+				k.Must(again)
 				k.wantDue(w, failed.ID, fired.ID)
 				return
 			}

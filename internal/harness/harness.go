@@ -60,6 +60,13 @@ func New(t testing.TB, open storetest.Opener, changes ...func(*oauthserver.Confi
 // NoPages are pages that no test may show.
 type NoPages struct{ oauthserver.Pages }
 
+// In returns the harness for a part of the test, such as one run of a fuzz target.
+func (h *Harness) In(t testing.TB) *Harness {
+	part := *h
+	part.TB = t
+	return &part
+}
+
 // Must ends the test if there is an error.
 func (h *Harness) Must(err error) {
 	h.Helper()
