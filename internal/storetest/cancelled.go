@@ -20,7 +20,7 @@ var cancelledCases = []testCase[partnerkit.Store]{
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, o := range Operations() {
-			act := o.Prepare(t, NewScene(t, e))
+			act := NewScene(t, e).Prepare(t, o)[0]
 			if _, err := act.Do(cancelled, e); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s under a cancelled context: %v, want context.Canceled", o.Name, err)
 			}
@@ -42,7 +42,7 @@ var cancelledCases = []testCase[partnerkit.Store]{
 	{"An operation whose context ends is whole", func(t *testing.T, e partnerkit.Store) {
 		for _, o := range Operations() {
 			for range max(2, rounds()/10) {
-				act := o.Prepare(t, NewScene(t, e))
+				act := NewScene(t, e).Prepare(t, o)[0]
 				ctx, cancel := context.WithCancel(t.Context())
 				var err error
 				Race(2, func(i int) {

@@ -4,5 +4,6 @@
 // [Run], [RunSQL] and [RunSending] are those of storage/storetest. [SQLite] and [Postgres]
 // open databases, [NewEnv] a store with a tap below it. [Race] starts goroutines at the same
 // moment, [Tap] counts the statements of an operation and makes the n-th one fail, and
-// [EveryFault] does so for each n.
+// [EveryFault] does so for each n. [Operations] is the table of operations, each of which is
+// prepared in a [Scene]: faults, cancelled contexts and package racetest perform them all.
 package storetest

@@ -9,19 +9,6 @@ import (
 // sqlListingRaceCases need what only sqlstore has.
 var sqlListingRaceCases = []testCase[*Env]{
 	// CON-03.
-	{"Race for the first save", func(t *testing.T, e *Env) {
-		for range rounds() {
-			f := newListing(t, e)
-			won := raceSteps(t, contenders, func(int) error {
-				_, err := e.ChangeListing(t.Context(), f.app.ID, f.first(f.draft(slug())))
-				return err
-			}, errStep)
-			if won != 1 || e.slugs(t, f.app.ID) != 1 {
-				t.Fatalf("%d first saves, %d slugs", won, e.slugs(t, f.app.ID))
-			}
-		}
-	}},
-	// CON-03.
 	{"Race for a slug", func(t *testing.T, e *Env) {
 		apps := make([]*listingFixture, contenders)
 		for i := range apps {

@@ -19,8 +19,10 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// noon is the time of the cases.
-var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+// Noon is the time of the cases.
+var Noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+var noon = Noon
 
 var allScopes = identity.MustScopes("invoices:read", "invoices:write", "events:read")
 

@@ -21,8 +21,14 @@ type Operation struct {
 	Name string
 	// Of is the consumer of the store. Operations of one consumer race with each other.
 	Of string
-	// IsAlone keeps the operation out of races: it changes more than its scene.
+	// IsAlone keeps the operation out of races: it changes more than its scene, or belongs to
+	// none.
 	IsAlone bool
+	// Needs are what the scene needs, for operations on the tokens of a connection.
+	Needs []Need
+	// Answers are the valid answers; the first is that of an operation in whose way nothing
+	// stands. Without them that answer is Done, and Do itself returns errors for invalid ones.
+	Answers []Answer
 	// Prepare creates what the operation needs in a scene, which it may share with others.
 	Prepare func(t testing.TB, s *Scene) Act
 }
@@ -30,11 +36,12 @@ type Operation struct {
 // Act is an operation that has been prepared in a scene.
 type Act struct {
 	// Do performs the operation on a store, which may be another connection to the database
-	// of the scene. It returns one of the answers of the operation, which is Done if no
-	// other operation of the scene came first, or an error.
+	// of the scene. It returns one of the answers of the operation, or an error.
 	Do func(ctx context.Context, on partnerkit.Store) (Answer, error)
 	// Check fails t unless the operation has happened completely, or not at all.
 	Check func(t testing.TB, happened bool)
+
+	want Answer
 }
 
 // Answer is what an operation returned to its caller.
@@ -59,12 +66,12 @@ func answered(err error, refusals ...error) (Answer, error) {
 // alone performs the operation where nothing stands in its way.
 func (a Act) alone(ctx context.Context, on partnerkit.Store) error {
 	got, err := a.Do(ctx, on)
-	return outcome(err, got == Done)
+	return outcome(err, got == a.want)
 }
 
 // Operations is the table of operations.
 func Operations() []Operation {
-	return slices.Concat(dataOperations, oauthOperations, keyOperations, consoleOperations)
+	return slices.Concat(dataOperations, oauthOperations, tokenOperations, keyOperations, consoleOperations)
 }
 
 // tableFaultCases are the operations of the table under a fault at each of their statements
@@ -74,7 +81,7 @@ func tableFaultCases() (cases []testCase[*Env]) {
 		cases = append(cases, testCase[*Env]{o.Name + " under faults", func(t *testing.T, e *Env) {
 			var act Act
 			EveryFault(t, e.Tap, Faulty{
-				Prepare: func(t *testing.T) { act = o.Prepare(t, NewScene(t, e)) },
+				Prepare: func(t *testing.T) { act = NewScene(t, e).Prepare(t, o)[0] },
 				Act:     func(ctx context.Context) error { return act.alone(ctx, e) },
 				Check:   func(t *testing.T, happened bool) { act.Check(t, happened) },
 			})
@@ -87,6 +94,9 @@ func tableFaultCases() (cases []testCase[*Env]) {
 // operations use is created by the first.
 type Scene struct {
 	*oauthFixture
+	// Connection is set if operations on tokens have been prepared.
+	Connection *Connection
+
 	name     string // part of every id that Digest shows
 	prepared int
 	listed   *listingFixture
@@ -104,9 +114,24 @@ func NewScene(t testing.TB, e partnerkit.Store) *Scene {
 // Prepare prepares operations, each of which has ids of its own.
 func (s *Scene) Prepare(t testing.TB, operations ...Operation) (acts []Act) {
 	t.Helper()
+	needs, onTokens := map[Need]bool{}, false
+	for _, o := range operations {
+		onTokens = onTokens || o.Of == ofOAuth && !o.IsAlone
+		for _, need := range o.Needs {
+			needs[need] = true
+		}
+	}
+	if onTokens {
+		s.connect(t, len(operations), needs)
+	}
 	for i, o := range operations {
 		s.prepared = i
-		acts = append(acts, o.Prepare(t, s))
+		act := o.Prepare(t, s)
+		act.want = Done
+		if len(o.Answers) > 0 {
+			act.want = o.Answers[0]
+		}
+		acts = append(acts, act)
 	}
 	return acts
 }

@@ -14,19 +14,9 @@ import (
 
 const ofOAuth = "oauthserver"
 
-// issues is an operation that issues tokens, which are live if it has happened.
-func (s *Scene) issues(m oauthserver.NewTokens, issue func(ctx context.Context, on partnerkit.Store) (oauthserver.IssueResult, error)) Act {
-	return Act{
-		Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-			return answered(issuedBy(issue(ctx, on)))
-		},
-		Check: func(t testing.TB, happened bool) { s.wantLive(t, m, happened) },
-	}
-}
-
-// oauthOperations are the operations of the OAuth server.
+// oauthOperations are operations of the OAuth server that need no connection.
 var oauthOperations = []Operation{
-	{Name: "AZ-17 Hold", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
+	{Name: "AZ-17 Hold", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		first, last := s.request(allScopes), s.request(allScopes)
 		first.ID = id.New(id.Authorization, noon.Add(-time.Second))
 		must(t, s.HoldRequest(t.Context(), first))
@@ -44,7 +34,7 @@ var oauthOperations = []Operation{
 			},
 		}
 	}},
-	{Name: "Approve", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
+	{Name: "Approve", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		approval := s.approval(s.hold(t, allScopes).ID, noon)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
@@ -60,83 +50,17 @@ var oauthOperations = []Operation{
 			},
 		}
 	}},
-	{Name: "Redeem", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
-		code, m := s.code(t), newTokens(noon)
-		return s.issues(m, func(ctx context.Context, on partnerkit.Store) (oauthserver.IssueResult, error) {
-			return on.RedeemCode(ctx, code, m)
-		})
-	}},
-	{Name: "CODE-04 Spend a code", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
-		code, digest := s.codeAndDigest(t, allScopes)
-		return Act{
-			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				spent, err := on.Revoke(ctx, oauthserver.Revocation{CodeID: code.ID, Now: noon})
-				return answered(outcome(err, spent))
-			},
-			Check: func(t testing.TB, happened bool) {
-				if got := get[oauthserver.Code](t)(s.Code(t.Context(), digest)); got.Used != happened {
-					t.Errorf("happened %v, and the code is used: %v", happened, got.Used)
-				}
-			},
-		}
-	}},
-	// REF-07: never a half-rotated family.
-	{Name: "Refresh", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
-		before, after := s.issued(t), newTokens(noon)
-		token := s.refreshToken(t, before)
-		return Act{
-			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(issuedBy(on.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, after)))
-			},
-			Check: func(t testing.TB, happened bool) {
-				s.wantLive(t, before, !happened)
-				s.wantLive(t, after, happened)
-			},
-		}
-	}},
-	{Name: "Burn", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
-		first, live := s.issued(t), newTokens(noon)
-		must(t, issuedBy(s.RotateRefresh(t.Context(), oauthserver.Rotation{Token: s.refreshToken(t, first)}, live)))
-		used, after := s.refreshToken(t, first), newTokens(noon)
-		return Act{
-			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				result, err := on.RotateRefresh(ctx, oauthserver.Rotation{Token: used}, after)
-				return answered(outcome(err, result.Outcome == oauthserver.Lost))
-			},
-			Check: func(t testing.TB, happened bool) {
-				s.wantLive(t, live, !happened)
-				s.wantLive(t, after, false)
-			},
-		}
-	}},
-	{Name: "Collect", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
-		device, m := s.device(t, true), newTokens(noon)
-		return s.issues(m, func(ctx context.Context, on partnerkit.Store) (oauthserver.IssueResult, error) {
-			return on.CollectDevice(ctx, device, m)
-		})
-	}},
-	{Name: "Exchange", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
+	{Name: "Exchange for a refresh token", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		s.code(t) // installs
 		x, m := s.exchange(), newTokens(noon)
-		return s.issues(m, func(ctx context.Context, on partnerkit.Store) (oauthserver.IssueResult, error) {
-			return on.ExchangeSession(ctx, x, m)
-		})
-	}},
-	{Name: "Uninstall", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
-		m := s.issued(t)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(s.endOn(ctx, on, oauthserver.InstallationRemoved))
+				return answered(issuedBy(on.ExchangeSession(ctx, x, m)))
 			},
-			Check: func(t testing.TB, happened bool) {
-				s.wantLive(t, m, !happened)
-				if (s.recorded(t, events.AppUninstalled) == 1) != happened {
-					t.Errorf("happened %v, and the event does not say so", happened)
-				}
-			},
+			Check: func(t testing.TB, happened bool) { s.wantLive(t, m, happened) },
 		}
 	}},
-	{Name: "Register an app", Of: ofOAuth, Prepare: func(t testing.TB, s *Scene) Act {
+	{Name: "Register an app", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		digest := secret.New(secret.RegistrationToken).Digest()
 		must(t, s.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_1", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
 		app := oauthserver.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginRegistered, Scopes: allScopes, CreatedAt: noon}

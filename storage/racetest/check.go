@@ -54,8 +54,8 @@ func (v *findings) add(format string, args ...any) {
 // check checks the end of a run: the rows, read with plain SQL, and the store's own view of
 // every token.
 func (sc *scenario) check(ctx context.Context, s *sqlstore.Store, all []result) (findings, error) {
-	if sc.scene != nil {
-		return sc.checkScene(ctx, s, all)
+	if sc.Connection == nil {
+		return sc.checkRows(ctx, s, all)
 	}
 	var v findings
 	rows, err := sc.readFacts(ctx, s)
@@ -85,7 +85,7 @@ func (sc *scenario) vocabulary(v *findings, all []result) {
 		if c.isStruck && c.answer == fault {
 			continue
 		}
-		if c.err != nil || !slices.Contains(c.operation.answers, c.answer) {
+		if c.err != nil || !c.operation.mayAnswer(c.answer) {
 			v.add("vocabulary: %s answered %q, %v", c.operation.name, c.answer, c.err)
 		}
 	}
@@ -135,7 +135,7 @@ func (sc *scenario) halfStates(v *findings, rows facts, all []result) {
 		if c.isStruck && c.answer == fault {
 			continue
 		}
-		if _, exists := rows.find(sc.prepared[contender].tokens.AccessID); exists != (c.answer == issued) {
+		if _, exists := rows.find(sc.Connection.Issues[contender].Tokens.AccessID); exists != (c.answer == issued) {
 			v.add("half-state: %s answered %q, and its token is there: %v", c.operation.name, c.answer, exists)
 		}
 	}
@@ -166,7 +166,7 @@ func (sc *scenario) countEnds(v *findings, rows facts, all []result) {
 // once.
 func (sc *scenario) winners(v *findings, rows facts, all []result) {
 	won := map[string]int{}
-	code, _ := rows.find(sc.freshCode.id)
+	code, _ := rows.find(sc.Connection.FreshCode.ID)
 	isSpent := code.state == "used" && code.family == ""
 	if isSpent {
 		won["fresh code"]++
@@ -181,7 +181,7 @@ func (sc *scenario) winners(v *findings, rows facts, all []result) {
 		v.add("one winner: %d used the code up without tokens, and its row says so: %v", spenders, isSpent)
 	}
 	for contender, c := range all {
-		_, exists := rows.find(sc.prepared[contender].tokens.AccessID)
+		_, exists := rows.find(sc.Connection.Issues[contender].Tokens.AccessID)
 		switch {
 		case exists:
 			won[c.operation.artifact()]++
@@ -195,12 +195,12 @@ func (sc *scenario) winners(v *findings, rows facts, all []result) {
 		}
 	}
 	taken := map[string]bool{
-		"fresh code":      rows.is(sc.freshCode.id, "used"),
-		"session token":   rows.is(sc.session, "used"),
-		"pending device":  rows.is(sc.pending.id, string(oauthserver.DeviceCollected)),
-		"approved device": rows.is(sc.approved.id, string(oauthserver.DeviceCollected)),
+		"fresh code":      rows.is(sc.Connection.FreshCode.ID, "used"),
+		"session token":   rows.is(sc.Connection.Session, "used"),
+		"pending device":  rows.is(sc.Connection.Pending.ID, string(oauthserver.DeviceCollected)),
+		"approved device": rows.is(sc.Connection.Approved.ID, string(oauthserver.DeviceCollected)),
 	}
-	if won["refresh token"] == 1 && !rows.is(sc.current.RefreshID, "used") {
+	if won["refresh token"] == 1 && !rows.is(sc.Connection.Current.RefreshID, "used") {
 		v.add("half-state: the refresh token that gave tokens is not used up")
 	}
 	for what, is := range taken {

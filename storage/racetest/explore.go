@@ -3,6 +3,7 @@ package racetest
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func Explore(t testing.TB, db Database, names ...string) Report {
 		t.Fatal(err)
 	}
 	var report Report
-	if err := e.all(t.Context(), operations, &report); err != nil {
+	if _, err := e.all(t.Context(), operations, math.MaxInt, &report); err != nil {
 		t.Fatal(err)
 	}
 	return report
@@ -63,19 +64,22 @@ func named(names []string) ([]operation, error) {
 }
 
 // all searches depth first: each run repeats the schedule before it up to the last choice
-// with an untried alternative.
-func (e *explorer) all(ctx context.Context, operations []operation, report *Report) error {
-	return everySchedule(func(choose func([]int) int) ([]choice, error) {
+// with an untried alternative. It stops after limit schedules, and reports whether it has
+// tried all.
+func (e *explorer) all(ctx context.Context, operations []operation, limit int, report *Report) (isComplete bool, err error) {
+	isComplete = true
+	err = everySchedule(func(choose func([]int) int) ([]choice, error) {
 		v, trace, err := e.run(ctx, plan{operations: operations, choose: choose, wholeOperations: e.isSerial()})
 		if err != nil {
 			return trace, failed(operations, trace, err)
 		}
 		err = e.compare(ctx, operations, v, trace, report)
-		if len(report.Violations) > enough {
-			trace = nil // end the search
+		if len(report.Violations) > enough || report.Schedules >= limit && next(trace) != nil {
+			trace, isComplete = nil, false // end the search
 		}
 		return trace, err
 	})
+	return isComplete, err
 }
 
 // everySchedule calls run with every possible schedule.

@@ -137,7 +137,7 @@ type moment struct {
 
 // run creates a scenario, races the operations in it, and checks the result.
 func (e *explorer) run(ctx context.Context, p plan) (findings, []choice, error) {
-	sc, err := e.scenario(ctx, p.operations)
+	sc, err := e.scenario(p.operations)
 	if err != nil {
 		return findings{}, nil, fmt.Errorf("create a scenario: %w", err)
 	}
@@ -159,7 +159,7 @@ func (e *explorer) run(ctx context.Context, p plan) (findings, []choice, error) 
 		e.nodes[i].gate.race = r
 		contend = append(contend, func() {
 			if !slices.Contains(p.skip, i) {
-				all[i] = e.nodes[i].contend(ctx, call{sc: sc, prepared: sc.prepared[i], others: p.operations, contender: i}, a)
+				all[i] = e.nodes[i].contend(ctx, sc, i, a)
 			}
 		})
 	}
@@ -190,25 +190,11 @@ func (e *explorer) run(ctx context.Context, p plan) (findings, []choice, error) 
 	return v, trace, err
 }
 
-func (e *explorer) scenario(ctx context.Context, operations []operation) (*scenario, error) {
-	if operations[0].group != onTokens {
-		return e.newScene(operations)
-	}
-	needs := map[need]bool{}
-	for _, a := range operations {
-		for _, n := range a.needs {
-			needs[n] = true
-		}
-	}
-	return newScenario(ctx, e.store, len(operations), needs)
-}
-
 // contend performs the operation once.
-func (l *node) contend(ctx context.Context, c call, a operation) result {
+func (l *node) contend(ctx context.Context, sc *scenario, contender int, a operation) result {
 	ctx, cancel := l.tap.Cancellable(context.WithValue(ctx, contending{}, l))
 	defer cancel()
-	c.Store = l.store
-	got, err := a.do(ctx, c)
+	got, err := sc.do(ctx, contender, l.store)
 	return result{operation: a, answer: got, err: err, isStruck: l.tap.Struck() || l.killed}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -38,16 +39,16 @@ var tables = []struct{ kind, sql string }{
 
 // readFacts reads every row of the scenario with one statement.
 func (sc *scenario) readFacts(ctx context.Context, s *sqlstore.Store) (facts, error) {
-	ids := map[string][]string{"app": {sc.app.ID}, "session": {sc.session}, "code": {sc.usedCode.id, sc.freshCode.id}, "device": {sc.pending.id, sc.approved.id}}
-	add := func(l prepared) {
-		for kind, value := range map[string]string{"installation": l.installation, "grant": l.grant, "event": l.event,
-			"family": l.tokens.FamilyID, "access": l.tokens.AccessID, "refresh": l.tokens.RefreshID} {
+	ids := map[string][]string{"app": {sc.Connection.AppID}, "session": {sc.Connection.Session}, "code": {sc.Connection.UsedCode.ID, sc.Connection.FreshCode.ID}, "device": {sc.Connection.Pending.ID, sc.Connection.Approved.ID}}
+	add := func(l storetest.Issue) {
+		for kind, value := range map[string]string{"installation": l.Installation, "grant": l.Grant, "event": l.Event,
+			"family": l.Tokens.FamilyID, "access": l.Tokens.AccessID, "refresh": l.Tokens.RefreshID} {
 			ids[kind] = append(ids[kind], value)
 		}
 	}
-	add(prepared{tokens: sc.old, installation: sc.connected.Installation.ID, grant: sc.connected.Grant.ID})
-	add(prepared{tokens: sc.current})
-	for _, l := range sc.prepared {
+	add(storetest.Issue{Tokens: sc.Connection.Old, Installation: sc.Connection.Connected.Installation.ID, Grant: sc.Connection.Connected.Grant.ID})
+	add(storetest.Issue{Tokens: sc.Connection.Current})
+	for _, l := range sc.Connection.Issues {
 		add(l)
 	}
 	var parts []string
@@ -125,7 +126,7 @@ func (all facts) describe(sc *scenario) string {
 }
 
 func (sc *scenario) name(id string) string {
-	if name, ok := sc.names[id]; ok {
+	if name, ok := sc.Connection.Names[id]; ok {
 		return name
 	}
 	return id

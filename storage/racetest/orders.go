@@ -3,6 +3,7 @@ package racetest
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -15,7 +16,8 @@ var orders = []stage{
 	{
 		what: "Pairs of operations, every order", unit: "orders", groups: allGroups, size: 2, sample: 20,
 		explore: func(ctx context.Context, e *explorer, operations []operation, _ *rand.Rand, report *Report) error {
-			return e.all(ctx, operations, report)
+			_, err := e.all(ctx, operations, math.MaxInt, report)
+			return err
 		},
 	},
 	{what: "Pairs with a fault at every statement", unit: "faults", groups: allGroups, size: 2, sample: 2, explore: faultsEverywhere},
@@ -124,7 +126,7 @@ func (e *explorer) afterCrash(ctx context.Context, operations []operation, order
 	}
 	for _, i := range order {
 		if !isOver(i) {
-			got, err := operations[i].do(ctx, call{Store: store, sc: at.scenario, prepared: at.scenario.prepared[i], others: operations, contender: i})
+			got, err := at.scenario.do(ctx, i, store)
 			all[i] = result{operation: operations[i], answer: got, err: err}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -21,7 +22,7 @@ func (sc *scenario) liveTokens(ctx context.Context, s partnerkit.Store, v *findi
 		if err != nil {
 			return nil, err
 		}
-		if live[m.AccessID] = token.IsLive(noon); live[m.AccessID] != rows.isLive(access) {
+		if live[m.AccessID] = token.IsLive(storetest.Noon); live[m.AccessID] != rows.isLive(access) {
 			v.add("the store takes %s: %v, and its rows say otherwise", sc.name(m.AccessID), live[m.AccessID])
 		}
 		row, ok := rows.find(m.RefreshID)
@@ -41,19 +42,19 @@ func (sc *scenario) liveTokens(ctx context.Context, s partnerkit.Store, v *findi
 }
 
 func (sc *scenario) tokens() []oauthserver.NewTokens {
-	all := []oauthserver.NewTokens{sc.old}
-	if sc.current.AccessID != sc.old.AccessID {
-		all = append(all, sc.current)
+	all := []oauthserver.NewTokens{sc.Connection.Old}
+	if sc.Connection.Current.AccessID != sc.Connection.Old.AccessID {
+		all = append(all, sc.Connection.Current)
 	}
-	for _, l := range sc.prepared {
-		all = append(all, l.tokens)
+	for _, l := range sc.Connection.Issues {
+		all = append(all, l.Tokens)
 	}
 	return all
 }
 
 // ended returns a function that reports whether a token was ended by this result.
 func (sc *scenario) ended(c result, rows facts) func(token fact) bool {
-	first := sc.connected
+	first := sc.Connection.Connected
 	family := func(id string) func(fact) bool { return func(t fact) bool { return id != "" && t.family == id } }
 	switch c.operation.name + ": " + string(c.answer) {
 	case suspend + ": done", deactivate + ": done":
@@ -63,18 +64,18 @@ func (sc *scenario) ended(c result, rows facts) func(token fact) bool {
 	case revokeConsent + ": done":
 		return func(t fact) bool { return t.grant == first.Grant.ID }
 	case refresh + ": used", replay + ": used", revoke + ": done":
-		return family(sc.old.FamilyID)
+		return family(sc.Connection.Old.FamilyID)
 	case redeem + ": used":
-		code, _ := rows.find(sc.freshCode.id)
+		code, _ := rows.find(sc.Connection.FreshCode.ID)
 		return family(code.family)
 	case burn + ": used":
-		code, _ := rows.find(sc.usedCode.id)
-		if sc.freshCode.id != "" {
-			code, _ = rows.find(sc.freshCode.id)
+		code, _ := rows.find(sc.Connection.UsedCode.ID)
+		if sc.Connection.FreshCode.ID != "" {
+			code, _ = rows.find(sc.Connection.FreshCode.ID)
 		}
 		return family(code.family)
 	case revokeOne + ": done":
-		return func(t fact) bool { return t.id == sc.current.AccessID }
+		return func(t fact) bool { return t.id == sc.Connection.Current.AccessID }
 	}
 	return func(fact) bool { return false }
 }
@@ -101,7 +102,7 @@ func (sc *scenario) survivors(v *findings, rows facts, live map[string]bool, all
 // lastRefresh tries to use each refresh token that is unused and dead according to its
 // rows. It changes the scenario, so it runs last.
 func (sc *scenario) lastRefresh(ctx context.Context, s partnerkit.Store, v *findings) error {
-	if sc.scene != nil {
+	if sc.Connection == nil {
 		return nil
 	}
 	for _, m := range sc.tokens() {
@@ -117,7 +118,7 @@ func (sc *scenario) lastRefresh(ctx context.Context, s partnerkit.Store, v *find
 		if err != nil {
 			return err
 		}
-		got, err := s.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, sc.prepare("afterwards").tokens)
+		got, err := s.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, sc.Connection.NewIssue("afterwards").Tokens)
 		if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
 			return err
 		}

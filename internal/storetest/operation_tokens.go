@@ -1,0 +1,335 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// Answers of the operations of OAuth, beside Done.
+const (
+	Issued      Answer = "issued"
+	Used        Answer = "used"    // a code or refresh token was used before: its token family ends
+	Revoked     Answer = "revoked" // the token family had ended, or the business revoked access
+	Dead        Answer = "dead"    // used up, or its consent, installation or app has ended
+	ClientDead  Answer = "client dead"
+	Absent      Answer = "absent" // nothing to end
+	Deactivated Answer = "deactivated"
+	NotOpen     Answer = "not open" // decided already
+	Pending     Answer = "pending"
+	SlowDown    Answer = "slow down"
+	Denied      Answer = "denied"
+)
+
+// onTokens is an operation of OAuth on the tokens of a connection. Like the server, it looks
+// the artifact up first and then calls the store.
+type onTokens struct {
+	*Scene
+	Issue
+}
+
+// tokens adapts an operation and its check.
+func tokens(do func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error), check func(o onTokens, t testing.TB, happened bool)) func(testing.TB, *Scene) Act {
+	return func(_ testing.TB, s *Scene) Act {
+		o := onTokens{s, s.Connection.Issues[s.prepared]}
+		return Act{
+			Do:    func(ctx context.Context, on partnerkit.Store) (Answer, error) { return do(o, ctx, on) },
+			Check: func(t testing.TB, happened bool) { check(o, t, happened) },
+		}
+	}
+}
+
+var issueAnswers = []Answer{Issued, Dead, ClientDead}
+
+// tokenOperations issue and end tokens. Redeem, poll and collect present a code; burn
+// presents a used code, replay a used refresh token, and spend a code with a wrong
+// redirect_uri.
+var tokenOperations = []Operation{
+	{Name: "redeem code", Of: ofOAuth, Needs: []Need{needFreshCode}, Answers: append(issueAnswers, Used), Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.present(ctx, on, o.Connection.FreshCode)
+		}, onTokens.issues)},
+	// REF-07: never a half-rotated family.
+	{Name: "refresh", Of: ofOAuth, Answers: append(issueAnswers, Used, Revoked), Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.rotate(ctx, on, o.Connection.Current)
+		},
+		func(o onTokens, t testing.TB, happened bool) {
+			o.ends(t, happened)
+			o.issues(t, happened)
+		})},
+	{Name: "replay", Of: ofOAuth, Needs: []Need{needRotated}, Answers: []Answer{Used, Revoked}, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.rotate(ctx, on, o.Connection.Old)
+		},
+		func(o onTokens, t testing.TB, happened bool) {
+			o.ends(t, happened)
+			o.issues(t, false)
+		})},
+	{Name: "burn", Of: ofOAuth, Answers: []Answer{Used, Issued, Dead, ClientDead}, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			if o.Connection.FreshCode.ID != "" { // the code that the other one presents
+				return o.present(ctx, on, o.Connection.FreshCode)
+			}
+			return o.present(ctx, on, o.Connection.UsedCode)
+		}, onTokens.ends)},
+	{Name: "spend code", Of: ofOAuth, Needs: []Need{needFreshCode}, Answers: []Answer{Done, Used}, Prepare: tokens(onTokens.spend,
+		func(o onTokens, t testing.TB, happened bool) { // CODE-04
+			if got := get[oauthserver.Code](t)(o.Code(t.Context(), o.Connection.FreshCode.Digest)); got.Used != happened {
+				t.Errorf("happened %v, and the code is used: %v", happened, got.Used)
+			}
+		})},
+	{Name: "revoke", Of: ofOAuth, Prepare: tokens(onTokens.endFamily, onTokens.ends)},
+	{Name: "revoke access token", Of: ofOAuth, Prepare: tokens(onTokens.endToken,
+		func(o onTokens, t testing.TB, happened bool) {
+			if o.isLive(t, o.Connection.Current) == happened || !o.canRefresh(t, o.Connection.Current) {
+				t.Errorf("happened %v, and the access token is live: %v", happened, o.isLive(t, o.Connection.Current))
+			}
+		})},
+	{Name: "uninstall", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(endWith(oauthserver.InstallationRemoved), onTokens.uninstalls)},
+	{Name: "revoke access", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(endWith(oauthserver.InstallationRevoked), onTokens.uninstalls)},
+	{Name: "revoke consent", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return ending(on.EndGrant(ctx, oauthserver.EndGrant{AppID: o.app.ID, BusinessID: o.business, UserID: o.user, Now: noon}))
+		}, onTokens.ends)},
+	{Name: "suspend app", Of: ofOAuth, Answers: []Answer{Done, Deactivated}, Prepare: tokens(becomes(oauthserver.AppSuspended), onTokens.ends)},
+	{Name: "deactivate app", Of: ofOAuth, Prepare: tokens(becomes(oauthserver.AppDeactivated), onTokens.ends)},
+	{Name: "approve device", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen, ClientDead}, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.decide(ctx, on, o.approvalOf(o.Connection.Pending.ID, o.Issue))
+		}, decides(oauthserver.DeviceApproved))},
+	{Name: "deny device", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen}, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.decide(ctx, on, oauthserver.Decision{RequestID: o.Connection.Pending.ID, Now: noon, IsDenied: true})
+		}, decides(oauthserver.DeviceDenied))},
+	{Name: "poll device", Of: ofOAuth, Needs: []Need{needPending}, Answers: append([]Answer{Pending, SlowDown, Denied}, issueAnswers...), Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.poll(ctx, on, o.Connection.Pending)
+		},
+		func(o onTokens, t testing.TB, happened bool) {
+			e, ok := o.Store.(*Env)
+			if !ok {
+				return
+			}
+			if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_device_code WHERE id = $1 AND polled_at IS NOT NULL", o.Connection.Pending.ID); (n == 1) != happened {
+				t.Errorf("happened %v, and %d codes were polled", happened, n)
+			}
+		})},
+	{Name: "collect device", Of: ofOAuth, Needs: []Need{needApproved}, Answers: issueAnswers, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			return o.poll(ctx, on, o.Connection.Approved)
+		}, onTokens.issues)},
+	{Name: "exchange", Of: ofOAuth, Answers: issueAnswers, Prepare: tokens(onTokens.exchangeSession,
+		func(o onTokens, t testing.TB, happened bool) {
+			if o.isLive(t, o.Tokens) != happened {
+				t.Errorf("happened %v, and the access token is live: %v", happened, !happened)
+			}
+		})},
+}
+
+// issues checks an operation that issues tokens.
+func (o onTokens) issues(t testing.TB, happened bool) { t.Helper(); o.wantLive(t, o.Tokens, happened) }
+
+// ends checks an operation that ends the tokens of the connection.
+func (o onTokens) ends(t testing.TB, happened bool) {
+	t.Helper()
+	o.wantLive(t, o.Connection.Current, !happened)
+}
+
+func (o onTokens) uninstalls(t testing.TB, happened bool) {
+	t.Helper()
+	o.ends(t, happened)
+	if (o.recorded(t, events.AppUninstalled) == 1) != happened {
+		t.Errorf("happened %v, and the event does not say so", happened)
+	}
+}
+
+func decides(status oauthserver.DeviceStatus) func(o onTokens, t testing.TB, happened bool) {
+	return func(o onTokens, t testing.TB, happened bool) {
+		t.Helper()
+		device := get[oauthserver.DeviceCode](t)(o.Device(t.Context(), oauthserver.DeviceQuery{Digest: o.Connection.Pending.Digest}))
+		if (device.Status == status) != happened || !happened && device.Status != oauthserver.DevicePending {
+			t.Errorf("happened %v, and the device is %q", happened, device.Status)
+		}
+	}
+}
+
+// answerOf translates the result of issuing tokens as the server does.
+func answerOf(m oauthserver.IssueResult, err error, lost, ended Answer) (Answer, error) {
+	if err != nil {
+		return "", err
+	}
+	switch m.Outcome {
+	case oauthserver.Issued:
+		return Issued, nil
+	case oauthserver.Lost:
+		return lost, nil
+	case oauthserver.Revoked:
+		return ended, nil
+	case oauthserver.Dead:
+		return Dead, nil
+	case oauthserver.ClientDead:
+		return ClientDead, nil
+	}
+	return "", errors.New("an outcome that is none: " + string(m.Outcome))
+}
+
+func ending(err error) (Answer, error) {
+	switch {
+	case err == nil:
+		return Done, nil
+	case errors.Is(err, oauthserver.ErrNotFound):
+		return Absent, nil
+	case errors.Is(err, oauthserver.ErrDeactivated):
+		return Deactivated, nil
+	}
+	return "", err
+}
+
+func becomes(status oauthserver.AppStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+	return func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+		return ending(fixture.SetAppStatus(ctx, on, o.app.ID, status))
+	}
+}
+
+func (o onTokens) present(ctx context.Context, on partnerkit.Store, what Artifact) (Answer, error) {
+	code, err := on.Code(ctx, what.Digest)
+	if err != nil {
+		return "", err
+	}
+	if code.Used {
+		if _, err := on.Revoke(ctx, oauthserver.Revocation{FamilyID: code.FamilyID, Now: noon}); err != nil {
+			return "", err
+		}
+		return Used, nil
+	}
+	got, err := on.RedeemCode(ctx, code, o.Tokens)
+	return answerOf(got, err, Used, Dead)
+}
+
+func (o onTokens) spend(ctx context.Context, on partnerkit.Store) (Answer, error) {
+	code, err := on.Code(ctx, o.Connection.FreshCode.Digest)
+	if err != nil {
+		return "", err
+	}
+	if code.Used {
+		return Used, nil
+	}
+	spent, err := on.Revoke(ctx, oauthserver.Revocation{CodeID: code.ID, Now: noon})
+	switch {
+	case err != nil:
+		return "", err
+	case !spent:
+		return Used, nil
+	}
+	return Done, nil
+}
+
+func (o onTokens) rotate(ctx context.Context, on partnerkit.Store, m oauthserver.NewTokens) (Answer, error) {
+	token, err := on.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
+	if err != nil {
+		return "", err
+	}
+	if token.FamilyEnded || token.InstallationStatus == oauthserver.InstallationRevoked {
+		return Revoked, nil
+	}
+	got, err := on.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, o.Tokens)
+	return answerOf(got, err, Used, Revoked)
+}
+
+func (o onTokens) endFamily(ctx context.Context, on partnerkit.Store) (Answer, error) {
+	token, err := on.RefreshToken(ctx, o.Connection.Current.RefreshID, o.Connection.Current.RefreshDigest)
+	if err != nil {
+		return "", err
+	}
+	_, err = on.Revoke(ctx, oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
+	return ending(err)
+}
+
+func (o onTokens) endToken(ctx context.Context, on partnerkit.Store) (Answer, error) {
+	token, err := on.AccessToken(ctx, o.Connection.Current.AccessID, o.Connection.Current.AccessDigest)
+	if err != nil {
+		return "", err
+	}
+	_, err = on.Revoke(ctx, oauthserver.Revocation{AccessTokenID: token.ID, Now: noon})
+	return ending(err)
+}
+
+func endWith(status oauthserver.InstallationStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+	return func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+		_, err := on.EndInstallation(ctx, oauthserver.EndInstallation{
+			AppID: o.app.ID, BusinessID: o.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
+			Record: func(oauthserver.Installation) []events.Event { return o.eventOf(events.AppUninstalled, o.Issue) },
+		})
+		return ending(err)
+	}
+}
+
+// decide reads the device and decides if nothing has been decided yet.
+func (o onTokens) decide(ctx context.Context, on partnerkit.Store, d oauthserver.Decision) (Answer, error) {
+	device, err := on.Device(ctx, oauthserver.DeviceQuery{UserCode: o.Connection.userCode})
+	if err != nil {
+		return "", err
+	}
+	if device.Status != oauthserver.DevicePending {
+		return NotOpen, nil
+	}
+	got, err := on.DecideDevice(ctx, d)
+	switch {
+	case err != nil:
+		return "", err
+	case got.Outcome == oauthserver.ApprovalDone:
+		return Done, nil
+	case got.Outcome == oauthserver.ApprovalNotOpen:
+		return NotOpen, nil
+	case got.Outcome == oauthserver.ApprovalAppDead:
+		return ClientDead, nil
+	}
+	return "", errors.New("an outcome that is none: " + string(got.Outcome))
+}
+
+func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) (Answer, error) {
+	device, err := on.Device(ctx, oauthserver.DeviceQuery{Digest: what.Digest})
+	if err != nil {
+		return "", err
+	}
+	if device.Status == oauthserver.DevicePending {
+		inTime, err := on.PollDevice(ctx, device.ID, noon, oauthserver.DeviceInterval)
+		if err != nil {
+			return "", err
+		}
+		if inTime {
+			return Pending, nil
+		}
+		if device, err = on.Device(ctx, oauthserver.DeviceQuery{Digest: what.Digest}); err != nil { // decided since the first read?
+			return "", err
+		}
+	}
+	switch {
+	case device.Status == oauthserver.DeviceDenied:
+		return Denied, nil
+	case device.Status == oauthserver.DevicePending:
+		return SlowDown, nil
+	case device.Status == oauthserver.DeviceApproved && device.AppStatus != oauthserver.AppActive:
+		return ClientDead, nil
+	case device.Status == oauthserver.DeviceCollected, !device.IsAlive():
+		return Dead, nil
+	}
+	got, err := on.CollectDevice(ctx, device, o.Tokens)
+	return answerOf(got, err, Dead, Dead)
+}
+
+func (o onTokens) exchangeSession(ctx context.Context, on partnerkit.Store) (Answer, error) {
+	m := o.Tokens
+	m.FamilyID, m.RefreshID = "", "" // the app gets a new session token instead
+	got, err := on.ExchangeSession(ctx, oauthserver.Exchange{
+		TokenID: o.Connection.Session, ExpiresAt: noon.Add(oauthserver.SessionTokenLifetime), AppID: o.app.ID,
+		BusinessID: o.business, UserID: o.user, InstallationID: o.Connection.Connected.Installation.ID,
+	}, m)
+	return answerOf(got, err, Dead, Dead)
+}
