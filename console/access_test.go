@@ -88,7 +88,7 @@ func (d *harness) world(pattern string) func(pattern string) string {
 	if strings.Contains(pattern, "{functionId}") { // an organization has no checks for one a call
 		function = d.ann("POST "+path+"/functions", bodies["POST /developer/apps/{appId}/functions"]).want(http.StatusCreated).text("id")
 	}
-	d.calls.Count(analytics.Call{AppID: appID, At: d.clock.Now(), Status: http.StatusOK, RequestID: "request-1"})
+	d.Calls.Count(analytics.Call{AppID: appID, At: d.clock.Now(), Status: http.StatusOK, RequestID: "request-1"})
 	token := ""
 	if strings.Contains(pattern, "{tokenId}") { // an organization has no room for one a call
 		_, token = d.newToken(ann, `{"name": "deploy"}`)

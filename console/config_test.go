@@ -10,7 +10,7 @@ import (
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
-	valid := console.Config{Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls}
+	valid := console.Config{Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.Hooks, Analytics: d.Calls}
 	if _, err := console.New(valid); err != nil {
 		t.Fatal(err)
 	}

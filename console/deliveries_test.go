@@ -57,7 +57,7 @@ func (d *harness) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := d.hooks.Run(ctx); err != nil {
+		if err := d.Hooks.Run(ctx); err != nil {
 			d.Errorf("Run = %v", err)
 		}
 	})
@@ -178,10 +178,10 @@ func TestRedeliveryRefusals_RDL03(t *testing.T) {
 	hookID := d.ann("POST "+path+"/webhooks", `{"url": "`+endpoint.URL+`", "events": ["invoice.paid"]}`).want(http.StatusCreated).text("id")
 	hook := path + "/webhooks/" + hookID
 	d.connect(appID, "biz_1")
-	recorded, err := d.events.Record(t.Context(), d.store, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: map[string]any{"id": "inv_1"}})
+	recorded, err := d.Events.Record(t.Context(), d.store, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: map[string]any{"id": "inv_1"}})
 	d.must(err)
 	d.run()
-	d.must(d.hooks.Settle(t.Context()))
+	d.must(d.Hooks.Settle(t.Context()))
 	listed := d.ann("GET " + hook + "/deliveries").data()
 	if len(listed) != 1 || listed[0]["eventId"] != recorded[0].ID {
 		t.Fatalf("listed %v", listed)

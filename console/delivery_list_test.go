@@ -21,8 +21,8 @@ import (
 // settle waits until all that is due has been attempted and recorded.
 func (d *harness) settle() {
 	d.Helper()
-	d.must(d.hooks.Settle(d.Context()))
-	d.must(d.hooks.AwaitResponses(d.Context(), time.Minute))
+	d.must(d.Hooks.Settle(d.Context()))
+	d.must(d.Hooks.AwaitResponses(d.Context(), time.Minute))
 }
 
 // exhaust has all attempts fail of deliveries that have been attempted once.
@@ -37,7 +37,7 @@ func (d *harness) exhaust() {
 // deliver records an event and attempts its deliveries once. It returns the event's id.
 func (d *harness) deliver(event, business string) string {
 	d.Helper()
-	recorded, err := d.events.Record(d.Context(), d.store, events.Draft{Type: event, BusinessID: business, Data: map[string]any{"id": "inv_1"}})
+	recorded, err := d.Events.Record(d.Context(), d.store, events.Draft{Type: event, BusinessID: business, Data: map[string]any{"id": "inv_1"}})
 	d.must(err)
 	d.settle()
 	d.must(d.clock.Advance(time.Second)) // by which deliveries are sorted
@@ -316,7 +316,7 @@ func TestDisabledWebhook_DLV11(t *testing.T) {
 		cfg.Webhooks = hooks
 	})
 	d.must(err)
-	d.hooks = hooks
+	d.Hooks = hooks
 	d.run()
 	endpoint := newReceiver(t, refuse)
 	path, hook, appID := d.newWebhook(endpoint.URL, "biz_1")

@@ -12,21 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/console/jscheck"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/consoletest"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partnertest"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 const (
@@ -34,25 +30,22 @@ const (
 	appOrigin = "https://app.example.com"
 )
 
-// What the people of the tests are called. Ann and Ben are of one organization, Ben of
-// another one too, Eve of a third, Zoe of none.
+// The people of the tests.
 const (
-	ann = "usr_ann"
-	ben = "usr_ben"
-	eve = "usr_eve"
-	zoe = "usr_zoe"
+	ann = consoletest.Ann
+	ben = consoletest.Ben
+	eve = consoletest.Eve
+	zoe = consoletest.Zoe
 )
 
 // harness is a console over a real store and the real features.
 type harness struct {
 	testing.TB
-	store   *storetest.Env
-	clock   *clock.Offset
-	people  *people
-	oauth   *oauthserver.Server
-	hooks   *webhooks.Service
-	calls   *analytics.Counter
-	events  *events.Log
+	store  *storetest.Env
+	clock  *clock.Offset
+	people *people
+	oauth  *oauthserver.Server
+	consoletest.Features
 	console *console.Console
 	logged  *logtest.Buffer
 }
@@ -67,24 +60,14 @@ func newHarnessOn(t testing.TB, open storetest.Opener, oauth oauthserver.Config,
 	d := &harness{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(logtest.Buffer)}
 	d.store = storetest.NewEnv(t, open)
 	var err error
-	ring := fixture.Keyring(1)
-	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = d.store, d.people, ring, pages.New()
+	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = d.store, d.people, fixture.Keyring(1), pages.New()
 	oauth.APIURL, oauth.AppURL, oauth.Clock = apiOrigin, appOrigin, d.clock
 	d.oauth, err = oauthserver.New(oauth)
 	d.must(err)
-	d.hooks, err = webhooks.New(webhooks.Config{Store: d.store, Keyring: ring, CurrentVersion: "2026-09-01", Clock: d.clock, Options: webhooks.Options{AllowLoopback: true}})
-	d.must(err)
-	d.calls, err = analytics.New(analytics.Config{Store: d.store, Clock: d.clock})
-	d.must(err)
-	d.events, err = events.New(events.Config{Store: d.store, Clock: d.clock})
-	d.must(err)
-	data, err := appdata.New(appdata.Config{Store: d.store, Records: books{}, Clock: d.clock})
-	d.must(err)
 	cfg := console.Config{
-		Store: d.store, Host: d.people, OAuth: d.oauth, Webhooks: d.hooks, Analytics: d.calls, AppData: data,
-		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{apiOrigin, appOrigin},
-		FunctionChecker: console.FunctionCheckerFunc(jscheck.Check), Clock: d.clock, Logger: slog.New(slog.NewTextHandler(d.logged, nil)),
+		Host: d.people, OAuth: d.oauth, Origins: []string{apiOrigin, appOrigin}, Clock: d.clock, Logger: slog.New(slog.NewTextHandler(d.logged, nil)),
 	}
+	d.Features = consoletest.Add(t, d.store, &cfg)
 	for _, change := range changes {
 		change(&cfg)
 	}
@@ -106,14 +89,7 @@ type people struct {
 	sessions, memberships atomic.Int64
 }
 
-func newPeople() *people {
-	p := &people{Host: partnertest.NewHost()}
-	p.AddOrganization(ann, console.Organization{ID: "org_1", Name: "One"})
-	p.AddOrganization(ben, console.Organization{ID: "org_1", Name: "One"})
-	p.AddOrganization(ben, console.Organization{ID: "org_2", Name: "Two"})
-	p.AddOrganization(eve, console.Organization{ID: "org_3", Name: "Three"})
-	return p
-}
+func newPeople() *people { return &people{Host: consoletest.NewHost()} }
 
 func (p *people) Session(r *http.Request) (identity.Session, bool, error) {
 	p.sessions.Add(1)
@@ -124,9 +100,6 @@ func (p *people) Organizations(ctx context.Context, userID string) ([]console.Or
 	p.memberships.Add(1)
 	return p.Host.Organizations(ctx, userID)
 }
-
-// books is the host's records, of which the console asks nothing.
-type books struct{ appdata.Records }
 
 // call is a request to the console: "POST /developer/apps".
 type call struct {

@@ -32,7 +32,7 @@ func TestInstallations_CON11(t *testing.T) {
 	used, err := d.store.Installations(t.Context(), oauthserver.InstallationQuery{AppID: appID, BusinessID: "biz_1"})
 	d.must(err)
 	at := d.clock.Now().Add(-time.Second)
-	d.calls.Count(analytics.Call{AppID: appID, InstallationID: used[0].ID, BusinessID: "biz_1", At: at, Method: "GET", Status: 200})
+	d.Calls.Count(analytics.Call{AppID: appID, InstallationID: used[0].ID, BusinessID: "biz_1", At: at, Method: "GET", Status: 200})
 
 	all := d.ann("GET " + path + "/installations").want(http.StatusOK)
 	var got []string
@@ -70,7 +70,7 @@ func textsOf(list any) (texts []string) {
 func TestSecretUse_CON11(t *testing.T) {
 	t.Parallel()
 	var d *harness
-	d = newHarnessOn(t, storetest.SQLite, oauthserver.Config{SecretUsed: func(useID string, at time.Time) { d.calls.Use(useID, at) }})
+	d = newHarnessOn(t, storetest.SQLite, oauthserver.Config{SecretUsed: func(useID string, at time.Time) { d.Calls.Use(useID, at) }})
 	path, appID := d.newApp(confidentialApp)
 	app, err := d.store.App(t.Context(), appID)
 	d.must(err)
@@ -118,7 +118,7 @@ func TestLimitUses_CON11(t *testing.T) {
 		d.must(err)
 		_, err = memory.Check(t.Context(), now, ratelimit.Request{Counters: of.Counters(&call)})
 		d.must(err)
-		d.calls.Count(analytics.Call{AppID: appID, BusinessID: business, At: now, Method: "GET", Route: call.Pattern, Status: 200})
+		d.Calls.Count(analytics.Call{AppID: appID, BusinessID: business, At: now, Method: "GET", Route: call.Pattern, Status: 200})
 	}
 	for query, want := range map[string][]string{
 		"":                  {"app <nil> <nil> 4/10000", "token <nil> <nil> 0/600", "business biz_1 <nil> 3/5", "business biz_2 <nil> 1/5"},

@@ -22,10 +22,10 @@ func TestAnalytics_CON02_AN01(t *testing.T) {
 		path, appID := d.newApp(confidentialApp)
 		now := d.clock.Now()
 		yesterday := now.AddDate(0, 0, -1)
-		d.calls.Count(analytics.Call{AppID: appID, At: now, Status: 200, Took: time.Millisecond})
-		d.calls.Count(analytics.Call{AppID: appID, At: now, Status: 429, RateLimited: true, Took: time.Millisecond})
-		d.calls.Count(analytics.Call{AppID: appID, At: yesterday, Status: 404, Took: time.Millisecond})
-		d.calls.Count(analytics.Call{AppID: "app_other", At: now, Status: 200, Took: time.Millisecond})
+		d.Calls.Count(analytics.Call{AppID: appID, At: now, Status: 200, Took: time.Millisecond})
+		d.Calls.Count(analytics.Call{AppID: appID, At: now, Status: 429, RateLimited: true, Took: time.Millisecond})
+		d.Calls.Count(analytics.Call{AppID: appID, At: yesterday, Status: 404, Took: time.Millisecond})
+		d.Calls.Count(analytics.Call{AppID: "app_other", At: now, Status: 200, Took: time.Millisecond})
 		day := func(at time.Time, calls, errors, limited float64) map[string]any {
 			return map[string]any{"date": at.Format(time.DateOnly), "calls": calls, "errors": errors, "rateLimited": limited}
 		}

@@ -23,9 +23,9 @@ func TestRequests_CON10(t *testing.T) {
 	for _, kind := range []secret.Kind{secret.AccessToken, secret.RefreshToken, secret.AuthorizationCode, secret.DeviceCode, secret.ClientSecret, secret.RegistrationToken, secret.ConsoleToken, secret.Session, secret.WebhookSecret} {
 		leaked += " " + secret.New(kind).Reveal()
 	}
-	d.calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now.Add(-2 * time.Second), Took: 1500 * time.Microsecond, Method: "GET", Route: "GET /invoices/{id}", Status: 200})
-	d.calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_2", At: now.Add(-time.Second), Method: "POST", Route: "POST /invoices", Status: 400, RequestID: "request/2", Code: leaked, Error: []byte(`{"message":"` + leaked + `"}`)})
-	d.calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now, Method: "GET", Status: 401, HasDeadToken: true, Error: []byte(`{"code":"OLD"}`)})
+	d.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now.Add(-2 * time.Second), Took: 1500 * time.Microsecond, Method: "GET", Route: "GET /invoices/{id}", Status: 200})
+	d.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_2", At: now.Add(-time.Second), Method: "POST", Route: "POST /invoices", Status: 400, RequestID: "request/2", Code: leaked, Error: []byte(`{"message":"` + leaked + `"}`)})
+	d.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now, Method: "GET", Status: 401, HasDeadToken: true, Error: []byte(`{"code":"OLD"}`)})
 	at := func(ago time.Duration) string { return now.Add(ago).UTC().Format("2006-01-02T15:04:05.000Z") }
 	list := func(query string) []string {
 		var routes []string
@@ -86,10 +86,10 @@ func TestGroups_AN01(t *testing.T) {
 	path, appID := d.newApp(confidentialApp)
 	now := d.clock.Now()
 	for range 2 {
-		d.calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now, Method: "GET", Route: "GET /invoices", Status: 200})
+		d.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now, Method: "GET", Route: "GET /invoices", Status: 200})
 	}
-	d.calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_2", At: now, Method: "GET", Route: "GET /customers", Status: 429, RateLimited: true})
-	d.calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_2", At: now, Method: "GET", Route: "GET /customers", Status: 401, HasDeadToken: true})
+	d.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_2", At: now, Method: "GET", Route: "GET /customers", Status: 429, RateLimited: true})
+	d.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_2", At: now, Method: "GET", Route: "GET /customers", Status: 401, HasDeadToken: true})
 	for by, keys := range map[string][2]string{"route": {"GET /invoices", "GET /customers"}, "status": {"200", "429"}, "business": {"biz_1", "biz_2"}} {
 		got := d.ann("GET " + path + "/analytics?days=2&by=" + by).want(http.StatusOK)
 		want := []any{

@@ -23,17 +23,17 @@ func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app 
 	o = newHarness(t, append(changes, func(cfg *pages.Config) {
 		cfg.MoveClock = func(_ context.Context, by time.Duration) error { o.clock.Advance(by); return nil }
 		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error {
-			_, err := o.events.Record(ctx, o.store, event)
+			_, err := o.Events.Record(ctx, o.store, event)
 			return err
 		}
 	})...)
 	app = o.newApp()
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid")
-	delivery, err := o.hooks.SendTest(t.Context(), app.ID, hook.ID)
+	delivery, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
 	o.must(err)
 	secrets, err := o.console.Secrets(t.Context(), o.actor(ann), app.ID)
 	o.must(err)
-	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, RequestID: "request-1"})
+	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, RequestID: "request-1"})
 	known := map[string]string{"{appId}": app.ID, "{webhookId}": hook.ID, "{deliveryId}": delivery.ID, "{secretId}": secrets[0].ID, "{requestId}": "request-1"}
 	return o, app, func(path string) string {
 		return parameter.ReplaceAllStringFunc(path, func(name string) string {

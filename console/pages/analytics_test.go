@@ -89,7 +89,7 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 			if i < failed {
 				status = http.StatusTooManyRequests
 			}
-			o.calls.Count(analytics.Call{AppID: app.ID, At: at, Status: status, RateLimited: i < limited, Took: time.Millisecond})
+			o.Calls.Count(analytics.Call{AppID: app.ID, At: at, Status: status, RateLimited: i < limited, Took: time.Millisecond})
 		}
 	}
 	const day = 24 * time.Hour
@@ -168,9 +168,9 @@ func TestChartScale_AN02(t *testing.T) {
 	for calls, want := range map[int]string{1: "0 1", 4: "0 1 2 3 4", 5: "0 2 4 6", 11: "0 5 10 15", 2001: "0 1,000 2,000 3,000", 41_000: "0 20k 40k 60k"} {
 		app := o.newApp()
 		for range calls - 1 {
-			o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: time.Millisecond})
+			o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: time.Millisecond})
 		}
-		o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusNotFound, Took: time.Millisecond})
+		o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusNotFound, Took: time.Millisecond})
 		chart := o.get("/apps/" + app.ID + "/analytics").charts()[0]
 		var got []string
 		for _, text := range chart.Texts[:len(chart.Lines)] {

@@ -67,10 +67,10 @@ func TestDelivery_RDL01(t *testing.T) {
 	o.run()
 	app := o.newApp()
 	hook := o.newWebhook(app, r.URL, events.AppInstalled)
-	recorded, err := o.events.Record(t.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: map[string]any{"a": 1}})
+	recorded, err := o.Events.Record(t.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: map[string]any{"a": 1}})
 	o.must(err)
 	o.settle()
-	deliveries, err := o.hooks.Deliveries(t.Context(), app.ID, hook.ID)
+	deliveries, err := o.Hooks.Deliveries(t.Context(), app.ID, hook.ID)
 	o.must(err)
 	own := "/apps/" + app.ID + "/webhooks/" + hook.ID
 	at := own + "/deliveries/" + deliveries[0].ID
@@ -84,7 +84,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	}
 	o.get(own).shows("Retrying app.installed", "1 500 answered with status 500 next attempt in 1 minute")
 	o.get("/apps/"+app.ID+"/webhooks").shows("Failing", "1 of 1 failed or retrying") // DLV-11
-	unchanged, err := o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: new(true)})
+	unchanged, err := o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: new(true)})
 	if o.must(err); unchanged.Health.Failures != 1 {
 		t.Errorf("DLV-11: a change returns %+v", unchanged.Health)
 	}
@@ -124,7 +124,7 @@ func TestRedeliverRefused_RDL03(t *testing.T) {
 	o, r := newHarness(t), newReceiver(t)
 	app := o.newApp()
 	hook := o.newWebhook(app, r.URL)
-	d, err := o.hooks.SendTest(t.Context(), app.ID, hook.ID)
+	d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
 	o.must(err)
 	at := "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + d.ID
 	o.get(at).shows("Queued", "None yet.", "Next attempt now")
@@ -138,14 +138,14 @@ func TestRedeliverRefused_RDL03(t *testing.T) {
 	}
 	o.get(at).shows("Failed", "not sent: the webhook is switched off", "It was never sent.")
 	off := false
-	_, err = o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &off})
+	_, err = o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &off})
 	o.must(err)
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the webhook is switched off").shows("Failed")
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the app is suspended or deactivated")
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
 	on := true
-	_, err = o.hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &on})
+	_, err = o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &on})
 	o.must(err)
 	o.clock.Advance(webhooks.Retention)
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the delivery is older than 30 days")
@@ -163,7 +163,7 @@ func TestSendTest_TST01(t *testing.T) {
 	sent := o.post(own + "/test").want(http.StatusSeeOther)
 	o.did(app, "webhook.tested", "app.created")
 	o.settle()
-	deliveries, err := o.hooks.Deliveries(t.Context(), app.ID, hook.ID)
+	deliveries, err := o.Hooks.Deliveries(t.Context(), app.ID, hook.ID)
 	o.must(err)
 	at := own + "/deliveries/" + deliveries[0].ID
 	page := sent.wantTo(at+"?done=test-queued").shows("The test is queued.", "customer.created test Delivered", `"test": true`, "200 Attempt 1").lacks("X-Webhook-Event-Id")

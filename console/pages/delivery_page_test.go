@@ -31,10 +31,10 @@ func (o *harness) retriedAt(at string, data any) (oauthserver.App, string) {
 	o.run()
 	app := o.newApp()
 	hook := o.newWebhook(app, at, events.AppInstalled)
-	_, err := o.events.Record(o.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: data})
+	_, err := o.Events.Record(o.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: data})
 	o.must(err)
 	o.settle()
-	deliveries, err := o.hooks.Deliveries(o.Context(), app.ID, hook.ID)
+	deliveries, err := o.Hooks.Deliveries(o.Context(), app.ID, hook.ID)
 	o.must(err)
 	return app, "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + deliveries[0].ID
 }
@@ -104,7 +104,7 @@ func TestCurl(t *testing.T) {
 	_, sent := r.last()
 	o.clock.Advance(time.Hour)
 	o.settle()
-	rotated, _, err := o.hooks.RotateSecret(t.Context(), app.ID, strings.Split(at, "/")[4])
+	rotated, _, err := o.Hooks.RotateSecret(t.Context(), app.ID, strings.Split(at, "/")[4])
 	o.must(err)
 
 	found := regexp.MustCompile(`(?s)<pre tabindex="0">(curl .*?)</pre>`).FindStringSubmatch(o.get(at).Body)
@@ -173,7 +173,7 @@ func TestCurlRuns(t *testing.T) {
 				test.data = map[string]any{}
 			}
 			app, at := o.retriedAt(r.URL+test.path, test.data)
-			rotated, _, err := o.hooks.RotateSecret(t.Context(), app.ID, strings.Split(at, "/")[4])
+			rotated, _, err := o.Hooks.RotateSecret(t.Context(), app.ID, strings.Split(at, "/")[4])
 			o.must(err)
 			var commands []string
 			for _, text := range o.get(at).values("data-copy") {

@@ -176,7 +176,7 @@ func TestWithoutAppData(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	app := o.newApp()
-	bare, err := console.New(console.Config{Store: o.store, Host: o.host, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, Clock: o.clock})
+	bare, err := console.New(console.Config{Store: o.store, Host: o.host, OAuth: o.oauth, Webhooks: o.Hooks, Analytics: o.Calls, Clock: o.clock})
 	o.must(err)
 	o.pages, err = pages.New(pages.Config{Console: bare, SignIn: o.host.SignIn})
 	o.must(err)

@@ -14,13 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/console/jscheck"
 	"github.com/partnerkit/partnerkit/console/pages"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/consoletest"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/storetest"
@@ -33,25 +30,22 @@ import (
 
 const appOrigin = "https://app.example.com"
 
-// What the people of the tests are called: Ann is of one organization, Ben of that and
-// another one, Eve of a third, Zoe of none.
+// The people of the tests.
 const (
-	ann = "usr_ann"
-	ben = "usr_ben"
-	eve = "usr_eve"
-	zoe = "usr_zoe"
+	ann = consoletest.Ann
+	ben = consoletest.Ben
+	eve = consoletest.Eve
+	zoe = consoletest.Zoe
 )
 
 // harness is the pages of a console over a real store and the real features.
 type harness struct {
 	testing.TB
-	store   *storetest.Env
-	clock   *clock.Manual
-	host    *partnertest.Host
-	oauth   *oauthserver.Server
-	hooks   *webhooks.Service
-	calls   *analytics.Counter
-	events  *events.Log
+	store *storetest.Env
+	clock *clock.Manual
+	host  *partnertest.Host
+	oauth *oauthserver.Server
+	consoletest.Features
 	console *console.Console
 	pages   *pages.Pages
 	limiter *ratelimit.Memory
@@ -62,29 +56,20 @@ type harness struct {
 func newHarness(t testing.TB, changes ...func(*pages.Config)) *harness {
 	t.Helper()
 	o := &harness{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(logtest.Buffer)}
-	o.store, o.host = storetest.NewEnv(t, storetest.SQLite), newHost()
+	o.store, o.host = storetest.NewEnv(t, storetest.SQLite), consoletest.NewHost()
 	var err error
-	ring := fixture.Keyring(1)
 	logger := slog.New(slog.NewTextHandler(o.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	o.oauth, err = oauthserver.New(oauthserver.Config{
-		Store: o.store, Host: o.host, Keyring: ring, Pages: consent.New(), APIURL: "https://api.example.com", AppURL: appOrigin, Clock: o.clock, Logger: logger,
+		Store: o.store, Host: o.host, Keyring: fixture.Keyring(1), Pages: consent.New(), APIURL: "https://api.example.com", AppURL: appOrigin, Clock: o.clock, Logger: logger,
 	})
-	o.must(err)
-	o.hooks, err = webhooks.New(webhooks.Config{Store: o.store, Keyring: ring, CurrentVersion: "2026-09-01", Clock: o.clock, Logger: logger, Options: webhooks.Options{AllowLoopback: true}})
-	o.must(err)
-	o.calls, err = analytics.New(analytics.Config{Store: o.store, Clock: o.clock})
-	o.must(err)
-	o.events, err = events.New(events.Config{Store: o.store, Clock: o.clock})
-	o.must(err)
-	data, err := appdata.New(appdata.Config{Store: o.store, Records: books{}, Clock: o.clock})
 	o.must(err)
 	o.limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{})
 	o.must(err)
-	o.console, err = console.New(console.Config{
-		Store: o.store, Host: o.host, OAuth: o.oauth, Webhooks: o.hooks, Analytics: o.calls, AppData: data,
-		Versions: []string{"2026-01-15", "2026-09-01"}, Origins: []string{appOrigin}, Clock: o.clock, Logger: logger,
-		FunctionChecker: console.FunctionCheckerFunc(jscheck.Check), Limiter: o.limiter, UserName: userName,
-	})
+	consoles := console.Config{
+		Host: o.host, OAuth: o.oauth, Origins: []string{appOrigin}, Clock: o.clock, Logger: logger, Limiter: o.limiter, UserName: userName,
+	}
+	o.Features = consoletest.Add(t, o.store, &consoles)
+	o.console, err = console.New(consoles)
 	o.must(err)
 	cfg := pages.Config{Console: o.console, SignIn: o.host.SignIn, Prefix: "/developer", Clock: o.clock, Logger: logger}
 	for _, change := range changes {
@@ -112,28 +97,16 @@ func (o *harness) must(err error) {
 func (o *harness) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { _ = o.hooks.Run(ctx) })
+	running.Go(func() { _ = o.Hooks.Run(ctx) })
 	o.Cleanup(func() { stop(); running.Wait() })
 }
 
 // settle waits until all that is due has been attempted.
 func (o *harness) settle() {
 	o.Helper()
-	o.must(o.hooks.Settle(o.Context()))
-	o.must(o.hooks.AwaitResponses(o.Context(), time.Minute))
+	o.must(o.Hooks.Settle(o.Context()))
+	o.must(o.Hooks.AwaitResponses(o.Context(), time.Minute))
 }
-
-func newHost() *partnertest.Host {
-	h := partnertest.NewHost()
-	h.AddOrganization(ann, console.Organization{ID: "org_1", Name: "One"})
-	h.AddOrganization(ben, console.Organization{ID: "org_1", Name: "One"})
-	h.AddOrganization(ben, console.Organization{ID: "org_2", Name: "Two"})
-	h.AddOrganization(eve, console.Organization{ID: "org_3", Name: "Three"})
-	return h
-}
-
-// books is the host's records, of which the console asks nothing.
-type books struct{ appdata.Records }
 
 // actor is a person, to call the console for.
 func (o *harness) actor(userID string) console.Actor {
@@ -162,7 +135,7 @@ func (o *harness) newApp(changes ...func(*console.NewApp)) oauthserver.App {
 // newWebhook is one of an app.
 func (o *harness) newWebhook(app oauthserver.App, at string, names ...string) webhooks.Webhook {
 	o.Helper()
-	hook, _, err := o.hooks.Create(o.Context(), webhooks.NewWebhook{AppID: app.ID, URL: at, Events: names})
+	hook, _, err := o.Hooks.Create(o.Context(), webhooks.NewWebhook{AppID: app.ID, URL: at, Events: names})
 	o.must(err)
 	return hook
 }

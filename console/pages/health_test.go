@@ -27,7 +27,7 @@ func TestHealth_DLV11(t *testing.T) {
 	try := func(status int) {
 		t.Helper()
 		r.responseWith(status)
-		_, err := o.hooks.SendTest(t.Context(), app.ID, hook.ID)
+		_, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
 		o.must(err)
 		o.settle()
 	}
@@ -84,7 +84,7 @@ func TestChosenTest_TST03(t *testing.T) {
 	for chosen, want := range map[string]string{"customer.created": "customer.created", "": "invoice.paid"} {
 		o.clock.Advance(time.Second)
 		o.post(own+"/test", "event", chosen).want(http.StatusSeeOther)
-		deliveries, err := o.hooks.Deliveries(t.Context(), app.ID, hook.ID)
+		deliveries, err := o.Hooks.Deliveries(t.Context(), app.ID, hook.ID)
 		o.must(err)
 		if deliveries[0].EventType != want || !deliveries[0].IsTest() {
 			t.Errorf("chosen %q: %+v", chosen, deliveries[0])

@@ -30,7 +30,7 @@ func TestInstallationsPage_CON11(t *testing.T) {
 	used := o.connect(app, "biz_used")
 	o.connect(app, "biz_gone")
 	o.must(o.oauth.RevokeAccess(t.Context(), app.ID, "biz_gone", "usr_owner"))
-	o.calls.Count(analytics.Call{AppID: app.ID, InstallationID: used, BusinessID: "biz_used", At: o.clock.Now().Add(-time.Hour), Method: "GET", Status: 200})
+	o.Calls.Count(analytics.Call{AppID: app.ID, InstallationID: used, BusinessID: "biz_used", At: o.clock.Now().Add(-time.Hour), Method: "GET", Status: 200})
 	o.get("/apps/"+app.ID+"/installations").want(http.StatusOK).shows(
 		"biz_gone", "Access revoked", "never", "biz_used", "Connected", app.Scopes.Names()[0], "1 Sep 2026, 11:00:00 UTC")
 }
@@ -49,7 +49,7 @@ func TestLimitsPage_CON11(t *testing.T) {
 		_, err := o.limiter.Check(t.Context(), o.clock.Now(), ratelimit.Request{Counters: of.Counters(&call)})
 		o.must(err)
 	}
-	o.calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_1", At: o.clock.Now(), Method: "GET", Status: 200})
+	o.Calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_1", At: o.clock.Now(), Method: "GET", Status: 200})
 	o.get("/apps/"+app.ID+"/limits").want(http.StatusOK).shows("290 of 10000", "biz_1", "290 of 300", "Almost used up")
 	o.get("/apps/"+app.ID+"/limits?business=biz_2").want(http.StatusOK).shows("Business biz_2", "0 of 300", "Show all businesses").lacks("biz_1")
 }
@@ -62,6 +62,6 @@ func TestSecretsPage_CON11(t *testing.T) {
 	o.get("/apps/"+app.ID+"/secrets").shows("Last use", "never")
 	secrets, err := o.store.ClientSecrets(t.Context(), app.ID)
 	o.must(err)
-	o.calls.Use(secrets[0].UseID(), o.clock.Now().Add(-2*time.Hour))
+	o.Calls.Use(secrets[0].UseID(), o.clock.Now().Add(-2*time.Hour))
 	o.get("/apps/" + app.ID + "/secrets").shows("1 Sep 2026, 10:00:00 UTC").lacks("never")
 }

@@ -41,11 +41,11 @@ func TestOverview_CON02_AN01(t *testing.T) {
 		lacks("<script>alert")
 	o.newWebhook(app, "https://partner.example/hook")
 	for range 1234 {
-		o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: time.Millisecond})
+		o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: time.Millisecond})
 	}
-	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusNotFound, Took: time.Millisecond})
-	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusTooManyRequests, RateLimited: true, Took: time.Millisecond})
-	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -7), Status: http.StatusOK, Took: time.Millisecond})
+	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusNotFound, Took: time.Millisecond})
+	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusTooManyRequests, RateLimited: true, Took: time.Millisecond})
+	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -7), Status: http.StatusOK, Took: time.Millisecond})
 	o.get(path).shows("Calls, last 7 days 1,236", "Errors 2", "Rate-limited 1", "Webhooks 1")
 	o.refuses(app, []string{""}, nil)
 }

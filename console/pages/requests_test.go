@@ -16,9 +16,9 @@ import (
 func (o *harness) logCalls(app oauthserver.App, many int) {
 	now := o.clock.Now()
 	for range many {
-		o.calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_1", At: now.Add(-time.Second), Took: 12 * time.Millisecond, Method: "GET", Route: "GET /invoices/{id}", Status: 200})
+		o.Calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_1", At: now.Add(-time.Second), Took: 12 * time.Millisecond, Method: "GET", Route: "GET /invoices/{id}", Status: 200})
 	}
-	o.calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_2", At: now, Method: "POST", Route: "POST /invoices", Status: 400, RequestID: "req-7", Error: []byte(`{"code":"VALIDATION_FAILED","message":"<i>"}`)})
+	o.Calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_2", At: now, Method: "POST", Route: "POST /invoices", Status: 400, RequestID: "req-7", Error: []byte(`{"code":"VALIDATION_FAILED","message":"<i>"}`)})
 }
 
 // pageAfter is the address of the next page.
@@ -72,7 +72,7 @@ func TestRequestPage_CON10(t *testing.T) {
 	o := newHarness(t)
 	app := o.newApp()
 	at := "/apps/" + app.ID + "/requests"
-	o.calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Method: "GET", Status: 403, RequestID: "a/b?c", Error: []byte("<b>\u202e</b>\x00\x1b")})
+	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Method: "GET", Status: 403, RequestID: "a/b?c", Error: []byte("<b>\u202e</b>\x00\x1b")})
 	o.logCalls(app, 1)
 	for _, path := range o.get(at).values("href") {
 		if strings.HasPrefix(path, o.prefix+at+"/") {
