@@ -41,7 +41,7 @@ var cancelledCases = []testCase[partnerkit.Store]{
 	}},
 	{"An operation whose context ends is whole", func(t *testing.T, e partnerkit.Store) {
 		for _, o := range Operations() {
-			for range max(2, rounds()/10) {
+			for range min(20, max(2, rounds()/10)) {
 				act := NewScene(t, e).Prepare(t, o)[0]
 				ctx, cancel := context.WithCancel(t.Context())
 				var err error

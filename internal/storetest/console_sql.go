@@ -4,25 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // sqlConsoleCases need what only sqlstore has.
 var sqlConsoleCases = []testCase[*Env]{
-	{"Audit entries under faults", func(t *testing.T, e *Env) {
-		var entry audit.Entry
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { entry = auditEntry(id.New(id.App, noon), noon) },
-			Act:     func(ctx context.Context) error { return e.RecordAudit(ctx, entry) },
-			Check: func(t *testing.T, happened bool) {
-				if n := len(get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: entry.AppID, Limit: 2}))); (n == 1) != happened {
-					t.Errorf("happened %v: %d entries", happened, n)
-				}
-			},
-		})
-	}},
 	// CON-07: what people decide about an app is in its log, or did not happen.
 	{"Decisions and their audit entries happen together", func(t *testing.T, e *Env) {
 		decisions := map[string]func(*oauthFixture) func(context.Context) error{

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -96,36 +95,5 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); got.UserID != oauthserver.ErasedUser || got.RevokedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
-	}},
-}
-
-// sqlConsoleTokenCases need what only sqlstore has.
-var sqlConsoleTokenCases = []testCase[*Env]{
-	{"Console tokens under faults", func(t *testing.T, e *Env) {
-		var token console.Token
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(*testing.T) { token = newConsoleToken(id.New(id.Organization, noon), noon) },
-			Act:     func(ctx context.Context) error { return e.CreateConsoleToken(ctx, token, 1) },
-			Check: func(t *testing.T, happened bool) {
-				if n := len(get[[]console.Token](t)(e.ConsoleTokens(t.Context(), token.OrganizationID))); (n == 1) != happened {
-					t.Errorf("happened %v: %d tokens", happened, n)
-				}
-			},
-		})
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				token = newConsoleToken(id.New(id.Organization, noon), noon)
-				must(t, e.CreateConsoleToken(t.Context(), token, 1))
-			},
-			Act: func(ctx context.Context) error {
-				_, err := e.RevokeConsoleToken(ctx, token.OrganizationID, token.ID, noon)
-				return err
-			},
-			Check: func(t *testing.T, happened bool) {
-				if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); got.RevokedAt.IsZero() == happened {
-					t.Errorf("happened %v: revoked at %v", happened, got.RevokedAt)
-				}
-			},
-		})
 	}},
 }

@@ -132,7 +132,7 @@ func (s *Scene) updates(change func(oauthserver.App) oauthserver.App, hasHappene
 }
 
 // consoleOperations are what developers and reviewers change about an app.
-var consoleOperations = slices.Concat(appOperations, listingOperations, itemOperations)
+var consoleOperations = slices.Concat(appOperations, listingOperations, itemOperations, accountOperations)
 
 var appOperations = []Operation{
 	{Name: "Change an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
@@ -415,6 +415,47 @@ var itemOperations = []Operation{
 				return answered(deleteFunction(ctx, on, s.app.ID, f.ID), oauthserver.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) { wantThere(t, s.hasFunction(t, f.ID), !happened) },
+		}
+	}},
+}
+
+// accountOperations belong to no app's scene.
+var accountOperations = []Operation{
+	{Name: "Record an audit entry", Of: ofConsole, IsAlone: true, Prepare: func(_ testing.TB, s *Scene) Act {
+		entry := auditEntry(s.app.ID, noon)
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				return answered(on.RecordAudit(ctx, entry))
+			},
+			Check: func(t testing.TB, happened bool) { s.wantEntry(t, entry, happened) },
+		}
+	}},
+	{Name: "Create a console token", Of: ofConsole, IsAlone: true, Prepare: func(_ testing.TB, s *Scene) Act {
+		token := newConsoleToken(s.id("org"), noon)
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				return answered(on.CreateConsoleToken(ctx, token, 1))
+			},
+			Check: func(t testing.TB, happened bool) {
+				if n := len(get[[]console.Token](t)(s.ConsoleTokens(t.Context(), token.OrganizationID))); (n == 1) != happened {
+					t.Errorf("happened %v: %d tokens", happened, n)
+				}
+			},
+		}
+	}},
+	{Name: "Revoke a console token", Of: ofConsole, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
+		token := newConsoleToken(s.id("org"), noon)
+		must(t, s.CreateConsoleToken(t.Context(), token, 1))
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				_, err := on.RevokeConsoleToken(ctx, token.OrganizationID, token.ID, noon)
+				return answered(err)
+			},
+			Check: func(t testing.TB, happened bool) {
+				if got := get[console.Token](t)(s.ConsoleToken(t.Context(), token.Digest)); got.RevokedAt.IsZero() == happened {
+					t.Errorf("happened %v: revoked at %v", happened, got.RevokedAt)
+				}
+			},
 		}
 	}},
 }

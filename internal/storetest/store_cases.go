@@ -32,7 +32,7 @@ var sqlCases = joinCases(clockCases, joiningCases, sqlTransactCases,
 	tableFaultCases(), sqlRefreshPurgeCases, lockCases, sqlEraseCases, sqlCallCases, sqlKeyCases, keyFaultCases,
 	sqlEventCases, eventFaultCases, sqlSendingCases,
 	sqlDataCases, sqlDataEndCases, sqlDataRaceCases, dataLockCases, dataCostCases,
-	sqlConsoleCases, sqlConsoleTokenCases, sqlListingCases, sqlListingRaceCases, listingLockCases)
+	sqlConsoleCases, sqlListingCases, sqlListingRaceCases, listingLockCases)
 
 var sqlSendingCases = joinCases(sqlWebhookCases, sqlDeliveryCases, purgeCases, webhookLockCases, webhookFaultCases,
 	sqlPlanCases, sqlQueueCases, sqlShardCases)
