@@ -22,7 +22,7 @@ const module = "github.com/partnerkit/partnerkit"
 // being named; the package and its internal packages may import each other.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz"},
+		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest"},
 	1: {"events", "events/schemacheck", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
@@ -32,7 +32,7 @@ var floors = [][]string{
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/start", "examples/listen", "examples/listen/listener",
-		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/growth", "internal/proofs/plans", "internal/proofs/powerloss", "internal/proofs/fresh", "internal/release"},
+		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/growth", "internal/proofs/plans", "internal/proofs/powerloss", "internal/proofs/fresh", "internal/release", "internal/harness", "internal/consoletest"},
 }
 
 var arrows = map[string][]string{
