@@ -9,7 +9,7 @@ import (
 // manySchedules is how many interleavings of a pair are tried in order, and then at random,
 // if the pair is not one of OAuth. Two operations that lock nothing in common can have tens of
 // thousands: a change of an app with its audit entry, and a write of app data.
-const manySchedules = 300
+const manySchedules = 100
 
 // interleavings are the stages on a database with concurrent writers.
 var interleavings = []stage{
