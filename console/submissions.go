@@ -37,7 +37,7 @@ type ReviewStore interface {
 	Listings(ctx context.Context, appIDs ...string) (map[string]Listing, error)
 }
 
-// AppReview says how far the review of an app has come.
+// AppReview is the state of the review of an app.
 type AppReview struct {
 	IsReviewed bool
 	// Pending is what of the app no review covers yet; see oauthserver.App.Unreviewed.
@@ -256,8 +256,8 @@ func (*ReviewConflict) Error() string { return "another reviewer has taken the r
 
 // ReviewApp takes a reviewer's step with what was submitted last of an app, with its listing or
 // without, as [Console.ReviewListing] does. An approval completes the review of the app, which
-// covers what was submitted. An app of no organization, which nobody can submit, is submitted
-// as it is when a reviewer takes it.
+// covers what was submitted. Nobody can submit an app of no organization. It is submitted as it
+// is when a reviewer takes it.
 //
 // It asks for no actor: package operator and the host decide who may review. Its error is
 // a [*ReviewConflict], or one of apierror: 404 if nothing was submitted, that the app is

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
-// AZ-16: the console says what waits for a review, and submits it in two clicks.
+// AZ-16: a page of the console lists what waits for a review, and its button submits it.
 func TestReview_AZ16(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
