@@ -41,14 +41,14 @@ func TestMemoryOfRefusedBodies_ERR04(t *testing.T) {
 	var worst usageAbove
 	for _, e := range v.targets(data) {
 		for _, shape := range e.shapes() {
-			v.collected()
-			idle := v.lastCycle()
-			from := len(v.log())
-			statuses := v.refuse(p, e, shape)
-			above := v.peak(from, idle).above(idle)
-			t.Logf("%-70s %-24s %v; %v", e, shape.name, above, statuses)
+			above := v.refuseAndMeasure(t, p, e, shape)
+			for range 2 { // on a busy machine cycles are long, and all that is allocated during one counts as live
+				if above.live > mostLive {
+					above = v.refuseAndMeasure(t, p, e, shape)
+				}
+			}
 			if above.live > mostLive {
-				p.Violation("%v, %s: %v", e, shape.name, above)
+				p.Violation("%v, %s, three times: %v", e, shape.name, above)
 			}
 			if above.live > worst.live {
 				above.of = fmt.Sprintf("%v, %s", e, shape.name)
@@ -58,6 +58,18 @@ func TestMemoryOfRefusedBodies_ERR04(t *testing.T) {
 	}
 	p.Notef("at most %v: %s", worst, worst.of)
 	v.isServing(p)
+}
+
+// refuseAndMeasure returns how much more was live while the bodies were refused than before.
+func (v *victim) refuseAndMeasure(t *testing.T, p *proof.Proof, e target, s shape) usageAbove {
+	t.Helper()
+	v.collected()
+	idle := v.lastCycle()
+	from := len(v.log())
+	statuses := v.refuse(p, e, s)
+	above := v.peak(from, idle).above(idle)
+	t.Logf("%-70s %-24s %v; %v", e, s.name, above, statuses)
+	return above
 }
 
 // usageAbove is how much larger the heap was than in an idle server, in MB.
