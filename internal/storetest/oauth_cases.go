@@ -122,7 +122,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 	// APP-01, APP-02.
 	{"Status and secrets of an app", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		second := oauthserver.ClientSecret{ID: id.New(id.Secret, noon.Add(time.Second)), AppID: f.app.ID, Digest: secret.DigestOf("t"), Prefix: "t", CreatedAt: noon.Add(time.Second)}
+		second := oauthserver.ClientSecret{ID: id.New(id.Secret, noon.Add(time.Second)), AppID: f.app.ID, Digest: secret.DigestOf("t"), Prefix: "t", CreatedAt: noon}
 		must(t, addSecret(t.Context(), e, second))
 		client := get[oauthserver.Client](t)(e.Client(t.Context(), f.app.ClientID))
 		if len(client.Secrets) != 2 || client.ID != f.app.ID {

@@ -52,7 +52,7 @@ func newOAuthNamed(t testing.TB, e partnerkit.Store, appID, name string) *oauthF
 	}}
 	f.app.ReviewedAs = f.app.Profile()
 	must(t, fixture.AddApp(t.Context(), e, f.app, oauthserver.ClientSecret{
-		ID: "sec_" + name, AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
+		ID: "sec_00" + name, AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
 	}))
 	return f
 }
