@@ -77,9 +77,13 @@ func TestSendTriesAnotherConnection(t *testing.T) {
 	})
 }
 
-// responseAll responds to every request with 204.
+// responseAll responds to every request with 204, a second later: by then requests that were
+// sent at the same time have connections of their own.
 func responseAll(conn net.Conn) {
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(time.Second)
+		w.WriteHeader(http.StatusNoContent)
+	})}
 	once := &onceListener{conn: conn, done: make(chan struct{})}
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
@@ -148,7 +152,7 @@ func TestSendBoundsIdleConnections(t *testing.T) {
 		}
 		time.Sleep(30 * time.Second)
 		at(b)
-		time.Sleep(31 * time.Second)
+		time.Sleep(30 * time.Second)
 		if synctest.Wait(); open.Load() != 1 {
 			t.Errorf("%d connections a minute later, want that of the last request", open.Load())
 		}
