@@ -41,7 +41,7 @@ func (p *Platform) checkSchemas() error { return openapi.CheckRefs(p.description
 func (p *Platform) description(in openapi.Input) []byte {
 	text, err := openapi.Generate(in)
 	if err != nil {
-		p.cfg.Logger.Error("API description failed", "error", err)
+		p.cfg.Logger.Error("API description failed", "err", err)
 		return []byte("{}")
 	}
 	return text
@@ -130,7 +130,7 @@ func errorType(shape apierror.ShapeFunc) (contentType string) {
 			contentType = "" // the response has the standard shape then
 		}
 	}()
-	contentType, _ = shape(apierror.View{Status: http.StatusNotFound, Messages: []string{"no such endpoint"}})
+	contentType, _ = shape(apierror.View{Status: http.StatusNotFound, Problems: []apierror.Problem{{Text: "no such endpoint"}}})
 	if contentType == "" {
 		contentType = "application/json"
 	}

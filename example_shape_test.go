@@ -12,14 +12,14 @@ import (
 func ExampleConfig_errorShape() {
 	cfg := partnerkit.Config{
 		ErrorShape: func(v apierror.View) (contentType string, body any) {
-			problem := map[string]any{"status": v.Status, "title": v.Messages[0]}
+			problem := map[string]any{"status": v.Status, "title": v.Problems[0].Text}
 			if v.Code != "" {
 				problem["type"] = "https://developers.example.com/errors#" + string(v.Code)
 			}
 			return "application/problem+json", problem
 		},
 	}
-	contentType, body := cfg.ErrorShape(apierror.View{Status: 403, Code: apierror.EndpointNotExposed, Messages: []string{"endpoint not exposed"}})
+	contentType, body := cfg.ErrorShape(apierror.View{Status: 403, Code: apierror.EndpointNotExposed, Problems: []apierror.Problem{{Text: "endpoint not exposed"}}})
 	shown, _ := json.Marshal(body)
 	fmt.Println(contentType, string(shown))
 	// Output: application/problem+json {"status":403,"title":"endpoint not exposed","type":"https://developers.example.com/errors#ENDPOINT_NOT_EXPOSED"}

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/hostcall"
+	"github.com/partnerkit/partnerkit/internal/hostrequest"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
@@ -164,7 +164,7 @@ func (p *Platform) newConsole() (err error) {
 	}
 	p.consolePages, err = pages.New(pages.Config{
 		Console: p.console, SignIn: c.Host.SignIn, Service: c.Service, Prefix: consolePath, Origins: []string{c.APIURL, c.AppURL},
-		Theme: c.Theme, ThemeFor: hostcall.WithSession(c.Host.Session, c.ThemeFor), Reads: p.reads(), MoveClock: c.MoveClock, RecordEvent: c.RecordEvent,
+		Theme: c.Theme, ThemeFor: hostrequest.WithSession(c.Host.Session, c.ThemeFor), Reads: p.reads(), MoveClock: c.MoveClock, RecordEvent: c.RecordEvent,
 		Clock: c.Clock, Logger: c.Logger,
 	})
 	return err
@@ -212,7 +212,7 @@ func (p *Platform) newOperator() (err error) {
 	}
 	p.operatorPages, err = operatorpages.New(operatorpages.Config{
 		Operator: p.operator, Otherwise: p.orNotFound(c.AppRoutes), Service: c.Service, Prefix: operatorPath, Origins: []string{c.APIURL, c.AppURL},
-		Theme: c.Theme, ThemeFor: hostcall.WithSession(c.Host.Session, c.ThemeFor), Logger: c.Logger,
+		Theme: c.Theme, ThemeFor: hostrequest.WithSession(c.Host.Session, c.ThemeFor), Logger: c.Logger,
 	})
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/muxes"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -156,7 +158,7 @@ func (p *Platform) newApp() http.Handler {
 	if p.listings != nil {
 		mux := http.NewServeMux()
 		mux.Handle(iconPattern, p.errors.Standard(p.listings.ServeIcon))
-		icons = p.limited(p.cfg.Limits.DefaultApp, p.errors.StandardMux(mux))
+		icons = p.limited(p.cfg.Limits.DefaultApp, muxes.WithErrors(mux, p.errors.WriteStandard))
 	}
 	if p.consolePages != nil {
 		developer = p.limited(p.cfg.Limits.DefaultApp, p.consolePages)
@@ -179,7 +181,7 @@ func (p *Platform) newApp() http.Handler {
 		}
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !apierror.IsValidPath(r.URL.Path) { // the response is not a page, and must not be framed either
+		if !text.IsPath(r.URL.Path) { // the response is not a page, and must not be framed either
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 			w.Header().Set("X-Frame-Options", "DENY")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -30,7 +31,7 @@ func shapedPlatform(t *testing.T, shape apierror.ShapeFunc, logger *slog.Logger)
 		c.Notifier = &told{} // and not the log, which a test reads
 		c.Routes = []guard.Route{
 			{Pattern: "POST /invoices", Scope: "invoices:write", Handler: func(_ http.ResponseWriter, r *http.Request) error {
-				return apierror.DecodeJSON(r, &struct{}{}, apierror.JSONLimits{})
+				return strictjson.Decode(r, &struct{}{}, strictjson.Limits{})
 			}},
 			{Pattern: "GET /broken", Scope: "invoices:write", Handler: func(http.ResponseWriter, *http.Request) error { panic("broken") }},
 			{Pattern: "GET /customers", Scope: "customers:read", Handler: func(http.ResponseWriter, *http.Request) error { return nil }},

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // A store that is down loses no count, and counts none twice when it is back.
@@ -44,8 +44,8 @@ func TestLostResponseCountsOnce(t *testing.T) {
 	t.Parallel()
 	r := newHarness(t, analytics.Config{})
 	r.call("app_1")
-	r.env.Tap.Arm(storetest.FaultLostCommit, 1)
-	if err := r.Flush(t.Context()); !errors.Is(err, storetest.ErrInjected) {
+	r.env.Tap.Arm(testdb.FaultLostCommit, 1)
+	if err := r.Flush(t.Context()); !errors.Is(err, testdb.ErrInjected) {
 		t.Fatalf("Flush = %v", err)
 	}
 	r.call("app_1")
@@ -64,8 +64,8 @@ func TestBatches(t *testing.T) {
 	for i := range apps {
 		r.call(fmt.Sprint("app_", i))
 	}
-	r.env.Tap.Arm(storetest.FaultError, 600) // in the second batch
-	if err := r.Flush(t.Context()); !errors.Is(err, storetest.ErrInjected) {
+	r.env.Tap.Arm(testdb.FaultError, 600) // in the second batch
+	if err := r.Flush(t.Context()); !errors.Is(err, testdb.ErrInjected) {
 		t.Fatalf("Flush = %v", err)
 	}
 	if n := r.observed(t, "buckets"); n != apps-200 {

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/internal/logtest"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -29,7 +29,7 @@ var errDown = errors.New("the store is down")
 type harness struct {
 	*analytics.Counter
 	*gauges
-	env   *storetest.Env
+	env   *testdb.Env
 	clock *clock.Manual
 	down  atomic.Bool
 	log   logtest.Buffer
@@ -38,7 +38,7 @@ type harness struct {
 
 func newHarness(t testing.TB, cfg analytics.Config) *harness {
 	t.Helper()
-	r := &harness{env: storetest.NewEnv(t, storetest.SQLite), clock: clock.NewManual(noon), gauges: newGauges()}
+	r := &harness{env: testdb.NewEnv(t, testdb.SQLite), clock: clock.NewManual(noon), gauges: newGauges()}
 	cfg.Store, cfg.MeterProvider, cfg.Logger = (*flaky)(r), r.gauges, slog.New(slog.NewTextHandler(&r.log, nil))
 	if cfg.Clock == nil {
 		cfg.Clock = r.clock

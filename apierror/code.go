@@ -14,7 +14,6 @@ const (
 	IdempotencyConflict   Code = "IDEMPOTENCY_CONFLICT"
 	IdempotencyMismatch   Code = "IDEMPOTENCY_MISMATCH"
 	ResponseNotKept       Code = "IDEMPOTENCY_ANSWER_NOT_KEPT"
-	InvoiceLimitReached   Code = "INVOICE_LIMIT_REACHED"
 )
 
 // App data.

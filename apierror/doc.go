@@ -1,5 +1,4 @@
-// Package apierror writes error responses in one of two shapes, and decodes request
-// bodies strictly, so that a response can name every mistake in a body.
+// Package apierror writes error responses in one of two shapes.
 //
 // # Two shapes
 //
@@ -34,10 +33,9 @@
 // [New] creates the error of a code. Texts may be reworded; codes never change. A host
 // with codes of its own declares an [Entry] and calls [Entry.New].
 //
-// # Bodies
+// # Problems
 //
-// [DecodeJSON] and [DecodeForm] reject input that two parsers could read differently:
-// duplicate members, names that differ only in case, trailing data, and strings that are
-// not UTF-8 or contain a NUL. The response lists all problems of a body, not only the
-// first. [Validation] collects the problems of the caller's own rules in the same way.
+// A [Validation] collects everything that is wrong with a request, so that the response lists
+// all problems and not only the first. Each [Problem] has the path of the member that it is
+// about, for shapes and forms that point at it.
 package apierror

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // An Error is a failure in the standard shape. It is immutable: the With
@@ -16,9 +18,9 @@ import (
 type Error struct {
 	status     int
 	code       Code
-	messages   []string
-	isList     bool // messages are a list even if there is only one
-	more       int  // problems that are counted and not in messages
+	problems   []Problem
+	isList     bool // the message is a list even if there is only one problem
+	more       int  // problems that are counted and not kept
 	params     []string
 	details    any
 	allow      []string
@@ -57,14 +59,14 @@ func (e Entry) New(values ...any) *Error {
 	for i := range e.Params {
 		value := "?"
 		if i < len(values) {
-			value = clip(fmt.Sprint(values[i]), maxShown)
+			value = text.Clip(fmt.Sprint(values[i]), maxShown)
 		}
 		made.params = append(made.params, value)
 	}
 	if e.HasDetails {
 		made.details = []struct{}{}
 	}
-	made.messages = []string{interpolate(e.Message, made.params)}
+	made.problems = []Problem{{Text: interpolate(e.Message, made.params), Code: made.code}}
 	return made
 }
 
@@ -81,15 +83,18 @@ func (e *Error) Status() int { return e.status }
 // Code returns the code, empty for a failure that has none.
 func (e *Error) Code() Code { return e.code }
 
-// Messages returns the messages for the client, one for each problem and, after the
-// first 50, the number of those left out. A 5xx response contains less: see [Writer].
-func (e *Error) Messages() []string {
-	messages := slices.Clone(e.messages)
+// Problems returns what the client is told, one entry for each problem and, after the first
+// 50, one with the number of those left out. A 5xx response contains less: see [Writer].
+func (e *Error) Problems() []Problem {
+	problems := slices.Clone(e.problems)
 	if e.more > 0 {
-		messages = append(messages, "and "+strconv.Itoa(e.more)+" more")
+		problems = append(problems, Problem{Text: "and " + strconv.Itoa(e.more) + " more"})
 	}
-	return messages
+	return problems
 }
+
+// Messages returns the texts of [Error.Problems].
+func (e *Error) Messages() []string { return texts(e.Problems()) }
 
 // Details returns what [InvalidValues] or [IncompleteListing] was given; nil for errors
 // without details.
@@ -101,7 +106,7 @@ func (e *Error) Error() string {
 	if e.code != "" {
 		text += " " + string(e.code)
 	}
-	if len(e.messages) > 0 {
+	if len(e.problems) > 0 {
 		text += ": " + strings.Join(e.Messages(), "; ")
 	}
 	if e.cause != nil {
@@ -148,7 +153,7 @@ func (e *Error) WithScope(scope string) *Error {
 // a bearer token has one.
 func (e *Error) WithReason(reason string) *Error {
 	changed := *e
-	changed.reason = describable(clip(reason, maxDescription))
+	changed.reason = describable(text.Clip(reason, maxDescription))
 	return &changed
 }
 

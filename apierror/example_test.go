@@ -1,6 +1,7 @@
 package apierror_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -18,15 +19,15 @@ func Example() {
 	}
 	create := func(w http.ResponseWriter, r *http.Request) error {
 		var n note
-		if err := apierror.DecodeJSON(r, &n, apierror.JSONLimits{}); err != nil {
-			return err
+		if err := json.NewDecoder(r.Body).Decode(&n); err != nil {
+			return apierror.Invalid("the body must be a note in JSON").WithCause(err)
 		}
 		var v apierror.Validation
 		if n.Title == "" {
-			v.Add("title must not be empty")
+			v.Add("title", "must not be empty")
 		}
 		if len(n.Tags) > 2 {
-			v.Add("tags must have at most %d entries", 2)
+			v.Add("tags", "must have at most %d entries", 2)
 		}
 		if err := v.Err(); err != nil {
 			return err
@@ -41,7 +42,7 @@ func Example() {
 	for _, body := range []string{
 		`{"title": "hello", "tags": []}`,
 		`{"tags": ["a", "b", "c"]}`,
-		`{"Title": "hello", "tags": "a"}`,
+		`{"title": "hello", "tags": "a"}`,
 		`{"title": "taken"}`,
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/notes", strings.NewReader(body))
@@ -53,21 +54,20 @@ func Example() {
 	// Output:
 	// 201 {"title":"hello","tags":[]}
 	// 400 {"statusCode":400,"message":["title must not be empty","tags must have at most 2 entries"],"error":"Bad Request"}
-	// 400 {"statusCode":400,"message":["Title is not a known member","tags must be an array"],"error":"Bad Request"}
+	// 400 {"statusCode":400,"message":["the body must be a note in JSON"],"error":"Bad Request"}
 	// 400 {"statusCode":400,"message":"the slug taken belongs to another app","error":"Bad Request","code":"SLUG_TAKEN","params":{"p0":"taken"}}
 }
 
 // The same errors at an OAuth endpoint, in its shape.
 func ExampleWriter_OAuth() {
 	token := func(_ http.ResponseWriter, r *http.Request) error {
-		form, err := apierror.DecodeForm(r, apierror.FormLimits{})
-		if err != nil {
-			return err
+		if err := r.ParseForm(); err != nil {
+			return apierror.NewOAuth(apierror.InvalidRequest, "the form is not well-formed")
 		}
-		if names := form.Repeated(); len(names) > 0 {
-			return apierror.NewOAuth(apierror.InvalidRequest, names[0]+" is sent more than once")
+		if len(r.PostForm["code"]) > 1 {
+			return apierror.NewOAuth(apierror.InvalidRequest, "code is sent more than once")
 		}
-		if form.Get("grant_type") != "authorization_code" {
+		if r.PostForm.Get("grant_type") != "authorization_code" {
 			return apierror.NewOAuth(apierror.UnsupportedGrantType, "")
 		}
 		return apierror.GrantError(apierror.GrantExpired)
@@ -90,7 +90,7 @@ func ExampleWriter_OAuth() {
 // A host's own shape, in place of the standard one.
 func ExampleShapeFunc() {
 	shape := func(v apierror.View) (contentType string, body any) {
-		return "application/vnd.acme.error+json", map[string]any{"status": v.Status, "reason": v.Messages[0]}
+		return "application/vnd.acme.error+json", map[string]any{"status": v.Status, "reason": v.Problems[0].Text}
 	}
 	handler := apierror.Writer{Shape: shape}.Standard(func(http.ResponseWriter, *http.Request) error {
 		return apierror.NotFound("invoice")

@@ -15,19 +15,19 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // When h fails after it has begun its response, nothing is added to it: the
 // failure is logged and the connection is cut, so that the client does not take
 // half a response for a whole one.
-func (c Writer) Standard(h Handler) http.Handler { return c.adapt(h, c.WriteStandard) }
+func (wr Writer) Standard(h Handler) http.Handler { return wr.adapt(h, wr.WriteStandard) }
 
 // OAuth is Standard for the OAuth shape.
-func (c Writer) OAuth(h Handler) http.Handler { return c.adapt(h, c.WriteOAuth) }
+func (wr Writer) OAuth(h Handler) http.Handler { return wr.adapt(h, wr.WriteOAuth) }
 
 type errorWriter func(http.ResponseWriter, *http.Request, error)
 
-func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
+func (wr Writer) adapt(h Handler, write errorWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tracked := &trackedWriter{ResponseWriter: w}
 		defer func() {
 			if value := recover(); value != nil {
-				c.responsePanic(tracked, r, value, write)
+				wr.responsePanic(tracked, r, value, write)
 			}
 		}()
 		err := h(tracked, r)
@@ -35,20 +35,20 @@ func (c Writer) adapt(h Handler, write errorWriter) http.Handler {
 			return
 		}
 		if tracked.begun {
-			c.logFault(r, requestID(tracked, r), err)
+			wr.logFailure(r, requestID(tracked, r), err)
 			panic(http.ErrAbortHandler)
 		}
 		write(tracked, r, err)
 	})
 }
 
-func (c Writer) responsePanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
+func (wr Writer) responsePanic(w *trackedWriter, r *http.Request, value any, write errorWriter) {
 	if value == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 		panic(value) // the handler wants the connection closed; net/http knows this value
 	}
 	err := newPanicError(value, debug.Stack())
 	if w.begun {
-		c.logFault(r, requestID(w, r), err)
+		wr.logFailure(r, requestID(w, r), err)
 		panic(http.ErrAbortHandler)
 	}
 	write(w, r, err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/logtest"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 )
 
 type shapeUnderTest struct {
@@ -59,7 +60,7 @@ func TestRequestID_ERR02(t *testing.T) {
 			delete(line, "time")
 			want := map[string]any{
 				"level": "ERROR", "msg": "request failed", "request_id": id, "method": "GET", "route": "",
-				"error": "read events: connection refused",
+				"err": "read events: connection refused",
 			}
 			if diff := cmp.Diff(want, line); diff != "" {
 				t.Errorf("log line (-want +got):\n%s", diff)
@@ -337,7 +338,7 @@ func TestMux_ERR02_OERR02(t *testing.T) {
 	var all strings.Builder
 	for _, target := range []string{"GET /invoices/7", "DELETE /invoices/7", "GET /nothing", "GET /oauth/token"} {
 		method, path, _ := strings.Cut(target, " ")
-		for name, h := range map[string]http.Handler{"standard": apierror.Writer{}.StandardMux(mux), "oauth": apierror.Writer{}.OAuthMux(mux)} {
+		for name, h := range map[string]http.Handler{"standard": muxes.WithErrors(mux, apierror.Writer{}.WriteStandard), "oauth": muxes.WithErrors(mux, apierror.Writer{}.WriteOAuth)} {
 			if strings.HasPrefix(path, "/oauth") != (name == "oauth") {
 				continue
 			}
@@ -345,7 +346,7 @@ func TestMux_ERR02_OERR02(t *testing.T) {
 		}
 	}
 	wantGolden(t, "mux", all.String())
-	if response := serve(apierror.Writer{}.StandardMux(mux), httptest.NewRequest(http.MethodGet, "/a/../invoices/7", nil)); response.StatusCode/100 != 3 {
+	if response := serve(muxes.WithErrors(mux, apierror.Writer{}.WriteStandard), httptest.NewRequest(http.MethodGet, "/a/../invoices/7", nil)); response.StatusCode/100 != 3 {
 		t.Errorf("a path that is not clean: %d", response.StatusCode)
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/partnerkit/partnerkit/internal/requestid"
 )
 
-func (c Writer) logger() *slog.Logger {
-	if c.Logger == nil {
+func (wr Writer) logger() *slog.Logger {
+	if wr.Logger == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return c.Logger
+	return wr.Logger
 }
 
-// logFault writes the one log line of a failed request. The route pattern
+// logFailure writes the one log line of a failed request. The route pattern
 // stands for the path, which may hold anything.
-func (c Writer) logFault(r *http.Request, id string, err error) {
+func (wr Writer) logFailure(r *http.Request, id string, err error) {
 	level, message := slog.LevelError, "request failed"
 	if isGoneClient(r, err) {
 		level, message = slog.LevelDebug, "client left"
@@ -30,23 +30,22 @@ func (c Writer) logFault(r *http.Request, id string, err error) {
 		slog.String(requestid.Attribute, id),
 		slog.String("method", r.Method),
 		slog.String("route", r.Pattern),
-		slog.String("error", fmt.Sprint(err)),
+		slog.String("err", fmt.Sprint(err)),
 	}
 	if p, ok := errors.AsType[*panicError](err); ok {
 		attributes = append(attributes, slog.String("stack", string(p.stack)))
 	}
-	c.logger().LogAttrs(r.Context(), level, message, attributes...)
+	wr.logger().LogAttrs(r.Context(), level, message, attributes...)
 }
 
-// logMisuse tells about an error that was made in the wrong way, which the
-// client's response hides.
-func (c Writer) logMisuse(r *http.Request, err error) {
+// logMisuse logs a programming error in making an error, which the response does not show.
+func (wr Writer) logMisuse(r *http.Request, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e == nil || e.misuse == "" {
 		return
 	}
-	c.logger().LogAttrs(r.Context(), slog.LevelError, "error made in the wrong way",
-		slog.String("method", r.Method), slog.String("route", r.Pattern), slog.String("error", e.misuse))
+	wr.logger().LogAttrs(r.Context(), slog.LevelError, "invalid error value",
+		slog.String("method", r.Method), slog.String("route", r.Pattern), slog.String("err", e.misuse))
 }
 
 // Panicked returns the error for a recovered panic, for code that goes on after a panic of

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // An OAuthCode is the error member of an OAuth response. Its wording never
@@ -68,7 +70,7 @@ func NewOAuth(code OAuthCode, description string) *OAuthError {
 	return &OAuthError{
 		code:        code,
 		status:      oauthStatus(code),
-		description: describable(clip(description, maxDescription)),
+		description: describable(text.Clip(description, maxDescription)),
 	}
 }
 

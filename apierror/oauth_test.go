@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 )
 
 var oauthCodes = map[apierror.OAuthCode]int{
@@ -158,7 +159,7 @@ func TestTranslation_OERR03(t *testing.T) {
 		apierror.Forbidden(""),
 		apierror.NotFound(""),
 		apierror.MethodNotAllowed("POST"),
-		apierror.TooLarge(apierror.OAuthBodyLimit),
+		apierror.TooLarge(bodies.MaxForm),
 		apierror.UnsupportedMediaType("application/json"),
 		apierror.TooManyRequests(7 * time.Second),
 		apierror.New(apierror.AppRateLimited),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/logtest"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 )
 
 // showText is a page of one line.
@@ -89,7 +90,9 @@ func TestPageMux_ERR02(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /a", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a") })
-	h := apierror.Writer{}.PageMux(showText, mux)
+	h := muxes.WithErrors(mux, func(w http.ResponseWriter, r *http.Request, err error) {
+		apierror.Writer{}.WritePage(w, r, err, showText)
+	})
 	for request, want := range map[string]string{
 		"GET /a": "a", "GET /b": "404 no such endpoint", "POST /a": "405 this path takes GET, HEAD",
 	} {

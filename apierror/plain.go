@@ -8,18 +8,25 @@ import (
 	"time"
 )
 
-// Invalid returns a 400 for a request that breaks rules: its message is the list of
-// problems, and it has no code. The list is bounded as that of a [Validation], which is
-// a way to collect it.
+// Invalid returns a 400 for a request that breaks rules. Its message is the list of problems,
+// which are sentences about the request as a whole, and it has no code. [InvalidAt] and
+// [Validation] name the member that a problem is about.
 func Invalid(problems ...string) *Error {
-	if len(problems) == 0 {
-		problems = []string{"the request is not valid"}
+	var v Validation
+	for _, text := range problems {
+		v.AddProblem(Problem{Text: text})
 	}
-	e := &Error{status: http.StatusBadRequest, isList: true, more: max(0, len(problems)-maxProblems)}
-	for _, problem := range problems[:len(problems)-e.more] {
-		e.messages = append(e.messages, clip(problem, maxProblem))
+	if v.count() == 0 {
+		v.AddProblem(Problem{Text: "the request is not valid"})
 	}
-	return e
+	return v.invalid()
+}
+
+// InvalidAt is [Invalid] for one problem, which it makes as [Validation.Add] does.
+func InvalidAt(path, format string, args ...any) *Error {
+	var v Validation
+	v.Add(path, format, args...)
+	return v.invalid()
 }
 
 // Unauthorized returns a 401. The [Writer] adds the Bearer challenge.

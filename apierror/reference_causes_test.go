@@ -1,6 +1,9 @@
 package apierror_test
 
-import "github.com/partnerkit/partnerkit/apierror"
+import (
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
+)
 
 const referenceHead = `# Errors
 
@@ -69,7 +72,7 @@ var areas = []struct {
 		{apierror.IdempotencyConflict, "the first request with this key has not finished yet; try again after `Retry-After`"},
 		{apierror.IdempotencyMismatch, "the key was used for another method, path or body in the last 24 hours"},
 		{apierror.ResponseNotKept, "the request was completed, but its response was too large to store: read the result instead"},
-		{apierror.InvoiceLimitReached, "the plan of the business allows no further invoice this year; nothing else is blocked"},
+		{ledger.InvoiceLimitReached.Code, "the plan of the business allows no further invoice this year; nothing else is blocked"},
 	}},
 	{"App data", []cause{
 		{apierror.UnknownAppDataField, "the key is not declared for this type of record"},

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
 )
 
 // reference is the file that partners read. It is written from the tables:
@@ -50,6 +51,9 @@ func writeCodes(t *testing.T, b *strings.Builder) {
 		fmt.Fprintf(b, "\n### %s\n\n| code | status | message | when |\n|---|---|---|---|\n", area.title)
 		for _, c := range area.causes {
 			entry, ok := apierror.Lookup(c.code)
+			if own := ledger.InvoiceLimitReached; c.code == own.Code { // the demo's
+				entry, ok = own, true
+			}
 			if !ok || explained[c.code] {
 				t.Errorf("%s is not in the table, or is explained twice", c.code)
 			}

@@ -19,7 +19,7 @@ func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	if err != nil {
 		return err
 	}
-	header, values := w.Header(), []string{jsonType, "nosniff"} // one allocation: every response has them
+	header, values := w.Header(), []string{"application/json", "nosniff"} // one allocation: every response has them
 	header["Content-Type"], header["X-Content-Type-Options"] = values[0:1:1], values[1:2:2]
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded)
@@ -53,7 +53,7 @@ func newEncoder() *encoder {
 // encode returns bytes that are good until the encoder is released.
 func (e *encoder) encode(value any) ([]byte, error) {
 	if err := e.json.Encode(value); err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
+		return nil, fmt.Errorf("encode response: %w", err)
 	}
 	return bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")), nil
 }

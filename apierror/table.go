@@ -44,7 +44,6 @@ var table = []Entry{
 	{Code: IdempotencyConflict, Status: http.StatusConflict, Message: "a request with this Idempotency-Key is still running"},
 	{Code: IdempotencyMismatch, Status: http.StatusUnprocessableEntity, Message: "this Idempotency-Key was already used for a different request"},
 	{Code: ResponseNotKept, Status: http.StatusConflict, Message: "the request with this Idempotency-Key has completed; its response was too large to store and cannot be repeated"},
-	{Code: InvoiceLimitReached, Status: http.StatusForbidden, Params: 2, Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read"},
 
 	{Code: UnknownAppDataField, Status: http.StatusBadRequest, Params: 2, Message: "the app declares no field {p0} for {p1}"},
 	{Code: InvalidAppDataValue, Status: http.StatusBadRequest, HasDetails: true, Message: "values do not follow the rules of their fields; details lists each of them"},

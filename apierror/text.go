@@ -3,7 +3,6 @@ package apierror
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxShown bounds, in bytes, a value of the client that a response repeats, so
@@ -21,33 +20,6 @@ func interpolate(template string, params []string) string {
 		pairs = append(pairs, "{p"+strconv.Itoa(i)+"}", value)
 	}
 	return strings.NewReplacer(pairs...).Replace(template)
-}
-
-// clip cuts text to at most limit bytes, between two characters.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
-
-// shownName makes a member or parameter name of the client fit for a message:
-// plain names as they are, others quoted and clipped.
-func shownName(name string) string {
-	const maxName = 64
-	plain := name != "" && len(name) <= maxName
-	for i := 0; plain && i < len(name); i++ {
-		c := name[i]
-		plain = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
-	}
-	if plain {
-		return name
-	}
-	return strconv.QuoteToASCII(clip(name, maxName))
 }
 
 // describable makes text fit for error_description: RFC 6749 section 5.2 allows

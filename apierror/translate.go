@@ -77,13 +77,13 @@ func isGoneClient(r *http.Request, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(r.Context()), context.Canceled)
 }
 
-// answered returns the error that is sent to the client. A disconnected client is not an
+// responded returns the error that is sent to the client. A disconnected client is not an
 // internal error: the response is a 400, in case the client only closed its side of the
 // connection, and the log line is for debugging.
-func (c Writer) responded(w http.ResponseWriter, r *http.Request, err error) error {
+func (wr Writer) responded(w http.ResponseWriter, r *http.Request, err error) error {
 	if !isGoneClient(r, err) || standardFrom(err).status < http.StatusInternalServerError {
 		return err
 	}
-	c.logFault(r, requestID(w, r), err)
+	wr.logFailure(r, requestID(w, r), err)
 	return Invalid("the connection was closed before the response")
 }

@@ -14,10 +14,10 @@ type View struct {
 	Status int
 	// Code is empty for errors that have none.
 	Code Code
-	// Messages are English texts. There is at least one.
-	Messages []string
-	// IsValidation reports that Messages lists the problems of a request, even if there
-	// is only one.
+	// Problems has at least one entry.
+	Problems []Problem
+	// IsValidation reports that Problems lists what is wrong with a request, even if there
+	// is only one entry.
 	IsValidation bool
 	// Params are the values that the message contains, in the order of their numbers.
 	Params []string
@@ -38,13 +38,13 @@ type ShapeFunc func(View) (contentType string, body any)
 func StandardShape(v View) (contentType string, body any) {
 	shown := standardBody{
 		StatusCode: v.Status,
-		Message:    v.Messages[0],
+		Message:    v.Problems[0].Text,
 		Error:      statusName(v.Status),
 		Code:       v.Code,
 		Details:    v.Details,
 	}
 	if v.IsValidation {
-		shown.Message = v.Messages
+		shown.Message = texts(v.Problems)
 	}
 	if len(v.Params) > 0 {
 		shown.Params = make(map[string]string, len(v.Params))
@@ -52,24 +52,20 @@ func StandardShape(v View) (contentType string, body any) {
 			shown.Params["p"+strconv.Itoa(i)] = value
 		}
 	}
-	return jsonType, shown
+	return "application/json", shown
 }
 
 func (e *Error) view(requestID string) View {
-	v := View{
-		Status: e.status, Code: e.code, Messages: e.messages[:1], IsValidation: e.isList,
+	return View{
+		Status: e.status, Code: e.code, Problems: e.Problems(), IsValidation: e.isList,
 		Params: slices.Clone(e.params), Details: e.details, RequestID: requestID,
 	}
-	if e.isList {
-		v.Messages = e.Messages()
-	}
-	return v
 }
 
 // sendStandard writes status and body. What a ShapeFunc does wrong is logged.
-func (c Writer) sendStandard(w http.ResponseWriter, r *http.Request, v View) {
-	if c.Shape != nil {
-		contentType, encoded, err := shaped(c.Shape, v)
+func (wr Writer) sendStandard(w http.ResponseWriter, r *http.Request, v View) {
+	if wr.Shape != nil {
+		contentType, encoded, err := shaped(wr.Shape, v)
 		if err == nil {
 			w.Header().Set("Content-Type", contentType)
 			w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -77,10 +73,10 @@ func (c Writer) sendStandard(w http.ResponseWriter, r *http.Request, v View) {
 			_, _ = w.Write(encoded)
 			return
 		}
-		c.logger().ErrorContext(r.Context(), "error shape failed", "code", v.Code, "status", v.Status, "error", err)
+		wr.logger().ErrorContext(r.Context(), "error shape failed", "code", v.Code, "status", v.Status, "err", err)
 	}
 	_, body := StandardShape(v)
-	c.send(w, r, v.Status, body)
+	wr.send(w, r, v.Status, body)
 }
 
 // shaped calls a host's function with a view of its own.
@@ -90,11 +86,11 @@ func shaped(shape ShapeFunc, v View) (contentType string, encoded []byte, err er
 			err = Panicked(value)
 		}
 	}()
-	v.Messages = slices.Clone(v.Messages)
+	v.Problems = slices.Clone(v.Problems)
 	v.Params = slices.Clone(v.Params)
 	contentType, body := shape(v)
 	if contentType == "" {
-		contentType = jsonType
+		contentType = "application/json"
 	}
 	switch raw, isRaw := body.([]byte); {
 	case isRaw:

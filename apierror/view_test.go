@@ -14,8 +14,11 @@ import (
 
 // everyError is one error of each code, and those without a code.
 func everyError() []error {
+	var missing apierror.Validation
+	missing.Add("lines[1].accountId", "is missing")
+	missing.Add("", "the lines must balance")
 	all := []error{
-		apierror.Invalid("one"), apierror.Invalid("one", "two"), apierror.Unauthorized(), apierror.NotFound("invoice"), apierror.MethodNotAllowed("GET"),
+		apierror.Invalid("one"), apierror.Invalid("one", "two"), missing.Err(), apierror.Unauthorized(), apierror.NotFound("invoice"), apierror.MethodNotAllowed("GET"),
 		apierror.TooLarge(7), apierror.UnsupportedMediaType("text/plain"), apierror.TooManyRequests(time.Minute), apierror.Internal(errors.New("hunter2")), errors.New("hunter2"),
 		apierror.Unavailable(errors.New("hunter2")), apierror.InvalidValues(apierror.ValueDetail{Key: "k", Reason: "must be a string"}), apierror.GrantError(apierror.GrantExpired),
 	}
@@ -77,7 +80,7 @@ func TestShapeFunc(t *testing.T) {
 		{"panic", "application/json", usual, func(apierror.View) (string, any) { panic("no shape") }},
 		{"nil", "application/json", usual, func(apierror.View) (string, any) { return "text/plain", nil }},
 		{"not JSON", "application/json", usual, func(apierror.View) (string, any) { return "text/plain", func() {} }},
-		{"changed view, then panic", "application/json", usual, func(v apierror.View) (string, any) { v.Messages[0], v.Params[0] = "other", "other"; panic("late") }},
+		{"changed view, then panic", "application/json", usual, func(v apierror.View) (string, any) { v.Problems[0].Text, v.Params[0] = "other", "other"; panic("late") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -53,22 +53,22 @@ type standardBody struct {
 // error="invalid_token" when, and only when, the request sent a bearer token. An
 // [InsufficientScope] carries one with error="insufficient_scope" and the scope to ask for.
 // A 429 always carries Retry-After.
-func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error) {
-	err = c.responded(w, r, err)
+func (wr Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error) {
+	err = wr.responded(w, r, err)
 	e := standardFrom(err)
 	var id string
 	if e.status >= 500 {
 		id = requestID(w, r)
-		c.logFault(r, id, err)
+		wr.logFailure(r, id, err)
 		shown := Entry{Code: e.code, Status: e.status, Message: internalMessage, Params: 1}.New(id)
 		shown.retryAfter = e.retryAfter
 		e = shown
 	}
-	c.logMisuse(r, err)
+	wr.logMisuse(r, err)
 
 	prepareHeader(w.Header(), e.allow)
 	if e.status == http.StatusUnauthorized || e.code == InsufficientScope {
-		w.Header().Set("WWW-Authenticate", c.bearerChallenge(r, e))
+		w.Header().Set("WWW-Authenticate", wr.bearerChallenge(r, e))
 	}
 	retryAfter := e.retryAfter
 	if e.status == http.StatusTooManyRequests {
@@ -77,7 +77,7 @@ func (c Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error)
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	c.sendStandard(w, r, e.view(id))
+	wr.sendStandard(w, r, e.view(id))
 }
 
 type oauthBody struct {
@@ -91,42 +91,42 @@ type oauthBody struct {
 //
 // An invalid_client carries a Basic challenge when, and only when, the request
 // used HTTP Basic (RFC 6749 section 5.2). Every response is marked no-store.
-func (c Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
-	err = c.responded(w, r, err)
+func (wr Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
+	err = wr.responded(w, r, err)
 	e := oauthFrom(err)
 	description := e.description
 	if e.status >= 500 {
 		id := requestID(w, r)
-		c.logFault(r, id, err)
+		wr.logFailure(r, id, err)
 		description = interpolate(internalMessage, []string{id})
 	}
-	c.logMisuse(r, err)
+	wr.logMisuse(r, err)
 
 	prepareHeader(w.Header(), e.allow)
 	if _, basic := header.Authorization(r.Header, "Basic"); basic && e.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Basic realm="+quoted(c.service()))
+		w.Header().Set("WWW-Authenticate", "Basic realm="+quoted(wr.service()))
 	}
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
 	}
 	body := oauthBody{Error: e.code, Description: description}
-	if !c.OmitDeprecatedMessage {
+	if !wr.OmitDeprecatedMessage {
 		body.Message = description
 		if description == "" {
 			body.Message = string(e.code)
 		}
 	}
-	c.send(w, r, e.status, body)
+	wr.send(w, r, e.status, body)
 }
 
 // internalMessage is the only message that a client gets about an internal error.
 const internalMessage = "something went wrong on our side; the request id is {p0}"
 
-func (c Writer) send(w http.ResponseWriter, r *http.Request, status int, body any) {
+func (wr Writer) send(w http.ResponseWriter, r *http.Request, status int, body any) {
 	if err := WriteJSON(w, status, body); err != nil {
 		// Bodies hold strings and numbers only, so this cannot happen; if it
 		// ever does, a bare status is better than a panic.
-		c.logger().ErrorContext(r.Context(), "encoding an error body failed", "error", err)
+		wr.logger().ErrorContext(r.Context(), "encoding an error body failed", "err", err)
 		w.WriteHeader(status)
 	}
 }
@@ -147,15 +147,15 @@ func prepareHeader(h http.Header, allow []string) {
 	}
 }
 
-func (c Writer) service() string {
-	if c.Service == "" {
+func (wr Writer) service() string {
+	if wr.Service == "" {
 		return "partnerkit"
 	}
-	return c.Service
+	return wr.Service
 }
 
 // bearerChallenge returns the challenge of a 401 or of an InsufficientScope.
-func (c Writer) bearerChallenge(r *http.Request, e *Error) string {
+func (wr Writer) bearerChallenge(r *http.Request, e *Error) string {
 	var attributes []string
 	add := func(name, value string) {
 		if value != "" {
@@ -173,11 +173,11 @@ func (c Writer) bearerChallenge(r *http.Request, e *Error) string {
 		add("error_description", e.reason)
 	}
 	add("scope", scope)
-	if c.ResourceMetadata != nil {
-		add("resource_metadata", c.ResourceMetadata(r.URL.Path))
+	if wr.ResourceMetadata != nil {
+		add("resource_metadata", wr.ResourceMetadata(r.URL.Path))
 	}
 	if len(attributes) == 0 {
-		add("realm", c.service()) // RFC 6750 section 3 asks for at least one attribute
+		add("realm", wr.service()) // RFC 6750 section 3 asks for at least one attribute
 	}
 	return "Bearer " + strings.Join(attributes, ", ")
 }

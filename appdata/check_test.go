@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 const (
@@ -133,7 +134,7 @@ func TestRulesChange(t *testing.T) {
 	p := newAPI(t).partner()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"state","type":"CHOICE","choices":["a","b"]}`)
 	p.put(on("inv_1", "state", `"a"`)).values()
-	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: apierror.Sent(appdata.Choices{"b", "c"})})
+	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: optional.Of(appdata.Choices{"b", "c"})})
 	p.Must(err)
 	p.list("resourceId=inv_1").shows(`inv_1 state "a"`)
 	p.put(on("inv_1", "state", `"a"`)).refused(http.StatusBadRequest, apierror.InvalidAppDataValue)

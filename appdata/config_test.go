@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 func withTypes(types map[string]string) func(*appdata.Config) {
@@ -14,7 +14,7 @@ func withTypes(types map[string]string) func(*appdata.Config) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	store := storetest.NewEnv(t, storetest.SQLite)
+	store := testdb.NewEnv(t, testdb.SQLite)
 	for want, change := range map[string]func(*appdata.Config){
 		"Config.Store is nil":                func(c *appdata.Config) { c.Store = nil },
 		"Config.Records is nil":              func(c *appdata.Config) { c.Records = nil },

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // What a field may be.
@@ -24,24 +25,24 @@ const (
 )
 
 // Declaration declares or changes a field. It decodes from JSON, with
-// [apierror.DecodeJSON]. In a change, absent members stay as they are and null removes a
+// [strictjson.Decode]. In a change, absent members stay as they are and null removes a
 // rule or the label.
 type Declaration struct {
-	ResourceType apierror.Optional[string]      `json:"resourceType"`
-	Key          apierror.Optional[string]      `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
-	Type         apierror.Optional[Type]        `json:"type"`
-	Label        apierror.Optional[string]      `json:"label"` // see MaxLabel
-	MinLength    apierror.Optional[int]         `json:"minLength"`
-	MaxLength    apierror.Optional[int]         `json:"maxLength"`
-	Min          apierror.Optional[json.Number] `json:"min"`
-	Max          apierror.Optional[json.Number] `json:"max"`
-	Decimals     apierror.Optional[int]         `json:"decimals"`
-	From         apierror.Optional[string]      `json:"from"`
-	To           apierror.Optional[string]      `json:"to"`
-	Choices      apierror.Optional[Choices]     `json:"choices"`
+	ResourceType optional.Member[string]      `json:"resourceType"`
+	Key          optional.Member[string]      `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
+	Type         optional.Member[Type]        `json:"type"`
+	Label        optional.Member[string]      `json:"label"` // see MaxLabel
+	MinLength    optional.Member[int]         `json:"minLength"`
+	MaxLength    optional.Member[int]         `json:"maxLength"`
+	Min          optional.Member[json.Number] `json:"min"`
+	Max          optional.Member[json.Number] `json:"max"`
+	Decimals     optional.Member[int]         `json:"decimals"`
+	From         optional.Member[string]      `json:"from"`
+	To           optional.Member[string]      `json:"to"`
+	Choices      optional.Member[Choices]     `json:"choices"`
 	// Version, in a change, is the version that the change is based on. The error is CONFLICT
 	// if the field has another one.
-	Version apierror.Optional[int64] `json:"version"`
+	Version optional.Member[int64] `json:"version"`
 }
 
 var validKey = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$`)
@@ -51,16 +52,16 @@ func (s *Service) newField(d Declaration) (Field, error) {
 	f := Field{ResourceType: valueOf(d.ResourceType), Key: valueOf(d.Key), Type: valueOf(d.Type)}
 	var v apierror.Validation
 	if _, ok := s.cfg.Types[f.ResourceType]; !ok {
-		v.Add("resourceType must be one of %s", s.typeNames)
+		v.Add("resourceType", "must be one of %s", s.typeNames)
 	}
 	if !validKey.MatchString(f.Key) {
-		v.Add("key must be a letter and up to 63 letters, digits, dots, hyphens and underscores")
+		v.Add("key", "must be a letter and up to 63 letters, digits, dots, hyphens and underscores")
 	}
 	if _, ok := rulesOf[f.Type]; !ok {
-		v.Add("type must be one of TEXT, NUMBER, BOOLEAN, DATE, URL, CHOICE")
+		v.Add("type", "must be one of TEXT, NUMBER, BOOLEAN, DATE, URL, CHOICE")
 	}
 	if d.Version.IsSent {
-		v.Add("version is for changes; a new field has none yet")
+		v.Add("version", "is for changes; a new field has none yet")
 	}
 	return d.applyTo(f, &v)
 }
@@ -70,7 +71,7 @@ func (d Declaration) changed(f Field) (Field, error) {
 	var v apierror.Validation
 	switch sent := d.Version; {
 	case sent.IsSent && sent.Value == nil:
-		v.Add("version must not be null")
+		v.Add("version", "must not be null")
 	case sent.IsSent && *sent.Value != f.Version:
 		return f, apierror.New(apierror.Conflict)
 	}
@@ -82,7 +83,7 @@ func (d Declaration) changed(f Field) (Field, error) {
 }
 
 // valueOf returns the zero value for a member that is absent or null.
-func valueOf[T any](m apierror.Optional[T]) (value T) {
+func valueOf[T any](m optional.Member[T]) (value T) {
 	if m.Value != nil {
 		value = *m.Value
 	}
@@ -90,9 +91,9 @@ func valueOf[T any](m apierror.Optional[T]) (value T) {
 }
 
 // fixed allows a member that repeats the current value.
-func fixed[T comparable](v *apierror.Validation, name string, m apierror.Optional[T], is T) {
+func fixed[T comparable](v *apierror.Validation, name string, m optional.Member[T], is T) {
 	if m.IsSent && (m.Value == nil || *m.Value != is) {
-		v.Add("%s cannot be changed; declare another field", name)
+		v.Add(name, "cannot be changed; declare another field")
 	}
 }
 
@@ -105,8 +106,8 @@ func (d Declaration) applyTo(f Field, v *apierror.Validation) (Field, error) {
 		label = new("")
 	}
 	f.Label = *label
-	if err := text.CheckLine(f.Label); err != nil {
-		v.Add("label %v", err)
+	if problem := text.LineProblem(f.Label); problem != "" {
+		v.Add("label", "%s", problem)
 	}
 	if _, ok := rulesOf[f.Type]; !ok {
 		return f, v.Err()

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -46,7 +47,7 @@ func Example() {
 
 	// What a console does for the app's developer.
 	field, err := data.DeclareField(ctx, "app_1", appdata.Declaration{
-		ResourceType: apierror.Sent("invoice"), Key: apierror.Sent("weight"), Type: apierror.Sent(appdata.Number), Decimals: apierror.Sent(1),
+		ResourceType: optional.Of("invoice"), Key: optional.Of("weight"), Type: optional.Of(appdata.Number), Decimals: optional.Of(1),
 	})
 	if err != nil {
 		log.Print(err)

@@ -41,7 +41,7 @@ func (s *Service) DeclareField(ctx context.Context, appID string, d Declaration)
 	})
 	switch {
 	case errors.Is(err, ErrTaken):
-		return Field{}, apierror.Invalid(fmt.Sprintf("key %s is declared for %s already", f.Key, f.ResourceType)).WithCause(err)
+		return Field{}, apierror.InvalidAt("key", "%s is declared for %s already", f.Key, f.ResourceType).WithCause(err)
 	case errors.Is(err, ErrTooMany):
 		return Field{}, apierror.Invalid(fmt.Sprintf("an app has at most %d fields", MaxFields)).WithCause(err)
 	case err != nil:

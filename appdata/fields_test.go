@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // messages are what a validation error says; nil for any other error.
@@ -108,12 +109,12 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 	// From Go, without the decoder that refuses such texts.
 	for name, d := range map[string]appdata.Declaration{
-		"label": {Label: apierror.Sent("a\x00")}, "label ": {Label: apierror.Sent("\xff")}, "min": {Type: apierror.Sent(appdata.Number), Min: apierror.Sent(json.Number("1_0"))},
-		"choices": {Type: apierror.Sent(appdata.Choice), Choices: apierror.Sent(appdata.Choices{"a\x00"})},
+		"label": {Label: optional.Of("a\x00")}, "label ": {Label: optional.Of("\xff")}, "min": {Type: optional.Of(appdata.Number), Min: optional.Of(json.Number("1_0"))},
+		"choices": {Type: optional.Of(appdata.Choice), Choices: optional.Of(appdata.Choices{"a\x00"})},
 	} {
-		d.ResourceType, d.Key = apierror.Sent("invoice"), apierror.Sent("go")
+		d.ResourceType, d.Key = optional.Of("invoice"), optional.Of("go")
 		if name == "label" || name == "label " {
-			d.Type = apierror.Sent(appdata.Text)
+			d.Type = optional.Of(appdata.Text)
 		}
 		if _, err := k.data.DeclareField(t.Context(), app.ID, d); err == nil {
 			t.Errorf("%s is taken", name)
@@ -238,7 +239,7 @@ func TestFieldsOfOtherApps(t *testing.T) {
 	mine, theirs := k.NewApp(allScopes), k.NewApp(allScopes)
 	field := k.declare(mine, `{"resourceType":"invoice","key":"k","type":"TEXT"}`)
 	_, read := k.data.Field(t.Context(), theirs.ID, field.ID)
-	_, changed := k.data.ChangeField(t.Context(), theirs.ID, field.ID, appdata.Declaration{Label: apierror.Optional[string]{IsSent: true}})
+	_, changed := k.data.ChangeField(t.Context(), theirs.ID, field.ID, appdata.Declaration{Label: optional.Member[string]{IsSent: true}})
 	for name, err := range map[string]error{"read": read, "change": changed, "delete": k.data.DeleteField(t.Context(), theirs.ID, field.ID)} {
 		if !errors.Is(err, appdata.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 // APD-06: checking never fails with an internal error, and accepted values follow the rules
@@ -164,7 +165,7 @@ func FuzzDeclareField(f *testing.F) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		var d appdata.Declaration
-		if apierror.DecodeJSON(r, &d, apierror.JSONLimits{}) != nil {
+		if strictjson.Decode(r, &d, strictjson.Limits{}) != nil {
 			return
 		}
 		made, err := k.data.DeclareField(t.Context(), app.ID, d)

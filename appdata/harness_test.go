@@ -17,7 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -35,10 +36,10 @@ type api struct {
 
 func newAPI(t testing.TB, changes ...func(*appdata.Config)) *api {
 	t.Helper()
-	return newAPIOn(t, storetest.SQLite, changes...)
+	return newAPIOn(t, testdb.SQLite, changes...)
 }
 
-func newAPIOn(t testing.TB, open storetest.Opener, changes ...func(*appdata.Config)) *api {
+func newAPIOn(t testing.TB, open testdb.Opener, changes ...func(*appdata.Config)) *api {
 	t.Helper()
 	k := &api{Harness: harness.New(t, open), books: &records{}}
 	cfg := appdata.Config{Store: k.Store, Records: k.books, Respond: guard.Respond, Clock: k.Clock}
@@ -84,7 +85,7 @@ func (k *api) tryDeclare(appID, text string) (appdata.Field, error) {
 func declaration(text string) (d appdata.Declaration, err error) {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(text))
 	r.Header.Set("Content-Type", "application/json")
-	return d, apierror.DecodeJSON(r, &d, apierror.JSONLimits{})
+	return d, strictjson.Decode(r, &d, strictjson.Limits{})
 }
 
 // partner is an app that is installed in biz_1, with a token.
@@ -125,7 +126,7 @@ func (p partner) list(query string) response {
 // told returns the data of the app's app_data.updated events, oldest first.
 func (p partner) told() []string {
 	p.Helper()
-	_, err := p.Store.NumberEvents(p.Context(), events.Numbering{BusinessID: "biz_1"})
+	_, err := p.Store.NumberEvents(p.Context(), "biz_1")
 	p.Must(err)
 	found, err := p.Store.Events(p.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.AppDataUpdated}, Limit: 100})
 	p.Must(err)

@@ -51,18 +51,18 @@ func (s *Service) parseQuery(raw string) (Query, error) {
 	var v apierror.Validation
 	for _, name := range []string{"resourceId", "resourceType", "key"} {
 		if len(values[name]) > 1 {
-			v.Add("%s must be given once", name)
+			v.Add(name, "must be given once")
 		}
 	}
 	if slices.ContainsFunc(ids, func(id string) bool { return !isResourceID(id) }) {
-		v.Add("resourceId and resourceIds must be ids of at most %d characters, in UTF-8 and without NUL", MaxResourceID)
+		v.Add("resourceId", "and resourceIds must be ids of at most %d characters, in UTF-8 and without NUL", MaxResourceID)
 	}
 	q := Query{ResourceIDs: ids, ResourceType: values.Get("resourceType"), Key: values.Get("key")}
 	if _, ok := s.cfg.Types[q.ResourceType]; !ok && values.Has("resourceType") {
-		v.Add("resourceType must be one of %s", s.typeNames)
+		v.Add("resourceType", "must be one of %s", s.typeNames)
 	}
 	if values.Has("key") && !validKey.MatchString(q.Key) {
-		v.Add("key is not one that a field can have")
+		v.Add("key", "is not one that a field can have")
 	}
 	if err := v.Err(); err != nil {
 		return Query{}, err

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 // givenValue is a value as it was sent.
@@ -23,12 +24,12 @@ func (s *Service) parsePut(r *http.Request) ([]givenValue, error) {
 	var body struct {
 		Values []givenValue `json:"values"`
 	}
-	wrongSize := apierror.Invalid(fmt.Sprintf("values must have 1 to %d entries", MaxValues))
-	limits := apierror.JSONLimits{
-		Lists: map[string]apierror.List{"values": {Most: MaxValues, Refusal: wrongSize}},
+	wrongSize := apierror.InvalidAt("values", "must have 1 to %d entries", MaxValues)
+	limits := strictjson.Limits{
+		Lists: map[string]strictjson.List{"values": {Most: MaxValues, Refusal: wrongSize}},
 		Check: func() error { return s.checkPut(body.Values, wrongSize) },
 	}
-	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
+	if err := strictjson.Decode(r, &body, limits); err != nil {
 		return nil, err
 	}
 	return body.Values, s.checkPut(body.Values, wrongSize)
@@ -48,7 +49,7 @@ func (s *Service) checkPut(values []givenValue, wrongSize error) error {
 		s.checkForm(&v, i, one)
 		at := address{one.ResourceType, one.ResourceID, one.Key}
 		if first, ok := seen[at]; ok {
-			v.Add("values[%d] is the same as values[%d]: resourceType, resourceId and key", i, first)
+			v.Add(valueAt(i), "is the same as %s: resourceType, resourceId and key", valueAt(first))
 			continue
 		}
 		seen[at] = i
@@ -56,24 +57,28 @@ func (s *Service) checkPut(values []givenValue, wrongSize error) error {
 	return v.Err()
 }
 
+// valueAt returns the path of an entry of the body's values.
+func valueAt(i int) string { return fmt.Sprintf("values[%d]", i) }
+
 func (s *Service) checkForm(v *apierror.Validation, i int, one *givenValue) {
+	at := valueAt(i)
 	if _, ok := s.cfg.Types[one.ResourceType]; !ok {
-		v.Add("values[%d].resourceType must be one of %s", i, s.typeNames)
+		v.Add(at+".resourceType", "must be one of %s", s.typeNames)
 	}
 	if !isResourceID(one.ResourceID) {
-		v.Add("values[%d].resourceId must have 1 to %d characters", i, MaxResourceID)
+		v.Add(at+".resourceId", "must have 1 to %d characters", MaxResourceID)
 	}
 	if one.Key == "" {
-		v.Add("values[%d].key must not be empty", i)
+		v.Add(at+".key", "must not be empty")
 	}
 	one.Value = plain(one.Value)
 	switch {
 	case one.Value == nil:
-		v.Add("values[%d].value is missing", i)
+		v.Add(at+".value", "is missing")
 	case string(one.Value) == "null":
-		v.Add("values[%d].value must not be null; DELETE takes a value away", i)
+		v.Add(at+".value", "must not be null; DELETE takes a value away")
 	case len(one.Value) > MaxValue:
-		v.Add("values[%d].value has more than %d bytes of JSON", i, MaxValue)
+		v.Add(at+".value", "has more than %d bytes of JSON", MaxValue)
 	}
 }
 

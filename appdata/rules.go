@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // demand is the required form of a member.
@@ -36,20 +37,20 @@ func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
 		set(v, "minLength", d.MinLength, aWholeNumber(0, MaxText), &f.MinLength)
 		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
 		if f.MinLength != nil && f.MaxLength != nil && *f.MinLength > *f.MaxLength {
-			v.Add("minLength must not be greater than maxLength")
+			v.Add("minLength", "must not be greater than maxLength")
 		}
 	case Number:
 		set(v, "min", d.Min, anExactNumber, &f.Min)
 		set(v, "max", d.Max, anExactNumber, &f.Max)
 		set(v, "decimals", d.Decimals, aWholeNumber(0, maxDigits), &f.Decimals)
 		if f.Min != nil && f.Max != nil && exceeds(*f.Min, *f.Max) {
-			v.Add("min must not be greater than max")
+			v.Add("min", "must not be greater than max")
 		}
 	case Date:
 		set(v, "from", d.From, aDay, &f.From)
 		set(v, "to", d.To, aDay, &f.To)
 		if f.From != nil && f.To != nil && *f.From > *f.To { // such dates sort as text
-			v.Add("from must not be later than to")
+			v.Add("from", "must not be later than to")
 		}
 	case URL:
 		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
@@ -71,17 +72,17 @@ func (d Declaration) refuseForeign(of Type, v *apierror.Validation) {
 		{"from", d.From.Value != nil}, {"to", d.To.Value != nil}, {"choices", d.Choices.Value != nil},
 	} {
 		if member.isGiven && !slices.Contains(rulesOf[of], member.name) {
-			v.Add("%s is not a rule of %s", member.name, of)
+			v.Add(member.name, "is not a rule of %s", of)
 		}
 	}
 }
 
 // set sets a member, or returns what it must be.
-func set[T any](v *apierror.Validation, name string, m apierror.Optional[T], must demand[T], to **T) {
+func set[T any](v *apierror.Validation, name string, m optional.Member[T], must demand[T], to **T) {
 	switch {
 	case !m.IsSent:
 	case m.Value != nil && !must.fits(*m.Value):
-		v.Add("%s must be %s", name, must.text)
+		v.Add(name, "must be %s", must.text)
 	default:
 		*to = m.Value
 	}

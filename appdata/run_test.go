@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
@@ -29,7 +29,7 @@ func TestRedaction(t *testing.T) {
 	}
 	redacted := func() int {
 		k.OAuth.Tidy(t.Context())
-		_, err := k.Store.NumberEvents(t.Context(), events.Numbering{BusinessID: "biz_1"})
+		_, err := k.Store.NumberEvents(t.Context(), "biz_1")
 		k.Must(err)
 		found, err := k.Store.Events(t.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
 		k.Must(err)
@@ -93,7 +93,7 @@ func TestRun(t *testing.T) {
 		if n := left(); n != 426 {
 			t.Errorf("%d left within the hour", n)
 		}
-		k.Store.Tap.Arm(storetest.FaultError, 2)
+		k.Store.Tap.Arm(testdb.FaultError, 2)
 		k.Clock.Advance(time.Minute)
 		if n := left(); n != 426 || strings.Count(text.String(), "appdata: purge failed") != 1 {
 			t.Errorf("%d left after a fault, log %s", n, text)

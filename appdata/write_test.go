@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -91,7 +91,7 @@ func TestPutRace(t *testing.T) {
 	p.declare(p.app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
 	const contenders = 32
 	written := make([]string, contenders)
-	storetest.Race(contenders, func(i int) {
+	testdb.Race(contenders, func(i int) {
 		if a := p.put(on("inv_1", "n", fmt.Sprint(i)), on("inv_2", "n", fmt.Sprint(i))); a.Status == http.StatusOK {
 			written[i] = a.values()[0].ID
 		} else {
@@ -131,7 +131,7 @@ func TestFaults(t *testing.T) {
 	} {
 		struck := 0
 		for n := 2; ; n++ { // the first is the token's
-			p.Store.Tap.Arm(storetest.FaultError, n)
+			p.Store.Tap.Arm(testdb.FaultError, n)
 			a := p.call(test.call, test.body)
 			if !p.Store.Tap.Struck() {
 				break
@@ -157,7 +157,7 @@ func TestFaults(t *testing.T) {
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
 	p := newAPIOn(t, func(t testing.TB) storage.DB {
-		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
+		return testdb.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	tx, err := p.Store.BeginTx(t.Context())
@@ -168,7 +168,7 @@ func TestBusyStore(t *testing.T) {
 }
 
 // What calls cost: the token, then for a PUT the fields, the fields again under a lock,
-// the space, what is there, four statements for 25 values, the event.
+// the space, what is there, four statements for 25 values, the event and its place in the outbox.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	p := newAPI(t).partner()
@@ -183,10 +183,10 @@ func TestStatements(t *testing.T) {
 		statements, commits int
 		act                 func()
 	}{
-		{"PUT", 9, 1, func() { valueID = p.put(values...).values()[0].ID }},
+		{"PUT", 10, 1, func() { valueID = p.put(values...).values()[0].ID }},
 		{"PUT again", 5, 1, func() { p.put(values...).values() }},
 		{"GET", 3, 0, func() { p.list("resourceIds=inv_0,inv_1,inv_2").values() }},
-		{"DELETE", 4, 1, func() { p.call("DELETE /app-data/"+valueID, "") }},
+		{"DELETE", 5, 1, func() { p.call("DELETE /app-data/"+valueID, "") }},
 		{"a broken PUT", 2, 0, func() { p.put(on("inv_1", "note", "1")) }},
 	} {
 		p.Store.Tap.Reset()

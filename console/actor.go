@@ -45,9 +45,9 @@ func (a Actor) organization(v *apierror.Validation, id string) string {
 	case id == "" && len(a.organizations) == 1:
 		return a.organizations[0].ID
 	case id == "" && len(a.organizations) > 1:
-		v.Add("organizationId is required: you are a member of several organizations")
+		v.Add("organizationId", "is required: you are a member of several organizations")
 	case !a.isOf(id):
-		v.Add("organizationId must be an organization that you are a member of")
+		v.Add("organizationId", "must be an organization that you are a member of")
 	}
 	return id
 }

@@ -61,7 +61,7 @@ func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) 
 	days := q.number("days", maxReportDays, defaultReportDays)
 	grouping := analytics.GroupBy(q.text("by"))
 	if q.values.Has("by") && !slices.Contains(groupings, grouping) {
-		q.problems.Add("by must be one of route, status, business")
+		q.problems.Add("by", "must be one of route, status, business")
 	}
 	if err := q.problems.Err(); err != nil {
 		return err

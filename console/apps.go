@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // NewApp is an app as its developer describes it.
@@ -33,16 +34,16 @@ type NewApp struct {
 // takes AppURL and PinnedVersion away. Type and OrganizationID stay as they are, and
 // are here to be refused.
 type AppChange struct {
-	Name           apierror.Optional[string]   `json:"name"`
-	RedirectURIs   apierror.Optional[[]string] `json:"redirectUris"`
-	Scopes         apierror.Optional[[]string] `json:"scopes"`
-	AppURL         apierror.Optional[string]   `json:"appUrl"`
-	PinnedVersion  apierror.Optional[string]   `json:"pinnedVersion"`
-	Type           apierror.Optional[string]   `json:"type"`
-	OrganizationID apierror.Optional[string]   `json:"organizationId"`
+	Name           optional.Member[string]   `json:"name"`
+	RedirectURIs   optional.Member[[]string] `json:"redirectUris"`
+	Scopes         optional.Member[[]string] `json:"scopes"`
+	AppURL         optional.Member[string]   `json:"appUrl"`
+	PinnedVersion  optional.Member[string]   `json:"pinnedVersion"`
+	Type           optional.Member[string]   `json:"type"`
+	OrganizationID optional.Member[string]   `json:"organizationId"`
 	// Version is the version that the change is based on. The error is CONFLICT if the app has
 	// another one.
-	Version apierror.Optional[int64] `json:"version"`
+	Version optional.Member[int64] `json:"version"`
 }
 
 // CreateApp registers an app, unreviewed, and returns it with its secret, which
@@ -101,7 +102,7 @@ func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error
 	if after == "" || id.Valid(id.App, after) {
 		return nil
 	}
-	problem := apierror.Invalid("after must be the nextCursor of a page")
+	problem := apierror.InvalidAt("after", "must be the nextCursor of a page")
 	if !text.IsStorable(after) {
 		return problem
 	}
@@ -150,10 +151,10 @@ func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.Ap
 	v := new(apierror.Validation)
 	notNull(v, "version", sent.Version)
 	if isOther(sent.Type, string(app.Type)) {
-		v.Add("type cannot be changed; create another app")
+		v.Add("type", "cannot be changed; create another app")
 	}
 	if isOther(sent.OrganizationID, app.OrganizationID) {
-		v.Add("organizationId cannot be changed")
+		v.Add("organizationId", "cannot be changed")
 	}
 	changed := oauthserver.AppChange{Name: notNull(v, "name", sent.Name), RedirectURIs: notNull(v, "redirectUris", sent.RedirectURIs)}
 	if names := notNull(v, "scopes", sent.Scopes); names != nil {
@@ -169,21 +170,21 @@ func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.Ap
 }
 
 // isOther reports whether a member was sent with another value than the present one.
-func isOther[T comparable](sent apierror.Optional[T], present T) bool {
+func isOther[T comparable](sent optional.Member[T], present T) bool {
 	return sent.IsSent && (sent.Value == nil || *sent.Value != present)
 }
 
 // notNull returns the value of a member that cannot be taken away; nil when it was not
 // sent.
-func notNull[T any](v *apierror.Validation, name string, sent apierror.Optional[T]) *T {
+func notNull[T any](v *apierror.Validation, name string, sent optional.Member[T]) *T {
 	if sent.IsSent && sent.Value == nil {
-		v.Add("%s must not be null", name)
+		v.Add(name, "must not be null")
 	}
 	return sent.Value
 }
 
 // cleared returns the value of a member that null makes empty; nil when it was not sent.
-func cleared(sent apierror.Optional[string], checked func(string) string) *string {
+func cleared(sent optional.Member[string], checked func(string) string) *string {
 	switch {
 	case !sent.IsSent:
 		return nil
@@ -199,7 +200,7 @@ func cleared(sent apierror.Optional[string], checked func(string) string) *strin
 func (c *Console) parseScopes(v *apierror.Validation, names []string) identity.Scopes {
 	scopes, err := identity.NewScopes(names...)
 	if err != nil {
-		v.Add("scopes: %v", err)
+		v.AddProblem(apierror.Problem{Path: "scopes", Text: "scopes: " + err.Error()})
 		return c.cfg.OAuth.Scopes().Requestable()
 	}
 	return scopes
@@ -210,9 +211,9 @@ func (c *Console) parseScopes(v *apierror.Validation, names []string) identity.S
 func (c *Console) appURL(v *apierror.Validation, raw string) string {
 	scheme, _, _ := strings.Cut(raw, ":")
 	if strings.EqualFold(scheme, "http") && !c.cfg.AllowLoopback {
-		v.Add("appUrl is not https")
-	} else if err := (oauthserver.RedirectRules{AllowQuery: true}).Check(raw); err != nil {
-		v.Add("appUrl %v", err)
+		v.Add("appUrl", "is not https")
+	} else if problem := (oauthserver.RedirectRules{AllowQuery: true}).Problem(raw); problem != "" {
+		v.Add("appUrl", "%s", problem)
 	}
 	return raw
 }
@@ -223,9 +224,9 @@ func (c *Console) version(v *apierror.Validation, name, before string) string {
 	switch {
 	case name == before && name != "":
 	case len(versions) == 0:
-		v.Add("pinnedVersion cannot be set: the API has no versions")
+		v.Add("pinnedVersion", "cannot be set: the API has no versions")
 	case !slices.Contains(versions, name):
-		v.Add("pinnedVersion must be one of %s", strings.Join(versions, ", "))
+		v.Add("pinnedVersion", "must be one of %s", strings.Join(versions, ", "))
 	}
 	return name
 }

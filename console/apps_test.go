@@ -13,7 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -293,7 +293,7 @@ func TestRaceOfChanges_CON02(t *testing.T) {
 			fmt.Sprintf(`{"name": %q}`, want["name"]), fmt.Sprintf(`{"appUrl": %q}`, want["appUrl"]),
 			fmt.Sprintf(`{"redirectUris": ["https://partner.example/cb%d"]}`, round), fmt.Sprintf(`{"pinnedVersion": %q}`, want["pinnedVersion"]),
 		}
-		storetest.Race(len(changes), func(i int) {
+		testdb.Race(len(changes), func(i int) {
 			if got := d.ann("PATCH "+path, changes[i]); got.Status != http.StatusOK {
 				t.Errorf("%d: %s", got.Status, got.Body)
 			}

@@ -7,6 +7,8 @@ import (
 	"image/jpeg"
 	"image/png"
 
+	"golang.org/x/image/webp"
+
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
@@ -29,16 +31,16 @@ func checkImage(n NewAsset) (imageShape, error) {
 	shape, ok := recognise(n.Data)
 	switch {
 	case n.Kind != AssetIcon && n.Kind != AssetScreenshot:
-		v.Add("kind must be %s or %s", AssetIcon, AssetScreenshot)
+		v.Add("kind", "must be %s or %s", AssetIcon, AssetScreenshot)
 	case ok && n.Kind == AssetIcon && (shape.width != shape.height || shape.width > maxIcon):
-		v.Add("file must be a square of at most %d by %[1]d pixels; this one has %d by %d", maxIcon, shape.width, shape.height)
+		v.Add("file", "must be a square of at most %d by %[1]d pixels; this one has %d by %d", maxIcon, shape.width, shape.height)
 	case ok && n.Kind == AssetScreenshot && max(shape.width, shape.height) > maxScreenshot:
-		v.Add("file must have at most %d by %[1]d pixels; this one has %d by %d", maxScreenshot, shape.width, shape.height)
+		v.Add("file", "must have at most %d by %[1]d pixels; this one has %d by %d", maxScreenshot, shape.width, shape.height)
 	case ok && !shape.isWhole(n.Data):
-		v.Add("file is cut off, or damaged")
+		v.Add("file", "is cut off, or damaged")
 	}
 	if !ok {
-		v.Add("file must be a PNG, JPEG or WebP image")
+		v.Add("file", "must be a PNG, JPEG or WebP image")
 	}
 	return shape, v.Err()
 }
@@ -54,8 +56,13 @@ func recognise(data []byte) (imageShape, bool) {
 		config, err := jpeg.DecodeConfig(bytes.NewReader(data))
 		return imageShape{"image/jpeg", config.Width, config.Height}, err == nil
 	}
-	width, height, ok := webpSize(data)
-	return imageShape{"image/webp", width, height}, ok
+	// A WebP says how long it is, so that one that is cut off is not taken for an image.
+	const lengthEnds, around = 8, 8
+	if len(data) < lengthEnds || int64(binary.LittleEndian.Uint32(data[lengthEnds-4:]))+around > int64(len(data)) {
+		return imageShape{}, false
+	}
+	config, err := webp.DecodeConfig(bytes.NewReader(data))
+	return imageShape{"image/webp", config.Width, config.Height}, err == nil && config.Width > 0 && config.Height > 0
 }
 
 // isWhole reports whether an image has all its parts. Bytes after the last part are

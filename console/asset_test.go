@@ -5,13 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
@@ -124,7 +124,7 @@ func TestAssetContent_CON02(t *testing.T) {
 		{"wide screenshot", upload{kind: "screenshot", file: pngClaiming(4097, 4096)}, "", []string{screenSizes + "4097 by 4096"}},
 		{"high screenshot", upload{kind: "screenshot", file: webpExtended(4096, 4097)}, "", []string{screenSizes + "4096 by 4097"}},
 		{"a bomb", upload{kind: "screenshot", file: pngClaiming(100_000, 100_000)}, "", []string{screenSizes + "100000 by 100000"}},
-		{"a bomb of WebP", upload{kind: "icon", file: webpExtended(1<<24, 1<<24)}, "", []string{iconSize + "16777216 by 16777216"}},
+		{"a bomb of WebP", upload{kind: "icon", file: webpExtended(1<<15, 1<<15)}, "", []string{iconSize + "32768 by 32768"}},
 	}
 	path, _ := d.newApp(confidentialApp)
 	for _, test := range tests {
@@ -224,18 +224,18 @@ func TestReadUploadForm_ERR02(t *testing.T) {
 	large := strings.Repeat("x", 2*console.MaxAssetBytes)
 	for name, test := range map[string]struct {
 		body, problem string
-		fields        apierror.Form
+		fields        url.Values
 		left          bool // the body is not read to its end
 	}{
-		"fields":        {fields + part("kind", "icon") + part("file", "data") + "--x--", "", apierror.Form{"slug": {"sync"}, "shots": {"a", "b"}}, false},
-		"large file":    {fields + part("file", large) + "--x--", "413: the body has more than 5242880 bytes", apierror.Form{"slug": {"sync"}, "shots": {"a", "b"}}, false},
-		"larger file":   {part("slug", "sync") + part("file", large+large+large) + "--x--", "413: the body has more than 5242880 bytes", apierror.Form{"slug": {"sync"}}, true},
-		"large field":   {part("slug", "sync") + part("name", strings.Repeat("x", 256<<10)) + "--x--", "413: the body has more than 262144 bytes", apierror.Form{"slug": {"sync"}}, false},
-		"large fields":  {part("a", strings.Repeat("x", 200<<10)) + part("b", strings.Repeat("x", 60<<10)) + "--x--", "413: the body has more than 262144 bytes", apierror.Form{"a": {strings.Repeat("x", 200<<10)}}, false},
-		"not text":      {part("slug", "\x00") + "--x--", "400: the form has a field that is not valid UTF-8 without NUL", apierror.Form{}, true},
-		"not a name":    {part("\xff", "") + "--x--", "400: the form has a field that is not valid UTF-8 without NUL", apierror.Form{}, true},
-		"many fields":   {strings.Repeat(part("a", ""), 1001) + "--x--", "400: the form has too many fields", apierror.Form{"a": slices.Repeat([]string{""}, 1000)}, true},
-		"repeated file": {part("file", "") + part("file", "") + "--x--", "400: file is given more than once", apierror.Form{}, true},
+		"fields":        {fields + part("kind", "icon") + part("file", "data") + "--x--", "", url.Values{"slug": {"sync"}, "shots": {"a", "b"}}, false},
+		"large file":    {fields + part("file", large) + "--x--", "413: the body has more than 5242880 bytes", url.Values{"slug": {"sync"}, "shots": {"a", "b"}}, false},
+		"larger file":   {part("slug", "sync") + part("file", large+large+large) + "--x--", "413: the body has more than 5242880 bytes", url.Values{"slug": {"sync"}}, true},
+		"large field":   {part("slug", "sync") + part("name", strings.Repeat("x", 256<<10)) + "--x--", "413: the body has more than 262144 bytes", url.Values{"slug": {"sync"}}, false},
+		"large fields":  {part("a", strings.Repeat("x", 200<<10)) + part("b", strings.Repeat("x", 60<<10)) + "--x--", "413: the body has more than 262144 bytes", url.Values{"a": {strings.Repeat("x", 200<<10)}}, false},
+		"not text":      {part("slug", "\x00") + "--x--", "400: the form has a field that is not valid UTF-8 without NUL", url.Values{}, true},
+		"not a name":    {part("\xff", "") + "--x--", "400: the form has a field that is not valid UTF-8 without NUL", url.Values{}, true},
+		"many fields":   {strings.Repeat(part("a", ""), 1001) + "--x--", "400: the form has too many fields", url.Values{"a": slices.Repeat([]string{""}, 1000)}, true},
+		"repeated file": {part("file", "") + part("file", "") + "--x--", "400: file is given more than once", url.Values{}, true},
 	} {
 		body := strings.NewReader(test.body + strings.Repeat("\r\n", 4<<10)) // more than a reader's buffer
 		r := httptest.NewRequest(http.MethodPost, "/", body)

@@ -33,7 +33,7 @@ func (c *Console) OrganizationAudit(ctx context.Context, by Actor, p Page) (Page
 
 func pageOfAudit(p Page, read func(before string, limit int) ([]audit.Entry, error)) (Paged[audit.Entry], error) {
 	if p.After != "" && !id.Valid(id.Audit, p.After) {
-		return Paged[audit.Entry]{}, apierror.Invalid("after must be the nextCursor of a page")
+		return Paged[audit.Entry]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 	}
 	entries, err := read(p.After, p.limit()+1)
 	for i := range entries {

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -110,7 +110,7 @@ func (generous) Check(context.Context, time.Time, ratelimit.Request) (ratelimit.
 // lost.
 func TestChangeAndEntry_CON07(t *testing.T) {
 	t.Parallel()
-	for name, open := range storetest.Databases {
+	for name, open := range testdb.Databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newHarnessOn(t, open, oauthserver.Config{Options: oauthserver.Options{MaxApps: 1000}}, func(c *console.Config) { c.Limiter = generous{} })
@@ -157,7 +157,7 @@ func TestFaults_ERR02(t *testing.T) {
 	path, _ := d.newApp(confidentialApp)
 	for place, struck := 1, true; struck; place++ {
 		before := d.audited()
-		d.store.Tap.Arm(storetest.FaultError, place)
+		d.store.Tap.Arm(testdb.FaultError, place)
 		got := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/"}`)
 		struck = d.store.Tap.Struck()
 		d.store.Tap.Reset()

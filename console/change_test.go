@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -32,7 +32,7 @@ func (s *interrupted) Transact(ctx context.Context, do func(ctx context.Context)
 // is read-only for it.
 func TestDeactivatedMeanwhile_CON13(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(testing.TB) storage.DB{"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres} {
+	for name, open := range map[string]func(testing.TB) storage.DB{"SQLite": testdb.SQLite, "PostgreSQL": testdb.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store := new(interrupted)

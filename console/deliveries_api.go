@@ -127,21 +127,21 @@ func (c *Console) readDeliveryQuery(raw string) (webhooks.DeliveryQuery, error) 
 			case webhooks.Queued, webhooks.Retrying, webhooks.Delivered, webhooks.Failed:
 				asked.Statuses = append(asked.Statuses, status)
 			default:
-				q.problems.Add("status must be queued, retrying, delivered or failed, or several of them separated by commas")
+				q.problems.Add("status", "must be queued, retrying, delivered or failed, or several of them separated by commas")
 			}
 		}
 	}
 	if _, ok := c.cfg.Events.Lookup(asked.EventType); !ok && q.values.Has("event") {
-		q.problems.Add("event %.64q is not in the catalog", asked.EventType)
+		q.problems.Add("event", "%.64q is not in the catalog", asked.EventType)
 	}
 	if q.values.Has("businessId") && asked.BusinessID == "" {
-		q.problems.Add("businessId must not be empty")
+		q.problems.Add("businessId", "must not be empty")
 	}
 	if q.values.Has("eventId") && !id.Valid(id.Event, asked.EventID) {
-		q.problems.Add("eventId must be the id of an event")
+		q.problems.Add("eventId", "must be the id of an event")
 	}
 	if q.values.Has("after") && !id.Valid(id.Delivery, asked.After) {
-		q.problems.Add("after must be the nextCursor of a page")
+		q.problems.Add("after", "must be the nextCursor of a page")
 	}
 	return asked, q.problems.Err()
 }
@@ -208,18 +208,18 @@ func (c *Console) failedDeliveries(body redelivery) (which FailedDeliveries, _ e
 	var v apierror.Validation
 	since, ok := parseTime(body.Since)
 	if !ok {
-		v.Add("since must be a time in ISO 8601")
+		v.Add("since", "must be a time in ISO 8601")
 	}
 	which.Since = since
 	if body.Until != nil {
 		if which.Until, ok = parseTime(*body.Until); !ok {
-			v.Add("until must be a time in ISO 8601")
+			v.Add("until", "must be a time in ISO 8601")
 		}
 	}
 	if body.Event != nil {
 		which.Event = *body.Event
 		if _, ok := c.cfg.Events.Lookup(which.Event); !ok {
-			v.Add("event %.64q is not in the catalog", which.Event)
+			v.Add("event", "%.64q is not in the catalog", which.Event)
 		}
 	}
 	return which, v.Err()

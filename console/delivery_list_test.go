@@ -74,7 +74,9 @@ func TestDeliveryFilters_DLV09(t *testing.T) {
 	start := d.clock.Now()
 	failed := d.deliver("invoice.paid", "biz_1")
 	d.exhaust()
+	d.clock.Advance(time.Second) // deliveries have the millisecond that they were created in
 	middle := d.clock.Now()
+	d.clock.Advance(time.Second)
 	first := d.deliver("invoice.created", "biz_1")
 	second := d.deliver("invoice.created", "biz_2")
 	retrying := d.deliver("invoice.paid", "biz_2")

@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 const (
@@ -50,9 +51,9 @@ type NewExtension struct {
 // ExtensionChange is a change of an extension. Members that are not sent
 // are not changed.
 type ExtensionChange struct {
-	ResourceType apierror.Optional[string] `json:"resourceType"`
-	Path         apierror.Optional[string] `json:"path"`
-	Label        apierror.Optional[string] `json:"label"`
+	ResourceType optional.Member[string] `json:"resourceType"`
+	Path         optional.Member[string] `json:"path"`
+	Label        optional.Member[string] `json:"label"`
 }
 
 // ExtensionStore keeps extensions. Those of another app are not found:
@@ -190,13 +191,13 @@ func (c *Console) checkExtensionChange(was Extension, change ExtensionChange) er
 func (c *Console) checkTexts(e Extension) error {
 	var v apierror.Validation
 	if _, isKnown := c.cfg.ResourceTypes[e.ResourceType]; !isKnown {
-		v.Add("resourceType must be one of %s", strings.Join(slices.Sorted(maps.Keys(c.cfg.ResourceTypes)), ", "))
+		v.Add("resourceType", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(c.cfg.ResourceTypes)), ", "))
 	}
 	if e.Path == "" || len(e.Path) > MaxExtensionPath {
-		v.Add("path must have 1 to %d bytes", MaxExtensionPath)
+		v.Add("path", "must have 1 to %d bytes", MaxExtensionPath)
 	}
 	if !text.HasVisible(e.Label) {
-		v.Add("label must not be empty")
+		v.Add("label", "must not be empty")
 	}
 	checkLine(&v, "label", e.Label, MaxExtensionLabel)
 	return v.Err()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 func (c *Console) extensionRoutes() []route {
@@ -34,7 +35,7 @@ func newExtensionPayload(e Extension) extensionPayload {
 // readExtension reads a body whose strings checkExtension checks for control characters, NUL
 // among them: in a path it is EXTENSION_PATH_INVALID.
 func readExtension(r *http.Request, into any, check func() error) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{AllowNUL: true, Check: check})
+	return strictjson.Decode(r, into, strictjson.Limits{AllowNUL: true, Check: check})
 }
 
 func (c *Console) addExtension(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -21,7 +21,7 @@ func isPageOf(appURL, path string) bool {
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
 		return false
 	}
-	if text.CheckLine(path) != nil || strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) }) {
+	if text.LineProblem(path) != "" || strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) }) {
 		return false
 	}
 	if scheme, rest, ok := cutScheme(path); ok {

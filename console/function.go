@@ -100,14 +100,14 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 func (n NewFunction) check() error {
 	var v apierror.Validation
 	if !text.HasVisible(n.Name) {
-		v.Add("name must not be empty")
+		v.Add("name", "must not be empty")
 	}
 	checkLine(&v, "name", n.Name, MaxFunctionName)
 	if len(n.Source) > MaxFunctionSource {
-		v.Add("source must have at most %d bytes", MaxFunctionSource)
+		v.Add("source", "must have at most %d bytes", MaxFunctionSource)
 	}
 	if !utf8.ValidString(n.Source) || strings.ContainsRune(n.Source, 0) {
-		v.Add("source must be UTF-8 without NUL")
+		v.Add("source", "must be UTF-8 without NUL")
 	}
 	return v.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -56,7 +57,7 @@ func (c *Console) newRoutes() http.Handler {
 			return one.handle(w, r, by)
 		}))
 	}
-	known := c.errors.StandardMux(mux)
+	known := muxes.WithErrors(mux, c.errors.WriteStandard)
 	return c.errors.ValidPath(c.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
 		if _, pattern := mux.Handler(r); pattern == "" {
 			if _, err := c.caller(r); err != nil {

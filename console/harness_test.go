@@ -19,7 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/consoletest"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/logtest"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -41,7 +41,7 @@ const (
 // harness is a console over a real store and the real features.
 type harness struct {
 	testing.TB
-	store  *storetest.Env
+	store  *testdb.Env
 	clock  *clock.Offset
 	people *people
 	oauth  *oauthserver.Server
@@ -52,13 +52,13 @@ type harness struct {
 
 func newHarness(t testing.TB, changes ...func(*console.Config)) *harness {
 	t.Helper()
-	return newHarnessOn(t, storetest.SQLite, oauthserver.Config{}, changes...)
+	return newHarnessOn(t, testdb.SQLite, oauthserver.Config{}, changes...)
 }
 
-func newHarnessOn(t testing.TB, open storetest.Opener, oauth oauthserver.Config, changes ...func(*console.Config)) *harness {
+func newHarnessOn(t testing.TB, open testdb.Opener, oauth oauthserver.Config, changes ...func(*console.Config)) *harness {
 	t.Helper()
 	d := &harness{TB: t, clock: new(clock.Offset), people: newPeople(), logged: new(logtest.Buffer)}
-	d.store = storetest.NewEnv(t, open)
+	d.store = testdb.NewEnv(t, open)
 	var err error
 	oauth.Store, oauth.Host, oauth.Keyring, oauth.Pages = d.store, d.people, fixture.Keyring(1), pages.New()
 	oauth.APIURL, oauth.AppURL, oauth.Clock = apiOrigin, appOrigin, d.clock

@@ -28,7 +28,7 @@ func (c *Console) Installations(ctx context.Context, by Actor, appID string, p P
 		return Paged[Installation]{}, err
 	}
 	if len(p.After) > maxBusinessID || !text.IsStorable(p.After) {
-		return Paged[Installation]{}, apierror.Invalid("after must be the nextCursor of a page")
+		return Paged[Installation]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 	}
 	found, err := c.cfg.Store.BusinessInstallations(ctx, appID, p.After, p.limit()+1)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -70,7 +70,7 @@ func textsOf(list any) (texts []string) {
 func TestSecretUse_CON11(t *testing.T) {
 	t.Parallel()
 	var d *harness
-	d = newHarnessOn(t, storetest.SQLite, oauthserver.Config{SecretUsed: func(useID string, at time.Time) { d.Calls.Use(useID, at) }})
+	d = newHarnessOn(t, testdb.SQLite, oauthserver.Config{SecretUsed: func(useID string, at time.Time) { d.Calls.Use(useID, at) }})
 	path, appID := d.newApp(confidentialApp)
 	app, err := d.store.App(t.Context(), appID)
 	d.must(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -78,7 +78,7 @@ func TestBounds_CON12(t *testing.T) {
 // CON-12: the bounds can be configured.
 func TestConfiguredBounds_CON12(t *testing.T) {
 	t.Parallel()
-	d := newHarnessOn(t, storetest.SQLite, oauthserver.Config{Options: oauthserver.Options{MaxApps: 2, MaxRedirectURIs: 1}}, func(c *console.Config) { c.MaxFunctions = 1 })
+	d := newHarnessOn(t, testdb.SQLite, oauthserver.Config{Options: oauthserver.Options{MaxApps: 2, MaxRedirectURIs: 1}}, func(c *console.Config) { c.MaxFunctions = 1 })
 	path, _ := d.newApp(confidentialApp)
 	d.newApp(publicApp)
 	d.ann("POST /developer/apps", publicApp).wantInvalid("an organization has at most 2 apps")

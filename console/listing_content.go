@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -43,33 +44,36 @@ var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`)
 func (l ListingContent) check() error {
 	var v apierror.Validation
 	if !slugForm.MatchString(l.Slug) {
-		v.Add("slug must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+		v.Add("slug", "must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
 	}
 	if l.Name != "" { // a draft may have none yet
-		if err := oauthserver.CheckAppName(l.Name); err != nil {
-			v.Add("name %v", err)
+		if problem := oauthserver.AppNameProblem(l.Name); problem != "" {
+			v.Add("name", "%s", problem)
 		}
 	}
 	checkLine(&v, "summary", l.Summary, MaxListingSummary)
 	if utf8.RuneCountInString(l.Description) > MaxListingDescription {
-		v.Add("description must have at most %d characters", MaxListingDescription)
+		v.Add("description", "must have at most %d characters", MaxListingDescription)
 	}
-	if err := text.CheckLines(l.Description); err != nil {
-		v.Add("description %v", err)
+	if problem := text.LinesProblem(l.Description); problem != "" {
+		v.Add("description", "%s", problem)
 	}
 	checkLine(&v, "publisher", l.Publisher, MaxListingPublisher)
 	checkListingURL(&v, "termsUrl", l.TermsURL)
 	checkListingURL(&v, "privacyUrl", l.PrivacyURL)
 	if len(l.ScreenshotAssetIDs) > MaxScreenshots {
-		v.Add("screenshotAssetIds must have at most %d entries", MaxScreenshots)
+		v.Add("screenshotAssetIds", "must have at most %d entries", MaxScreenshots)
 	}
 	for i, assetID := range l.ScreenshotAssetIDs {
 		if slices.Contains(l.ScreenshotAssetIDs[:i], assetID) {
-			v.Add("screenshotAssetIds[%d] is given more than once", i)
+			v.Add(screenshotAt(i), "is given more than once")
 		}
 	}
 	return v.Err()
 }
+
+// screenshotAt returns the path of a screenshot.
+func screenshotAt(i int) string { return fmt.Sprintf("screenshotAssetIds[%d]", i) }
 
 // checkListingURL holds a link to what a person may follow from a page of ours.
 func checkListingURL(v *apierror.Validation, member, raw string) {
@@ -78,17 +82,17 @@ func checkListingURL(v *apierror.Validation, member, raw string) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil || len(raw) > MaxListingURL || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !text.IsVisible(raw) {
-		v.Add("%s must be an https URL of at most %d characters", member, MaxListingURL)
+		v.Add(member, "must be an https URL of at most %d characters", MaxListingURL)
 	}
 }
 
 // checkLine holds a text to one line of so many characters, all of which can be seen.
 func checkLine(v *apierror.Validation, member, line string, most int) {
 	if utf8.RuneCountInString(line) > most {
-		v.Add("%s must have at most %d characters", member, most)
+		v.Add(member, "must have at most %d characters", most)
 	}
-	if err := text.CheckLine(line); err != nil {
-		v.Add("%s %v", member, err)
+	if problem := text.LineProblem(line); problem != "" {
+		v.Add(member, "%s", problem)
 	}
 }
 
@@ -99,11 +103,11 @@ func (l ListingContent) checkAssets(assets []Asset) error {
 		return slices.ContainsFunc(assets, func(a Asset) bool { return a.ID == assetID && a.Kind == kind })
 	}
 	if l.IconAssetID != "" && !has(l.IconAssetID, AssetIcon) {
-		v.Add("iconAssetId must be an icon of this app")
+		v.Add("iconAssetId", "must be an icon of this app")
 	}
 	for i, assetID := range l.ScreenshotAssetIDs {
 		if !has(assetID, AssetScreenshot) {
-			v.Add("screenshotAssetIds[%d] must be a screenshot of this app", i)
+			v.Add(screenshotAt(i), "must be a screenshot of this app")
 		}
 	}
 	return v.Err()

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // race sends calls at once and counts the responses by status and code.
 func (d *harness) race(calls ...call) map[string]int {
 	d.Helper()
 	replies := make([]response, len(calls))
-	storetest.Race(len(calls), func(i int) { replies[i] = d.send(calls[i]) })
+	testdb.Race(len(calls), func(i int) { replies[i] = d.send(calls[i]) })
 	responses := map[string]int{}
 	for _, got := range replies {
 		responses[strings.TrimSuffix(fmt.Sprint(got.Status, " ", got.body["code"]), " <nil>")]++
@@ -95,7 +95,7 @@ func TestRaceOfReviewers_CON03(t *testing.T) {
 		d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
 		d.review(appID, console.RevisionInReview)
 		errs := make([]error, 2)
-		storetest.Race(2, func(i int) {
+		testdb.Race(2, func(i int) {
 			_, errs[i] = d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: []console.RevisionState{console.RevisionApproved, console.RevisionRejected}[i]})
 		})
 		if (errs[0] == nil) == (errs[1] == nil) || d.ann("GET " + path).body["reviewed"] != (errs[0] == nil) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 func (c *Console) listingRoutes() []route {
@@ -85,7 +87,7 @@ func (c *Console) serveListing(w http.ResponseWriter, r *http.Request, by Actor)
 }
 
 func readListing(r *http.Request, into any, check func() error) error {
-	return readBodyWith("screenshotAssetIds", apierror.List{Most: MaxScreenshots}, r, into, check)
+	return readBodyWith("screenshotAssetIds", strictjson.List{Most: MaxScreenshots}, r, into, check)
 }
 
 func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -103,7 +105,7 @@ func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor
 func (c *Console) updateListing(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var body struct {
 		listingBody
-		Version apierror.Optional[int64] `json:"version"`
+		Version optional.Member[int64] `json:"version"`
 	}
 	check := func() error {
 		var v apierror.Validation

@@ -3,6 +3,7 @@ package console
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -12,18 +13,19 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 // readBody reads the body of a call. check names what else is wrong with a body that does
-// not fit; see apierror.JSONLimits.
+// not fit; see strictjson.Limits.
 func readBody(r *http.Request, into any, check func() error) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Check: check})
+	return strictjson.Decode(r, into, strictjson.Limits{Check: check})
 }
 
 // readBodyWith reads a body in which one array has a bound of its own.
-func readBodyWith(name string, bound apierror.List, r *http.Request, into any, check func() error) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Lists: map[string]apierror.List{name: bound}, Check: check})
+func readBodyWith(name string, bound strictjson.List, r *http.Request, into any, check func() error) error {
+	return strictjson.Decode(r, into, strictjson.Limits{Lists: map[string]strictjson.List{name: bound}, Check: check})
 }
 
 // readNothing is for calls that take no members: without a body, or with {}.
@@ -53,7 +55,7 @@ func newQuery(raw string) *query {
 	q := &query{}
 	var err error
 	if q.values, err = url.ParseQuery(raw); err != nil {
-		q.problems.Add("the query is not well-formed")
+		q.problems.Add("", "the query is not well-formed")
 	}
 	return q
 }
@@ -62,7 +64,7 @@ func newQuery(raw string) *query {
 func (q *query) only(names ...string) {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !slices.Contains(names, name) {
-			q.problems.Add("%.64q is not a known parameter", name)
+			q.problems.Add(fmt.Sprintf("%.64q", name), "is not a known parameter")
 		}
 	}
 }
@@ -75,7 +77,7 @@ func (q *query) time(name string) time.Time {
 	}
 	at, ok := parseTime(text)
 	if !ok {
-		q.problems.Add("%s must be a time in ISO 8601", name)
+		q.problems.Add(name, "must be a time in ISO 8601")
 	}
 	return at
 }
@@ -94,10 +96,10 @@ func parseTime(text string) (time.Time, bool) {
 func (q *query) text(name string) string {
 	value := q.values.Get(name)
 	if len(q.values[name]) > 1 {
-		q.problems.Add("%s must be given once", name)
+		q.problems.Add(name, "must be given once")
 	}
 	if !text.IsStorable(value) {
-		q.problems.Add("%s must be UTF-8 without NUL", name)
+		q.problems.Add(name, "must be UTF-8 without NUL")
 	}
 	return value
 }
@@ -110,7 +112,7 @@ func (q *query) number(name string, most, fallback int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		q.problems.Add("%s must be a whole number from 1 to %d", name, most)
+		q.problems.Add(name, "must be a whole number from 1 to %d", most)
 	}
 	return n
 }

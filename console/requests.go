@@ -29,11 +29,11 @@ type RequestFilter struct {
 func (f RequestFilter) Check() error {
 	var v apierror.Validation
 	if _, _, ok := statusRange(f.Status); !ok {
-		v.Add("status must be a status such as 404, or a class such as 4xx")
+		v.Add("status", "must be a status such as 404, or a class such as 4xx")
 	}
 	for _, one := range []struct{ name, value string }{{"route", f.Route}, {"path", f.Path}, {"businessId", f.BusinessID}, {"requestId", f.RequestID}} {
 		if !text.IsStorable(one.value) {
-			v.Add("%s must be UTF-8 without NUL", one.name)
+			v.Add(one.name, "must be UTF-8 without NUL")
 		}
 	}
 	return v.Err()
@@ -51,7 +51,7 @@ func (c *Console) Requests(ctx context.Context, by Actor, appID string, f Reques
 	}
 	least, most, _ := statusRange(f.Status)
 	if p.After != "" && !id.Valid(id.Request, p.After) {
-		v.Add("after must be the nextCursor of a page")
+		v.Add("after", "must be the nextCursor of a page")
 	}
 	if err := v.Err(); err != nil {
 		return Paged[analytics.Request]{}, err

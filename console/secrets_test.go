@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // CON-02, APP-02: a developer moves from one secret to the next.
@@ -73,7 +73,7 @@ func TestRaceOfSecrets_APP02(t *testing.T) {
 	for range 10 {
 		path, _ := d.newApp(confidentialApp)
 		replies := make([]response, 4)
-		storetest.Race(len(replies), func(i int) {
+		testdb.Race(len(replies), func(i int) {
 			replies[i] = d.send(call{what: "POST " + path + "/secrets", by: []string{ann, ben}[i%2]})
 		})
 		created := 0

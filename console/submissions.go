@@ -225,10 +225,10 @@ var reviewActions = map[RevisionState]reviewAction{
 func (r Review) check() error {
 	var v apierror.Validation
 	if _, isStep := reviewActions[r.State]; !isStep {
-		v.Add("state must be %s, %s, %s or %s", RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved)
+		v.Add("state", "must be %s, %s, %s or %s", RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved)
 	}
 	if utf8.RuneCountInString(r.Note) > maxNote {
-		v.Add("note must have at most %d characters", maxNote)
+		v.Add("note", "must have at most %d characters", maxNote)
 	}
 	return v.Err()
 }

@@ -89,13 +89,13 @@ func (n NewToken) lifetime() time.Duration { return time.Duration(n.days()) * da
 func (a Actor) newToken(n NewToken) (Token, error) {
 	var v apierror.Validation
 	if days := n.days(); days < 1 || days > int(MaxTokenLifetime/day) {
-		v.Add("expiresInDays must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
+		v.Add("expiresInDays", "must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
 	}
 	name := strings.TrimSpace(n.Name)
 	if length := utf8.RuneCountInString(name); !text.HasVisible(name) || length > maxTokenName {
-		v.Add("name must have 1 to %d characters", maxTokenName)
-	} else if err := text.CheckLine(name); err != nil {
-		v.Add("name %v", err)
+		v.Add("name", "must have 1 to %d characters", maxTokenName)
+	} else if problem := text.LineProblem(name); problem != "" {
+		v.Add("name", "%s", problem)
 	}
 	return Token{Name: name, OrganizationID: a.organization(&v, n.OrganizationID), UserID: a.userID}, v.Err()
 }

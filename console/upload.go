@@ -6,8 +6,11 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -45,13 +48,13 @@ func ReadUpload(w http.ResponseWriter, r *http.Request) (NewAsset, error) {
 // ReadUploadForm reads an upload as [ReadUpload] does, from a form that has other fields
 // too, which it returns. If the error is about the file, it returns the fields that came
 // before the file.
-func ReadUploadForm(w http.ResponseWriter, r *http.Request) (NewAsset, apierror.Form, error) {
+func ReadUploadForm(w http.ResponseWriter, r *http.Request) (NewAsset, url.Values, error) {
 	if err := checkUploadType(r); err != nil {
 		return NewAsset{}, nil, err
 	}
 	body := r.Body
 	r.Body = http.MaxBytesReader(w, body, MaxAssetBytes+uploadEnvelope+maxUploadText)
-	read := upload{bodySize: r.ContentLength, parts: map[string][]byte{}, fields: apierror.Form{}, room: maxUploadText}
+	read := upload{bodySize: r.ContentLength, parts: map[string][]byte{}, fields: url.Values{}, room: maxUploadText}
 	err := read.from(r)
 	if e, ok := errors.AsType[*apierror.Error](err); ok && e.Status() == http.StatusRequestEntityTooLarge {
 		_, _ = io.CopyN(io.Discard, body, maxDrained) // the error is told already
@@ -60,7 +63,7 @@ func ReadUploadForm(w http.ResponseWriter, r *http.Request) (NewAsset, apierror.
 }
 
 func checkUploadType(r *http.Request) error {
-	if apierror.MediaType(r) != uploadType || len(r.Header.Values("Content-Encoding")) > 0 {
+	if header.MediaType(r.Header) != uploadType || len(r.Header.Values("Content-Encoding")) > 0 {
 		return apierror.UnsupportedMediaType(uploadType)
 	}
 	return nil
@@ -70,7 +73,7 @@ func checkUploadType(r *http.Request) error {
 type upload struct {
 	bodySize int64
 	parts    map[string][]byte // kind and file
-	fields   apierror.Form     // the other fields; nil: there must be none
+	fields   url.Values        // the other fields; nil: there must be none
 	count    int               // of the values in fields
 	room     int               // bytes that are left for values of fields
 }
@@ -103,17 +106,17 @@ func (u *upload) from(r *http.Request) error {
 func (u *upload) read(part *multipart.Part) (err error) {
 	name := part.FormName()
 	if _, isRead := u.parts[name]; isRead {
-		return apierror.Invalid(name + " is given more than once")
+		return apierror.InvalidAt(name, "is given more than once")
 	}
 	switch {
 	case name == "kind":
 		u.parts[name], err = io.ReadAll(io.LimitReader(part, maxKindBytes+1))
 	case name == "file":
-		u.parts[name], err = apierror.ReadAll(part, u.bodySize, MaxAssetBytes)
+		u.parts[name], err = bodies.ReadAll(part, u.bodySize, MaxAssetBytes)
 	case u.fields != nil:
 		err = u.readField(name, part)
 	default:
-		return apierror.Invalid(fmt.Sprintf("%.64q is not a known part", name))
+		return apierror.InvalidAt(fmt.Sprintf("%.64q", name), "is not a known part")
 	}
 	if _, isTold := errors.AsType[*apierror.Error](err); isTold || err == nil {
 		return err

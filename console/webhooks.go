@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -23,12 +24,12 @@ type NewWebhook struct {
 
 // WebhookChange is a change of a webhook. Members that are not sent stay unchanged.
 type WebhookChange struct {
-	URL     apierror.Optional[string]   `json:"url"`
-	Events  apierror.Optional[[]string] `json:"events"`
-	Enabled apierror.Optional[bool]     `json:"enabled"`
+	URL     optional.Member[string]   `json:"url"`
+	Events  optional.Member[[]string] `json:"events"`
+	Enabled optional.Member[bool]     `json:"enabled"`
 	// Version is the version that the change is based on. The error is CONFLICT if the webhook
 	// has another one.
-	Version apierror.Optional[int64] `json:"version"`
+	Version optional.Member[int64] `json:"version"`
 }
 
 // MaxWebhooks is how many webhooks an app may have.

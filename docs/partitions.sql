@@ -48,13 +48,11 @@ END $$;
 ALTER TABLE partnerkit_delivery RENAME TO partnerkit_delivery_before;
 CREATE TABLE partnerkit_delivery (LIKE partnerkit_delivery_before INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
 CREATE INDEX pk_delivery_webhook_days ON partnerkit_delivery (webhook_id, (id || ''));
-CREATE INDEX pk_delivery_type_days ON partnerkit_delivery (webhook_id, event_type, (id || ''));
 CREATE INDEX pk_delivery_business_days ON partnerkit_delivery (webhook_id, business_id, (id || ''));
 CREATE INDEX pk_delivery_event_days ON partnerkit_delivery (event_id, webhook_id) WHERE event_id IS NOT NULL;
-CREATE INDEX pk_delivery_status_days ON partnerkit_delivery (webhook_id, status, (id || '')) WHERE status <> 'queued';
+CREATE INDEX pk_delivery_status_days ON partnerkit_delivery (webhook_id, status, (id || '')) WHERE status IS NOT NULL;
 ALTER TABLE partnerkit_attempt RENAME TO partnerkit_attempt_before;
 CREATE TABLE partnerkit_attempt (LIKE partnerkit_attempt_before INCLUDING DEFAULTS, PRIMARY KEY (delivery_id, id)) PARTITION BY RANGE (delivery_id);
-CREATE INDEX pk_attempt_arrived_days ON partnerkit_attempt (webhook_id, (delivery_id || '')) WHERE response_code BETWEEN 200 AND 299;
 
 -- Today ends in the table that there was. What no day takes goes into the default.
 DO $$

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
@@ -18,19 +19,13 @@ type invoice struct {
 // save writes a row of the host's own and the event that tells about it, together
 // or not at all.
 func save(ctx context.Context, store *sqlstore.Store, happened *events.Log, made invoice) error {
-	tx, err := store.BeginTx(ctx)
-	if err != nil {
+	return store.InTx(ctx, func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO invoice (id, total) VALUES ($1, $2)", made.ID, made.Total); err != nil {
+			return err
+		}
+		_, err := happened.Record(ctx, store.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: made})
 		return err
-	}
-	defer tx.Rollback() // after Commit it does nothing
-	if _, err := tx.Exec(ctx, "INSERT INTO invoice (id, total) VALUES ($1, $2)", made.ID, made.Total); err != nil {
-		return err
-	}
-	draft := events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: made}
-	if _, err := happened.Record(ctx, store.WithTx(tx), draft); err != nil {
-		return err
-	}
-	return tx.Commit(ctx)
+	})
 }
 
 func ExampleLog_Record() {
@@ -45,20 +40,21 @@ func ExampleLog_Record() {
 		log.Print(err)
 		return
 	}
-	tx, err := store.BeginTx(ctx)
+	err = store.InTx(ctx, func(tx storage.Tx) error {
+		_, err := tx.Exec(ctx, "CREATE TABLE invoice (id TEXT PRIMARY KEY, total BIGINT NOT NULL)")
+		return err
+	})
 	if err != nil {
 		log.Print(err)
 		return
 	}
-	_, _ = tx.Exec(ctx, "CREATE TABLE invoice (id TEXT PRIMARY KEY, total BIGINT NOT NULL)")
-	_ = tx.Commit(ctx)
 
 	for range 2 {
 		if err := save(ctx, store, happened, invoice{ID: "inv_1", Total: 11900}); err != nil {
 			fmt.Println("the second time neither the row nor the event")
 		}
 	}
-	_, _ = store.NumberEvents(ctx, events.Numbering{BusinessID: "biz_1"}) // what the Events API does before it reads
+	_, _ = store.NumberEvents(ctx, "biz_1") // what the Events API does before it reads
 	recorded, err := store.Events(ctx, events.Query{BusinessID: "biz_1", Types: []string{"invoice.created"}, Limit: 10})
 	if err != nil {
 		log.Print(err)

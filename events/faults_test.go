@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -22,7 +22,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 	for _, target := range []string{"/events?after=" + here.ID, "/events/" + here.ID} {
 		struck := 0
 		for n := 1; ; n++ {
-			k.Store.Tap.Arm(storetest.FaultError, n)
+			k.Store.Tap.Arm(testdb.FaultError, n)
 			got := k.call(token, target)
 			if !k.Store.Tap.Struck() {
 				break
@@ -60,7 +60,7 @@ func TestStatementsOfAPage(t *testing.T) {
 func TestBusyStore(t *testing.T) {
 	t.Parallel()
 	k := newAPIOn(t, func(t testing.TB) storage.DB {
-		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
+		return testdb.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	}, events.Catalog{})
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "invoice.created")
@@ -85,7 +85,7 @@ func TestShapeThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newAPIOn(t, storetest.SQLite, catalog)
+	k := newAPIOn(t, testdb.SQLite, catalog)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	here := k.record("biz_1", "parcel.sent")
 	k.call(token, "/events").shows(here...)

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // EVT-01: any query at all is answered, with a page of at most 100 or with a 400.
@@ -22,7 +22,7 @@ func FuzzListQuery(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	log, err := events.New(events.Config{Store: storetest.NewEnv(f, storetest.SQLite)})
+	log, err := events.New(events.Config{Store: testdb.NewEnv(f, testdb.SQLite)})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func FuzzRecord(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
-	store := storetest.NewEnv(f, storetest.SQLite)
+	store := testdb.NewEnv(f, testdb.SQLite)
 	log, err := events.New(events.Config{Store: store})
 	if err != nil {
 		f.Fatal(err)

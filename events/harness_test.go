@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -30,10 +30,10 @@ type api struct {
 
 func newAPI(t testing.TB) *api {
 	t.Helper()
-	return newAPIOn(t, storetest.SQLite, events.Catalog{})
+	return newAPIOn(t, testdb.SQLite, events.Catalog{})
 }
 
-func newAPIOn(t testing.TB, open storetest.Opener, catalog events.Catalog) *api {
+func newAPIOn(t testing.TB, open testdb.Opener, catalog events.Catalog) *api {
 	t.Helper()
 	k := &api{Harness: harness.New(t, open)}
 	var err error

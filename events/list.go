@@ -27,7 +27,8 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// First of all, so that a reader sees what it has just written.
-	if _, err := l.cfg.Store.NumberEvents(r.Context(), Numbering{BusinessID: p.BusinessID}); err != nil {
+	hasUnnumbered, err := l.cfg.Store.NumberEvents(r.Context(), p.BusinessID)
+	if err != nil {
 		return apierror.Failed("events", err)
 	}
 	q := Query{BusinessID: p.BusinessID, AppID: p.AppID, Since: l.oldest(), Limit: asked.limit + 1}
@@ -40,7 +41,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 		return apierror.Failed("events", err)
 	}
 	fit := fitting(found, asked.limit)
-	hasMore := len(found) > fit
+	hasMore := len(found) > fit || hasUnnumbered
 	found = found[:fit]
 	shown := page{Events: make([]response, len(found)), HasMore: hasMore}
 	for i, e := range found {

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // EVT-01: the shape of a page, to the letter.
@@ -202,7 +202,7 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newAPIOn(t, storetest.SQLite, catalog)
+	k := newAPIOn(t, testdb.SQLite, catalog)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	_, err = k.log.Record(t.Context(), k.Store, events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
 	k.Must(err)

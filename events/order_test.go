@@ -51,10 +51,10 @@ type meanwhile struct {
 	happens func()
 }
 
-func (m meanwhile) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
-	done, err := m.Store.NumberEvents(ctx, n)
+func (m meanwhile) NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error) {
+	hasMore, err = m.Store.NumberEvents(ctx, businessID)
 	m.happens()
-	return done, err
+	return hasMore, err
 }
 
 // EVT-03, EVT-06: 30 days, to the millisecond, whether the row is still there or not.

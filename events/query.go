@@ -34,12 +34,12 @@ func (l *Log) parseQuery(raw string) (query, error) {
 	var problems apierror.Validation
 	asked := query{after: values.Get("after"), hasAfter: values.Has("after"), limit: defaultLimit}
 	if len(values["after"]) > 1 {
-		problems.Add("after must be given once")
+		problems.Add("after", "must be given once")
 	}
 	if given := values["limit"]; len(given) > 0 {
 		n, err := strconv.Atoi(given[0])
 		if err != nil || n < 1 || n > maxLimit || len(given) > 1 {
-			problems.Add("limit must be given once, a whole number from 1 to %d", maxLimit)
+			problems.Add("limit", "must be given once, a whole number from 1 to %d", maxLimit)
 		}
 		asked.limit = n
 	}
@@ -60,11 +60,11 @@ func (l *Log) parseTypes(lists []string, asked *query, problems *apierror.Valida
 	for _, list := range lists {
 		for name := range strings.SplitSeq(list, ",") {
 			if names++; names > maxTypes {
-				problems.Add("types must have at most %d names", maxTypes)
+				problems.Add("types", "must have at most %d names", maxTypes)
 				return unknown
 			}
 			if name == "" {
-				problems.Add("types must be names of events, separated by commas")
+				problems.Add("types", "must be names of events, separated by commas")
 				return nil
 			}
 			if _, ok := l.cfg.Catalog.Lookup(name); !ok {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // Events of one call keep their order, even if the clock stands still, and are returned
@@ -55,21 +55,21 @@ func TestRecordRefuses(t *testing.T) {
 	object := struct{}{}
 	large := map[string]string{"text": strings.Repeat("x", events.MaxData-len(`{"text":""}`)+1)}
 	for want, d := range map[string]draft{
-		`draft 2, "x": the event cannot be recorded: the catalog has no such event`:                                        {Type: "x", BusinessID: "b", Data: object},
-		`draft 2, "": the event cannot be recorded: the catalog has no such event`:                                         {BusinessID: "b", Data: object},
-		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is empty`:                                       {Type: "invoice.paid", Data: object},
-		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:                 {Type: "invoice.paid", BusinessID: "b\x00", Data: object},
-		`draft 2, "invoice.sent": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:                 {Type: "invoice.sent", BusinessID: "\xff", Data: object},
-		`draft 2, "invoice.paid": the event cannot be recorded: the event is not for a single app, but AppID is set`:       {Type: "invoice.paid", BusinessID: "b", AppID: "a", Data: object},
-		`draft 2, "customer.redact": the event cannot be recorded: the event is not for a single app, but AppID is set`:    {Type: "customer.redact", BusinessID: "b", AppID: "a", Data: object},
-		`draft 2, "app.installed": the event cannot be recorded: the event is for a single app, but AppID is empty`:        {Type: "app.installed", BusinessID: "b", Data: object},
-		`draft 2, "app.installed": the event cannot be recorded: AppID is not valid UTF-8 without NUL`:                     {Type: "app.installed", BusinessID: "b", AppID: "a\x00", Data: object},
-		`draft 2, "invoice.paid": the event cannot be recorded: the data is not a JSON object`:                             {Type: "invoice.paid", BusinessID: "b"},
-		`draft 2, "invoice.sent": the event cannot be recorded: the data is not a JSON object`:                             {Type: "invoice.sent", BusinessID: "b", Data: []byte("{}")},
-		`draft 2, "invoice.viewed": the event cannot be recorded: the data is not a JSON object`:                           {Type: "invoice.viewed", BusinessID: "b", Data: json.RawMessage(`["{}"]`)},
-		`draft 2, "invoice.paid": the event cannot be recorded: the data is not valid UTF-8`:                               {Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage("{\"a\":\"\xff\"}")},
-		`draft 2, "invoice.paid": the event cannot be recorded: the data has 262145 bytes, more than 262144`:               {Type: "invoice.paid", BusinessID: "b", Data: large},
-		`draft 2, "invoice.paid": the event cannot be recorded: the data: encode answer: json: unsupported type: chan int`: {Type: "invoice.paid", BusinessID: "b", Data: make(chan int)},
+		`draft 2, "x": the event cannot be recorded: the catalog has no such event`:                                          {Type: "x", BusinessID: "b", Data: object},
+		`draft 2, "": the event cannot be recorded: the catalog has no such event`:                                           {BusinessID: "b", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is empty`:                                         {Type: "invoice.paid", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:                   {Type: "invoice.paid", BusinessID: "b\x00", Data: object},
+		`draft 2, "invoice.sent": the event cannot be recorded: BusinessID is not valid UTF-8 without NUL`:                   {Type: "invoice.sent", BusinessID: "\xff", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: the event is not for a single app, but AppID is set`:         {Type: "invoice.paid", BusinessID: "b", AppID: "a", Data: object},
+		`draft 2, "customer.redact": the event cannot be recorded: the event is not for a single app, but AppID is set`:      {Type: "customer.redact", BusinessID: "b", AppID: "a", Data: object},
+		`draft 2, "app.installed": the event cannot be recorded: the event is for a single app, but AppID is empty`:          {Type: "app.installed", BusinessID: "b", Data: object},
+		`draft 2, "app.installed": the event cannot be recorded: AppID is not valid UTF-8 without NUL`:                       {Type: "app.installed", BusinessID: "b", AppID: "a\x00", Data: object},
+		`draft 2, "invoice.paid": the event cannot be recorded: the data is not a JSON object`:                               {Type: "invoice.paid", BusinessID: "b"},
+		`draft 2, "invoice.sent": the event cannot be recorded: the data is not a JSON object`:                               {Type: "invoice.sent", BusinessID: "b", Data: []byte("{}")},
+		`draft 2, "invoice.viewed": the event cannot be recorded: the data is not a JSON object`:                             {Type: "invoice.viewed", BusinessID: "b", Data: json.RawMessage(`["{}"]`)},
+		`draft 2, "invoice.paid": the event cannot be recorded: the data is not valid UTF-8`:                                 {Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage("{\"a\":\"\xff\"}")},
+		`draft 2, "invoice.paid": the event cannot be recorded: the data has 262145 bytes, more than 262144`:                 {Type: "invoice.paid", BusinessID: "b", Data: large},
+		`draft 2, "invoice.paid": the event cannot be recorded: the data: encode response: json: unsupported type: chan int`: {Type: "invoice.paid", BusinessID: "b", Data: make(chan int)},
 	} {
 		_, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.created", BusinessID: "biz_1", Data: object}, d)
 		if !errors.Is(err, events.ErrInvalidDraft) || err.Error() != "events: "+want {
@@ -116,8 +116,8 @@ func TestRecordInTheHostsTransaction(t *testing.T) {
 			t.Errorf("%d events, commits: %v", n, commits)
 		}
 	}
-	k.Store.Tap.Arm(storetest.FaultError, 1)
-	if err := record(k.Store); !errors.Is(err, storetest.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
+	k.Store.Tap.Arm(testdb.FaultError, 1)
+	if err := record(k.Store); !errors.Is(err, testdb.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
 		t.Errorf("a fault of the store: %v", err)
 	}
 }

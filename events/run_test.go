@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // EVT-06: events older than 30 days are removed once an hour, in batches. An error
@@ -20,7 +20,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storetest.NewEnv(t, storetest.SQLite)
+		store := testdb.NewEnv(t, testdb.SQLite)
 		now, text := clock.NewManual(harness.Start), &strings.Builder{}
 		log, err := events.New(events.Config{Store: store, Clock: now, Logger: slog.New(slog.NewTextHandler(text, nil))})
 		if err != nil {
@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		go func() { done <- log.Run(ctx) }()
 		left := func() int {
 			synctest.Wait()
-			if _, err := store.NumberEvents(context.WithoutCancel(t.Context()), events.Numbering{BusinessID: "biz_1"}); err != nil {
+			if _, err := store.NumberEvents(context.WithoutCancel(t.Context()), "biz_1"); err != nil {
 				t.Fatal(err)
 			}
 			found, err := store.Events(t.Context(), events.Query{BusinessID: "biz_1", Types: []string{"invoice.paid"}, Limit: 1000})
@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 		if n := left(); n != 900 {
 			t.Errorf("%d left within the hour", n)
 		}
-		store.Tap.Arm(storetest.FaultError, 1)
+		store.Tap.Arm(testdb.FaultError, 1)
 		now.Advance(time.Minute)
 		if n := left(); n != 900 || strings.Count(text.String(), "events: purge failed") != 1 {
 			t.Errorf("%d left after a fault, log %s", n, text)

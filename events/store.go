@@ -24,27 +24,15 @@ type Recorder interface {
 // within a round. What commits later gets a greater number; there may be gaps.
 type Store interface {
 	Recorder
-	// NumberEvents gives numbers to committed events that have none. When there are none it
-	// writes nothing.
-	NumberEvents(ctx context.Context, n Numbering) (Numbered, error)
+	// NumberEvents gives numbers to committed events of a business that have none, and writes
+	// nothing when there are none. It takes a bounded time, and reports whether there are
+	// more.
+	NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error)
 	// Events returns the events that a query asks for, by number.
 	Events(ctx context.Context, q Query) ([]Event, error)
 	// Purge deletes a batch of records of the kind [storage.PurgeEvents], and returns how
 	// many it deleted.
 	Purge(ctx context.Context, p storage.Purge) (int, error)
-}
-
-// Numbering selects the events that get their numbers: all of a business, or a bounded
-// number of those of every business, in the order of their ids.
-type Numbering struct {
-	BusinessID string // empty: every business
-	After      string // of every business: only greater ids
-}
-
-// Numbered is the result of NumberEvents.
-type Numbered struct {
-	LastID  string // of the last event that got a number; empty: there was none
-	HasMore bool   // after it there may be more, of every business
 }
 
 // Query selects one event of a business, or its numbered events of some types. Events for

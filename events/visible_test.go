@@ -20,7 +20,7 @@ import (
 // list reads what is in the store, past the API.
 func (k *api) list(businessID, appID string, types ...string) []events.Event {
 	k.Helper()
-	_, err := k.Store.NumberEvents(k.Context(), events.Numbering{BusinessID: businessID})
+	_, err := k.Store.NumberEvents(k.Context(), businessID)
 	k.Must(err)
 	found, err := k.Store.Events(k.Context(), events.Query{BusinessID: businessID, Types: types, AppID: appID, AppTypes: types, Limit: 1000})
 	k.Must(err)

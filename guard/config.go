@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -166,9 +167,9 @@ func New(cfg Config) (*Surface, error) {
 	}
 	switch own := cfg.Fallback.(type) {
 	case nil:
-		s.cfg.Fallback = s.errors.StandardMux(http.NewServeMux())
+		s.cfg.Fallback = muxes.WithErrors(http.NewServeMux(), s.errors.WriteStandard)
 	case *http.ServeMux:
-		s.cfg.Fallback = s.errors.StandardMux(own)
+		s.cfg.Fallback = muxes.WithErrors(own, s.errors.WriteStandard)
 	}
 	s.undeclared = gates{surface: s}
 	s.handler = s.cors(s.errors.ValidPath(http.HandlerFunc(s.route)))

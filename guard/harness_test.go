@@ -18,7 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -49,10 +49,10 @@ type api struct {
 
 func newAPI(t testing.TB, changes ...func(*guard.Config)) *api {
 	t.Helper()
-	return newAPIOn(t, storetest.SQLite, changes...)
+	return newAPIOn(t, testdb.SQLite, changes...)
 }
 
-func newAPIOn(t testing.TB, open storetest.Opener, changes ...func(*guard.Config)) *api {
+func newAPIOn(t testing.TB, open testdb.Opener, changes ...func(*guard.Config)) *api {
 	t.Helper()
 	k := &api{Harness: harness.New(t, open), roles: &roles{role: guard.Owner}, calls: &recorded{}}
 	k.Host.AddBusiness(user, oauthserver.Business{ID: business})

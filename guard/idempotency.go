@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -126,7 +127,7 @@ func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next 
 
 // serveWith claims the key and does what the key asks for.
 func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner KeyOwner) error {
-	r, body, err := apierror.BufferBody(r, i.cfg.MaxBody)
+	r, body, err := bodies.Buffer(r, i.cfg.MaxBody)
 	if err != nil {
 		return err
 	}

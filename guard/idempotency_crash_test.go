@@ -10,9 +10,10 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // mortal is the store of a node that may die: nothing that it does after that
@@ -72,6 +73,24 @@ func TestCrashBeforeTheCommit(t *testing.T) {
 		s.serve(s.create, keyed("k", "hello")).repeats(first)
 		s.wantInvoices(1)
 	})
+}
+
+// IDEM-02: where no other process has the database open, the next process does not wait for
+// the lease of the one that died.
+func TestCrashOfTheOnlyProcess(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, testdb.SQLite)
+	var node *guard.Idempotency
+	node, s.midway = s.dying()
+	s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusInternalServerError, "")
+	s.midway = nil
+	next, err := sqlstore.New(t.Context(), s.Tap, sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node = s.idempotency(func(cfg *guard.IdempotencyConfig) { cfg.Store = next })
+	s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusCreated, "")
+	s.wantInvoices(1)
 }
 
 // IDEM-02: a node that dies between the commit and the response has done the work;
@@ -168,7 +187,7 @@ func (s *shop) createUnhurried(w http.ResponseWriter, r *http.Request) error {
 // On PostgreSQL the late owner may have its transaction open all the time.
 func TestLateOwnerWithOpenTransaction(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		if s.url == "" {
+		if s.Tap.Dialect().IsOneProcess {
 			return // one writer at a time: no takeover while a transaction is open
 		}
 		s.midway = func(http.ResponseWriter) error {
@@ -213,7 +232,7 @@ func TestLatePlainHandler(t *testing.T) {
 func TestBusyDatabase(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, func(t testing.TB) storage.DB {
-		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 10 * time.Millisecond})
+		return testdb.SQLiteWith(t, sqlite.Config{WriteWait: 10 * time.Millisecond})
 	})
 	tx, err := s.BeginTx(t.Context())
 	if err != nil {

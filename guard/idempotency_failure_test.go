@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // failures are ways in which a handler ends without having done its work, or
@@ -137,7 +137,7 @@ func TestClientLeaves(t *testing.T) {
 func TestEveryFault(t *testing.T) {
 	onBoth(t, func(s *shop) {
 		done := 0
-		for _, fault := range []storetest.Fault{storetest.FaultError, storetest.FaultCancel, storetest.FaultLostCommit} {
+		for _, fault := range []testdb.Fault{testdb.FaultError, testdb.FaultCancel, testdb.FaultLostCommit} {
 			struck := true
 			for n := 1; struck; n++ {
 				key := string(fault) + string(rune('0'+n))
@@ -147,7 +147,7 @@ func TestEveryFault(t *testing.T) {
 				struck = s.Tap.Struck()
 				s.Tap.Reset()
 				cancel()
-				if struck && fault != storetest.FaultCancel && first.Status != http.StatusInternalServerError {
+				if struck && fault != testdb.FaultCancel && first.Status != http.StatusInternalServerError {
 					s.Errorf("%s at %d: answered %d", fault, n, first.Status)
 				}
 				again := s.serve(s.create, keyed(key, "hello")).is(http.StatusCreated, "")
@@ -172,7 +172,7 @@ func TestEveryFault(t *testing.T) {
 // error, and a retry gets the stored response.
 func TestLostCommit(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		s.midway = func(http.ResponseWriter) error { s.Tap.Arm(storetest.FaultLostCommit, 1); return nil }
+		s.midway = func(http.ResponseWriter) error { s.Tap.Arm(testdb.FaultLostCommit, 1); return nil }
 		s.serve(s.create, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 		s.midway = nil
 		s.wantInvoices(1)
@@ -207,7 +207,7 @@ func TestTransactionIsRunAgain(t *testing.T) {
 		attempts = 0
 		s.midway = func(http.ResponseWriter) error {
 			if attempts++; attempts == 1 {
-				s.Tap.Arm(storetest.FaultLostCommit, 1)
+				s.Tap.Arm(testdb.FaultLostCommit, 1)
 			}
 			return nil
 		}

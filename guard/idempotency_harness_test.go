@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,21 +15,17 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/storetest"
-	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/postgres"
-	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 // shop writes invoices into a table of its own, behind an Idempotency.
 type shop struct {
 	*testing.T
-	*storetest.Env
+	*testdb.Env
 	clock *clock.Manual
 	keys  *guard.Idempotency
-	url   string // of PostgreSQL
 
 	// midway and afterCommit run inside of handlers, where they are set.
 	midway, afterCommit func(w http.ResponseWriter) error
@@ -40,42 +35,17 @@ type shop struct {
 func onBoth(t *testing.T, test func(s *shop), changes ...func(*guard.IdempotencyConfig)) {
 	t.Helper()
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newShop(t, openSQLite, changes...))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		url, schema := testenv.Postgres(t)
-		s := newShop(t, func(t testing.TB) storage.DB { return openPostgres(t, url, schema) }, changes...)
-		s.url = url
-		test(s)
-	})
-}
-
-func openSQLite(t testing.TB) storage.DB {
-	t.Helper()
-	db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "shop.db")})
-	if err != nil {
-		t.Fatal(err)
+	for name, open := range testdb.Databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newShop(t, open, changes...))
+		})
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
 }
 
-func openPostgres(t testing.TB, url, schema string) storage.DB {
+func newShop(t *testing.T, open testdb.Opener, changes ...func(*guard.IdempotencyConfig)) *shop {
 	t.Helper()
-	db, err := postgres.OpenDB(t.Context(), url, postgres.Config{Schema: schema, MaxConns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func newShop(t *testing.T, open storetest.Opener, changes ...func(*guard.IdempotencyConfig)) *shop {
-	t.Helper()
-	s := &shop{T: t, Env: storetest.NewEnv(t, open), clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))}
+	s := &shop{T: t, Env: testdb.NewEnv(t, open), clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))}
 	s.keys = s.idempotency(changes...)
 	s.exec("CREATE TABLE IF NOT EXISTS " + s.table("invoice") + " (id TEXT PRIMARY KEY, note TEXT NOT NULL)")
 	return s

@@ -16,7 +16,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -67,7 +67,7 @@ func TestLeaseSurvivesAFault(t *testing.T) {
 	var log strings.Builder
 	inBubble(t, func(s *shop) {
 		s.serve(func(w http.ResponseWriter, r *http.Request) error {
-			s.Tap.Arm(storetest.FaultError, 1)
+			s.Tap.Arm(testdb.FaultError, 1)
 			time.Sleep(45 * time.Second)
 			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
 			return s.create(w, r)
@@ -114,7 +114,7 @@ func TestRun(t *testing.T) {
 			{time.Minute, 1, 250},
 			{time.Minute, 0, 0},
 		} {
-			s.Tap.Arm(storetest.FaultError, test.fault)
+			s.Tap.Arm(testdb.FaultError, test.fault)
 			s.clock.Advance(test.advance)
 			synctest.Wait()
 			s.Tap.Reset()

@@ -34,9 +34,9 @@ func idempotencyKey(r *http.Request) (string, error) {
 	case len(values) == 0:
 		return "", nil
 	case len(values) > 1:
-		return "", apierror.Invalid("Idempotency-Key is given more than once")
+		return "", apierror.InvalidAt("Idempotency-Key", "is given more than once")
 	case len(values[0]) < 1 || len(values[0]) > maxKeyLength || !text.IsPrintable(values[0]):
-		return "", apierror.Invalid("Idempotency-Key must have 1 to 255 printable ASCII characters")
+		return "", apierror.InvalidAt("Idempotency-Key", "must have 1 to 255 printable ASCII characters")
 	}
 	return values[0], nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // IDEM-01: a key has 1 to 255 characters, once.
@@ -84,7 +85,7 @@ func (broken) Read([]byte) (int, error) { return 0, errors.New("connection reset
 
 func TestIdempotencyConfig(t *testing.T) {
 	t.Parallel()
-	store := newShop(t, openSQLite).Store
+	store := newShop(t, testdb.SQLite).Store
 	for name, cfg := range map[string]guard.IdempotencyConfig{
 		"no store":               {},
 		"a short lease":          {Store: store, Lease: 999e6},

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // IDEM-01: exactly one of 50 concurrent requests with the same key does the work. The
@@ -19,7 +19,7 @@ func TestKeyDoesTheWorkOnce(t *testing.T) {
 		done := 0
 		for name, h := range s.bothWays() {
 			replies := make([]response, 50)
-			storetest.Race(len(replies), func(i int) { replies[i] = s.serve(h, keyed(name, "hello")) })
+			testdb.Race(len(replies), func(i int) { replies[i] = s.serve(h, keyed(name, "hello")) })
 			done++
 			s.wantInvoices(done)
 

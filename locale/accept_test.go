@@ -43,29 +43,20 @@ func TestAcceptLanguage(t *testing.T) {
 		{"de-DE,de;q=0.9,en;q=0.8", "en de", "de"},
 		{"fr,en;q=0.5,de;q=0.7", "en de", "de"},
 		{"en;q=0.7, de ; q=0.9", "en de", "de"},
-		{"en;Q=0.1,de;Q=0.2", "en de", "de"},
 		{"de;q=0.5,en;q=0.5", "en de", "de"},
 		{"fr", "en de", "en"},
 		{"fr", "de en", "de"},
 		{"*", "en de", "en"},
 		{"fr,*;q=0.1", "de en", "de"},
-		{"en;q=0,*", "en de", "de"},
 		{"en;q=0", "en de", "en"}, // something has to be shown
-		{"de;q=0,de-AT", "en de", "en"},
-		{"de-AT;q=0,de", "en de-AT de", "de"},
-		{"de;q=0,*", "en de de-AT", "en"},
 		{"de-AT", "en de de-AT", "de-AT"},
 		{"de", "en de-AT", "de-AT"},
-		{"de-CH", "en de-AT", "en"},
-		{"deu", "en de", "en"},
-		{"de;q=2,en", "en de", "en"},
-		{"de;q=-1,en", "en de", "en"},
-		{"de;q=0.x,en", "en de", "en"},
-		{"de;q=NaN,en", "en de", "en"},
-		{"de;q=1e0,en", "en de", "en"},
-		{"de;level=1,en", "en de", "en"},
+		{"de-CH", "en de-AT", "de-AT"}, // it is understood
+		{"pt-AO", "en pt-BR pt-PT", "pt-PT"},
+		{"zh-TW", "en zh-Hans zh-Hant", "zh-Hant"},
+		{"de;q=0.x,en", "de en", "de"}, // cannot be read
 		{";;,,de_AT,-,de-,\x00,ende", "en de", "en"},
-		{strings.Repeat("fr,", 40) + "de", "en de", "en"},
+		{strings.Repeat("fr,", 500) + "de", "en de", "en"}, // is not read that far
 		{strings.Repeat("x", 2000) + ",de", "en de", "en"},
 	} {
 		offered := strings.Fields(test.offered)

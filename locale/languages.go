@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/hostcall"
+	"github.com/partnerkit/partnerkit/internal/hostrequest"
 )
 
 // Texts are texts of one language, by key.
@@ -31,10 +33,7 @@ type Languages struct {
 	// is not offered means the first offered language. Nil: the Accept-Language header
 	// decides, and responses carry Vary: Accept-Language.
 	//
-	// Choose gets a copy of the request without its body, and one second of real time,
-	// which is also the deadline of the request's context. If it panics or takes
-	// longer, the page is in English and the reason is logged. A function that ignores its
-	// context keeps its goroutine; after 64 of them it is not called until one ends.
+	// Choose gets a copy of the request without its body.
 	Choose func(r *http.Request) string
 }
 
@@ -49,14 +48,14 @@ type Book struct {
 	offered   []string // canonical
 	languages map[string]Language
 	choose    func(r *http.Request) string
-	caller    *hostcall.Caller
+	matcher   language.Matcher
 }
 
 // NewBook checks the languages, and returns one error for all problems: each field is
 // named with the reason and the remedy. It logs a warning for each language that lacks texts,
-// with their keys; these texts are shown in English. Failures of Choose are logged to logger.
+// with their keys; these texts are shown in English.
 func NewBook(l Languages, scopes identity.ScopeCatalog, logger *slog.Logger) (*Book, error) {
-	b := &Book{languages: make(map[string]Language), choose: l.Choose, caller: hostcall.New("Languages.Choose", logger)}
+	b := &Book{languages: make(map[string]Language), choose: l.Choose}
 	own := make(map[string]Texts, len(l.Texts))
 	var errs []error
 	for _, tag := range slices.Sorted(maps.Keys(l.Texts)) {
@@ -81,6 +80,7 @@ func NewBook(l Languages, scopes identity.ScopeCatalog, logger *slog.Logger) (*B
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	b.matcher = matcher(b.offered)
 	for i, tag := range b.offered {
 		if keys := b.languages[tag].missing(scopes, i == 0); len(keys) > 0 {
 			logger.Warn("language lacks texts; they are shown in English", "language", b.languages[tag].Tag(), "keys", keys)
@@ -135,30 +135,12 @@ func checkTexts(tag string, texts Texts, scopes identity.ScopeCatalog) error {
 	return errors.Join(errs...)
 }
 
-// Choose returns the language for a request: English if the host's function fails.
+// Choose returns the language for a request.
 func (b *Book) Choose(r *http.Request) Language {
-	if len(b.offered) == 1 {
-		return b.languages[b.offered[0]]
+	if b.choose != nil {
+		return b.languages[b.closest(language.Make(b.choose(hostrequest.WithoutBody(r))))]
 	}
-	if b.choose == nil {
-		return b.languages[accepted(r.Header.Values("Accept-Language"), b.offered)]
-	}
-	tag, ok := hostcall.Ask(b.caller, r, b.choose)
-	if !ok {
-		return b.english()
-	}
-	if found := match(tag, b.offered); found != "" {
-		return b.languages[found]
-	}
-	return b.languages[b.offered[0]]
-}
-
-// english returns the built-in language, with the host's texts if it offers English.
-func (b *Book) english() Language {
-	if found := match(english, b.offered); found != "" {
-		return b.languages[found]
-	}
-	return Language{}
+	return b.languages[b.accepted(r.Header.Values("Accept-Language"))]
 }
 
 // VariesByHeader reports whether the Accept-Language header decides.

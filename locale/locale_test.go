@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
@@ -124,31 +123,6 @@ func TestChoose(t *testing.T) {
 	}
 	if got := book(t, locale.Languages{Offered: []string{"de"}}).Choose(asking("en")).Tag(); got != "de" {
 		t.Errorf("German alone: %s", got)
-	}
-}
-
-// A function of the host that panics or blocks makes a page English.
-func TestChooseFails(t *testing.T) {
-	t.Parallel()
-	for name, f := range map[string]func(*http.Request) string{
-		"panics": func(*http.Request) string { panic("no profile") },
-		"blocks": func(r *http.Request) string { <-r.Context().Done(); return "de" },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var log bytes.Buffer
-			for _, offered := range [][]string{{"de", "en"}, {"de", "de-AT"}} {
-				b, err := locale.NewBook(locale.Languages{Offered: offered, Choose: f}, identity.DefaultScopes(), slog.New(slog.NewTextHandler(&log, nil)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := b.Choose(asking("de")); got.Tag() != "en" || got.Text("consent.allow") != "Allow" {
-					t.Errorf("%s: %s", name, got.Tag())
-				}
-			}
-			if !strings.Contains(log.String(), "Languages.Choose") {
-				t.Errorf("%s: log %q", name, log.String())
-			}
-		})
 	}
 }
 

@@ -50,7 +50,7 @@ func FuzzRedirectURI(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		if (oauthserver.RedirectRules{}).Check(raw) != nil {
+		if (oauthserver.RedirectRules{}).Problem(raw) != "" {
 			return
 		}
 		u, err := url.Parse(raw)
@@ -169,7 +169,7 @@ func FuzzRegister(f *testing.F) {
 			t.Fatalf("%q registered %s", body, got.Body)
 		}
 		for _, uri := range response.URIs {
-			if (oauthserver.RedirectRules{}).Check(uri) != nil {
+			if (oauthserver.RedirectRules{}).Problem(uri) != "" {
 				t.Fatalf("%q registered %s", body, got.Body)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -45,10 +45,10 @@ type apiHarness struct {
 
 func newAPIHarness(t testing.TB, changes ...func(*oauthserver.Config)) *apiHarness {
 	t.Helper()
-	return newAPIHarnessOn(t, storetest.SQLite, changes...)
+	return newAPIHarnessOn(t, testdb.SQLite, changes...)
 }
 
-func newAPIHarnessOn(t testing.TB, open storetest.Opener, changes ...func(*oauthserver.Config)) *apiHarness {
+func newAPIHarnessOn(t testing.TB, open testdb.Opener, changes ...func(*oauthserver.Config)) *apiHarness {
 	t.Helper()
 	k := &apiHarness{ip: "192.0.2.1", Harness: harness.New(t, open, append([]func(*oauthserver.Config){func(c *oauthserver.Config) {
 		c.AppURL, c.SessionTokens = appOrigin, apiSessions{}

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -28,14 +29,16 @@ func (s *Server) AppHandler() http.Handler {
 	for pattern, serve := range s.pageRoutes() {
 		mux.Handle(pattern, s.errors.Page(s.showFailure, serve))
 	}
-	pages := s.errors.PageMux(s.showFailure, mux)
+	pages := muxes.WithErrors(mux, func(w http.ResponseWriter, r *http.Request, err error) {
+		s.errors.WritePage(w, r, err, s.showFailure)
+	})
 	sameSite := s.crossOriginProtection()
 	return s.withPageHeaders(s.errors.Page(s.showFailure, func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.limitPages(r); err != nil {
 			return err
 		}
 		if sameSite.Check(r) != nil {
-			return forbidden(textOrigin)
+			return errOrigin
 		}
 		pages.ServeHTTP(w, r)
 		return nil
@@ -79,7 +82,7 @@ func (s *Server) crossOriginProtection() *http.CrossOriginProtection {
 
 // showFailure renders a refusal, in the form that it is about if it is about one.
 func (s *Server) showFailure(w http.ResponseWriter, r *http.Request, f apierror.Failure) error {
-	if form, ok := errors.AsType[*deviceFormProblem](f.Err); ok {
+	if form, ok := errors.AsType[deviceFormProblem](f.Err); ok {
 		return s.cfg.Pages.DeviceForm(w, r, DeviceFormView{
 			Frame: s.frame(r, refusalOf(f.Err).visitor), UserCode: form.typed, Problem: f.Message, ProblemCode: pageError(f), Action: devicePath,
 		})

@@ -29,11 +29,7 @@ func TestAppName_REG02(t *testing.T) {
 		"\u0301": visible, "\u0301\u0302\u0303": visible, " \u0301 ": visible, "\u20dd": visible, "\u0903": visible, "\ufe0f": visible,
 		"\u200d": visible, "\u200c\u200d": visible, "\u200e\u061c": visible, "\u2800": visible, "\U0001d159": visible,
 	} {
-		got := ""
-		if err := oauthserver.CheckAppName(name); err != nil {
-			got = err.Error()
-		}
-		if got != want {
+		if got := oauthserver.AppNameProblem(name); got != want {
 			t.Errorf("%+q: %q, want %q", name, got, want)
 		}
 	}

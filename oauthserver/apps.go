@@ -27,11 +27,11 @@ type NewApp struct {
 // MaxAppName is the maximum length of an app's name, in characters.
 const MaxAppName = clientmetadata.MaxName
 
-// CheckAppName returns nil if an app may have the name. People read the name when they are
-// asked for consent: it is one line of 1 to [MaxAppName] characters, at least one of which
-// is visible, without characters that change how the text around it reads. Otherwise it
-// returns an error whose text can follow the name of a field.
-func CheckAppName(name string) error { return clientmetadata.CheckName(name) }
+// AppNameProblem returns what is wrong with the name of an app, such as "must have 1 to 120
+// characters"; empty if the app may have it. People read the name when they are asked for
+// consent: it is one line of 1 to [MaxAppName] characters, at least one of which is visible,
+// without characters that change how the text around it reads.
+func AppNameProblem(name string) string { return clientmetadata.NameProblem(name) }
 
 // CreatedApp is a new app with its secret, which cannot be read again.
 type CreatedApp struct {
@@ -87,11 +87,11 @@ func (s *Server) tooManyApps() string {
 // or nil. AppURL and PinnedVersion are the caller's to check.
 func (s *Server) CheckApp(n NewApp) error {
 	var v apierror.Validation
-	if err := CheckAppName(n.Name); err != nil {
-		v.Add("name %v", err)
+	if problem := AppNameProblem(n.Name); problem != "" {
+		v.Add("name", "%s", problem)
 	}
 	if n.Type != Confidential && n.Type != Public {
-		v.Add("type must be %s or %s", Confidential, Public)
+		v.Add("type", "must be %s or %s", Confidential, Public)
 	}
 	s.checkRedirectURIs(&v, n.Type, n.RedirectURIs)
 	s.checkScopes(&v, n.Scopes)
@@ -101,15 +101,15 @@ func (s *Server) CheckApp(n NewApp) error {
 func (s *Server) checkRedirectURIs(v *apierror.Validation, of ClientType, uris []string) {
 	switch {
 	case len(uris) == 0:
-		v.Add("redirectUris must have at least one entry")
+		v.Add("redirectUris", "must have at least one entry")
 	case len(distinct(uris)) > s.cfg.MaxRedirectURIs:
-		v.Add("an app has at most %d redirect URIs", s.cfg.MaxRedirectURIs)
+		v.AddProblem(apierror.Problem{Path: "redirectUris", Text: fmt.Sprintf("an app has at most %d redirect URIs", s.cfg.MaxRedirectURIs)})
 		return
 	}
 	rules := RedirectRules{AllowQuery: true, AllowPrivateScheme: of == Public}
 	for i, uri := range uris {
-		if err := rules.Check(uri); err != nil {
-			v.Add("redirectUris[%d] %v", i, err)
+		if problem := rules.Problem(uri); problem != "" {
+			v.Add(fmt.Sprintf("redirectUris[%d]", i), "%s", problem)
 		}
 	}
 }
@@ -129,10 +129,10 @@ func distinct(values []string) []string {
 
 func (s *Server) checkScopes(v *apierror.Validation, scopes identity.Scopes) {
 	if scopes.IsEmpty() {
-		v.Add("scopes must have at least one entry")
+		v.Add("scopes", "must have at least one entry")
 	}
 	if err := s.cfg.Scopes.CheckRequestable(scopes); err != nil {
-		v.Add("scopes: %v", err)
+		v.AddProblem(apierror.Problem{Path: "scopes", Text: "scopes: " + err.Error()})
 	}
 }
 
@@ -150,8 +150,8 @@ type AppChange struct {
 func (s *Server) CheckChange(of ClientType, c AppChange) error {
 	var v apierror.Validation
 	if c.Name != nil {
-		if err := CheckAppName(*c.Name); err != nil {
-			v.Add("name %v", err)
+		if problem := AppNameProblem(*c.Name); problem != "" {
+			v.Add("name", "%s", problem)
 		}
 	}
 	if c.RedirectURIs != nil {

@@ -54,7 +54,7 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) serveHeld(w http.ResponseWriter, r *http.Request, query authorizeQuery, now time.Time) error {
 	presented, problem := query.one(requestField)
 	if problem != nil {
-		return refused(textRequest)
+		return errRequest
 	}
 	request, err := s.openRequest(r, presented, now)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) serveAsking(w http.ResponseWriter, r *http.Request, a asking, n
 		return err
 	}
 	if !now.Before(a.openedAt.Add(s.cfg.Lifetimes.Request)) {
-		return about(app, visitor{}, refused(textRequest))
+		return about(app, visitor{}, errRequest)
 	}
 	request, err := s.checkRequest(app, a)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.A
 	}
 	clientID, err := query.one("client_id")
 	if err != nil || clientID == "" || len(clientID) > maxClientID || !text.IsVisible(clientID) {
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	}
 	return s.consentApp(ctx, clientID, ip)
 }
@@ -137,15 +137,15 @@ func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr)
 	client, err := s.findClient(ctx, clientID, ip, forConsent)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, document.ErrUnavailable):
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	case err != nil:
 		return App{}, err
 	case !client.IsUsable():
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	}
 	app, err := s.cfg.Store.App(ctx, client.ID)
 	if errors.Is(err, ErrNotFound) {
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	}
 	return app, err
 }
@@ -156,17 +156,17 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 	app, err := s.cfg.Store.App(r.Context(), appID)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	case err != nil:
 		return App{}, err
 	case !app.IsUsable():
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	case s.documents.isCurrent(app.client(), s.cfg.Clock.Now()):
 		return app, nil
 	}
 	app, err = s.consentApp(r.Context(), app.ClientID, s.cfg.Proxies.ClientIP(r))
 	if err == nil && app.ID != appID { // the client_id names another app by now
-		return App{}, refused(textClient)
+		return App{}, errClientID
 	}
 	return app, err
 }
@@ -176,12 +176,12 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (held, error) {
 	named, err := secret.Parse(secret.ConsentRequest, presented)
 	if err != nil {
-		return held{}, refused(textRequest)
+		return held{}, errRequest
 	}
 	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return held{}, refused(textRequest)
+		return held{}, errRequest
 	case err != nil:
 		return held{}, err
 	}
@@ -190,7 +190,7 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	case err != nil:
 		return held{}, err
 	case !ours:
-		return held{}, refused(textRequest)
+		return held{}, errRequest
 	case !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
 		return held{}, s.closedRequest(r.Context(), request)
 	}
@@ -199,9 +199,9 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	case err != nil:
 		return held{}, err
 	case !s.isRegistered(app, request.RedirectURI):
-		return held{}, about(app, visitor{}, refused(textRedirect))
+		return held{}, about(app, visitor{}, errRedirect)
 	case !s.mayAsk(app, request.Scopes):
-		return held{}, about(app, visitor{}, refused(textScopes))
+		return held{}, about(app, visitor{}, errScopes)
 	}
 	return held{AuthorizationRequest: request, secret: named, app: app}, nil
 }
@@ -213,5 +213,5 @@ func (s *Server) closedRequest(ctx context.Context, request AuthorizationRequest
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	return about(app, visitor{}, refused(textRequest))
+	return about(app, visitor{}, errRequest)
 }

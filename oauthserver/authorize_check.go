@@ -47,7 +47,7 @@ func (s *Server) checkRedirect(app App, query authorizeQuery) (string, error) {
 	}
 	redirectURI, err := query.one("redirect_uri")
 	if err != nil || !s.isRegistered(app, redirectURI) {
-		return "", refused(textRedirect)
+		return "", errRedirect
 	}
 	return redirectURI, nil
 }
@@ -81,7 +81,7 @@ func (s *Server) requestedScopes(app App, query authorizeQuery) (identity.Scopes
 		scopes = app.defaultScopes().Intersect(s.cfg.Scopes.Requestable())
 	}
 	if scopes.IsEmpty() || !s.mayAsk(app, scopes) {
-		return identity.Scopes{}, refused(textScopes)
+		return identity.Scopes{}, errScopes
 	}
 	return scopes, nil
 }
@@ -101,7 +101,7 @@ func checkChallenge(app App, query authorizeQuery) (string, error) {
 	case err != nil:
 		return "", err
 	case challenge == "" && app.Type == Public:
-		return "", refused(textPKCE)
+		return "", errPKCE
 	case challenge == "" && method == "":
 		return "", nil
 	case challenge == "":
@@ -120,9 +120,9 @@ func (s *Server) checkQueryResource(query authorizeQuery) error {
 	values := query.all("resource")
 	switch {
 	case len(values) > 1 || len(values) == 1 && len(values[0]) > MaxResource:
-		return refused(textTargetLong)
+		return errTargetLong
 	case uri.CheckResource(values, s.apiOrigin) != nil || len(values) == 1 && query["resource"].malformed:
-		return refused(textTarget)
+		return errTarget
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -15,7 +15,7 @@ import (
 func TestBusyDatabase(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarnessOn(t, func(t testing.TB) storage.DB {
-		return storetest.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
+		return testdb.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
 	})
 	for _, s := range scenarios() {
 		if s.commits == 0 {

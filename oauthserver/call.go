@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
@@ -26,7 +27,7 @@ type call struct {
 	endpoint    endpointName
 	now         time.Time
 	ip          netip.Addr
-	form        apierror.Form
+	form        bodies.Form
 	credentials credentials.Credentials
 	// The keys of counters and lockouts: of the address, and of the address with the
 	// client_id, if there is one.
@@ -42,7 +43,7 @@ func (s *Server) newCall(r *http.Request, endpoint endpointName) call {
 // reader reads the parameters and the client's credentials of a request. If the body cannot be
 // read, it returns the credentials of the header with the error, so that the request counts
 // for its client.
-type reader func(r *http.Request) (apierror.Form, credentials.Credentials, error)
+type reader func(r *http.Request) (bodies.Form, credentials.Credentials, error)
 
 // begin reads a request and counts it. A request that cannot be read or is rejected counts too.
 func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (call, error) {
@@ -66,8 +67,8 @@ func (s *Server) begin(r *http.Request, endpoint endpointName, read reader) (cal
 }
 
 // readForm is the reader of endpoints that take a form.
-func readForm(r *http.Request) (apierror.Form, credentials.Credentials, error) {
-	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+func readForm(r *http.Request) (bodies.Form, credentials.Credentials, error) {
+	form, err := bodies.DecodeForm(r, bodies.FormLimits{})
 	if err != nil {
 		return nil, credentials.ReadBasic(r), err
 	}

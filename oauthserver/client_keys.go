@@ -156,7 +156,7 @@ func (d *documents) refreshKeys(ctx context.Context, l keyLookup, from string, r
 	}
 	set, fresh, err := d.FetchKeys(ctx, from, l.now)
 	if err != nil {
-		d.logger.InfoContext(ctx, "client keys rejected", "client_id", l.app.ClientID, "reason", err)
+		d.logger.InfoContext(ctx, "client keys rejected", "client_id", l.app.ClientID, "err", err)
 		return assertion.Keys{}, fmt.Errorf("%w: %s", document.ErrUnavailable, err.Error())
 	}
 	err = d.store.SaveClientKeys(ctx, ClientKeys{AppID: l.app.ID, URI: from, Set: string(set), FetchedAt: l.now, FreshUntil: l.now.Add(fresh)})

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/hostcall"
+	"github.com/partnerkit/partnerkit/internal/hostrequest"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
@@ -137,8 +137,11 @@ type Options struct {
 	// program can claim such a scheme, so PKCE alone protects the code. Schemes that belong
 	// to browsers or to no program, such as "javascript" and "http", are refused.
 	PrivateUseSchemes []string
-	// RefreshRetry is how long a client that lost the response to a refresh may repeat
-	// it, at most a minute. The client receives the same tokens again. Zero disables it.
+	// RefreshRetry is how long a client that lost the response to a refresh may repeat it, with
+	// the same scope parameter and while the new refresh token is unused. The client receives
+	// the same tokens again. It is at most 24 hours, and for PUBLIC clients a minute, whatever
+	// is set: as long, who steals a used refresh token gets tokens for it, and nothing is
+	// noticed. Zero disables it.
 	RefreshRetry time.Duration
 	// ExchangeRefresh adds a refresh token to the response of token exchange.
 	ExchangeRefresh bool
@@ -205,6 +208,12 @@ type Server struct {
 	languages *locale.Book
 }
 
+// RefreshRetry is at most maxRefreshRetry, and for PUBLIC clients maxPublicRetry.
+const (
+	maxRefreshRetry = 24 * time.Hour
+	maxPublicRetry  = time.Minute
+)
+
 // New checks the configuration and returns a server. It starts nothing:
 // [Server.Run] does the work that no request causes.
 func New(cfg Config) (*Server, error) {
@@ -217,8 +226,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("oauthserver: Config.Keyring is nil")
 	case cfg.Pages == nil:
 		return nil, errors.New("oauthserver: Config.Pages is nil; pages.New has the default ones")
-	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > time.Minute:
-		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and a minute")
+	case cfg.RefreshRetry < 0 || cfg.RefreshRetry > maxRefreshRetry:
+		return nil, errors.New("oauthserver: Config.RefreshRetry is not between 0 and 24 hours")
 	case !cfg.LoopbackPorts.isKnown():
 		return nil, fmt.Errorf("oauthserver: Config.LoopbackPorts is %q, which is not a known value", cfg.LoopbackPorts)
 	case cfg.MaxApps < 0 || cfg.MaxRedirectURIs < 0:
@@ -279,8 +288,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.SessionTokens = issuedTokens{keys}
 	}
 	for _, scheme := range cfg.PrivateUseSchemes {
-		if err := uri.CheckScheme(scheme); err != nil {
-			return nil, fmt.Errorf("oauthserver: Config.PrivateUseSchemes: %q %w", scheme, err)
+		if problem := uri.SchemeProblem(scheme); problem != "" {
+			return nil, fmt.Errorf("oauthserver: Config.PrivateUseSchemes: %q %s", scheme, problem)
 		}
 	}
 	documents, err := newDocuments(cfg)
@@ -299,9 +308,9 @@ func New(cfg Config) (*Server, error) {
 // setLook checks all that the pages look like, and returns everything that is wrong.
 func (s *Server) setLook() error {
 	var wrongTheme, wrongLanguages, wrongPath error
-	s.themes, wrongTheme = theme.NewSource(s.cfg.Theme, hostcall.WithSession(s.cfg.Host.Session, s.cfg.ThemeFor), s.cfg.Logger)
+	s.themes, wrongTheme = theme.NewSource(s.cfg.Theme, hostrequest.WithSession(s.cfg.Host.Session, s.cfg.ThemeFor), s.cfg.Logger)
 	languages := s.cfg.Languages
-	languages.Choose = hostcall.WithSession(s.cfg.Host.Session, languages.Choose)
+	languages.Choose = hostrequest.WithSession(s.cfg.Host.Session, languages.Choose)
 	s.languages, wrongLanguages = locale.NewBook(languages, s.cfg.Scopes, s.cfg.Logger)
 	if path := s.cfg.BusinessPath; path != "" && !isOwnPath(path) {
 		wrongPath = fmt.Errorf("BusinessPath %q is not a path on the app host, where people are sent; write it like /businesses", path)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 )
 
 // Paths of the page of connected apps on the app host.
@@ -63,7 +64,7 @@ func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, e
 	case err != nil:
 		return member{}, false, err
 	case status == UserSuspended:
-		return member{}, false, about(App{}, visitor{session, connectedAppsPath}, forbidden(textSuspended))
+		return member{}, false, about(App{}, visitor{session, connectedAppsPath}, errSuspended)
 	}
 	businesses, err := s.businesses(r.Context(), session.UserID)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, e
 	case session.BusinessID != "" && i >= 0:
 		return member{session, businesses[i]}, true, nil
 	case s.cfg.BusinessPath == "":
-		return member{}, false, invalid(businessField, problemNoBusiness)
+		return member{}, false, errNoBusiness
 	}
 	http.Redirect(w, r, s.cfg.BusinessPath, http.StatusSeeOther)
 	return member{}, false, nil
@@ -155,9 +156,9 @@ func (s *Server) serveDisconnect(action audit.Action, end func(ctx context.Conte
 			return err
 		}
 		if !m.business.MayConnect {
-			return forbidden(textDisconnect)
+			return errDisconnect
 		}
-		form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+		form, err := bodies.DecodeForm(r, bodies.FormLimits{})
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *Server) connection(ctx context.Context, app App, session identity.Sessi
 		return connection{}, err
 	}
 	if status != UserActive {
-		return connection{}, forbidden(textPermission)
+		return connection{}, errPermission
 	}
 	c := connection{server: s, app: app, wish: w, userID: session.UserID}
 	if c.vouched, err = s.vouch(ctx, app, w, session.UserID); err != nil {
@@ -54,9 +54,9 @@ func (s *Server) businesses(ctx context.Context, userID string) ([]Business, err
 func (c connection) check(b Business) error {
 	switch {
 	case !b.MayConnect:
-		return forbidden(textPermission)
+		return errPermission
 	case !c.server.mayConnectTo(c.app, b, c.wish, c.vouched):
-		return forbidden(textReview)
+		return errReview
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (c connection) check(b Business) error {
 // why.
 func (c connection) eligible() ([]Business, error) {
 	var eligible []Business
-	refusal := forbidden(textPermission)
+	refusal := errPermission
 	for _, b := range c.businesses {
 		switch err := c.check(b); {
 		case err == nil:
@@ -108,7 +108,7 @@ func (c connection) shown(choice ...Business) App {
 func (c connection) business(id string) (Business, error) {
 	i := slices.IndexFunc(c.businesses, func(b Business) bool { return b.ID == id })
 	if i < 0 {
-		return Business{}, forbidden(textPermission)
+		return Business{}, errPermission
 	}
 	return c.businesses[i], c.check(c.businesses[i])
 }

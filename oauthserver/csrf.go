@@ -44,7 +44,7 @@ func (s *Server) checkCSRF(b csrfBinding, presented string) error {
 			return nil
 		}
 	}
-	return invalid(csrfField, problemForeignToken)
+	return errForeignToken
 }
 
 const csrfPurpose = "oauthserver decision forms"

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
@@ -25,7 +26,7 @@ const (
 // posted is a decision as a person sent it: who, what and when.
 type posted struct {
 	session identity.Session
-	form    apierror.Form
+	form    bodies.Form
 	now     time.Time
 }
 
@@ -84,12 +85,12 @@ func (s *Server) callback(request AuthorizationRequest, parameter string) string
 }
 
 // readPageForm reads a form of ours, in which nothing comes twice.
-func readPageForm(r *http.Request) (apierror.Form, error) {
-	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+func readPageForm(r *http.Request) (bodies.Form, error) {
+	form, err := bodies.DecodeForm(r, bodies.FormLimits{})
 	var unreadable *apierror.Error
 	switch {
 	case errors.As(err, &unreadable) && unreadable.Status() < http.StatusInternalServerError:
-		return nil, refused("invalid_request: " + unreadable.Messages()[0])
+		return nil, apierror.Invalid("invalid_request: " + unreadable.Problems()[0].Text)
 	case err != nil:
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 	}
 	s.tellApproved(ctx, approved)
 	if approved.Outcome == ApprovalNotOpen {
-		return "", refused(textRequest)
+		return "", errRequest
 	}
 	return "code=" + code.Reveal(), outcomeError(approved.Outcome)
 }
@@ -125,7 +126,7 @@ func (s *Server) denyRequest(ctx context.Context, request held, d posted) (strin
 	case err != nil:
 		return "", err
 	case denied.Outcome == ApprovalNotOpen:
-		return "", refused(textRequest)
+		return "", errRequest
 	}
 	return "error=access_denied", nil
 }
@@ -165,15 +166,15 @@ func outcomeError(outcome ApprovalOutcome) error {
 	case ApprovalDone:
 		return nil
 	case ApprovalAppDead:
-		return refused(textClient)
+		return errClientID
 	case ApprovalBadRedirect:
-		return refused(textRedirect)
+		return errRedirect
 	case ApprovalBadScopes:
-		return refused(textScopes)
+		return errScopes
 	case ApprovalUnreviewed:
-		return forbidden(textReview)
+		return errReview
 	case ApprovalUserDead:
-		return forbidden(textPermission)
+		return errPermission
 	}
 	return errors.New("approval: unknown outcome " + string(outcome))
 }

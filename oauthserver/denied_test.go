@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -142,7 +142,7 @@ func TestDeviceDeniedRace(t *testing.T) {
 	k.Must(k.OAuth.SetUserStatus(t.Context(), apiUser, oauthserver.UserSuspended))
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))
-	storetest.Race(len(responses), func(i int) { responses[i] = k.poll(confidentialID, device) })
+	testdb.Race(len(responses), func(i int) { responses[i] = k.poll(confidentialID, device) })
 	for _, got := range responses {
 		got.refused(http.StatusBadRequest, "access_denied", got.text("error_description"))
 	}

@@ -11,8 +11,11 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 )
 
@@ -94,8 +97,8 @@ func (s *Server) createDevice(ctx context.Context, c call, app App, scopes ident
 }
 
 // readJSONOrForm is the reader of an endpoint that accepts JSON and forms.
-func readJSONOrForm(r *http.Request) (apierror.Form, credentials.Credentials, error) {
-	if apierror.MediaType(r) != "application/json" {
+func readJSONOrForm(r *http.Request) (bodies.Form, credentials.Credentials, error) {
+	if header.MediaType(r.Header) != "application/json" {
 		return readForm(r)
 	}
 	var body struct {
@@ -106,11 +109,11 @@ func readJSONOrForm(r *http.Request) (apierror.Form, credentials.Credentials, er
 		Scope        *string      `json:"scope"`
 		Resource     jsonResource `json:"resource"`
 	}
-	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, IgnoreUnknown: true}
-	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
+	limits := strictjson.Limits{MaxBytes: bodies.MaxForm, IgnoreUnknown: true}
+	if err := strictjson.Decode(r, &body, limits); err != nil {
 		return nil, credentials.ReadBasic(r), err
 	}
-	form := apierror.Form{}
+	form := bodies.Form{}
 	for name, value := range map[string]*string{
 		"client_id": body.ClientID, "client_secret": body.ClientSecret, "scope": body.Scope,
 		"client_assertion": body.Assertion, "client_assertion_type": body.Type,

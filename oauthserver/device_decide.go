@@ -47,7 +47,7 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 // person is still signed into, and returns it.
 func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Business, error) {
 	if d.form.Get(businessField) != d.session.BusinessID {
-		return Business{}, invalid(businessField, problemOtherBusiness)
+		return Business{}, errOtherBusiness
 	}
 	approval, b, err := s.approval(ctx, device.app, d, device.wish())
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Bus
 	}
 	s.tellApproved(ctx, approved)
 	if approved.Outcome == ApprovalNotOpen {
-		return Business{}, problemWithCode(device.UserCode, textUserCode)
+		return Business{}, deviceFormProblem{device.UserCode, errUserCode}
 	}
 	return b, outcomeError(approved.Outcome)
 }
@@ -68,7 +68,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Bus
 func (s *Server) denyDevice(ctx context.Context, device waiting, d posted) error {
 	denied, err := s.cfg.Store.DecideDevice(ctx, d.denial(device.ID, d.entry(audit.DeviceDenied, device.app.ID, "")))
 	if err == nil && denied.Outcome == ApprovalNotOpen {
-		return problemWithCode(device.UserCode, textUserCode)
+		return deviceFormProblem{device.UserCode, errUserCode}
 	}
 	return err
 }

@@ -25,15 +25,14 @@ type waiting struct {
 
 func (w waiting) wish() wish { return wish{scopes: w.Scopes} }
 
-// deviceFormProblem is an error that is shown in the form.
-type deviceFormProblem struct{ typed string }
-
-func (*deviceFormProblem) Error() string { return "user code refused" }
-
-// problemWithCode shows the form again, with what is wrong.
-func problemWithCode(typed, problem string) error {
-	return apierror.Invalid(problem).WithCause(&deviceFormProblem{typed: typed})
+// deviceFormProblem is an error that is shown in the form, with the code that was typed.
+type deviceFormProblem struct {
+	typed string
+	err   error
 }
+
+func (e deviceFormProblem) Error() string { return e.err.Error() }
+func (e deviceFormProblem) Unwrap() error { return e.err }
 
 // serveDeviceForm asks for the code that a device shows. One in the query is only
 // filled in: the person confirms that it is the one on their device.
@@ -74,7 +73,7 @@ func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d posted) erro
 		return s.decideDevice(w, r, d)
 	}
 	if typed == "" {
-		return problemWithCode("", textNoUserCode)
+		return deviceFormProblem{"", errNoUserCode}
 	}
 	// A code counts as wrong before it is looked up, so that many at once stay within
 	// the limit.
@@ -84,7 +83,7 @@ func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d posted) erro
 		return err
 	}
 	device, err := s.openDevice(r, typed, now)
-	if _, wrong := errors.AsType[*deviceFormProblem](err); !wrong {
+	if _, wrong := errors.AsType[deviceFormProblem](err); !wrong {
 		if failed := s.cfg.Limiter.Forgive(r.Context(), now, guess); failed != nil {
 			return apierror.Unavailable(failed)
 		}
@@ -99,23 +98,23 @@ func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d posted) erro
 func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiting, error) {
 	userCode, err := secret.NormalizeUserCode(typed)
 	if err != nil {
-		return waiting{}, problemWithCode(shownCode(typed), textUserCode)
+		return waiting{}, deviceFormProblem{shownCode(typed), errUserCode}
 	}
 	device, err := s.cfg.Store.Device(r.Context(), DeviceQuery{UserCode: userCode})
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return waiting{}, problemWithCode(userCode, textUserCode)
+		return waiting{}, deviceFormProblem{userCode, errUserCode}
 	case err != nil:
 		return waiting{}, err
 	case device.Status != DevicePending, !now.Before(device.ExpiresAt):
-		return waiting{}, problemWithCode(userCode, textUserCode)
+		return waiting{}, deviceFormProblem{userCode, errUserCode}
 	}
 	app, err := s.sameApp(r, device.AppID)
 	switch {
 	case err != nil:
 		return waiting{}, err
 	case !s.mayAsk(app, device.Scopes):
-		return waiting{}, about(app, visitor{}, refused(textScopes))
+		return waiting{}, about(app, visitor{}, errScopes)
 	}
 	return waiting{DeviceCode: device, app: app}, nil
 }
@@ -124,7 +123,7 @@ func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiti
 // the person is signed into, and to no other.
 func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, session identity.Session, device waiting) error {
 	if session.BusinessID == "" {
-		return invalid(businessField, problemNoBusiness)
+		return errNoBusiness
 	}
 	c, err := s.connection(r.Context(), device.app, session, device.wish())
 	if err != nil {

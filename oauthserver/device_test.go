@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -250,7 +250,7 @@ func TestDeviceRace(t *testing.T) {
 	k.approveDevice(user)
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))
-	storetest.Race(len(responses), func(i int) { responses[i] = k.poll(publicID, device) })
+	testdb.Race(len(responses), func(i int) { responses[i] = k.poll(publicID, device) })
 	won := 0
 	for _, got := range responses {
 		if got.Status == http.StatusOK {
@@ -283,6 +283,12 @@ func TestDeviceOfSuspendedApp(t *testing.T) {
 	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
 	k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, oauthserver.AppActive))
 	k.poll(publicID, device).ok(tokenMembers)
+
+	device, user = k.newDevice(publicID)
+	k.approveDevice(user)
+	k.Clock.Advance(oauthserver.DeviceCodeLifetime)
+	late.first.Store(false)
+	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
 }
 
 // takenStore says once that the user code is in use.

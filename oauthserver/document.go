@@ -166,7 +166,7 @@ func (d *documents) read(ctx context.Context, l lookup, caller document.Caller) 
 	}
 	metadata, fresh, err := d.Fetch(ctx, l.clientID, l.now)
 	if err != nil {
-		d.logger.InfoContext(ctx, "client metadata document rejected", "client_id", l.clientID, "reason", err)
+		d.logger.InfoContext(ctx, "client metadata document rejected", "client_id", l.clientID, "err", err)
 		// As text: the error may have a status for a response to the document's author.
 		return none, 0, fmt.Errorf("%w: %s", document.ErrUnavailable, err.Error())
 	}

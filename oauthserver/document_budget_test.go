@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/outbound"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -30,7 +30,7 @@ func TestDocumentSingleFlight_CIMD02(t *testing.T) {
 		r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 		const n = 50 // more than one caller's budget: waiting for a fetch under way costs nothing
 		errs := make([]error, n)
-		storetest.Race(n, func(i int) {
+		testdb.Race(n, func(i int) {
 			lookup := r.LookupForConsent
 			if i%2 == 1 {
 				lookup = r.LookupForTokens

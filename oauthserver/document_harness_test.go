@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -24,7 +24,7 @@ var documentCaller = netip.MustParseAddr("198.51.100.7")
 // documentHarness is a server on a store of its own, with a clock that stands still.
 type documentHarness struct {
 	*oauthserver.Server
-	env   *storetest.Env
+	env   *testdb.Env
 	clock *clock.Manual
 	host  *partnertest.Host
 	cfg   oauthserver.Config
@@ -33,7 +33,7 @@ type documentHarness struct {
 func newDocumentHarness(t testing.TB, change func(*oauthserver.Config)) *documentHarness {
 	t.Helper()
 	r := new(documentHarness)
-	h := harness.New(t, storetest.SQLite, func(c *oauthserver.Config) {
+	h := harness.New(t, testdb.SQLite, func(c *oauthserver.Config) {
 		if change != nil {
 			change(c)
 		}

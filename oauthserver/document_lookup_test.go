@@ -18,7 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -263,7 +263,7 @@ func TestDocumentLookupFaults(t *testing.T) {
 					mustDo(t, err)
 					r.clock.Advance(time.Hour)
 				}
-				r.env.Tap.Arm(storetest.FaultError, n)
+				r.env.Tap.Arm(testdb.FaultError, n)
 				_, err := r.tokens(t, site.URL)
 				if !r.env.Tap.Struck() {
 					if n < 4 {

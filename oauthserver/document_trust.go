@@ -154,7 +154,7 @@ func (s *Server) vouch(ctx context.Context, app App, w wish, userID string) (vou
 		case err != nil:
 			return vouched{}, err
 		case trust.Review == DocumentRefused:
-			return vouched{}, refused(textClient)
+			return vouched{}, errClientID
 		}
 		v = vouched{reviewed: trust.Review == DocumentReviewed, organizationID: trust.OrganizationID}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -105,7 +105,7 @@ func TestPollCounts(t *testing.T) {
 		}
 	}
 	for n := 1; n <= 4; n++ {
-		k.Store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(testdb.FaultError, n)
 		k.poll(publicID, device).refused(http.StatusInternalServerError, "server_error", "*")
 	}
 	k.Store.Tap.Reset()
@@ -123,7 +123,7 @@ func TestFaultAtEveryStatement(t *testing.T) {
 			for n := 1; ; n++ {
 				k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
 				path, change, form := s.prepare(k)
-				k.Store.Tap.Arm(storetest.FaultError, n)
+				k.Store.Tap.Arm(testdb.FaultError, n)
 				got := k.post(path, change, form...)
 				struck := k.Store.Tap.Struck()
 				k.Store.Tap.Reset()
@@ -154,7 +154,7 @@ func TestLostCommit(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
-			k.Store.Tap.Arm(storetest.FaultLostCommit, 1)
+			k.Store.Tap.Arm(testdb.FaultLostCommit, 1)
 			k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
 			k.Store.Tap.Reset()
 			got := k.post(path, change, form...)
@@ -180,7 +180,7 @@ func TestClientLeaves(t *testing.T) {
 				k.ip = "192.0.2." + strconv.Itoa(n)
 				path, change, form := s.prepare(k)
 				ctx, cancel := k.Store.Tap.Cancellable(t.Context())
-				k.Store.Tap.Arm(storetest.FaultCancel, n)
+				k.Store.Tap.Arm(testdb.FaultCancel, n)
 				k.postCtx(ctx, path, change, form...)
 				struck = k.Store.Tap.Struck()
 				k.Store.Tap.Reset()
@@ -215,7 +215,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 			})
 			path, change, form := s.prepare(k)
 			for n := range s.statements {
-				k.Store.Tap.Arm(storetest.FaultError, n+1)
+				k.Store.Tap.Arm(testdb.FaultError, n+1)
 				k.post(path, change, form...)
 			}
 			if lines := strings.Count(log.String(), "request failed"); lines != s.statements || !strings.Contains(log.String(), "route="+path) {
@@ -242,7 +242,7 @@ func TestRegisterFaults(t *testing.T) {
 	}
 	for n := 1; ; n++ {
 		with := token()
-		k.Store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(testdb.FaultError, n)
 		got := k.register(body, with)
 		struck := k.Store.Tap.Struck()
 		k.Store.Tap.Reset()
@@ -255,7 +255,7 @@ func TestRegisterFaults(t *testing.T) {
 		}
 	}
 	with := token()
-	k.Store.Tap.Arm(storetest.FaultLostCommit, 1)
+	k.Store.Tap.Arm(testdb.FaultLostCommit, 1)
 	k.register(body, with).refused(http.StatusInternalServerError, "server_error", "*")
 	k.Store.Tap.Reset()
 	k.register(body, with).refused(http.StatusUnauthorized, "invalid_client", "*")

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -23,7 +23,7 @@ import (
 // response is not a 5xx, and no error is logged.
 func TestGoneClient_ERR04(t *testing.T) {
 	t.Parallel()
-	for database, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
+	for database, open := range testdb.Databases {
 		for _, s := range scenarios() {
 			t.Run("ERR-04 "+s.name+" on "+database, func(t *testing.T) {
 				t.Parallel()
@@ -33,7 +33,7 @@ func TestGoneClient_ERR04(t *testing.T) {
 					k.ip = "192.0.2." + strconv.Itoa(n) // device authorize has a small limit
 					path, change, form := s.prepare(k)
 					ctx, cancel := k.Store.Tap.Cancellable(t.Context())
-					k.Store.Tap.Arm(storetest.FaultCancel, n)
+					k.Store.Tap.Arm(testdb.FaultCancel, n)
 					got := k.postCtx(ctx, path, change, form...)
 					struck = k.Store.Tap.Struck()
 					cancel()

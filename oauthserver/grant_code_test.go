@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -202,7 +202,7 @@ func TestCodeRaceWrong(t *testing.T) {
 		code := k.code(confidentialID, apiChallenge)
 		responses := make([]apiResponse, 8)
 		crowd.expect(len(responses))
-		storetest.Race(len(responses), func(i int) {
+		testdb.Race(len(responses), func(i int) {
 			if i == 0 {
 				responses[i] = k.redeem(confidentialID, code)
 				return
@@ -276,7 +276,7 @@ func TestCodeRace(t *testing.T) {
 	code := k.code(confidentialID, apiChallenge)
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))
-	storetest.Race(len(responses), func(i int) { responses[i] = k.redeem(confidentialID, code) })
+	testdb.Race(len(responses), func(i int) { responses[i] = k.redeem(confidentialID, code) })
 	var winners []string
 	for _, got := range responses {
 		if got.Status == http.StatusOK {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -179,7 +179,7 @@ func TestExchangeOnce(t *testing.T) {
 	k := newAPIHarness(t)
 	k.install(confidentialID)
 	responses := make([]apiResponse, 8)
-	storetest.Race(len(responses), func(i int) { responses[i] = k.exchange(sessionToken("one")) })
+	testdb.Race(len(responses), func(i int) { responses[i] = k.exchange(sessionToken("one")) })
 	won := 0
 	for _, got := range responses {
 		if got.Status == http.StatusOK {

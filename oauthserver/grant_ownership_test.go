@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -99,7 +99,7 @@ func TestUsedAfterARestart(t *testing.T) {
 	k.Must(k.Store.Close())
 
 	k.Clock.Advance(time.Second)
-	k.Store = storetest.NewEnv(t, open)
+	k.Store = testdb.NewEnv(t, open)
 	cfg.Store = k.Store
 	server, err := oauthserver.New(cfg)
 	k.Must(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 )
@@ -27,7 +28,10 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 	if token.FamilyEnded || token.InstallationStatus == InstallationRevoked {
 		return tokenResponse{}, apierror.GrantError(apierror.GrantRevoked)
 	}
-	rotation := Rotation{Token: token.RefreshToken}
+	rotation := Rotation{Token: token.RefreshToken, Retry: s.cfg.RefreshRetry}
+	if client.Type == Public {
+		rotation.Retry = min(rotation.Retry, maxPublicRetry)
+	}
 	if !token.Used { // for a used token the store's operation ends the family, or repeats the response
 		if !c.now.Before(token.ExpiresAt) {
 			return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
@@ -52,20 +56,23 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 		return tokenResponse{}, err
 	}
 	tokens := tokenpair.New(c.now)
-	if s.cfg.RefreshRetry > 0 {
-		sealed, err := tokens.Seal(token.text, r.Token.ID)
-		if err != nil {
+	if r.Retry > 0 {
+		if r.Response, err = tokens.Seal(token.text, r.Token.ID, r.Narrow.String()); err != nil {
 			return tokenResponse{}, apierror.Failed("seal tokens", err)
 		}
-		r.Response, r.Retry = sealed, s.cfg.RefreshRetry
 	}
 	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
 	}
 	if issued.Outcome == Repeated {
-		if tokens, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
+		var narrow string
+		if tokens, narrow, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
 			return tokenResponse{}, apierror.Failed("open sealed tokens", err)
+		}
+		before, _ := identity.ParseScopes(narrow) // it was written here
+		if asked, err := identity.ParseScopes(c.form.Get("scope")); err != nil || !asked.Equal(before) {
+			return tokenResponse{}, invalidRequest("scope is not that of the refresh that is repeated")
 		}
 	}
 	if issued.Outcome == Lost {

@@ -2,14 +2,17 @@ package oauthserver_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -250,7 +253,7 @@ func TestRefreshRace(t *testing.T) {
 	_, refresh := k.tokens(confidentialID)
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))
-	storetest.Race(len(responses), func(i int) { responses[i] = k.refresh(confidentialID, refresh) })
+	testdb.Race(len(responses), func(i int) { responses[i] = k.refresh(confidentialID, refresh) })
 	var winners []apiResponse
 	for _, got := range responses {
 		switch {
@@ -293,7 +296,7 @@ func TestRefreshRetry(t *testing.T) {
 		// A change between the two requests does not change the response.
 		k.Must(k.setScopes(k.app(confidentialID).ID, "invoices:read", "customers:read", "payments:read"))
 		k.Clock.Advance(30*time.Second - time.Millisecond)
-		again := k.refresh(confidentialID, refresh).ok(tokenMembers)
+		again := k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "customers:read").ok(tokenMembers)
 		if again.body["expires_in"] != 3570.0 {
 			t.Errorf("TOK-02: expires_in %v, want what is left", again.body["expires_in"])
 		}
@@ -307,6 +310,42 @@ func TestRefreshRetry(t *testing.T) {
 		k.refresh(publicID, refresh).dead("")
 		k.Clock.Advance(time.Millisecond)
 		k.refresh(confidentialID, refresh).dead("refresh token reuse detected")
+	})
+	t.Run("other parameters", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIHarness(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		again := func(scope string) apiResponse {
+			return k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", scope)
+		}
+		first := again("customers:read invoices:read").ok(tokenMembers)
+		for _, scope := range []string{"", "customers:read", "customers:read invoices:read payments:read", "unknown"} {
+			again(scope).refused(http.StatusBadRequest, "invalid_request", "scope is not that of the refresh that is repeated")
+		}
+		if got := again("invoices:read customers:read").ok(tokenMembers); got.text("access_token") != first.text("access_token") {
+			t.Error("the order of the scopes makes a difference")
+		}
+		k.Clock.Advance(30 * time.Second)
+		again("unknown").dead("refresh token reuse detected")
+	})
+	t.Run("as long as the client may", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIHarness(t, func(c *oauthserver.Config) { c.RefreshRetry = 24 * time.Hour })
+		for client, window := range map[string]time.Duration{confidentialID: 24 * time.Hour, publicID: time.Minute} {
+			_, refresh := k.tokens(client)
+			first := k.refresh(client, refresh).ok(tokenMembers)
+			k.Clock.Advance(window - time.Second)
+			if again := k.refresh(client, refresh).ok(tokenMembers); again.text("refresh_token") != first.text("refresh_token") {
+				t.Errorf("%s: a second branch", client)
+			}
+			k.Clock.Advance(time.Second)
+			k.refresh(client, refresh).dead("refresh token reuse detected")
+		}
+		cfg := oauthserver.Config{Store: k.Store, Host: k.Host, Keyring: fixture.Keyring(1), Pages: harness.NoPages{}, APIURL: apiOrigin, AppURL: apiOrigin}
+		cfg.RefreshRetry = 24*time.Hour + 1
+		if _, err := oauthserver.New(cfg); err == nil || !strings.Contains(err.Error(), "RefreshRetry") {
+			t.Errorf("more than a day: %v", err)
+		}
 	})
 	t.Run("successor used", func(t *testing.T) {
 		t.Parallel()
@@ -340,7 +379,7 @@ func TestRefreshRetry(t *testing.T) {
 		t.Parallel()
 		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(publicID)
-		k.Store.Tap.Arm(storetest.FaultLostCommit, 1)
+		k.Store.Tap.Arm(testdb.FaultLostCommit, 1)
 		k.refresh(publicID, refresh).refused(http.StatusInternalServerError, "server_error", "*")
 		k.Store.Tap.Reset()
 		got := k.refresh(publicID, refresh).ok(tokenMembers)
@@ -354,7 +393,7 @@ func TestRefreshRetry(t *testing.T) {
 		k := newAPIHarness(t, retry)
 		_, refresh := k.tokens(confidentialID)
 		responses := make([]apiResponse, 6)
-		storetest.Race(len(responses), func(i int) { responses[i] = k.refresh(confidentialID, refresh) })
+		testdb.Race(len(responses), func(i int) { responses[i] = k.refresh(confidentialID, refresh) })
 		for _, got := range responses[1:] {
 			if diff := cmp.Diff(responses[0].body, got.body); diff != "" || got.Status != http.StatusOK {
 				t.Errorf("answers differ, a second branch:\n%s", diff)

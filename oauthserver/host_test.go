@@ -23,7 +23,7 @@ func TestHostCharacters_CON05(t *testing.T) {
 	k := newAPIHarness(t, openRegistration)
 	for _, host := range oddHosts {
 		uri := "https://" + host + "/cb"
-		if err := (oauthserver.RedirectRules{AllowQuery: true}).Check(uri); err == nil {
+		if problem := (oauthserver.RedirectRules{AllowQuery: true}).Problem(uri); problem == "" {
 			t.Errorf("%s may be registered", uri)
 		}
 		if origin, ok := oauthserver.WebOrigin(uri); ok || origin != "" {
@@ -42,8 +42,8 @@ func TestHostCharacters_CON05(t *testing.T) {
 		"https://a_b.example/cb?c": "https://a_b.example", "https://xn--bcher-kva.example/": "https://xn--bcher-kva.example",
 		"https://[2001:DB8::1]:8443/": "https://[2001:db8::1]:8443", "https://192.0.2.1:443/": "https://192.0.2.1", "http://LOCALHOST:80/": "http://localhost",
 	} {
-		if err := (oauthserver.RedirectRules{AllowQuery: true}).Check(uri); err != nil {
-			t.Errorf("%s %v", uri, err)
+		if problem := (oauthserver.RedirectRules{AllowQuery: true}).Problem(uri); problem != "" {
+			t.Errorf("%s %v", uri, problem)
 		}
 		if got, ok := oauthserver.WebOrigin(uri); got != origin || !ok {
 			t.Errorf("%s has the origin %q, want %q", uri, got, origin)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 )
@@ -60,8 +61,8 @@ func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) error {
 // readFormAndHeader is the reader of an endpoint that takes credentials from the
 // Authorization header only. Credentials in the form are ignored, except for a client
 // assertion, which has no other place.
-func readFormAndHeader(r *http.Request) (apierror.Form, credentials.Credentials, error) {
-	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+func readFormAndHeader(r *http.Request) (bodies.Form, credentials.Credentials, error) {
+	form, err := bodies.DecodeForm(r, bodies.FormLimits{})
 	if err != nil {
 		return nil, credentials.ReadBasic(r), err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -38,7 +38,7 @@ func TestRotationByAge_META04(t *testing.T) {
 		}
 		tidy := func(want int) {
 			t.Helper()
-			storetest.Race(n, func(i int) { nodes[i].Tidy(t.Context()) })
+			testdb.Race(n, func(i int) { nodes[i].Tidy(t.Context()) })
 			if keys := r.signingKeys(t); len(keys) != want {
 				t.Fatalf("%d keys after %v, want %d", len(keys), r.clock.Now().Sub(harness.Start), want)
 			}
@@ -134,7 +134,7 @@ func TestResealKeys(t *testing.T) {
 		return r.node(t, func(c *oauthserver.Config) { c.Keyring = fixture.Keyring(fills...) })
 	}
 	nodes := []*oauthserver.Server{with(1, 0), with(1, 0), with(1, 0)}
-	storetest.Race(len(nodes), func(i int) { nodes[i].Tidy(t.Context()) })
+	testdb.Race(len(nodes), func(i int) { nodes[i].Tidy(t.Context()) })
 	after := with(1)
 	if err := after.CheckKeys(t.Context()); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -135,7 +135,7 @@ func TestFirstKeyHasOneMaker_META04(t *testing.T) {
 			nodes[i] = r.node(t, nil)
 		}
 		errs, signers := make([]error, n), make([]string, n)
-		storetest.Race(n, func(i int) {
+		testdb.Race(n, func(i int) {
 			if i%2 == 0 {
 				errs[i] = nodes[i].RotateSigningKey(t.Context())
 				return
@@ -285,7 +285,7 @@ func TestConcurrentRotations_META04(t *testing.T) {
 		keySet(t, r.Server)
 		const n = 8
 		errs := make([]error, n)
-		storetest.Race(n, func(i int) { errs[i] = r.RotateSigningKey(t.Context()) })
+		testdb.Race(n, func(i int) { errs[i] = r.RotateSigningKey(t.Context()) })
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestKeyFaults(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
 		r := newDocumentHarness(t, nil)
-		r.env.Tap.Arm(storetest.FaultError, n)
+		r.env.Tap.Arm(testdb.FaultError, n)
 		err := r.RotateSigningKey(t.Context())
 		if !r.env.Tap.Struck() {
 			if n < 3 {
@@ -351,7 +351,7 @@ func TestKeyFaults(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, oauthserver.ErrInternal) || !errors.Is(err, storetest.ErrInjected) {
+		if !errors.Is(err, oauthserver.ErrInternal) || !errors.Is(err, testdb.ErrInjected) {
 			t.Errorf("statement %d: %v", n, err)
 		}
 		if got := kids(keySet(t, r.Server)); len(got) != 1 {

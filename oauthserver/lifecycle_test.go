@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -153,7 +153,7 @@ func TestOneWinnerOverHTTP(t *testing.T) {
 	} {
 		var mu sync.Mutex
 		statuses := map[int]int{}
-		storetest.Race(32, func(int) {
+		testdb.Race(32, func(int) {
 			got := try()
 			mu.Lock()
 			defer mu.Unlock()
@@ -204,7 +204,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	for n := 1; n <= 12; n++ { // the same under faults
 		code, _ := k.code(confidentialID, apiChallenge), added
 		_, refresh := k.tokens(confidentialID)
-		k.Store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(testdb.FaultError, n)
 		k.redeem(confidentialID, code)
 		k.refresh(confidentialID, refresh)
 		k.introspect(refresh)
@@ -213,7 +213,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	if found := issued.FindString(log.String()); found != "" || strings.Contains(log.String(), apiSecret) {
 		t.Errorf("the log has %q", found)
 	}
-	if !strings.Contains(log.String(), storetest.ErrInjected.Error()) {
+	if !strings.Contains(log.String(), testdb.ErrInjected.Error()) {
 		t.Error("no fault was logged: the test looked at nothing")
 	}
 	if sample := fmt.Sprint(added); !issued.MatchString(sample) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -206,7 +206,7 @@ func TestConcurrentFailures_LOCK01(t *testing.T) {
 	k := newAPIHarness(t)
 	flood := func(clientID func(i int) string) (failed int) {
 		responses := make([]apiResponse, 250)
-		storetest.Race(len(responses), func(i int) { responses[i] = k.token(withBasic(clientID(i), "x")) })
+		testdb.Race(len(responses), func(i int) { responses[i] = k.token(withBasic(clientID(i), "x")) })
 		for _, response := range responses {
 			if response.Status == http.StatusUnauthorized {
 				failed++

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 )
@@ -125,7 +125,7 @@ func TestConcurrentDecisions_AZ14(t *testing.T) {
 	p := b.ask(app).wantOK()
 	const contenders = 16
 	responses := make([]shownPage, contenders)
-	storetest.Race(contenders, func(i int) {
+	testdb.Race(contenders, func(i int) {
 		decision := "allow"
 		if i%4 == 3 {
 			decision = "deny"

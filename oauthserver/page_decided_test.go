@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // CON-07: each decision has one entry in the audit log, and none has one that was refused.
@@ -70,7 +70,7 @@ func TestDecided_CON07(t *testing.T) {
 // statement, when the person leaves at any of them, and when the response to COMMIT is lost.
 func TestDecisionAndEntry_CON07(t *testing.T) {
 	t.Parallel()
-	for name, open := range storetest.Databases {
+	for name, open := range testdb.Databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newPageEnvOn(t, open)

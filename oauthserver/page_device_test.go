@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -291,7 +291,7 @@ func TestConcurrentGuessing_DEV06(t *testing.T) {
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	responses := make([]shownPage, 100)
-	storetest.Race(len(responses), func(i int) { responses[i] = b.enter(secret.NewUserCode()) })
+	testdb.Race(len(responses), func(i int) { responses[i] = b.enter(secret.NewUserCode()) })
 	statuses := map[int]int{}
 	for _, response := range responses {
 		statuses[response.Status]++
@@ -323,7 +323,7 @@ func TestConcurrentDeviceDecisions_DEV06(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.enter(d.UserCode).wantOK()
 	responses := make([]shownPage, 16)
-	storetest.Race(len(responses), func(i int) { responses[i] = b.submit(p, []string{"allow", "deny"}[i%2]) })
+	testdb.Race(len(responses), func(i int) { responses[i] = b.submit(p, []string{"allow", "deny"}[i%2]) })
 	decided := map[bool]int{}
 	for _, response := range responses {
 		if response.Status == http.StatusOK {

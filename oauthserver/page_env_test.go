@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -29,7 +29,7 @@ const (
 
 // pageEnv is an app host over a real store, with a clock that tests move.
 type pageEnv struct {
-	*storetest.Env
+	*testdb.Env
 	clock  *clock.Manual
 	host   *pageHost
 	server *oauthserver.Server
@@ -39,13 +39,13 @@ type pageEnv struct {
 
 func newPageEnv(t testing.TB, change ...func(*oauthserver.Config)) *pageEnv {
 	t.Helper()
-	return newPageEnvOn(t, storetest.SQLite, change...)
+	return newPageEnvOn(t, testdb.SQLite, change...)
 }
 
-func newPageEnvOn(t testing.TB, open storetest.Opener, change ...func(*oauthserver.Config)) *pageEnv {
+func newPageEnvOn(t testing.TB, open testdb.Opener, change ...func(*oauthserver.Config)) *pageEnv {
 	t.Helper()
 	e := &pageEnv{
-		Env:   storetest.NewEnv(t, open),
+		Env:   testdb.NewEnv(t, open),
 		clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
 		host:  &pageHost{Host: partnertest.NewHost()},
 		log:   &logtest.Buffer{},

@@ -3,6 +3,7 @@ package oauthserver
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -37,6 +38,55 @@ const (
 	PageTooManyRequests     PageError = "too_many_requests"
 	PageInternalError       PageError = "internal_error"
 )
+
+// The errors of pages that have a code of their own. Partners and their support know the texts
+// by heart.
+var (
+	errClientID   = refused(PageInvalidClient, "Invalid client_id")
+	errRedirect   = refused(PageInvalidRedirect, "redirect_uri does not match any registered URI")
+	errScopes     = refused(PageInvalidScope, "Requested scopes not permitted for this client")
+	errPKCE       = refused(PagePKCERequired, "PKCE is required for public clients")
+	errTarget     = refused(PageInvalidTarget, "invalid_target")
+	errTargetLong = refused(PageInvalidTarget, "invalid_target: resource must be one absolute URI of at most 512 characters")
+	errRequest    = refused(PageRequestExpired, "invalid_request: authorization request not found or expired")
+	errUserCode   = refused(PageUserCodeInvalid, "This code is not valid, or it has expired. Check the code on your device and try again.")
+	errNoUserCode = refused(PageUserCodeMissing, "Enter the code that your device shows.")
+
+	errReview     = forbidden(PageReviewRequired, "This app has not completed review and can only connect to its own sandbox businesses")
+	errPermission = forbidden(PagePermissionRequired, "You do not have permission to connect apps to this business")
+	errDisconnect = forbidden(PageDisconnectForbidden, "You do not have permission to disconnect apps from this business")
+	errSuspended  = forbidden(PageAccountSuspended, "This account is suspended")
+	errOrigin     = forbidden(PageCrossSite, "This form was sent from another site")
+
+	errNoBusiness    = codedError{PageBusinessRequired, invalid(businessField, "is missing: choose the business to sign into first")}
+	errOtherBusiness = codedError{PageBusinessChanged, invalid(businessField, "is not the business that you are signed into now; nothing was connected, enter the code again")}
+	errForeignToken  = codedError{PageFormExpired, invalid(csrfField, "is not valid for this session; open the page again and decide there")}
+)
+
+// codedError is an error whose page has a code of its own. Other errors have the code of
+// their status.
+type codedError struct {
+	code PageError
+	err  error
+}
+
+func (e codedError) Error() string { return e.err.Error() }
+func (e codedError) Unwrap() error { return e.err }
+
+// refused returns the error of a request that cannot be served: 400.
+func refused(code PageError, text string) error {
+	return codedError{code, apierror.Invalid(text)}
+}
+
+// forbidden returns the error of something that this person may not do: 403.
+func forbidden(code PageError, text string) error {
+	return codedError{code, apierror.Forbidden(text)}
+}
+
+// invalid returns the error of one parameter: 400.
+func invalid(parameter, problem string) error {
+	return apierror.Invalid(fmt.Sprintf("invalid_request: %s %s", parameter, problem))
+}
 
 // refusal is an error that a page shows, with what else the page says about it.
 type refusal struct {
@@ -114,33 +164,10 @@ func (e PageError) dependsOnBusiness() bool {
 	return false
 }
 
-// pageErrors are the codes of texts. Texts that are not among them have the code of their
-// status.
-var pageErrors = map[string]PageError{
-	textClient:     PageInvalidClient,
-	textRedirect:   PageInvalidRedirect,
-	textScopes:     PageInvalidScope,
-	textPKCE:       PagePKCERequired,
-	textTarget:     PageInvalidTarget,
-	textTargetLong: PageInvalidTarget,
-	textRequest:    PageRequestExpired,
-	textReview:     PageReviewRequired,
-	textPermission: PagePermissionRequired,
-	textDisconnect: PageDisconnectForbidden,
-	textSuspended:  PageAccountSuspended,
-	textOrigin:     PageCrossSite,
-	textUserCode:   PageUserCodeInvalid,
-	textNoUserCode: PageUserCodeMissing,
-
-	invalidText(businessField, problemNoBusiness):    PageBusinessRequired,
-	invalidText(businessField, problemOtherBusiness): PageBusinessChanged,
-	invalidText(csrfField, problemForeignToken):      PageFormExpired,
-}
-
 // pageError returns the code of a failure.
 func pageError(f apierror.Failure) PageError {
-	if code, ok := pageErrors[f.Message]; ok {
-		return code
+	if refused, ok := errors.AsType[codedError](f.Err); ok {
+		return refused.code
 	}
 	switch {
 	case f.Status >= http.StatusInternalServerError:

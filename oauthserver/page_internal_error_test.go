@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -78,7 +78,7 @@ func TestEveryStorageFault(t *testing.T) {
 			e := newPageEnv(t)
 			try := test.prepare(t, e, e.browser(t).signIn("usr_owner", "biz_bakery"))
 			for n := 1; ; n++ {
-				e.Tap.Arm(storetest.FaultError, n)
+				e.Tap.Arm(testdb.FaultError, n)
 				p := try()
 				if !e.Tap.Struck() {
 					if p.Status != test.status || n <= test.least {
@@ -86,7 +86,7 @@ func TestEveryStorageFault(t *testing.T) {
 					}
 					return
 				}
-				e.wantFault(t, p, http.StatusInternalServerError, storetest.ErrInjected.Error())
+				e.wantFault(t, p, http.StatusInternalServerError, testdb.ErrInjected.Error())
 				e.wantNothingGranted(t)
 			}
 		})
@@ -99,8 +99,8 @@ func TestPageLostCommit(t *testing.T) {
 	e := newPageEnv(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p := b.ask(e.app(t)).wantOK()
-	e.Tap.Arm(storetest.FaultLostCommit, 1)
-	e.wantFault(t, b.submit(p, "allow"), http.StatusInternalServerError, storetest.ErrInjected.Error())
+	e.Tap.Arm(testdb.FaultLostCommit, 1)
+	e.wantFault(t, b.submit(p, "allow"), http.StatusInternalServerError, testdb.ErrInjected.Error())
 	b.submit(p, "allow").wantRefusal(400, notFoundOrExpired)
 	if n := e.count(t, "code"); n != 1 {
 		t.Errorf("%d codes", n)

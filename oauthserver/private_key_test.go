@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -273,7 +273,7 @@ func TestAssertionLimits(t *testing.T) {
 // CIMD-05: of 32 requests with one assertion, on two nodes, one is accepted.
 func TestAssertionIsUsedOnce(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
+	for name, open := range testdb.Databases {
 		t.Run("CIMD-05 "+name, func(t *testing.T) {
 			t.Parallel()
 			var cfg oauthserver.Config
@@ -286,7 +286,7 @@ func TestAssertionIsUsedOnce(t *testing.T) {
 			for range 3 {
 				params := h.params(nil)
 				var accepted, rejected atomic.Int32
-				storetest.Race(32, func(i int) {
+				testdb.Race(32, func(i int) {
 					// Few for each address: the 31st failure would be a lockout.
 					switch got := nodes[i%2].try(params); got.Status {
 					case http.StatusBadRequest:

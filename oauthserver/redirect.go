@@ -27,10 +27,10 @@ type RedirectRules struct {
 	AllowPrivateScheme bool // com.example.app:/… (RFC 8252 section 7.1)
 }
 
-// Check returns nil if the redirect URI may be registered. Otherwise it returns an error
-// whose text can follow the name of a field.
-func (rules RedirectRules) Check(raw string) error {
-	return uri.Rules{AllowQuery: rules.AllowQuery, AllowPrivateScheme: rules.AllowPrivateScheme}.Check(raw)
+// Problem returns what is wrong with a redirect URI, such as "is not https"; empty if it may be
+// registered.
+func (rules RedirectRules) Problem(raw string) string {
+	return uri.Rules{AllowQuery: rules.AllowQuery, AllowPrivateScheme: rules.AllowPrivateScheme}.Problem(raw)
 }
 
 // WebOrigin returns the origin of an http or https URL as a browser writes it: in lower

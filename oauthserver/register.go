@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 )
 
@@ -35,8 +37,8 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) error {
 	// Member by member: each has an error of its own.
 	var members map[string]json.RawMessage
 	rules := s.registrationRules()
-	limits := apierror.JSONLimits{MaxBytes: apierror.OAuthBodyLimit, Lists: rules.Lists()}
-	if err := apierror.DecodeJSON(r, &members, limits); err != nil {
+	limits := strictjson.Limits{MaxBytes: bodies.MaxForm, Lists: rules.Lists()}
+	if err := strictjson.Decode(r, &members, limits); err != nil {
 		return err
 	}
 	c.now = s.cfg.Clock.Now() // again: the client may have sent the body much later

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -221,7 +221,7 @@ func TestRegistrationToken(t *testing.T) {
 	// Exactly one of many concurrent requests registers.
 	token, won := issue(), 0
 	responses := make([]apiResponse, 6)
-	storetest.Race(len(responses), func(i int) { responses[i] = k.register(body, withHeader("Authorization", "Bearer "+token)) })
+	testdb.Race(len(responses), func(i int) { responses[i] = k.register(body, withHeader("Authorization", "Bearer "+token)) })
 	for _, got := range responses {
 		if got.Status == http.StatusCreated {
 			won++

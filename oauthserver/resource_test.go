@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -117,7 +117,7 @@ func TestResourcesAreChecked(t *testing.T) {
 		{[]oauthserver.Resource{{Path: "/mcp", Scopes: []string{"nope"}}}, "nope"},
 	} {
 		_, err := oauthserver.New(oauthserver.Config{
-			Store: storetest.NewEnv(t, storetest.SQLite), Host: partnertest.NewHost(), Keyring: fixture.Keyring(1), Pages: harness.NoPages{},
+			Store: testdb.NewEnv(t, testdb.SQLite), Host: partnertest.NewHost(), Keyring: fixture.Keyring(1), Pages: harness.NoPages{},
 			APIURL: apiOrigin, AppURL: appOrigin, Resources: test.resources,
 		})
 		if err == nil || !strings.Contains(err.Error(), "Config.Resources") || !strings.Contains(err.Error(), test.want) {

@@ -46,18 +46,18 @@ func (s *Server) openSealed(r *http.Request, query authorizeQuery) (asking, erro
 	presented, problem := query.one(sealedField)
 	browser := s.browser(r)
 	if problem != nil || browser.IsZero() {
-		return asking{}, refused(textRequest)
+		return asking{}, errRequest
 	}
 	sealed, err := base64.RawURLEncoding.DecodeString(presented)
 	if err != nil {
-		return asking{}, refused(textRequest)
+		return asking{}, errRequest
 	}
 	plain, err := s.cfg.Keyring.Open(sealedPlace(browser), sealed)
 	switch {
 	case errors.Is(err, keyring.ErrNoKeys):
 		return asking{}, err
 	case err != nil || len(plain) < 8:
-		return asking{}, refused(textRequest)
+		return asking{}, errRequest
 	}
 	a := asking{raw: string(plain[8:]), openedAt: time.UnixMilli(int64(binary.BigEndian.Uint64(plain))), sealed: &sealedRequest{presented, sealed}} //nolint:gosec // as it was sealed
 	a.query, a.problem = parseAuthorizeQuery(a.raw)

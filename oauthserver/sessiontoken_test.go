@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -217,7 +217,7 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 	token := r.issue(t, r.Server, m)
 	for n := 1; ; n++ {
 		node := r.node(t, nil)
-		r.env.Tap.Arm(storetest.FaultError, n)
+		r.env.Tap.Arm(testdb.FaultError, n)
 		_, err := node.IssueSessionToken(t.Context(), m)
 		if !r.env.Tap.Struck() {
 			if n < 4 {
@@ -230,7 +230,7 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 		}
 	}
 	node := r.node(t, nil)
-	r.env.Tap.Arm(storetest.FaultError, 1)
+	r.env.Tap.Arm(testdb.FaultError, 1)
 	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); !errors.Is(err, oauthserver.ErrInternal) {
 		t.Errorf("verify: %v", err)
 	}

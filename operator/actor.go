@@ -92,7 +92,7 @@ const maxReason = 2000
 // checkReason wants a reason for the audit log and the developers.
 func checkReason(v *apierror.Validation, reason string) {
 	if strings.TrimSpace(reason) == "" {
-		v.Add("reason is required")
+		v.Add("reason", "is required")
 	}
 	checkNote(v, "reason", reason)
 }
@@ -100,12 +100,12 @@ func checkReason(v *apierror.Validation, reason string) {
 func checkNote(v *apierror.Validation, name, note string) {
 	switch {
 	case utf8.RuneCountInString(note) > maxReason:
-		v.Add("%s must have at most %d characters", name, maxReason)
+		v.Add(name, "must have at most %d characters", maxReason)
 	case !text.IsStorable(note):
-		v.Add("%s must be UTF-8 without NUL", name)
+		v.Add(name, "must be UTF-8 without NUL")
 	default:
-		if err := text.CheckLines(note); err != nil {
-			v.Add("%s %v", name, err)
+		if problem := text.LinesProblem(note); problem != "" {
+			v.Add(name, "%s", problem)
 		}
 	}
 }

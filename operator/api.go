@@ -12,13 +12,14 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // readBody reads the body of a call. check names what else is wrong with a body that does
-// not fit; see apierror.JSONLimits.
+// not fit; see strictjson.Limits.
 func readBody(r *http.Request, into any, check func() error) error {
-	return apierror.DecodeJSON(r, into, apierror.JSONLimits{Check: check})
+	return strictjson.Decode(r, into, strictjson.Limits{Check: check})
 }
 
 func (o *Operator) listApps(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -242,7 +243,7 @@ func (o *Operator) WriteAudit(w http.ResponseWriter, r *http.Request, by Actor, 
 		return out.Encode(newAuditPayload(e))
 	})
 	if err != nil && begun {
-		o.cfg.Logger.WarnContext(r.Context(), "audit export failed", "error", err)
+		o.cfg.Logger.WarnContext(r.Context(), "audit export failed", "err", err)
 		panic(http.ErrAbortHandler)
 	}
 	return err

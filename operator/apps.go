@@ -32,18 +32,18 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 	var v apierror.Validation
 	switch {
 	case !text.IsStorable(f.Query):
-		v.Add("query must be UTF-8 without NUL")
+		v.Add("query", "must be UTF-8 without NUL")
 	case utf8.RuneCountInString(f.Query) > maxQuery:
-		v.Add("query must have at most %d characters", maxQuery)
+		v.Add("query", "must have at most %d characters", maxQuery)
 	}
 	if _, ok := appActions[f.Status]; !ok && f.Status != "" {
-		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+		v.Add("status", "must be ACTIVE, SUSPENDED or DEACTIVATED")
 	}
 	switch ok, err := o.isAppCursor(ctx, p.After); {
 	case err != nil:
 		return console.Paged[oauthserver.App]{}, err
 	case !ok:
-		v.Add("after must be the nextCursor of a page")
+		v.Add("after", "must be the nextCursor of a page")
 	}
 	if err := v.Err(); err != nil {
 		return console.Paged[oauthserver.App]{}, err
@@ -106,7 +106,7 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 	}
 	switch details.Limits, err = o.cfg.Console.AppLimitUses(ctx, app, ""); {
 	case errors.Is(err, ratelimit.ErrUnavailable): // an app can be suspended while its limiter is down
-		o.cfg.Logger.WarnContext(ctx, "reading the limits of an app failed", "app", appID, "error", err)
+		o.cfg.Logger.WarnContext(ctx, "reading the limits of an app failed", "app", appID, "err", err)
 	case err != nil:
 		return AppDetails{}, err
 	}
@@ -128,7 +128,7 @@ var appActions = map[oauthserver.AppStatus]audit.Action{
 func checkAppStatus(status oauthserver.AppStatus, reason string) error {
 	var v apierror.Validation
 	if _, ok := appActions[status]; !ok {
-		v.Add("status must be ACTIVE, SUSPENDED or DEACTIVATED")
+		v.Add("status", "must be ACTIVE, SUSPENDED or DEACTIVATED")
 	}
 	checkReason(&v, reason)
 	return v.Err()

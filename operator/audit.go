@@ -28,7 +28,7 @@ func (f AuditFilter) query(before string, limit int) audit.Query {
 // error is one of apierror for an invalid cursor.
 func (o *Operator) Audit(ctx context.Context, _ Actor, f AuditFilter, p console.Page) (console.Paged[audit.Entry], error) {
 	if p.After != "" && !id.Valid(id.Audit, p.After) {
-		return console.Paged[audit.Entry]{}, apierror.Invalid("after must be the nextCursor of a page")
+		return console.Paged[audit.Entry]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 	}
 	limit := limitOf(p)
 	entries, err := o.cfg.Store.Audit(ctx, f.query(p.After, limit+1))

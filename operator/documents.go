@@ -47,7 +47,7 @@ func checkTrust(host, reason string) error {
 	var v apierror.Validation
 	checkNote(&v, "reason", reason)
 	if _, err := oauthserver.NormalizeTrust(host); err != nil || len(host) > maxHost {
-		v.Add("host must be a host such as agent.example, or the beginning of an https URL")
+		v.Add("host", "must be a host such as agent.example, or the beginning of an https URL")
 	}
 	return v.Err()
 }

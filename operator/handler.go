@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -61,7 +62,7 @@ func (o *Operator) newRoutes() http.Handler {
 			return one.handle(w, r, by)
 		}))
 	}
-	known := o.errors.ValidPath(o.errors.StandardMux(mux))
+	known := o.errors.ValidPath(muxes.WithErrors(mux, o.errors.WriteStandard))
 	if o.cfg.Limited != nil {
 		known = o.cfg.Limited(known)
 	}
@@ -97,7 +98,7 @@ func readQuery(r *http.Request) *query {
 	q := &query{}
 	var err error
 	if q.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-		q.problems.Add("the query is not well-formed")
+		q.problems.Add("", "the query is not well-formed")
 	}
 	return q
 }
@@ -106,10 +107,10 @@ func readQuery(r *http.Request) *query {
 func (q *query) text(name string) string {
 	value := q.values.Get(name)
 	if len(q.values[name]) > 1 {
-		q.problems.Add("%s must be given once", name)
+		q.problems.Add(name, "must be given once")
 	}
 	if !text.IsStorable(value) {
-		q.problems.Add("%s must be UTF-8 without NUL", name)
+		q.problems.Add(name, "must be UTF-8 without NUL")
 	}
 	return value
 }
@@ -119,7 +120,7 @@ func (q *query) page() console.Page {
 	if limit := q.text("limit"); q.values.Has("limit") {
 		n, err := strconv.Atoi(limit)
 		if err != nil || n < 1 || n > console.MaxLimit {
-			q.problems.Add("limit must be a whole number from 1 to %d", console.MaxLimit)
+			q.problems.Add("limit", "must be a whole number from 1 to %d", console.MaxLimit)
 		}
 		p.Limit = n
 	}
@@ -134,7 +135,7 @@ func (q *query) time(name string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, value)
 	if err != nil || at.UTC().Year() < 1970 {
-		q.problems.Add("%s must be a time such as 2026-09-01T12:00:00Z", name)
+		q.problems.Add(name, "must be a time such as 2026-09-01T12:00:00Z")
 	}
 	return at
 }

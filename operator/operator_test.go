@@ -12,7 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
@@ -136,6 +136,11 @@ func TestApps(t *testing.T) {
 			t.Errorf("OPS-01 %q: %d apps, want %d: %s", query, n, want, got.Body)
 		}
 	}
+	for query, problem := range map[string]string{"status=PAUSED": "status must be ACTIVE, SUSPENDED or DEACTIVATED", "query=%00": "query must be UTF-8 without NUL", "query=" + strings.Repeat("x", 513): "query must have at most 512 characters"} {
+		if got := h.call("usr_olga", "GET /operator/apps?"+query, "").Want(http.StatusBadRequest); !strings.Contains(got.Body, problem) {
+			t.Errorf("OPS-01 %q: %s", query, got)
+		}
+	}
 	status := "POST /operator/apps/" + app + "/status"
 	h.call("usr_olga", status, `{"status": "SUSPENDED"}`).Want(http.StatusBadRequest)
 	h.call("usr_olga", status, `{"status": "PAUSED", "reason": "x"}`).Want(http.StatusBadRequest)
@@ -254,10 +259,10 @@ func TestReviews(t *testing.T) {
 func TestRaceOfOperators(t *testing.T) {
 	t.Parallel()
 	const operators = 32
-	for name, open := range map[string]func(testing.TB) storage.DB{"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres} {
+	for name, open := range map[string]func(testing.TB) storage.DB{"SQLite": testdb.SQLite, "PostgreSQL": testdb.Postgres} {
 		t.Run("OPS-02 "+name, func(t *testing.T) {
 			t.Parallel()
-			store := storetest.OnSQL(open)(t)
+			store := testdb.NewEnv(t, open)
 			h := newHarness(t, func(c *partnerkit.Config) { c.Store = store })
 			for i := range operators {
 				id := fmt.Sprint("usr_op", i)
@@ -266,7 +271,7 @@ func TestRaceOfOperators(t *testing.T) {
 			app := h.submitted("raced")
 			race := func(state string, by func(i int) string) (winner int) {
 				got := make([]*partnertest.Response, operators)
-				storetest.Race(operators, func(i int) {
+				testdb.Race(operators, func(i int) {
 					got[i] = h.call(by(i), "POST /operator/apps/"+app+"/listing", `{"state": "`+state+`"}`)
 				})
 				winner = -1

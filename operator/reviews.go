@@ -22,7 +22,7 @@ func (o *Operator) Reviews(ctx context.Context, _ Actor, p console.Page) (consol
 		at, id, _ := strings.Cut(p.After, ".")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || id == "" {
-			return console.Paged[Review]{}, apierror.Invalid("after must be the nextCursor of a page")
+			return console.Paged[Review]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 		}
 		q.AfterTime, q.AfterID = time.UnixMilli(ms), id
 	}

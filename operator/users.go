@@ -49,11 +49,11 @@ func (o *Operator) User(ctx context.Context, _ Actor, userID string) (UserDetail
 func (a Actor) checkUserStatus(userID string, status oauthserver.UserStatus, reason string) error {
 	var v apierror.Validation
 	if _, ok := userActions[status]; !ok {
-		v.Add("status must be ACTIVE, SUSPENDED or RESTRICTED")
+		v.Add("status", "must be ACTIVE, SUSPENDED or RESTRICTED")
 	}
 	checkReason(&v, reason)
 	if userID == a.user.ID {
-		v.Add("you cannot change your own status")
+		v.Add("", "you cannot change your own status")
 	}
 	return v.Err()
 }
@@ -87,7 +87,7 @@ func (o *Operator) EraseUser(ctx context.Context, by Actor, userID, reason strin
 	var v apierror.Validation
 	checkNote(&v, "reason", reason)
 	if userID == by.user.ID {
-		v.Add("you cannot erase yourself")
+		v.Add("", "you cannot erase yourself")
 	}
 	if userID == oauthserver.ErasedUser || userID == "" || !text.IsStorable(userID) {
 		return oauthserver.Erasure{}, apierror.NotFound("user")

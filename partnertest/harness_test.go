@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -68,7 +69,7 @@ func TestAppDo(t *testing.T) {
 	t.Parallel()
 	echo := guard.Route{Pattern: "POST /echo", Scope: "profile:read", Handler: func(w http.ResponseWriter, r *http.Request) error {
 		var body map[string]int
-		if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{}); err != nil {
+		if err := strictjson.Decode(r, &body, strictjson.Limits{}); err != nil {
 			return err
 		}
 		return apierror.WriteJSON(w, http.StatusCreated, body)

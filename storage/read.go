@@ -82,7 +82,8 @@ func OneByKey(ctx context.Context, from Querier, query string, args []any, dest 
 }
 
 // Each calls row for every row of a query, with the Scan of that row. An error
-// of row ends the reading and is returned.
+// of row ends the reading and is returned. The rows are open meanwhile, so row
+// keeps what it scans and leaves the rest for later.
 func Each(ctx context.Context, from Querier, query string, args []any, row func(scan func(dest ...any) error) error) error {
 	rows, err := from.Query(ctx, query, args...)
 	if err != nil {

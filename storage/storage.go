@@ -45,7 +45,9 @@ type DB interface {
 	Write(ctx context.Context, act Operation) error
 	// Exec runs one statement as an operation of its own.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
-	// Query reads, outside any transaction.
+	// Query reads, outside any transaction. Close the rows before anything that takes long,
+	// such as writing a response: while they are open, a database keeps what they may read,
+	// and SQLite's log grows.
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 	// BeginTx opens a transaction that the caller ends.
 	BeginTx(ctx context.Context) (OpenTx, error)

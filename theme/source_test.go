@@ -7,13 +7,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/partnerkit/partnerkit/theme"
 )
 
-// A function of the host that panics, blocks or returns nonsense costs the page its
-// theme, and nothing else.
+// A function of the host that returns nonsense costs the page its theme, and nothing else. It
+// does not take the form from the page.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -22,20 +21,24 @@ func TestSource(t *testing.T) {
 		log    string
 	}{
 		"none":   {nil, "/fixed.svg", ""},
-		"chosen": {func(r *http.Request) theme.Theme { return theme.Theme{Logo: r.URL.Path} }, "/page", ""},
-		"panics": {func(*http.Request) theme.Theme { panic("no brand") }, "/fixed.svg", "panic=string"},
-		"blocks": {func(r *http.Request) theme.Theme { <-r.Context().Done(); return theme.Theme{} }, "/fixed.svg", "took too long"},
+		"chosen": {func(r *http.Request) theme.Theme { return theme.Theme{Logo: r.URL.Path + r.FormValue("x")} }, "/page", ""},
 		"wrong":  {func(*http.Request) theme.Theme { return theme.Theme{Logo: "//evil.example/x.svg"} }, "/fixed.svg", "Theme.Logo"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var log bytes.Buffer
 			source, err := theme.NewSource(theme.Theme{Logo: "/fixed.svg"}, test.choose, slog.New(slog.NewTextHandler(&log, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := source.For(httptest.NewRequest(http.MethodGet, "/page", nil))
+			r := httptest.NewRequest(http.MethodPost, "/page", strings.NewReader("x=y"))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			got := source.For(r)
+			if r.FormValue("x") != "y" {
+				t.Errorf("the form is gone: %v", r.Form)
+			}
 			if got.Logo != test.want || test.log == "" && log.Len() > 0 || !strings.Contains(log.String(), test.log) {
-				t.Errorf("%s: %q, log %q", name, got.Logo, log.String())
+				t.Errorf("%q, log %q", got.Logo, log.String())
 			}
 		})
 	}

@@ -22,21 +22,26 @@ const maxResponse = 1 << 10
 func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
 	began, started := time.Now(), s.cfg.Clock.Now()
 	a := &Attempt{ID: id.New(id.Attempt, started), Round: due.Round, Number: due.Attempts + 1, StartedAt: started}
+	retryAfter := ""
 	if res, err := s.post(ctx, due, a); err != nil {
 		a.Error = outbound.PublicText(err)
 		s.cfg.Logger.DebugContext(ctx, "webhooks: attempt failed", "delivery", due.ID, "webhook", due.WebhookID, "err", err)
 	} else {
 		a.ResponseCode, a.ResponseBody, a.ResponseHeader = res.Status, res.Body[:min(len(res.Body), maxResponse)], keptHeader(res.Header)
+		retryAfter = res.Header.Get("Retry-After")
 		if !res.IsSuccess() {
 			a.Error = "answered with status " + strconv.Itoa(res.Status)
 		}
 	}
 	a.Duration = time.Since(began)
-	after := due.next(a.Error == "", s.cfg.Clock.Now(), s.cfg.RetryDelays)
-	return Outcome{
-		Due: due, Epoch: epoch, Status: after.Status, Attempts: after.Attempts, NextAttemptAt: after.NextAttemptAt,
-		ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a, IsExhausted: after.Status == Failed,
+	o := Outcome{Due: due, Epoch: epoch, ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a}
+	now := s.cfg.Clock.Now()
+	after := due.next(a.Error == "", now, s.cfg.RetryDelays)
+	if s.cfg.HeedReceivers {
+		after, o.SwitchOff = after.heed(a.ResponseCode, retryAfter, now)
 	}
+	o.Status, o.Attempts, o.NextAttemptAt, o.IsExhausted = after.Status, after.Attempts, after.NextAttemptAt, after.Status == Failed
+	return o
 }
 
 func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Response, error) {
@@ -56,7 +61,7 @@ type target struct {
 
 // request returns the request of an attempt at a time.
 func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Time) (*http.Request, error) {
-	signer, err := s.signers.of(d.WebhookID, to.secrets, at)
+	signing, err := s.signers.of(d.WebhookID, to.secrets, at)
 	if err != nil {
 		s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot sign; is a key missing from the keyring?", "webhook", d.WebhookID, "err", err)
 		return nil, err
@@ -65,9 +70,9 @@ func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Ti
 	if err != nil {
 		return nil, err
 	}
-	req.Header = d.Header(signer.Sign(at, d.Body))
+	req.Header = d.Header(signing.signer.Sign(at, d.Body))
 	if s.cfg.StandardHeaders {
-		signer.SetStandard(req.Header, d.ID, at, d.Body)
+		signature.SetStandard(req.Header, d.ID, at, d.Body, signing.keys...)
 	}
 	return req, nil
 }

@@ -104,14 +104,19 @@ type Options struct {
 	// SecretOverlap is how long the secret before a rotation signs too; 0 means 24 hours,
 	// at most 30 days.
 	SecretOverlap time.Duration
-	// StandardHeaders adds the headers of Standard Webhooks to each attempt, beside ours and
-	// signed with the same secrets, as SetStandard of package signature describes.
+	// StandardHeaders adds the headers of Standard Webhooks to each attempt, beside ours. The key
+	// is what the base64 in the webhook's secret encodes, as their libraries expect, but for a
+	// NewWebhook.Secret of the host's: there it is the whole text.
 	StandardHeaders bool
 	// DisableAfter switches off a webhook when an attempt fails so long after the first failed
 	// one, no attempt has succeeded since, and at least two deliveries have used up their attempts. The audit
 	// log and the Notifications report it; switching the webhook on again starts over. 0
 	// means never, and less than one hour is rejected.
 	DisableAfter time.Duration
+	// HeedReceivers gives two responses of endpoints a meaning of their own. 410 fails a delivery
+	// for good and switches the webhook off. Retry-After beside 429 or 503 puts the next
+	// attempt off, at most to twice the delay that it has without.
+	HeedReceivers bool
 	// PurgeAfter is the age at which deliveries are deleted: 0 means Retention, and less
 	// is refused. More leaves time to a host that drops whole partitions instead.
 	PurgeAfter time.Duration

@@ -8,7 +8,12 @@ import (
 // SigningSecrets, Tidy and Reseal are for the tests; in production only Run asks.
 
 func (s *Service) SigningSecrets(w Webhook, now time.Time) ([]string, error) {
-	return s.signingSecrets(w.ID, w.Secrets, now)
+	all, err := s.signingSecrets(w.ID, w.Secrets, now)
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = one.text
+	}
+	return texts, err
 }
 
 func (s *Service) Tidy(ctx context.Context, now time.Time) { s.tidy(ctx, now) }

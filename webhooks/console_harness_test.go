@@ -16,7 +16,7 @@ import (
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/logtest"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -39,10 +39,10 @@ type consoleHarness struct {
 
 func newConsole(t testing.TB, changes ...func(*webhooks.Config)) *consoleHarness {
 	t.Helper()
-	return newConsoleOn(t, storetest.SQLite, changes...)
+	return newConsoleOn(t, testdb.SQLite, changes...)
 }
 
-func newConsoleOn(t testing.TB, open storetest.Opener, changes ...func(*webhooks.Config)) *consoleHarness {
+func newConsoleOn(t testing.TB, open testdb.Opener, changes ...func(*webhooks.Config)) *consoleHarness {
 	t.Helper()
 	k := &consoleHarness{Harness: harnesses.New(t, open), log: new(logtest.Buffer)}
 	cfg := webhooks.Config{
@@ -54,8 +54,8 @@ func newConsoleOn(t testing.TB, open storetest.Opener, changes ...func(*webhooks
 	var err error
 	k.service, err = webhooks.New(cfg)
 	k.Must(err)
-	for shard := range webhooks.Shards {
-		_, err := k.Store.TakeShard(t.Context(), node, webhooks.Shard{ID: shard}, time.Hour)
+	for shard := range webhooks.DefaultShards {
+		_, err := k.Store.TakeShard(t.Context(), node, webhooks.Shard{ShardID: webhooks.ShardID{Kind: webhooks.SendShard, Number: shard}}, time.Hour)
 		k.Must(err)
 	}
 	k.app = k.newApp()
@@ -122,21 +122,12 @@ func (k *consoleHarness) narrow(to ...string) {
 func (k *consoleHarness) queued(w webhooks.Webhook, name string) webhooks.Delivery {
 	k.Helper()
 	now := k.Clock.Now()
-	e := events.Event{ID: id.New(id.Event, now), Type: name, BusinessID: hookBusiness, Data: []byte("{}"), CreatedAt: now}
-	k.Must(k.Store.RecordEvents(k.Context(), e))
+
 	d := webhooks.Delivery{
-		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: e.ID, EventType: name, BusinessID: hookBusiness,
+		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: id.New(id.Event, now), EventType: name, BusinessID: hookBusiness,
 		Body: []byte(`{"id":"dlv"}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
 	}
-	_, err := k.Store.NumberEvents(k.Context(), events.Numbering{})
-	k.Must(err)
-	unplanned, err := k.Store.Unplanned(k.Context(), "")
-	k.Must(err)
-	plan := webhooks.Plan{Deliveries: []webhooks.Delivery{d}}
-	for _, b := range unplanned.Backlogs {
-		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, From: b.From, To: webhooks.PlanCursor{Number: b.Last}})
-	}
-	_, err = k.Store.SavePlan(k.Context(), plan)
+	_, err := k.Store.QueueTest(k.Context(), w.AppID, w.ID, func(webhooks.Target) (webhooks.Delivery, error) { return d, nil })
 	k.Must(err)
 	return d
 }
@@ -152,7 +143,7 @@ func (k *consoleHarness) end(d webhooks.Delivery, status webhooks.Status) webhoo
 	if status == webhooks.Retrying {
 		o.NextAttemptAt = now.Add(time.Minute)
 	}
-	_, err := k.Store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Lease: time.Hour, Outcomes: []webhooks.Outcome{o}})
+	_, err := k.Store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Outcomes: []webhooks.Outcome{o}})
 	k.Must(err)
 	return k.delivery(d)
 }

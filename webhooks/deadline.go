@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -22,12 +21,12 @@ func within[R any](ctx context.Context, s deadlineStore, call func(ctx context.C
 	return call(ctx)
 }
 
-func (s deadlineStore) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
-	return within(ctx, s, func(ctx context.Context) (events.Numbered, error) { return s.Store.NumberEvents(ctx, n) })
+func (s deadlineStore) Backlogs(ctx context.Context, behind *Backlog) ([]Backlog, error) {
+	return within(ctx, s, func(ctx context.Context) ([]Backlog, error) { return s.Store.Backlogs(ctx, behind) })
 }
 
-func (s deadlineStore) Unplanned(ctx context.Context, after string) (Unplanned, error) {
-	return within(ctx, s, func(ctx context.Context) (Unplanned, error) { return s.Store.Unplanned(ctx, after) })
+func (s deadlineStore) Unplanned(ctx context.Context, of []Backlog) (Unplanned, error) {
+	return within(ctx, s, func(ctx context.Context) (Unplanned, error) { return s.Store.Unplanned(ctx, of) })
 }
 
 func (s deadlineStore) SavePlan(ctx context.Context, p Plan) (bool, error) {
@@ -45,6 +44,19 @@ func (s deadlineStore) TakeShard(ctx context.Context, node string, seen Shard, l
 func (s deadlineStore) ReleaseShards(ctx context.Context, r ShardRelease) error {
 	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.ReleaseShards(ctx, r) })
 	return err
+}
+
+func (s deadlineStore) News(ctx context.Context, since NewsPlace) (News, error) {
+	return within(ctx, s, func(ctx context.Context) (News, error) { return s.Store.News(ctx, since) })
+}
+
+func (s deadlineStore) ForgetDue(ctx context.Context, q DueQuery) error {
+	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.ForgetDue(ctx, q) })
+	return err
+}
+
+func (s deadlineStore) QueuedWebhooks(ctx context.Context, shards []int) ([]DueWebhook, error) {
+	return within(ctx, s, func(ctx context.Context) ([]DueWebhook, error) { return s.Store.QueuedWebhooks(ctx, shards) })
 }
 
 func (s deadlineStore) DueWebhooks(ctx context.Context, q DueQuery) ([]DueWebhook, error) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -118,7 +118,7 @@ func TestTidyFault(t *testing.T) {
 	w := k.hook(sampled)
 	k.queued(w, sampled)
 	k.Clock.Advance(webhooks.Retention + time.Second)
-	k.Store.Tap.Arm(storetest.FaultError, 1)
+	k.Store.Tap.Arm(testdb.FaultError, 1)
 	k.service.Tidy(t.Context(), k.Clock.Now())
 	if !strings.Contains(k.log.String(), "purge failed") || len(k.due(w)) != 1 {
 		t.Errorf("%d are left, and it logged %q", len(k.due(w)), k.log)

@@ -13,9 +13,9 @@ import (
 
 const (
 	ageEvery = 100 * time.Millisecond
-	// lookEvery is how often the dispatcher looks for due deliveries that no hint told it
-	// of.
-	lookEvery = 2 * time.Second
+	// searchEvery is how often the dispatcher looks at every webhook that has deliveries
+	// queued, in case that anything was overlooked.
+	searchEvery = 10 * time.Minute
 	// After its context ends the dispatcher waits AttemptTimeout and stopGrace for
 	// attempts and their recording, and leaveGrace to give up its shards.
 	stopGrace  = 5 * time.Second
@@ -26,11 +26,12 @@ const (
 	claimGather = 5 * time.Millisecond
 )
 
-// How far back the dispatcher looks for due deliveries: a transaction may read the clock a
-// little before it commits. A search finds those that are later still.
 const (
-	lookBack = 5 * time.Second // every lookEvery
-	hintBack = time.Second     // after a hint, of which there can be many
+	// lookBack is how far back the dispatcher looks for attempts to repeat: the transaction
+	// that records them commits a little later than it reads the clock.
+	lookBack = 5 * time.Second
+	// mostSkew is how far the clocks of nodes may differ.
+	mostSkew = 5 * time.Minute
 )
 
 // dispatcher sends the due deliveries of the shards that its node holds. One goroutine
@@ -47,43 +48,55 @@ type dispatcher struct {
 	claimPace pace
 	attempts  chan Outcome
 	recorded  chan recordResult
+	searched  chan searchResult
 	stopBy    time.Time // real; zero until the context ends
 }
 
-// look records how far the dispatcher has looked into the queues of the database.
+// look records how far the dispatcher has looked into the database.
 type look struct {
-	until    time.Time // deliveries due by then were looked for
-	searched time.Time // when all queues were looked at, in real time
-	jumped   time.Time // when the clock was moved, in real time
-	isHinted bool      // deliveries were queued, or the clock was moved
-	isTime   bool      // to look without a hint
+	news       NewsPlace    // nil: not yet
+	until      time.Time    // attempts to repeat that are due by then were looked for
+	isHinted   bool         // deliveries were queued
+	isTime     bool         // to look without a hint
+	unsearched map[int]bool // send shards whose webhooks were not all looked at
+	isAtIt     bool         // a search is under way
+	searchAt   time.Time    // when the next search may begin, in real time
+	searchAll  time.Time    // when every shard is to be searched again, in real time
+}
+
+// searchResult is the webhooks of some send shards that have deliveries queued.
+type searchResult struct {
+	shards []int
+	due    []DueWebhook
+	err    error
 }
 
 // recordResult is the result of recording a batch of outcomes.
 type recordResult struct {
 	batch    []Outcome
-	held     map[int]int64 // shards when it began
+	held     map[ShardID]int64 // when it began
 	finished Finished
 	err      error
 }
 
 func newDispatcher(s *Service) *dispatcher {
+	node := rand.Text()
 	return &dispatcher{
-		svc: s, planner: &planner{svc: s, taken: make(chan struct{}, 1)},
-		owner:     newOwnership(s.store, s.cfg.Logger, rand.Text(), s.cfg.Lease),
+		svc: s, planner: newPlanner(s, node),
+		owner:     newOwnership(s.store, s.cfg.Logger, node, s.cfg.Lease),
 		scheduler: newScheduler(s.cfg.MaxInFlight, s.cfg.PerEndpoint), recorder: newRecorder(),
 		claimPace: pace{gather: claimGather},
-		attempts:  make(chan Outcome, (1+slowPerSlot)*s.cfg.MaxInFlight), recorded: make(chan recordResult, 1),
+		attempts:  make(chan Outcome, (1+slowPerSlot)*s.cfg.MaxInFlight), recorded: make(chan recordResult, 1), searched: make(chan searchResult, 1),
+		look: look{unsearched: map[int]bool{}},
 	}
 }
 
 // run dispatches until ctx ends, and then until the attempts in flight are recorded or it
 // is too late.
 func (d *dispatcher) run(ctx context.Context) {
-	queued, stopQueued := d.svc.watch(TopicQueued)
-	defer stopQueued()
-	freed, stopFreed := d.svc.watch(TopicShards)
-	defer stopFreed()
+	queued, freed := d.svc.watch(TopicQueued), d.svc.watch(TopicShards)
+	defer queued.Stop()
+	defer freed.Stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	age := time.NewTicker(ageEvery)
@@ -95,6 +108,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	work, cancel := workContext(ctx)
 	defer cancel()
 	ended, changed := ctx.Done(), clock.Changed(d.svc.cfg.Clock)
+	d.look.until = d.svc.cfg.Clock.Now()
 	for {
 		d.step(work)
 		if d.hasStopped() {
@@ -113,12 +127,14 @@ func (d *dispatcher) run(ctx context.Context) {
 			d.complete(work, o)
 		case r := <-d.recorded:
 			d.endRecording(work, r)
-		case <-queued:
+		case r := <-d.searched:
+			d.endSearch(ctx, r)
+		case <-queued.C:
 			d.look.isHinted = true
 		case <-changed:
 			changed = clock.Changed(d.svc.cfg.Clock)
-			d.look.isHinted, d.look.jumped = true, time.Now()
-		case <-freed:
+			d.look.isTime = true
+		case <-freed.C:
 			d.owner.nextBeat = time.Time{} // the shards may be our share
 		case <-beat.C:
 		case <-wake.C:
@@ -128,7 +144,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-ages:
 			d.scheduler.age(time.Now())
 		case <-ended:
-			d.owner.isStopping, ended = true, nil
+			d.owner.isStopping, d.owner.isChanged, ended = true, true, nil
 			d.stopBy = time.Now().Add(AttemptTimeout + stopGrace)
 		}
 	}
@@ -171,22 +187,27 @@ func (d *dispatcher) step(ctx context.Context) {
 	d.completeAll(ctx)
 	change := d.owner.beat(ctx)
 	d.handOver(change.lost)
-	if change.mayFind {
-		d.look.searched = time.Time{}
+	for _, shard := range change.unknown {
+		d.look.unsearched[shard] = true
 	}
 	if !d.owner.isStopping {
 		d.findWork(ctx, now)
 		d.claimAll(ctx, now)
 	}
-	d.planner.hold(d.owner.isMine(PlanShard))
 	d.record(ctx, now)
 	d.handOver(d.owner.release(ctx))
+	if d.owner.isChanged {
+		d.owner.isChanged = false
+		d.planner.hold(d.owner.planning(), d.owner.shards)
+	}
 }
 
 // handOver forgets the work of shards that another node has, or will have.
-func (d *dispatcher) handOver(shards []int) {
+func (d *dispatcher) handOver(shards []ShardID) {
 	for _, shard := range shards {
-		d.scheduler.forget(shard)
+		if shard.Kind == SendShard {
+			d.scheduler.forget(shard.Number)
+		}
 	}
 }
 
@@ -209,45 +230,120 @@ func (d *dispatcher) hasStopped() bool {
 	return len(d.scheduler.flights) == 0 && d.recorder.isEmpty()
 }
 
-// findWork looks for webhooks that have deliveries due.
+// findWork looks for webhooks that have deliveries due: in the news and, from time to time,
+// for attempts to repeat and at every webhook of new shards. Each of them is tried again
+// after an error, and does not stand in the way of the others.
 func (d *dispatcher) findWork(ctx context.Context, now time.Time) {
-	var (
-		due []DueWebhook
-		err error
-	)
-	isHintOnly := false
-	shards := slices.Sorted(maps.Keys(d.owner.held))
-	switch real := time.Now(); {
-	case real.Sub(d.look.searched) >= searchEvery, (d.look.isTime || d.look.isHinted) && real.Sub(d.look.jumped) < lookBack:
-		if due, err = d.svc.store.DueWebhooks(ctx, DueQuery{All: true}); err == nil {
-			d.look.searched = real
-			d.scheduler.trim()
-		}
-	case d.look.isTime:
-		due, err = d.svc.store.DueWebhooks(ctx, DueQuery{Shards: shards, After: d.look.until.Add(-lookBack), Until: now})
-	case d.look.isHinted:
-		isHintOnly = true
-		due, err = d.svc.store.DueWebhooks(ctx, DueQuery{Shards: shards, After: d.look.until.Add(-hintBack), Until: now})
-	default:
+	if len(d.owner.held) == 0 {
 		return
 	}
-	d.look.isTime, d.look.isHinted = false, false
+	if d.look.isHinted || d.look.isTime || d.look.news == nil {
+		d.look.isHinted = false
+		if err := d.readNews(ctx, now); err != nil {
+			d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: looking for new deliveries failed", "err", err)
+		}
+	}
+	if d.look.isTime {
+		d.look.isTime = false
+		if err := d.readDue(ctx, now); err != nil {
+			d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: looking for attempts to repeat failed", "err", err)
+		}
+	}
+	d.search(ctx)
+}
+
+// readNews takes the webhooks that got deliveries since it was called last. A search of new
+// shards begins after it, so that nothing falls between the two.
+func (d *dispatcher) readNews(ctx context.Context, now time.Time) error {
+	for hasMore := true; hasMore; {
+		isFirst := d.look.news == nil
+		news, err := d.svc.store.News(ctx, d.look.news)
+		if err != nil {
+			return err
+		}
+		d.look.news, hasMore = news.Place, news.HasMore
+		if isFirst || news.IsIncomplete {
+			d.searchAll()
+		}
+		for _, one := range news.Webhooks {
+			if shard := d.owner.shardOf(one.WebhookID); d.owner.isMine(shard) {
+				d.scheduler.add(one, shard.Number, now)
+			}
+		}
+	}
+	return nil
+}
+
+// readDue takes the webhooks that have attempts to repeat. When the clock was set back, those
+// that were recorded since are found once they are due again.
+func (d *dispatcher) readDue(ctx context.Context, now time.Time) error {
+	if now.Before(d.look.until) {
+		d.look.until = now
+	}
+	due, err := d.svc.store.DueWebhooks(ctx, DueQuery{Shards: d.owner.sending(), After: d.look.until.Add(-lookBack), Until: now})
 	if err != nil {
-		d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: looking for due deliveries failed", "err", err)
-		return
+		return err
 	}
 	d.look.until = now
 	for _, one := range due {
-		if !d.owner.isMine(ShardOf(one.WebhookID)) || one.Due.After(now) {
-			continue
+		if shard := d.owner.shardOf(one.WebhookID); d.owner.isMine(shard) {
+			d.scheduler.add(DueWebhook{WebhookID: one.WebhookID, First: one.First}, shard.Number, now)
 		}
-		// After a hint most of what is found is claimed already. A delivery that was
-		// committed late, behind a claimed one, is found by the next look.
-		if isHintOnly && d.scheduler.isClaimedUntil(one.WebhookID, one.Latest) {
-			continue
-		}
-		d.scheduler.add(one.WebhookID, one.Due)
 	}
+	return nil
+}
+
+func (d *dispatcher) searchAll() {
+	for _, shard := range d.owner.sending() {
+		d.look.unsearched[shard] = true
+	}
+	d.look.searchAll = time.Now().Add(searchEvery)
+}
+
+// search looks at every webhook of the shards that were not searched, beside everything else:
+// it takes long where there are millions of deleted rows that a database cannot remove yet.
+func (d *dispatcher) search(ctx context.Context) {
+	now := time.Now()
+	if d.look.news == nil || d.look.isAtIt || now.Before(d.look.searchAt) {
+		return
+	}
+	if now.After(d.look.searchAll) {
+		d.searchAll()
+	}
+	if len(d.look.unsearched) == 0 {
+		return
+	}
+	shards := slices.Collect(maps.Keys(d.look.unsearched))
+	clear(d.look.unsearched)
+	d.look.isAtIt = true
+	old := DueQuery{Shards: shards, Until: d.look.until.Add(-lookBack)}
+	go func() {
+		r := searchResult{shards: shards}
+		if r.err = d.svc.store.ForgetDue(ctx, old); r.err == nil {
+			r.due, r.err = d.svc.store.QueuedWebhooks(ctx, shards)
+		}
+		d.searched <- r
+	}()
+}
+
+func (d *dispatcher) endSearch(ctx context.Context, r searchResult) {
+	d.look.isAtIt = false
+	if r.err != nil {
+		d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: searching the queue failed, trying again", "err", r.err)
+		d.look.searchAt = time.Now().Add(tryAgain)
+		for _, shard := range r.shards {
+			d.look.unsearched[shard] = true
+		}
+	}
+	now := d.svc.cfg.Clock.Now()
+	for _, one := range r.due {
+		// One that is due a little later may be a first attempt, from a node whose clock is
+		// ahead.
+		if shard := d.owner.shardOf(one.WebhookID); d.owner.isMine(shard) && !one.First.After(now.Add(mostSkew)) {
+			d.scheduler.add(one, shard.Number, now)
+		}
+	}
+	d.scheduler.trim()
 }
 
 // claimAll gives the free slots to webhooks and sends their deliveries. It waits while
@@ -263,7 +359,7 @@ func (d *dispatcher) claimAll(ctx context.Context, now time.Time) {
 
 // claim claims once, and reports whether to claim again at once.
 func (d *dispatcher) claim(ctx context.Context, now time.Time) (again bool) {
-	turns := d.scheduler.choose(d.owner.isMine)
+	turns := d.scheduler.choose(func(shard int) bool { return d.owner.isMine(ShardID{SendShard, shard}) })
 	if len(turns) == 0 {
 		return false
 	}
@@ -287,7 +383,7 @@ func (d *dispatcher) claim(ctx context.Context, now time.Time) (again bool) {
 
 // send begins an attempt, or drops a delivery whose gate has closed.
 func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
-	shard := ShardOf(due.WebhookID)
+	shard := d.owner.shardOf(due.WebhookID)
 	epoch := d.owner.held[shard]
 	d.owner.outstanding[shard]++
 	d.svc.outstanding.add(due.ID)
@@ -328,7 +424,7 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 		return
 	}
 	held := maps.Clone(d.owner.held)
-	f := Finish{Node: d.owner.node, Now: now, Lease: d.owner.lease(), Outcomes: batch, DisableAfter: d.svc.cfg.DisableAfter}
+	f := Finish{Node: d.owner.node, Now: now, Outcomes: batch, DisableAfter: d.svc.cfg.DisableAfter}
 	go func() {
 		finished, err := d.svc.store.FinishAttempts(ctx, f)
 		d.recorded <- recordResult{batch: batch, held: held, finished: finished, err: err}
@@ -344,11 +440,15 @@ func (d *dispatcher) endRecording(ctx context.Context, r recordResult) {
 	}
 	for _, o := range r.batch {
 		d.svc.outstanding.remove(o.Due.ID)
-		d.owner.outstanding[ShardOf(o.Due.WebhookID)]--
+		d.owner.outstanding[d.owner.shardOf(o.Due.WebhookID)]--
 		d.scheduler.recorded(o.Due.WebhookID)
+		if o.Status == Retrying && !o.NextAttemptAt.After(d.look.until) { // it was looked for already
+			again := DueWebhook{WebhookID: o.Due.WebhookID, First: o.NextAttemptAt.Truncate(time.Millisecond)}
+			d.scheduler.add(again, d.owner.shardOf(again.WebhookID).Number, d.look.until)
+		}
 		d.svc.telemetry.count(ctx, o)
 	}
 	d.svc.tellHealth(ctx, r) // before end, which uses the batch again
 	d.recorder.end(nil, time.Now())
-	d.handOver(d.owner.keep(r.held, r.finished.Held))
+	d.handOver(d.owner.keepSending(r.held, r.finished.Held))
 }

@@ -38,21 +38,32 @@
 //
 // # Planning
 //
-// A planner reads recorded events in the order of their numbers and writes deliveries in
-// bounded batches, which all businesses with unplanned events share. A cursor per business
-// marks the last planned event. Deliveries wait in a queue of their webhook, ordered by due
-// time.
+// A recorded event is in the outbox until all its deliveries are made. Businesses with events
+// there take turns: a plan is one transaction for the next events of some of them, which gives
+// the events their numbers, adds their deliveries and takes them out of the outbox. It is
+// bounded, so that one business with very many events delays nobody. Deliveries wait in a
+// queue of their webhook, ordered by due time.
 //
 // # Shards, leases and epochs
 //
-// Webhooks are divided into [Shards] by a hash of their ids. Each shard has at most one
-// holder, and only the holder sends the shard's deliveries. One more shard, [PlanShard], is
-// held by the node that plans.
+// Businesses are divided into plan shards and webhooks into send shards, by a hash of their
+// ids; how many there are of each kind is set when the database is made. Each shard has at most
+// one holder. Only the holder plans the events of the businesses, or sends the deliveries of
+// the webhooks. Nodes share the shards of each kind equally, so that all of them plan and send.
 //
-// A holder has a lease, which it renews. When a node dies its leases end, and the other
+// A holder has a lease, which it renews when a quarter of it is over. When a node dies its leases end, and the other
 // nodes take its shards. Each change of the holder increments the epoch of the shard. An
-// outcome carries the epoch under which its delivery was claimed, and is rejected if the
-// epoch has changed: a node that resumes too late records nothing.
+// plan carries the epochs of its businesses' shards, and an outcome the epoch under which its
+// delivery was claimed. Both are rejected if the epoch has changed: a node that resumes too
+// late plans and records nothing.
+//
+// # News
+//
+// A plan also writes one entry of news, which names the webhooks that got deliveries. The
+// entries of a plan shard are numbered under its row, so that they become visible in their
+// order: a dispatcher reads each of them once, whatever the clocks of the nodes say and
+// however late a transaction commits. Attempts to repeat are found by when they are due. A
+// node that takes a shard looks once at every webhook that has deliveries queued.
 //
 // # The dispatcher
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
@@ -75,10 +76,12 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	if n.ID == "" {
 		n.ID = id.New(id.Webhook, now)
 	}
-	if n.Secret == "" {
+	kept := n.Secret
+	if kept == "" {
 		n.Secret = newSecret()
+		kept = madeHere + n.Secret
 	}
-	sealed, err := s.seal(n.ID, n.Secret)
+	sealed, err := s.seal(n.ID, kept)
 	if err != nil {
 		return Webhook{}, "", err
 	}
@@ -89,7 +92,7 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	case errors.Is(err, ErrTooMany):
 		return Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", s.cfg.MaxWebhooks)).WithCause(err)
 	case errors.Is(err, ErrTaken):
-		return Webhook{}, "", apierror.Invalid("id is taken").WithCause(err)
+		return Webhook{}, "", apierror.InvalidAt("id", "is taken").WithCause(err)
 	case err != nil:
 		return Webhook{}, "", err
 	}
@@ -152,15 +155,16 @@ func (s *Service) Delete(ctx context.Context, appID, webhookID string) error {
 func (s *Service) now() time.Time { return s.cfg.Clock.Now().Truncate(time.Millisecond) }
 
 func (s *Service) checkURL(v *apierror.Validation, raw string) {
-	if _, err := s.policy.ParseURL(raw); err != nil {
-		v.Add("%v", err) // "url …"
+	_, err := s.policy.ParseURL(raw)
+	if invalid, ok := errors.AsType[*outbound.URLError](err); ok {
+		v.Add("url", "%s", invalid.Problem)
 	}
 }
 
 func (s *Service) checkEvents(v *apierror.Validation, names []string) {
 	for i, name := range names {
 		if _, ok := s.cfg.Catalog.Lookup(name); !ok {
-			v.Add("events[%d] %.64q is not in the catalog", i, name)
+			v.Add(fmt.Sprintf("events[%d]", i), "%.64q is not in the catalog", name)
 		}
 	}
 }
@@ -180,9 +184,9 @@ func distinct(names []string) []string {
 func checkGiven(v *apierror.Validation, n NewWebhook) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	if len(n.ID) > 64 || strings.Trim(n.ID, letters) != "" {
-		v.Add("id must have at most 64 letters, digits, hyphens and underscores")
+		v.Add("id", "must have at most 64 letters, digits, hyphens and underscores")
 	}
 	if len(n.Secret) > 256 || n.Secret == string(secret.WebhookSecret) || !text.IsVisible(n.Secret) {
-		v.Add("secret must have at most 256 printable ASCII characters without spaces, more than %s alone", secret.WebhookSecret)
+		v.Add("secret", "must have at most 256 printable ASCII characters without spaces, more than %s alone", secret.WebhookSecret)
 	}
 }

@@ -23,7 +23,7 @@ func TestCreate(t *testing.T) {
 		AppID: k.app.ID, URL: hookURL, Events: []string{"invoice.paid", "customer.created", "invoice.paid", "app.installed"},
 	})
 	k.Must(err)
-	if !regexp.MustCompile(`^whk_[0-9a-v]{26}$`).MatchString(first.ID) || !regexp.MustCompile(`^whsec_[A-Za-z0-9_-]{43}$`).MatchString(secret) {
+	if !regexp.MustCompile(`^whk_[0-9a-v]{26}$`).MatchString(first.ID) || !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(secret) {
 		t.Errorf("id %q, secret %q", first.ID, secret)
 	}
 	want := webhooks.Webhook{

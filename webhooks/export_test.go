@@ -29,6 +29,3 @@ type Usage struct{ usage }
 func NewUsage() *Usage                             { return &Usage{newUsage()} }
 func (u *Usage) Add(business string, at time.Time) { u.add(business, at) }
 func (u *Usage) IsAboveShare(business string) bool { return u.isAboveShare(business) }
-
-// After is what is left of the input after a plan, for tests.
-func (u Unplanned) After(p Plan) Unplanned { return u.after(p) }

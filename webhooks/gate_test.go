@@ -137,7 +137,7 @@ func TestDeletedWebhook(t *testing.T) {
 		if posts := r.net.posts(endpoint); len(posts) != 1 {
 			t.Errorf("%d posts after it was deleted", len(posts)-1)
 		}
-		if queued, err := r.DueWebhooks(t.Context(), webhooks.DueQuery{All: true}); err != nil || len(queued) != 0 {
+		if queued, err := r.QueuedWebhooks(t.Context(), nil); err != nil || len(queued) != 0 {
 			t.Errorf("left in the queue: %v, %v", queued, err)
 		}
 	})

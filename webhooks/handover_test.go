@@ -78,7 +78,7 @@ func (r *harness) beside() (stop func()) {
 // appInShard creates an app whose webhook is in a shard, and returns the webhook's address.
 func (r *harness) appInShard(shard int) (a app, address string) {
 	r.t.Helper()
-	for i := 0; address == "" || webhooks.ShardOf(a.webhook.ID) != shard; i++ {
+	for i := 0; address == "" || webhooks.ShardOf(a.webhook.ID, webhooks.DefaultShards) != shard; i++ {
 		address = fmt.Sprintf("127.0.1.%d", i)
 		a = r.app(address, "invoice.created")
 	}
@@ -108,7 +108,7 @@ func TestShardThatWasGivenAway(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		for i, a := range apps {
 			if got := len(r.net.posts(fmt.Sprintf("127.0.1.%d", i))); got != rounds {
-				t.Errorf("shard %d: %d posts, want %d", webhooks.ShardOf(a.webhook.ID), got, rounds)
+				t.Errorf("shard %d: %d posts, want %d", webhooks.ShardOf(a.webhook.ID, webhooks.DefaultShards), got, rounds)
 			}
 		}
 	})
@@ -120,13 +120,14 @@ func TestShardThatSomebodyElseTook(t *testing.T) {
 		_, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
 		odd.faster = func(seen webhooks.Shard) {
-			if seen.ID < webhooks.Shards/2 {
+			if seen.Number < webhooks.DefaultShards/2 && seen.Kind == webhooks.SendShard {
 				_, err := r.TakeShard(t.Context(), "other", seen, time.Hour)
 				r.must(err)
 			}
 		}
-		a, address := r.appInShard(webhooks.Shards - 1)
-		r.record(a.business, "invoice.created")
+		a, address := r.appInShard(webhooks.DefaultShards - 1)
+		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		r.must(err)
 		r.start()
 		time.Sleep(500 * time.Millisecond) // the next beat is later
 		if got := len(r.net.posts(address)); got != 1 {
@@ -149,7 +150,10 @@ func TestShardThatWasTakenUnheard(t *testing.T) {
 
 		fleet, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
-		for _, shard := range fleet.Shards[1:] {
+		for _, shard := range fleet.Shards {
+			if shard.ShardID == (webhooks.ShardID{Kind: webhooks.SendShard}) {
+				continue
+			}
 			_, err := r.TakeShard(t.Context(), "other", shard, time.Hour)
 			r.must(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -50,11 +49,11 @@ func (s *hanging) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhoo
 	return s.Store.FinishAttempts(ctx, f)
 }
 
-func (s *hanging) NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error) {
+func (s *hanging) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.Unplanned, error) {
 	if err := s.wait(ctx); err != nil {
-		return events.Numbered{}, err
+		return webhooks.Unplanned{}, err
 	}
-	return s.Store.NumberEvents(ctx, n)
+	return s.Store.Unplanned(ctx, of)
 }
 
 func (s *hanging) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/logtest"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -26,7 +26,7 @@ import (
 // harness is a whole sender in a bubble: a real store, the real HTTP client and, over
 // pipes, real HTTP servers.
 type harness struct {
-	*storetest.Env
+	*testdb.Env
 	t       *testing.T
 	svc     *webhooks.Service
 	log     *events.Log
@@ -51,8 +51,8 @@ func newHarness(t *testing.T, cfg webhooks.Config) *harness {
 	t.Helper()
 	r := &harness{t: t, clock: new(clock.Offset), logged: new(logtest.Buffer)}
 	r.net = newPipeNet(t, r.clock)
-	r.Env = storetest.NewEnv(t, func(t testing.TB) storage.DB {
-		db := storetest.SQLite(t)
+	r.Env = testdb.NewEnv(t, func(t testing.TB) storage.DB {
+		db := testdb.SQLite(t)
 		t.Cleanup(r.halt) // before it is closed
 		return db
 	})

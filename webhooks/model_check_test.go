@@ -59,8 +59,7 @@ func (m *model) rest() (due int64, ok bool) {
 				m.fail("no dispatcher is responsible for %s", id)
 			}
 		}
-		m.each(`SELECT e.id FROM partnerkit_event e LEFT JOIN partnerkit_event_counter c ON c.business_id = e.business_id
-			WHERE e.number IS NULL OR e.number > c.planned`, nil, func(scan func(...any) error) {
+		m.each("SELECT event_id FROM partnerkit_outbox", nil, func(scan func(...any) error) {
 			var id string
 			m.must(scan(&id))
 			waits(id)
@@ -132,7 +131,7 @@ type row struct {
 // which it has while it waits and at no other time.
 func (m *model) rows() map[string]*row {
 	rows := map[string]*row{}
-	m.each(`SELECT id, webhook_id, event_id, body, created_at, status, attempts, response_code, last_error, next_attempt_at FROM partnerkit_delivery`, nil,
+	m.each(`SELECT id, webhook_id, event_id, body, created_at, COALESCE(status, 'queued'), attempts, response_code, last_error, next_attempt_at FROM partnerkit_delivery`, nil,
 		func(scan func(...any) error) {
 			var (
 				r                row
@@ -167,7 +166,7 @@ func (m *model) rows() map[string]*row {
 		var due int64
 		var shard int
 		m.must(scan(&id, &due, &webhook, &shard))
-		if r := rows[id]; r == nil || waiting[id] != 0 || r.webhook != webhook || r.state.due != due || !r.state.isWaiting() || shard != webhooks.ShardOf(webhook) {
+		if r := rows[id]; r == nil || waiting[id] != 0 || r.webhook != webhook || r.state.due != due || !r.state.isWaiting() || shard != webhooks.ShardOf(webhook, webhooks.DefaultShards) {
 			m.fail("%s is in the queue of %s at %s, and is %+v", id, webhook, showMS(due), rows[id])
 		}
 		waiting[id] = due

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 )
@@ -22,18 +23,20 @@ type ownership struct {
 	node   string
 	period time.Duration // Config.Lease
 
-	held        map[int]int64 // shards, with their epochs
-	draining    map[int]bool  // of these: to be released once nothing is outstanding
-	outstanding map[int]int   // deliveries that are claimed and not recorded, by shard
-	ends        time.Time     // of the leases, in real time
-	nextBeat    time.Time     // in real time
-	isStopping  bool          // no new work is begun
+	shards      int               // of each kind; 0: not known yet
+	held        map[ShardID]int64 // with their epochs
+	draining    map[ShardID]bool  // of these: to be released once nothing is outstanding
+	outstanding map[ShardID]int   // deliveries that are claimed and not recorded
+	ends        time.Time         // of the leases, in real time
+	nextBeat    time.Time         // in real time
+	isStopping  bool              // no new work is begun
+	isChanged   bool              // planning may return something else than before
 }
 
 func newOwnership(store ShardStore, log *slog.Logger, node string, period time.Duration) *ownership {
 	return &ownership{
 		store: store, log: log, node: node, period: period,
-		held: map[int]int64{}, draining: map[int]bool{}, outstanding: map[int]int{},
+		held: map[ShardID]int64{}, draining: map[ShardID]bool{}, outstanding: map[ShardID]int{},
 	}
 }
 
@@ -41,15 +44,42 @@ func newOwnership(store ShardStore, log *slog.Logger, node string, period time.D
 func (o *ownership) lease() time.Duration { return o.period * leaseUsed / beatsPerLease }
 
 // isMine reports whether new work of a shard may be begun.
-func (o *ownership) isMine(shard int) bool {
+func (o *ownership) isMine(shard ShardID) bool {
 	_, ok := o.held[shard]
 	return ok && !o.draining[shard] && !o.isStopping && time.Now().Before(o.ends)
 }
 
+// shardOf returns the shard of a webhook's deliveries.
+func (o *ownership) shardOf(webhookID string) ShardID {
+	return ShardID{SendShard, ShardOf(webhookID, max(o.shards, 1))}
+}
+
+// sending returns the send shards that the node holds.
+func (o *ownership) sending() []int {
+	var shards []int
+	for shard := range o.held {
+		if shard.Kind == SendShard {
+			shards = append(shards, shard.Number)
+		}
+	}
+	return shards
+}
+
+// planning returns the plan shards whose businesses the node plans, with their epochs.
+func (o *ownership) planning() map[int]int64 {
+	shards := map[int]int64{}
+	for shard, epoch := range o.held {
+		if shard.Kind == PlanShard && o.isMine(shard) {
+			shards[shard.Number] = epoch
+		}
+	}
+	return shards
+}
+
 // handover holds the changes in the shards of a node.
 type handover struct {
-	lost    []int // shards that the node held
-	mayFind bool  // shards were gained, or work was passed over: look at all queues
+	lost    []ShardID // that the node held
+	unknown []int     // send shards that were gained, or whose work was passed over
 }
 
 // beat renews the leases when it is time, takes free shards while other nodes have their
@@ -59,27 +89,49 @@ func (o *ownership) beat(ctx context.Context) handover {
 	if now.Before(o.nextBeat) {
 		return handover{}
 	}
-	o.nextBeat = now.Add(o.period / beatsPerLease)
+	o.nextBeat, o.isChanged = now.Add(o.period/beatsPerLease), true
 	fleet, err := o.store.Beat(ctx, o.node, o.lease())
 	if err != nil {
 		o.log.ErrorContext(ctx, "webhooks: renewing the lease failed", "err", err)
 		o.nextBeat = now.Add(min(tryAgain, o.period/beatsPerLease))
 		return handover{}
 	}
-	change := handover{mayFind: !now.Before(o.ends), lost: o.keep(o.held, fleet.Shards)}
+	change := handover{lost: o.keep(o.held, fleet.Shards)}
+	if !now.Before(o.ends) { // nothing was begun since the leases ended
+		change.unknown = o.sending()
+	}
 	o.ends = now.Add(o.lease()) // which is before they end in the database
+	o.shards = len(fleet.Shards) / 2
+	had := maps.Clone(o.held)
 	for _, shard := range fleet.Shards {
-		if shard.Holder == o.node && o.held[shard.ID] != shard.Epoch {
-			o.held[shard.ID] = shard.Epoch
-			change.mayFind = true
+		if shard.Holder == o.node {
+			o.held[shard.ShardID] = shard.Epoch
+		}
+	}
+	if !o.isStopping {
+		was := o.draining
+		o.draining = map[ShardID]bool{}
+		for _, kind := range []ShardKind{PlanShard, SendShard} {
+			of := fleet
+			of.Shards = slices.DeleteFunc(slices.Clone(fleet.Shards), func(s Shard) bool { return s.Kind != kind })
+			take, excess := share(o.node, of)
+			o.take(ctx, of, len(take))
+			maps.Copy(o.draining, excess)
+		}
+		for shard := range was {
+			if !o.draining[shard] {
+				delete(had, shard) // its work was passed over
+			}
+		}
+	}
+	for shard, epoch := range o.held {
+		if before, ok := had[shard]; shard.Kind == SendShard && (!ok || before != epoch) {
+			change.unknown = append(change.unknown, shard.Number)
 		}
 	}
 	if o.isStopping {
 		return change
 	}
-	take, excess := share(o.node, fleet)
-	change.mayFind = o.take(ctx, fleet, len(take)) || change.mayFind || len(excess) < len(o.draining)
-	o.draining = excess
 	for _, shard := range fleet.Shards { // beat again when the lease of another node ends
 		ends := now.Add(shard.LeaseLeft)
 		if shard.Holder != o.node && shard.Holder != "" && shard.LeaseLeft > 0 && ends.Before(o.nextBeat) {
@@ -89,56 +141,80 @@ func (o *ownership) beat(ctx context.Context) handover {
 	return change
 }
 
-// take takes n free shards, and reports whether it took one. When another node is faster
-// it tries the next.
-func (o *ownership) take(ctx context.Context, fleet Fleet, n int) (gained bool) {
+// take takes n free shards. When another node is faster it tries the next.
+func (o *ownership) take(ctx context.Context, fleet Fleet, n int) {
 	for _, shard := range fleet.Shards {
 		if n == 0 || !shard.isFree(o.node) {
 			continue
 		}
 		taken, err := o.store.TakeShard(ctx, o.node, shard, o.lease())
 		if err != nil {
-			o.log.ErrorContext(ctx, "webhooks: taking a shard failed", "shard", shard.ID, "err", err)
-			break
+			o.log.ErrorContext(ctx, "webhooks: taking a shard failed", "kind", shard.Kind, "shard", shard.Number, "err", err)
+			return
 		}
 		if taken {
 			n--
-			o.held[shard.ID] = shard.Epoch + 1
-			gained = true
+			o.held[shard.ShardID] = shard.Epoch + 1
 		}
 	}
-	return gained
 }
 
 // keep compares shards that the node held before with those of the store, and returns those
 // that it lost.
-func (o *ownership) keep(before map[int]int64, now []Shard) (lost []int) {
-	for id, epoch := range before {
-		isHeld := slices.ContainsFunc(now, func(s Shard) bool { return s.ID == id && s.Epoch == epoch && s.Holder == o.node })
-		if !isHeld && o.held[id] == epoch {
-			delete(o.held, id)
-			delete(o.draining, id)
-			lost = append(lost, id)
+func (o *ownership) keep(before map[ShardID]int64, now []Shard) (lost []ShardID) {
+	holds := map[ShardID]int64{}
+	for _, shard := range now {
+		if shard.Holder == o.node {
+			holds[shard.ShardID] = shard.Epoch
+		}
+	}
+	return o.lose(before, holds)
+}
+
+// keepSending is keep for the send shards alone.
+func (o *ownership) keepSending(before map[ShardID]int64, now map[int]int64) (lost []ShardID) {
+	sent, holds := map[ShardID]int64{}, map[ShardID]int64{}
+	for shard, epoch := range before {
+		if shard.Kind == SendShard {
+			sent[shard] = epoch
+		}
+	}
+	for shard, epoch := range now {
+		holds[ShardID{SendShard, shard}] = epoch
+	}
+	return o.lose(sent, holds)
+}
+
+func (o *ownership) lose(before, now map[ShardID]int64) (lost []ShardID) {
+	for shard, epoch := range before {
+		if e, ok := now[shard]; (!ok || e != epoch) && o.held[shard] == epoch {
+			o.drop(shard)
+			lost = append(lost, shard)
 		}
 	}
 	return lost
 }
 
 // release gives up the draining shards that have nothing outstanding, and returns them.
-func (o *ownership) release(ctx context.Context) (released []int) {
+func (o *ownership) release(ctx context.Context) (released []ShardID) {
 	for shard := range o.draining {
 		if o.outstanding[shard] > 0 {
 			continue
 		}
-		if err := o.store.ReleaseShards(ctx, ShardRelease{Node: o.node, Shards: []int{shard}}); err != nil {
-			o.log.ErrorContext(ctx, "webhooks: releasing a shard failed", "shard", shard, "err", err)
+		if err := o.store.ReleaseShards(ctx, ShardRelease{Node: o.node, Shards: []ShardID{shard}}); err != nil {
+			o.log.ErrorContext(ctx, "webhooks: releasing a shard failed", "kind", shard.Kind, "shard", shard.Number, "err", err)
 			continue
 		}
-		delete(o.held, shard)
-		delete(o.draining, shard)
+		o.drop(shard)
 		released = append(released, shard)
 	}
 	return released
+}
+
+func (o *ownership) drop(shard ShardID) {
+	delete(o.held, shard)
+	delete(o.draining, shard)
+	o.isChanged = true
 }
 
 // isFree reports whether a shard has no holder, or one other than the node whose lease has
@@ -152,7 +228,7 @@ func (s Shard) isFree(node string) bool {
 // shards may have one more. If too many nodes have one more, those with the greater names
 // give it up. In the end all shards are held, and the numbers of two nodes differ by at
 // most one.
-func share(node string, fleet Fleet) (take []Shard, excess map[int]bool) {
+func share(node string, fleet Fleet) (take []Shard, excess map[ShardID]bool) {
 	part, over := len(fleet.Shards)/max(fleet.Nodes, 1), len(fleet.Shards)%max(fleet.Nodes, 1)
 	has := map[string]int{}
 	for _, shard := range fleet.Shards {
@@ -176,12 +252,12 @@ func share(node string, fleet Fleet) (take []Shard, excess map[int]bool) {
 	if more < over {
 		reach++
 	}
-	excess = map[int]bool{}
+	excess = map[ShardID]bool{}
 	held := 0
 	for _, shard := range fleet.Shards {
 		switch {
 		case shard.Holder == node && held == keep:
-			excess[shard.ID] = true
+			excess[shard.ShardID] = true
 		case shard.Holder == node:
 			held++
 		}

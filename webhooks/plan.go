@@ -25,85 +25,72 @@ type planning struct {
 	bytes int       // bytes of one business's bodies
 	byApp map[string][]Subscriber
 
-	plan Plan
-	errs []error // deliveries that cannot be made because the host's catalog fails
+	plan    Plan
+	hasMore map[string]bool // whether a business has more events, or its last event more webhooks
+	errs    []error         // deliveries that cannot be made because the host's catalog fails
 }
 
 // plan makes the deliveries of some of the unplanned events. The ids of deliveries begin
 // at idsAt: the deliveries of a webhook are due at the same time and wait in the order of
 // their ids, which is the order of their events.
 func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
-	businesses := max(len(u.Backlogs), 1)
+	businesses := max(len(u.Businesses), 1)
 	p := &planning{
-		Service: s, now: now, idsAt: idsAt, byApp: u.ByApp,
+		Service: s, now: now, idsAt: idsAt, byApp: u.ByApp, hasMore: map[string]bool{},
 		share: max(planDeliveries/businesses, 1), bytes: planBytes / businesses,
 	}
-	for _, b := range u.Backlogs {
-		p.plan.Steps = append(p.plan.Steps, PlanStep{BusinessID: b.BusinessID, From: b.From, To: p.business(b)})
+	for _, b := range u.Businesses {
+		planned, webhook := p.business(b)
+		p.plan.Steps = append(p.plan.Steps, PlanStep{BusinessID: b.BusinessID, Numbered: b.Numbered, Events: b.Events[:planned], Webhook: webhook})
+		p.hasMore[b.BusinessID] = webhook != "" || planned < len(b.Events) || b.HasMore
 	}
 	return p
 }
 
-// after returns the rest of the input once the plan is saved: backlogs whose events and
-// webhooks were read and are not planned.
-func (u Unplanned) after(p Plan) Unplanned {
-	left := Unplanned{ByApp: u.ByApp}
-	for i, b := range u.Backlogs {
-		to := p.Steps[i].To
-		wasPartial := b.From.WebhookID != "" // the webhooks before it were not read
-		if b.HasMore || wasPartial && to.WebhookID == "" {
-			continue
-		}
-		b.From = to
-		b.Events = slices.DeleteFunc(slices.Clone(b.Events), func(e events.Event) bool { return e.Number <= to.Number })
-		if len(b.Events) > 0 {
-			left.Backlogs = append(left.Backlogs, b)
-		}
-	}
-	return left
-}
-
-// business plans events of a business until it has used its share, and returns how far it
-// came. It makes at least one delivery if there is one to make.
-func (p *planning) business(b Backlog) PlanCursor {
-	if b.From.WebhookID != "" && (len(b.Events) == 0 || b.Events[0].Number != b.From.Number+1) {
-		return PlanCursor{Number: b.From.Number + 1} // the event was purged in between
-	}
-	at := b.From
+// business plans events of a business until it has used its share. It returns how many it
+// has come to, and the webhook up to which the last of them has its deliveries; empty if it has
+// all. It makes at least one delivery if there is one to make.
+func (p *planning) business(b Unsent) (planned int, webhook string) {
 	deliveries, bytes := 0, 0
-	for _, e := range b.Events {
-		at.Number = e.Number - 1
-		definition, ok := p.cfg.Catalog.Lookup(e.Type)
-		var subscribers []Subscriber
-		hasMore := false
-		switch {
-		case !ok: // no webhook can have subscribed to it
-		case definition.Audience == events.AudienceApp:
-			subscribers = p.ofApp(e.AppID, at.WebhookID)
-		default:
-			subscribers, hasMore = behind(b.Subscribers, at.WebhookID), b.HasMore
-		}
+	for i, e := range b.Events {
+		subscribers, hasMore := p.subscribers(b, e)
+		done := e.Planned
 		for _, to := range subscribers {
-			if !to.hears(definition, e) {
+			definition, _ := p.cfg.Catalog.Lookup(e.Type)
+			if !to.hears(definition, e.Event) {
 				continue
 			}
 			if deliveries == p.share || bytes > p.bytes {
-				return at
+				if done == "" { // nothing of this event
+					return i, ""
+				}
+				return i + 1, done
 			}
-			bytes += p.deliver(to, e)
+			bytes += p.deliver(to, e.Event)
 			deliveries++
-			at.WebhookID = to.WebhookID
+			done = to.WebhookID
 		}
 		if hasMore {
-			at.WebhookID = b.Subscribers[len(b.Subscribers)-1].WebhookID
-			return at
+			return i + 1, b.Subscribers[len(b.Subscribers)-1].WebhookID
 		}
-		at = PlanCursor{Number: e.Number}
-		if b.From.WebhookID != "" {
-			return at // the next event has webhooks that were not read
+		if e.Planned != "" {
+			return i + 1, "" // the next event has webhooks that were not read
 		}
 	}
-	return PlanCursor{Number: b.Last}
+	return len(b.Events), ""
+}
+
+// subscribers returns the webhooks that an event may be for and that have no delivery of it,
+// and whether there are more.
+func (p *planning) subscribers(b Unsent, e Pending) (all []Subscriber, hasMore bool) {
+	definition, ok := p.cfg.Catalog.Lookup(e.Type)
+	switch {
+	case !ok: // it was purged, or no webhook can have subscribed to it
+		return nil, false
+	case definition.Audience == events.AudienceApp:
+		return p.ofApp(e.AppID, e.Planned), false
+	}
+	return behind(b.Subscribers, e.Planned), b.HasMoreSubscribers
 }
 
 // behind returns the webhooks of a business that come after one of them, and all of them if

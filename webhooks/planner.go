@@ -2,171 +2,327 @@ package webhooks
 
 import (
 	"context"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 const (
-	// planEvery is how often the planner looks for events that no hint told it of: those
-	// of a host's own transactions. They are delivered within one second.
-	planEvery = 950 * time.Millisecond
+	// lookEvery is how often the planner looks for events, and the dispatcher for
+	// deliveries, that no hint told them of: such as those of a host's own transactions,
+	// which are planned within one second.
+	lookEvery = 950 * time.Millisecond
+	// lookShare limits the part of the time that the planner looks for backlogs to one in so
+	// many. It is above it where the outbox has millions of deleted rows that a database
+	// cannot remove yet.
+	lookShare = 10
 	// tryAgain is the pause after something failed.
 	tryAgain = time.Second
-	// searchEvery is how often they look for what is older than they expect.
-	searchEvery = time.Minute
-	// lateCommits is how long after it was made an event may commit and still be
-	// found at once, and not by the next search.
-	lateCommits = time.Minute
-	// numberRounds bounds the events that are numbered before some are planned.
-	numberRounds = 10
-	// plansPerRead is the maximum number of plans that are made from one read. Other
-	// businesses with new events wait for these plans.
-	plansPerRead = 4
-	// planGather is how long after it planned something it does not look again: one
+	// planBusinesses is how many businesses one plan is for, at most.
+	planBusinesses = 256
+	// planGather is how long after a plan for few businesses the planner waits for more: one
 	// plan for many events costs less than one for each.
 	planGather = 5 * time.Millisecond
+	// maxPlaces is how many businesses the planner remembers the place of, about 150 bytes
+	// each. Beyond that it forgets all, and the store looks at all their events again.
+	maxPlaces = 50_000
 )
 
-// planner turns events into deliveries while its node holds the planning.
+// planner turns the events of the businesses of the node's plan shards into deliveries.
+// Businesses take turns: each has a share of a plan, and waits behind the others if it has
+// more.
 type planner struct {
-	svc      *Service
-	isHolder atomic.Bool
-	taken    chan struct{} // has a value after the planning was taken
-	// Events with ids up to here have numbers. Only a search looks before it: a database
-	// may have to step over many rows there.
-	after    string
-	idsAt    time.Time // of the next delivery's id
-	searched time.Time // zero: not since the planning was taken; real time
-	planned  time.Time // when something was; real time
+	svc   *Service
+	node  string
+	idsAt time.Time // of the next delivery's id
+
+	mu     sync.Mutex
+	held   map[int]int64      // plan shards of the node, with their epochs
+	shards int                // of all nodes; 0: not known yet
+	turns  []string           // businesses that wait
+	waits  map[string]bool    // whether one does
+	places map[string]Backlog // up to where events of a business were planned
+	heard  map[string]string  // the least event of a business that was heard of since it had its turn
+	ready  chan struct{}      // has a value when there may be turns
+	look   chan struct{}      // has a value when it is time to look for backlogs
 }
 
-// hold says whether the node holds the planning.
-func (p *planner) hold(is bool) { //nolint:revive // the state, not a switch
-	if is && !p.isHolder.Swap(is) {
-		select {
-		case p.taken <- struct{}{}:
-		default:
+func newPlanner(s *Service, node string) *planner {
+	return &planner{
+		svc: s, node: node, waits: map[string]bool{}, places: map[string]Backlog{}, heard: map[string]string{},
+		ready: make(chan struct{}, 1), look: make(chan struct{}, 1),
+	}
+}
+
+// hold tells the planner which plan shards the node holds, with their epochs.
+func (p *planner) hold(held map[int]int64, shards int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for shard, epoch := range held {
+		if had, ok := p.held[shard]; !ok || had != epoch {
+			wake(p.look)
 		}
-	} else if !is {
-		p.isHolder.Store(false)
+	}
+	p.held, p.shards = held, shards
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
 // run plans until ctx ends.
 func (p *planner) run(ctx context.Context) {
-	news, stop := p.svc.watch(events.TopicRecorded)
-	defer stop()
-	tick := time.NewTicker(planEvery)
-	defer tick.Stop()
-	for {
-		if !p.isHolder.Load() {
-			p.searched = time.Time{}
-		} else if err := p.planAll(ctx); err != nil && ctx.Err() == nil {
-			p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: planning failed, trying again", "err", err)
-			// A wake-up now would only cause the next error.
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
-		}
+	var wg sync.WaitGroup
+	wg.Go(func() { p.lookForBacklogs(ctx) })
+	wg.Go(func() { p.listen(ctx) })
+	defer wg.Wait()
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.taken:
+		case <-p.ready:
+		}
+		for ctx.Err() == nil {
+			began := time.Now()
+			of := p.next()
+			if len(of) == 0 {
+				break
+			}
+			if err := p.plan(ctx, of); err != nil {
+				if ctx.Err() == nil {
+					p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: planning failed, trying again", "err", err)
+				}
+				rest(ctx, tryAgain)
+				continue
+			}
+			if len(of) < planBusinesses {
+				rest(ctx, planGather-time.Since(began))
+			}
+		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// listen gives turns to businesses that hints name.
+func (p *planner) listen(ctx context.Context) {
+	hints := p.svc.watch(events.TopicRecorded)
+	defer hints.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
 		case <-p.svc.woken:
-		case <-news:
+			wake(p.look)
+		case <-hints.C:
+			businesses, hasOthers := hints.Take()
+			if hasOthers {
+				wake(p.look)
+			}
+			for business, eventID := range businesses {
+				p.add(Backlog{BusinessID: business, EventID: eventID})
+			}
+		}
+	}
+}
+
+// lookForBacklogs looks for businesses with events in the outbox from time to time.
+func (p *planner) lookForBacklogs(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		isAsked := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.look:
+			isAsked = true
 		case <-tick.C:
 		}
-		if rest := planGather - time.Since(p.planned); rest > 0 {
-			time.Sleep(rest)
+		if !p.holdsAny() {
+			continue
+		}
+		began := time.Now()
+		var behind *Backlog
+		for ctx.Err() == nil {
+			page, err := p.svc.store.Backlogs(ctx, behind)
+			if err != nil && ctx.Err() == nil {
+				p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: looking for events failed, trying again", "err", err)
+			}
+			if err != nil || len(page) == 0 {
+				break
+			}
+			for _, one := range page {
+				p.add(one)
+			}
+			behind = &page[len(page)-1]
+		}
+		if !isAsked {
+			rest(ctx, lookShare*time.Since(began)-lookEvery)
 		}
 	}
 }
 
-// planAll plans until there is nothing left. In each round every business that has a
-// backlog gets a share of one plan.
-func (p *planner) planAll(ctx context.Context) error {
-	if time.Since(p.searched) >= searchEvery {
-		p.after, p.searched = "", time.Now()
+func (p *planner) holdsAny() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.held) > 0
+}
+
+// add gives a business a turn, if the node holds its shard. Its event may have committed after
+// later ones were planned.
+func (p *planner) add(one Backlog) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.isMine(one.BusinessID) {
+		return
 	}
-	for p.isHolder.Load() {
-		hasMore, err := p.number(ctx)
-		if err != nil {
-			return err
-		}
-		planned, err := p.round(ctx)
-		if err != nil {
-			return err
-		}
-		if !planned && !hasMore {
-			return nil
-		}
+	if least, ok := p.heard[one.BusinessID]; one.EventID != "" && (!ok || one.EventID < least) {
+		p.heard[one.BusinessID] = one.EventID
 	}
+	p.wait(one.BusinessID)
+}
+
+// isMine reports whether the node holds the shard of a business.
+func (p *planner) isMine(business string) bool {
+	if p.shards == 0 {
+		return false
+	}
+	_, ok := p.held[ShardOf(business, p.shards)]
+	return ok
+}
+
+// wait puts a business behind those that wait.
+func (p *planner) wait(business string) {
+	if !p.waits[business] {
+		p.waits[business] = true
+		p.turns = append(p.turns, business)
+	}
+	wake(p.ready)
+}
+
+// next returns the businesses whose turn it is.
+func (p *planner) next() []Backlog {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.places) > maxPlaces {
+		clear(p.places)
+	}
+	n := min(len(p.turns), planBusinesses)
+	of := make([]Backlog, 0, n)
+	for _, business := range p.turns[:n] {
+		place := p.places[business]
+		if least, ok := p.heard[business]; ok {
+			place.EventID = min(place.EventID, least)
+		}
+		delete(p.waits, business)
+		delete(p.heard, business)
+		if !p.isMine(business) {
+			delete(p.places, business)
+			continue
+		}
+		place.BusinessID = business
+		p.places[business] = place
+		of = append(of, place)
+	}
+	p.turns = append(p.turns[:0:0], p.turns[n:]...)
+	return of
+}
+
+// plan makes and saves one plan for the next events of businesses.
+func (p *planner) plan(ctx context.Context, of []Backlog) error {
+	unplanned, err := p.svc.store.Unplanned(ctx, of)
+	if err != nil {
+		p.again(of, nil)
+		return err
+	}
+	now := p.svc.cfg.Clock.Now()
+	if p.idsAt.Before(now) {
+		p.idsAt = now
+	}
+	made := p.svc.plan(unplanned, now, p.idsAt)
+	for _, err := range made.errs {
+		p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
+	}
+	plan := made.plan
+	p.mu.Lock()
+	plan.Node, plan.Shards = p.node, p.held
+	p.mu.Unlock()
+	if len(plan.Steps) == 0 {
+		p.again(leftOut(of, unplanned), nil)
+		return nil
+	}
+	saved, err := p.svc.store.SavePlan(ctx, plan)
+	switch {
+	case err != nil:
+		p.again(of, nil)
+		return err
+	case !saved: // a shard was lost, or events got numbers in between
+		p.again(of, nil)
+		return nil
+	}
+	p.idsAt = made.idsAt
+	p.svc.telemetry.queued.Add(ctx, int64(len(plan.Deliveries)))
+	p.again(leftOut(of, unplanned), made)
 	return nil
 }
 
-// number gives recorded events their numbers, and reports whether there may be more.
-func (p *planner) number(ctx context.Context) (hasMore bool, err error) {
-	newest, after := "", p.after
-	for range numberRounds {
-		numbered, err := p.svc.store.NumberEvents(ctx, events.Numbering{After: after})
-		if err != nil {
-			return false, err
-		}
-		newest, after, hasMore = max(newest, numbered.LastID), max(after, numbered.LastID), numbered.HasMore
-		if !hasMore {
-			break
-		}
+// leftOut returns the businesses that were asked for and not read, because others had much to
+// read.
+func leftOut(of []Backlog, u Unplanned) []Backlog {
+	if !u.HasMore {
+		return nil
 	}
-	if at, ok := id.Time(id.Event, newest); ok {
-		p.after = max(p.after, id.Floor(id.Event, at.Add(-lateCommits)))
-	}
-	return hasMore, nil
+	return slices.DeleteFunc(slices.Clone(of), func(b Backlog) bool {
+		return slices.ContainsFunc(u.Businesses, func(read Unsent) bool { return read.BusinessID == b.BusinessID })
+	})
 }
 
-// round plans some events of every business that has unplanned ones, and reports whether
-// there was one.
-func (p *planner) round(ctx context.Context) (planned bool, err error) {
-	for after := ""; p.isHolder.Load(); {
-		unplanned, err := p.svc.store.Unplanned(ctx, after)
-		if err != nil || len(unplanned.Backlogs) == 0 {
-			return planned, err
-		}
-		if err := p.planSome(ctx, unplanned); err != nil {
-			return planned, err
-		}
-		after, planned = unplanned.Backlogs[len(unplanned.Backlogs)-1].BusinessID, true
+// again gives businesses another turn, and notes up to where the others were planned.
+func (p *planner) again(of []Backlog, made *planning) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range of {
+		p.wait(b.BusinessID)
 	}
-	return planned, nil
+	if made == nil {
+		return
+	}
+	for _, step := range made.plan.Steps {
+		if made.hasMore[step.BusinessID] {
+			p.wait(step.BusinessID)
+		}
+		if place, ok := p.places[step.BusinessID]; ok {
+			p.places[step.BusinessID] = place.after(step)
+		}
+	}
 }
 
-// planSome saves up to plansPerRead plans of what was read. Each is a transaction of its
-// own, so that other writers need not wait for all of them.
-func (p *planner) planSome(ctx context.Context, unplanned Unplanned) error {
-	for range plansPerRead {
-		now := p.svc.cfg.Clock.Now()
-		if p.idsAt.Before(now) {
-			p.idsAt = now
-		}
-		made := p.svc.plan(unplanned, now, p.idsAt)
-		for _, err := range made.errs {
-			p.svc.cfg.Logger.ErrorContext(ctx, "webhooks: an event cannot be delivered", "err", err)
-		}
-		saved, err := p.svc.store.SavePlan(ctx, made.plan)
-		if err != nil {
-			return err
-		}
-		p.planned, p.idsAt = time.Now(), made.idsAt
-		if !saved { // another planner was faster
-			return nil
-		}
-		p.svc.telemetry.queued.Add(ctx, int64(len(made.plan.Deliveries)))
-		if unplanned = unplanned.after(made.plan); len(unplanned.Backlogs) == 0 {
-			return nil
+// after returns the place of a business after a step.
+func (b Backlog) after(step PlanStep) Backlog {
+	done := step.Events
+	if step.Webhook != "" {
+		done = done[:len(done)-1] // the last one has more, under its number
+	}
+	for _, e := range done {
+		if e.Number > 0 {
+			b.Number = max(b.Number, e.Number)
+		} else {
+			b.EventID = max(b.EventID, e.ID)
 		}
 	}
-	return nil
+	return b
 }

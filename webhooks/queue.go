@@ -9,10 +9,11 @@ type queue struct {
 	shard     int
 	business  string // of the delivery that was claimed last
 
-	hasWork   bool     // there may be due deliveries that are not claimed
-	next      position // none of them stands before it
-	furthest  position // of the claimed deliveries
-	isWaiting bool     // in a wait list
+	hasWork   bool      // there may be due deliveries that are not claimed
+	next      position  // none of them stands before it
+	furthest  position  // of the claimed deliveries
+	until     time.Time // when first attempts may be due, if that is in the future
+	isWaiting bool      // in a wait list
 
 	inFlight    int // attempts
 	outstanding int // deliveries that are claimed and not recorded
@@ -38,7 +39,7 @@ func (q *queue) isIdle() bool { return !q.hasWork && q.outstanding == 0 }
 
 // claim asks the store for up to n deliveries.
 func (q *queue) claim(n int) WebhookClaim {
-	c := WebhookClaim{WebhookID: q.webhookID, From: q.next.due, After: q.next.id, Limit: n}
+	c := WebhookClaim{WebhookID: q.webhookID, From: q.next.due, After: q.next.id, Until: q.until, Limit: n}
 	if q.next.isBefore(q.furthest) {
 		c.Taken = q.outstanding
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -213,7 +213,7 @@ func TestRedeliverAtOnce(t *testing.T) {
 	w := k.hook(sampled)
 	d := k.failed(w, sampled)
 	var won atomic.Int64
-	storetest.Race(32, func(int) {
+	testdb.Race(32, func(int) {
 		if _, err := k.service.Redeliver(t.Context(), d.AppID, d.WebhookID, d.ID); err == nil {
 			won.Add(1)
 		} else {
@@ -233,7 +233,7 @@ func TestRedeliverFault(t *testing.T) {
 	w := k.hook(sampled)
 	d := k.failed(w, sampled)
 	for n := 1; ; n++ {
-		k.Store.Tap.Arm(storetest.FaultError, n)
+		k.Store.Tap.Arm(testdb.FaultError, n)
 		_, err := k.redeliver(d)
 		struck := k.Store.Tap.Struck()
 		k.Store.Tap.Reset()
@@ -241,7 +241,7 @@ func TestRedeliverFault(t *testing.T) {
 			k.Must(err)
 			break
 		}
-		if _, refused := errors.AsType[*apierror.Error](err); refused || errors.Is(err, webhooks.ErrNotFound) || !errors.Is(err, storetest.ErrInjected) {
+		if _, refused := errors.AsType[*apierror.Error](err); refused || errors.Is(err, webhooks.ErrNotFound) || !errors.Is(err, testdb.ErrInjected) {
 			t.Errorf("a fault at statement %d: %v", n, err)
 		}
 		k.wantDue(w)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -41,7 +41,7 @@ func TestReseal(t *testing.T) {
 	nodes := []*webhooks.Service{k.with(2, 1), k.with(2, 1), k.with(2, 1)}
 	rotated := all[7]
 	var young string
-	storetest.Race(len(nodes)+1, func(i int) {
+	testdb.Race(len(nodes)+1, func(i int) {
 		if i < len(nodes) {
 			nodes[i].Reseal(t.Context())
 			return

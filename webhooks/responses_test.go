@@ -4,12 +4,69 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
+
+// DLV-13: with the option 410 ends the delivery and the webhook, and Retry-After puts an attempt
+// off, within bounds. Without it both are failures like others.
+func TestHeedReceivers_DLV13(t *testing.T) {
+	t.Parallel()
+	begin := func(t *testing.T, heed bool) (*harness, app) {
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{HeedReceivers: heed}})
+		r.start()
+		return r, r.app(endpoint, "invoice.created")
+	}
+	for _, heed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r, a := begin(t, heed)
+			r.net.handle(endpoint, response(410))
+			r.record(a.business, "invoice.created")
+			r.settle()
+			d, _ := r.only(a)
+			hook, err := r.svc.Get(t.Context(), a.ID, a.webhook.ID)
+			r.must(err)
+			isOff := !hook.Enabled && hook.Health.DisabledReason == "the endpoint answered with status 410" && !hook.Health.DisabledAt.IsZero()
+			if heed != isOff || heed != (d.Status == webhooks.Failed) || d.Attempts != 1 {
+				t.Errorf("with %t: %+v, %+v", heed, d, hook)
+			}
+			entries, err := r.Audit(t.Context(), audit.Query{AppID: a.ID, Limit: 10})
+			r.must(err)
+			if has := slices.ContainsFunc(entries, func(e audit.Entry) bool { return e.Action == audit.WebhookDisabled }); has != heed {
+				t.Errorf("with %t: audit %v", heed, entries)
+			}
+		})
+	}
+	for header, want := range map[string]time.Duration{
+		"": time.Minute, "90": 90 * time.Second, "30": time.Minute, "86400": 2 * time.Minute, "-5": time.Minute, "soon": time.Minute,
+		"99999999999999999999": time.Minute, "Sat, 01 Jan 2000 00:01:30 GMT": 90 * time.Second, "Fri, 31 Dec 1999 23:00:00 GMT": time.Minute,
+	} {
+		for _, status := range []int{429, 503, 500} {
+			synctest.Test(t, func(t *testing.T) {
+				r, a := begin(t, true)
+				r.net.handle(endpoint, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Retry-After", header)
+					w.WriteHeader(status)
+				})
+				r.record(a.business, "invoice.created")
+				r.settle()
+				if status == 500 {
+					want = time.Minute
+				}
+				d, attempts := r.only(a)
+				if got := d.NextAttemptAt.Sub(attempts[0].StartedAt).Round(time.Second); d.Status != webhooks.Retrying || got != want {
+					t.Errorf("%d, Retry-After %q: %s in %v, want %v", status, header, d.Status, got, want)
+				}
+			})
+		}
+	}
+}
 
 // DLV-01, DLV-02: a 2xx whose headers are in within 10 seconds is a success, and
 // nothing else is. DLV-09: what came back is kept.

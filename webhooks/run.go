@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // tidyEvery is how often deliveries that are old enough are deleted.
@@ -56,13 +57,13 @@ func (s *Service) run(ctx context.Context) {
 	s.http.CloseIdle()
 }
 
-// watch returns the hints of the store, or a channel that receives none if the store is
-// not a [Watcher].
-func (s *Service) watch(topic string) (news <-chan struct{}, stop func()) {
+// watch returns the hints of the store, or some that never come if the store is not a
+// [Watcher].
+func (s *Service) watch(topic string) *storage.Hints {
 	if watcher, ok := s.cfg.Store.(Watcher); ok {
 		return watcher.Watch(topic)
 	}
-	return nil, func() {}
+	return &storage.Hints{Take: func() (map[string]string, bool) { return nil, false }, Stop: func() {}}
 }
 
 // Wake reports that events were recorded in a transaction that the host has committed
@@ -118,24 +119,20 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 
 // hasBacklog reports whether there are events that are not planned.
 func (s *Service) hasBacklog(ctx context.Context) (bool, error) {
-	numbered, err := s.cfg.Store.NumberEvents(ctx, events.Numbering{})
-	if err != nil || numbered.HasMore {
-		return true, err
-	}
-	unplanned, err := s.cfg.Store.Unplanned(ctx, "")
-	return len(unplanned.Backlogs) > 0, err
+	page, err := s.cfg.Store.Backlogs(ctx, nil)
+	return len(page) > 0, err
 }
 
 // isSent reports whether nothing is due that is not on its way.
 func (s *Service) isSent(ctx context.Context, now time.Time) (bool, error) {
-	queued, err := s.cfg.Store.DueWebhooks(ctx, DueQuery{All: true})
+	queued, err := s.cfg.Store.QueuedWebhooks(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	taken := s.outstanding.count()
 	claim := Claim{Now: now, IsTaken: s.outstanding.has}
 	for _, one := range queued {
-		claim.Webhooks = append(claim.Webhooks, WebhookClaim{WebhookID: one.WebhookID, From: one.Due, Limit: 1, Taken: taken})
+		claim.Webhooks = append(claim.Webhooks, WebhookClaim{WebhookID: one.WebhookID, From: one.First, Limit: 1, Taken: taken})
 	}
 	due, err := s.cfg.Store.DueDeliveries(ctx, claim)
 	return len(due) == 0, err

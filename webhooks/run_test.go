@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -236,9 +237,9 @@ func TestHealthNotifications_DLV11(t *testing.T) {
 // deaf is a store that gives no hints of recorded events, as after the host's own commit.
 type deaf struct{ webhooks.Store }
 
-func (d deaf) Watch(topic string) (<-chan struct{}, func()) {
+func (d deaf) Watch(topic string) *storage.Hints {
 	if topic == events.TopicRecorded {
-		return nil, func() {}
+		return &storage.Hints{Take: func() (map[string]string, bool) { return nil, false }, Stop: func() {}}
 	}
 	return d.Store.(webhooks.Watcher).Watch(topic)
 }

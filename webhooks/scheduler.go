@@ -53,25 +53,21 @@ func newScheduler(slots, perEndpoint int) *scheduler {
 	}
 }
 
-// add notes that a webhook has deliveries that are due, the first of them since due.
-func (s *scheduler) add(webhookID string, due time.Time) {
-	q := s.queues[webhookID]
+// add notes that a webhook of a shard has deliveries that are due.
+func (s *scheduler) add(due DueWebhook, shard int, now time.Time) {
+	q := s.queues[due.WebhookID]
 	if q == nil {
-		q = &queue{webhookID: webhookID, shard: ShardOf(webhookID), limit: 1}
-		s.queues[webhookID] = q
+		q = &queue{webhookID: due.WebhookID, shard: shard, limit: 1}
+		s.queues[due.WebhookID] = q
 	}
-	if q.isIdle() || !due.After(q.next.due) { // it may have been committed late
-		q.next = position{due: due}
+	if q.isIdle() || !due.First.After(q.next.due) { // it may have been committed late
+		q.next = position{due: due.First}
+	}
+	if due.Last.After(now) && due.Last.After(q.until) {
+		q.until = due.Last
 	}
 	q.hasWork = true
 	s.wait(q)
-}
-
-// isClaimedUntil reports whether the webhook's deliveries that are due by then are
-// claimed, unless one of them was committed late.
-func (s *scheduler) isClaimedUntil(webhookID string, due time.Time) bool {
-	q := s.queues[webhookID]
-	return q != nil && !q.hasWork && q.outstanding > 0 && !due.After(q.furthest.due)
 }
 
 // wait puts a queue with work at the end of its list.

@@ -16,6 +16,11 @@ func dueOf(webhook, business string, n int) Due {
 	return Due{Delivery: Delivery{ID: fmt.Sprintf("dlv_%s_%04d", webhook, n), WebhookID: webhook, BusinessID: business}, DueAt: schedulerStart}
 }
 
+// dueNow is a webhook that has work.
+func dueNow(webhook string) DueWebhook {
+	return DueWebhook{WebhookID: webhook, First: schedulerStart, Last: schedulerStart}
+}
+
 // play gives every turn as many deliveries as it asked for, and starts them.
 func play(s *scheduler, turns []turn, businessOf func(webhook string) string, n *int) (started []Due) {
 	got := map[string]int{}
@@ -38,7 +43,7 @@ func play(s *scheduler, turns []turn, businessOf func(webhook string) string, n 
 func TestSchedulerLimits_DLV06(t *testing.T) {
 	t.Parallel()
 	s := newScheduler(64, 8)
-	s.add("whk", schedulerStart)
+	s.add(dueNow("whk"), 3, schedulerStart)
 	n := 0
 	own := func(string) string { return "biz" }
 	var flights []Due
@@ -68,7 +73,7 @@ func TestSchedulerSuspects_DLV06(t *testing.T) {
 	t.Parallel()
 	s := newScheduler(8, 8)
 	for i := range 20 {
-		s.add(fmt.Sprintf("whk_%02d", i), schedulerStart)
+		s.add(dueNow(fmt.Sprintf("whk_%02d", i)), 3, schedulerStart)
 	}
 	n := 0
 	own := func(webhook string) string { return webhook }
@@ -92,7 +97,7 @@ func TestSchedulerShares_DLV06(t *testing.T) {
 	t.Parallel()
 	s := newScheduler(4, 1)
 	for i := range 50 {
-		s.add(fmt.Sprintf("whk_%02d", i), schedulerStart)
+		s.add(dueNow(fmt.Sprintf("whk_%02d", i)), 3, schedulerStart)
 	}
 	n := 0
 	businessOf := func(webhook string) string {
@@ -110,7 +115,7 @@ func TestSchedulerShares_DLV06(t *testing.T) {
 		flights = nil
 	}
 	for range 5 {
-		s.add("whk_quiet", schedulerStart)
+		s.add(dueNow("whk_quiet"), 3, schedulerStart)
 		turns := s.choose(allMine)
 		if len(turns) == 0 || turns[0].claim.WebhookID != "whk_quiet" {
 			t.Fatalf("the first turn is not of the quiet business: %+v", turns)
@@ -125,12 +130,12 @@ func TestSchedulerShares_DLV06(t *testing.T) {
 func TestSchedulerShards_DLV05(t *testing.T) {
 	t.Parallel()
 	s := newScheduler(8, 8)
-	s.add("whk_1", schedulerStart)
+	s.add(dueNow("whk_1"), 3, schedulerStart)
 	if turns := s.choose(func(int) bool { return false }); len(turns) != 0 {
 		t.Errorf("turns of foreign shards: %+v", turns)
 	}
-	s.add("whk_1", schedulerStart)
-	s.forget(ShardOf("whk_1"))
+	s.add(dueNow("whk_1"), 3, schedulerStart)
+	s.forget(3)
 	if turns := s.choose(allMine); len(turns) != 0 || !s.oldest().IsZero() {
 		t.Errorf("turns of a lost shard: %+v", turns)
 	}

@@ -2,7 +2,10 @@ package webhooks
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
@@ -15,7 +18,7 @@ import (
 // Rotating again within that time drops the oldest.
 func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (text string, previousExpiresAt time.Time, err error) {
 	text = newSecret()
-	sealed, err := s.seal(webhookID, text)
+	sealed, err := s.seal(webhookID, madeHere+text)
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -33,26 +36,53 @@ func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (te
 	return text, w.PreviousExpiresAt, nil
 }
 
+// madeHere stands before a secret that was made here where it is kept. Others, such as those of
+// fixtures, are kept as they are.
+const madeHere = "\x01"
+
+// signingSecret is a secret, and the key of Standard Webhooks that it stands for: what its
+// base64 encodes or, if it was not made here, the whole text.
+type signingSecret struct {
+	text string
+	key  []byte
+}
+
+func signingSecretOf(kept string) (signingSecret, error) {
+	text, ok := strings.CutPrefix(kept, madeHere)
+	if !ok {
+		return signingSecret{text, []byte(text)}, nil
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, string(secret.WebhookSecret)))
+	if err != nil {
+		return signingSecret{}, errors.New("it is not base64") // the error of base64 shows a part of it
+	}
+	return signingSecret{text, key}, nil
+}
+
 // signingSecrets returns the secrets that sign at this moment, the newest first.
-func (s *Service) signingSecrets(webhookID string, of Secrets, now time.Time) (texts []string, err error) {
+func (s *Service) signingSecrets(webhookID string, of Secrets, now time.Time) (all []signingSecret, err error) {
 	sealed := [][]byte{of.Secret}
 	if of.Previous != nil && now.Before(of.PreviousExpiresAt) {
 		sealed = append(sealed, of.Previous)
 	}
 	for _, one := range sealed {
-		text, err := s.cfg.Keyring.Open(secretPlace(webhookID), one)
+		kept, err := s.cfg.Keyring.Open(secretPlace(webhookID), one)
 		if err != nil {
 			return nil, fmt.Errorf("secret of webhook %s: %w", webhookID, err)
 		}
-		texts = append(texts, string(text))
+		signing, err := signingSecretOf(string(kept))
+		if err != nil {
+			return nil, fmt.Errorf("secret of webhook %s: %w", webhookID, err)
+		}
+		all = append(all, signing)
 	}
-	return texts, nil
+	return all, nil
 }
 
 func newSecret() string { return secret.New(secret.WebhookSecret).Reveal() }
 
-func (s *Service) seal(webhookID, text string) ([]byte, error) {
-	sealed, err := s.cfg.Keyring.Seal(secretPlace(webhookID), []byte(text))
+func (s *Service) seal(webhookID, kept string) ([]byte, error) {
+	sealed, err := s.cfg.Keyring.Seal(secretPlace(webhookID), []byte(kept))
 	if err != nil {
 		return nil, fmt.Errorf("secret of webhook %s: %w", webhookID, err)
 	}

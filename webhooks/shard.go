@@ -2,15 +2,14 @@ package webhooks
 
 import "hash/fnv"
 
-// Shards is how many parts the queue has. Dispatchers share them among them.
-const Shards = 16
+// DefaultShards is how many shards of each kind a database has unless its configuration says
+// otherwise. More nodes than that share no more of the work.
+const DefaultShards = 16
 
-// PlanShard is the part that turns events into deliveries.
-const PlanShard = Shards
-
-// ShardOf returns the shard of a webhook's deliveries.
-func ShardOf(webhookID string) int {
+// ShardOf returns the number of the shard of a business's events, or of a webhook's
+// deliveries, if there are so many shards.
+func ShardOf(id string, shards int) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(webhookID)) // it never fails
-	return int(h.Sum32() % Shards)
+	_, _ = h.Write([]byte(id)) // it never fails
+	return int(h.Sum32() % uint32(shards))
 }

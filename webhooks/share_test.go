@@ -17,7 +17,7 @@ import (
 func fleetOf(nodes int, holders ...string) webhooks.Fleet {
 	fleet := webhooks.Fleet{Nodes: nodes}
 	for i, holder := range holders {
-		shard := webhooks.Shard{ID: i, Holder: holder, Epoch: 1, LeaseLeft: time.Second}
+		shard := webhooks.Shard{ShardID: webhooks.ShardID{Kind: webhooks.SendShard, Number: i}, Holder: holder, Epoch: 1, LeaseLeft: time.Second}
 		if holder != "" && holder[0] == '+' {
 			shard.LeaseLeft = 0
 		}
@@ -53,10 +53,10 @@ func TestShare(t *testing.T) {
 			taken, excess := webhooks.Share("a", test.fleet)
 			var take, give []int
 			for _, shard := range taken {
-				take = append(take, shard.ID)
+				take = append(take, shard.Number)
 			}
 			for id := range excess {
-				give = append(give, id)
+				give = append(give, id.Number)
 			}
 			slices.Sort(give)
 			if diff := cmp.Diff([][]int{test.take, test.give}, [][]int{take, give}); diff != "" {
@@ -73,7 +73,7 @@ func TestSharesEvenOut(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	for nodes := 1; nodes <= 20; nodes++ {
 		for range 50 {
-			holders := make([]string, webhooks.Shards+1)
+			holders := make([]string, webhooks.DefaultShards)
 			for i := range holders {
 				holders[i] = []string{"", "+dead", nodeName(dice.IntN(nodes)), nodeName(0)}[dice.IntN(4)]
 			}
@@ -114,12 +114,12 @@ func nodeName(i int) string { return fmt.Sprintf("node_%02d", i) }
 func beat(fleet webhooks.Fleet, node string, dice *rand.Rand) (changed bool) {
 	take, excess := webhooks.Share(node, fleet)
 	for _, shard := range take {
-		fleet.Shards[shard.ID].Holder, fleet.Shards[shard.ID].LeaseLeft = node, time.Second
+		fleet.Shards[shard.Number].Holder, fleet.Shards[shard.Number].LeaseLeft = node, time.Second
 		changed = true
 	}
 	for id := range excess {
 		if dice == nil || dice.IntN(2) == 0 {
-			fleet.Shards[id].Holder = ""
+			fleet.Shards[id.Number].Holder = ""
 			changed = true
 		}
 	}

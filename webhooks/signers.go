@@ -13,7 +13,7 @@ const maxSigners = 10_000
 
 // signers remembers signers, since to open a secret costs more than to sign.
 type signers struct {
-	open func(webhookID string, s Secrets, now time.Time) ([]string, error)
+	open func(webhookID string, s Secrets, now time.Time) ([]signingSecret, error)
 
 	mu   sync.Mutex
 	byID map[string]signing
@@ -23,28 +23,33 @@ type signing struct {
 	secrets Secrets
 	isBoth  bool // the previous secret signs too
 	signer  *signature.Signer
+	keys    [][]byte // of Standard Webhooks
 }
 
 // of returns what signs for a webhook at a time.
-func (s *signers) of(webhookID string, secrets Secrets, now time.Time) (*signature.Signer, error) {
+func (s *signers) of(webhookID string, secrets Secrets, now time.Time) (signing, error) {
 	isBoth := secrets.Previous != nil && now.Before(secrets.PreviousExpiresAt)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.byID[webhookID]
 	if ok && known.isBoth == isBoth && bytes.Equal(known.secrets.Secret, secrets.Secret) && bytes.Equal(known.secrets.Previous, secrets.Previous) {
-		return known.signer, nil
+		return known, nil
 	}
-	texts, err := s.open(webhookID, secrets, now)
+	all, err := s.open(webhookID, secrets, now)
 	if err != nil {
-		return nil, err
+		return signing{}, err
 	}
-	signer, err := signature.NewSigner(texts...)
-	if err != nil {
-		return nil, err
+	known = signing{secrets: secrets, isBoth: isBoth}
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i], known.keys = one.text, append(known.keys, one.key)
+	}
+	if known.signer, err = signature.NewSigner(texts...); err != nil {
+		return signing{}, err
 	}
 	if len(s.byID) >= maxSigners {
 		clear(s.byID)
 	}
-	s.byID[webhookID] = signing{secrets: secrets, isBoth: isBoth, signer: signer}
-	return signer, nil
+	s.byID[webhookID] = known
+	return known, nil
 }

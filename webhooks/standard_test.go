@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,16 +64,42 @@ func TestStandardHeaders_DLV12(t *testing.T) {
 	})
 }
 
-// wantStandard computes the headers as the specification of Standard Webhooks describes
-// them, with the text of each secret as the key.
+// SIG-05: a secret of the host's is the key itself, even if it looks like one that was made here.
+func TestStandardKeyOfAGivenSecret_SIG05(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newHarness(t, webhooks.Config{Options: webhooks.Options{StandardHeaders: true}})
+		r.start()
+		a := r.app(endpoint, "invoice.created")
+		given := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32))
+		hook, secret, err := r.svc.Create(t.Context(), webhooks.NewWebhook{AppID: a.ID, URL: "http://127.0.0.8/hook", Events: []string{"invoice.created"}, Secret: given})
+		r.must(err)
+		_, err = r.svc.SendTest(t.Context(), a.ID, hook.ID)
+		r.must(err)
+		r.settle()
+		p := r.net.posts("127.0.0.8")[0]
+		if got, want := p.header.Get("webhook-signature"), " v1,"+standardSignature(p, []byte(given)); secret != given || " "+got != want {
+			t.Errorf("webhook-signature: %q, want %q", got, want[1:])
+		}
+	})
+}
+
+// standardSignature computes a signature as the specification of Standard Webhooks describes it.
+func standardSignature(p post, key []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(p.header.Get("webhook-id") + "." + p.header.Get("webhook-timestamp") + "." + string(p.body)))
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// wantStandard checks the headers with the keys that secrets stand for (SIG-05).
 func (r *harness) wantStandard(p post, secrets ...string) {
 	r.t.Helper()
 	id, at := p.header.Get("webhook-id"), p.header.Get("webhook-timestamp")
 	want := ""
 	for _, secret := range secrets {
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write([]byte(id + "." + at + "." + string(p.body)))
-		want += " v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		r.must(err)
+		want += " v1," + standardSignature(p, key)
 	}
 	if got := p.header.Get("webhook-signature"); got != want[1:] {
 		r.t.Errorf("webhook-signature: %q, want %q", got, want[1:])

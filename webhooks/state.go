@@ -2,7 +2,9 @@ package webhooks
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -55,4 +57,33 @@ func (d Delivery) next(succeeded bool, now time.Time, delays []time.Duration) De
 		d.NextAttemptAt = now.Add(delays[d.Attempts-1])
 	}
 	return d
+}
+
+// gone is why a webhook was switched off whose endpoint does not want it any more.
+const gone = "the endpoint answered with status 410"
+
+// heed returns what the endpoint's response makes of a delivery after an attempt, and why the
+// webhook is switched off; empty: it is not.
+func (d Delivery) heed(status int, retryAfter string, now time.Time) (next Delivery, switchOff string) {
+	switch {
+	case status == http.StatusGone:
+		d.Status, d.NextAttemptAt = Failed, time.Time{}
+		return d, gone
+	case d.Status == Retrying && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable):
+		delay := d.NextAttemptAt.Sub(now)
+		d.NextAttemptAt = now.Add(min(max(delay, readRetryAfter(retryAfter, now)), 2*delay))
+	}
+	return d, ""
+}
+
+// readRetryAfter reads a Retry-After header (RFC 9110 10.2.3): seconds or a date. It returns 0 for
+// what is neither.
+func readRetryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return at.Sub(now)
+	}
+	return 0
 }

@@ -41,13 +41,11 @@ type Store interface {
 }
 
 // Watcher is an optional interface of a [Store] which wakes the planner and the dispatcher
-// as soon as there is work. Without it the planner polls about once a second and the
-// dispatcher every two seconds.
+// as soon as there is work. Without it they poll about once a second.
 type Watcher interface {
-	// Watch returns a channel that receives a hint after something was committed
-	// on a topic, [TopicQueued], [TopicShards] or [events.TopicRecorded], and a function
-	// that ends the watching. Hints may be merged or lost.
-	Watch(topic string) (news <-chan struct{}, stop func())
+	// Watch returns the hints about what was committed on a topic: [TopicQueued],
+	// [TopicShards] or [events.TopicRecorded], whose keys are the businesses of the events.
+	Watch(topic string) *storage.Hints
 }
 
 // EndpointStore keeps webhooks. Deleted ones are not found.
@@ -143,62 +141,77 @@ type DeliveryQuery struct {
 type DeliveryPage struct {
 	Deliveries []Delivery
 	// Next is the After of the next page; empty: the list ends here. A page of several
-	// filters may have fewer deliveries than Limit, or none, although there is a next one:
-	// [ScannedDeliveries] were read for it.
+	// filters, or of an event type, may have fewer deliveries than Limit, or none, although
+	// there is a next one: [ScannedDeliveries] were read for it.
 	Next   string
 	Counts DeliveryCounts
 }
 
-// ScannedDeliveries is how many deliveries are read for one page of several filters, and
+// ScannedDeliveries is how many deliveries are read for one page that no index serves, and
 // for counting with a filter by event or business.
 const ScannedDeliveries = 1000
 
 // DeliveryCounts is the number of deliveries by status that match a query, ignoring its
-// Statuses, After and Limit. With a filter by event or business, a delivery may be missing
-// if [ScannedDeliveries] newer ones have its status, and as many its event or business.
+// Statuses, After and Limit. A delivered one is counted if it is among the newest
+// [ScannedDeliveries] of the webhook or, with a filter by business, of the business. With a
+// filter, another one may be missing if so many newer ones have its status, and as many are
+// of the webhook or business.
 type DeliveryCounts struct{ Queued, Retrying, Delivered, Failed int }
 
-// PlanStore turns events into deliveries, for one planner at a time.
-//
-// The events of a business are planned in the order of their numbers. How far planning
-// has come is stored for each business, as a [PlanCursor].
+// PlanStore turns events into deliveries. Each event that has not all its deliveries is in
+// the outbox. The events of a business are planned in the order in which they are numbered,
+// by the holder of the plan shard of the business.
 type PlanStore interface {
-	// NumberEvents gives numbers to committed events that have none.
-	NumberEvents(ctx context.Context, n events.Numbering) (events.Numbered, error)
-	// Unplanned returns businesses that have numbered events without deliveries, by id
-	// from after on, each with its next events and the webhooks that may want them. What
-	// it reads is bounded: there may be more businesses, events and webhooks.
-	Unplanned(ctx context.Context, after string) (Unplanned, error)
-	// SavePlan queues deliveries, which are due at once, and moves the cursors of their
-	// businesses. It reports false and changes nothing when another planner has moved
-	// one of them in between.
+	// Backlogs returns businesses with events in the outbox, in an order of the store's, of
+	// every shard. It begins behind the last one of an earlier page; nil: at the beginning. A
+	// page may be empty only if there are no more.
+	Backlogs(ctx context.Context, behind *Backlog) ([]Backlog, error)
+	// Unplanned returns the next events of businesses and the webhooks that may want them.
+	// Businesses without events are left out. What it reads is bounded: businesses at the end
+	// may be left out too, and each may have more events and webhooks.
+	Unplanned(ctx context.Context, of []Backlog) (Unplanned, error)
+	// SavePlan queues deliveries, which are due at once, and takes planned events out of the
+	// outbox. Events without a number get theirs, and so do their deliveries. It reports
+	// false and changes nothing when the node does not hold one of the shards, or when
+	// events of one of the businesses got numbers in between.
 	SavePlan(ctx context.Context, p Plan) (bool, error)
 }
 
-// PlanCursor is how far the planning of a business has come: events up to Number have
-// their deliveries, and the next event has those of the webhooks up to WebhookID.
-type PlanCursor struct {
-	Number    int64
-	WebhookID string
+// Backlog is a business with events in the outbox.
+type Backlog struct {
+	BusinessID string
+	// EventID is not greater than the ids of the events without a number that are asked for,
+	// and Number less than those of the others. Both save the store from looking at
+	// what was planned before.
+	EventID string
+	Number  int64
 }
 
 // Unplanned is the input of one plan.
 type Unplanned struct {
-	Backlogs []Backlog
+	Businesses []Unsent
+	HasMore    bool // businesses at the end were left out
 	// ByApp are the webhooks of each app that an event is for, sorted by id as Go sorts.
 	ByApp map[string][]Subscriber
 }
 
-// Backlog is the next events of a business, in the order of their numbers.
-type Backlog struct {
+// Unsent is the next events of a business.
+type Unsent struct {
 	BusinessID string
-	From       PlanCursor
-	Events     []events.Event
-	Last       int64 // the greatest number that Events could have
-	// Subscribers are webhooks of apps that are installed there now, after From.WebhookID,
-	// in the order of their ids as the store sorts them.
+	Numbered   int64     // the greatest number of the business
+	Events     []Pending // at least one
+	HasMore    bool      // Events may not be all
+	// Subscribers are webhooks of apps that are installed there now, after Planned of the
+	// first event, in the order of their ids as the store sorts them.
 	Subscribers []Subscriber
-	HasMore     bool // Subscribers are not all; there is at least one
+	// HasMoreSubscribers reports that Subscribers are not all; there is at least one.
+	HasMoreSubscribers bool
+}
+
+// Pending is an event in the outbox.
+type Pending struct {
+	events.Event        // with an ID only if it was purged
+	Planned      string // it has the deliveries of the webhooks up to this one
 }
 
 // Subscriber is an enabled webhook, its app and, by business, the installation.
@@ -213,8 +226,10 @@ type Subscriber struct {
 	InstallationScopes identity.Scopes
 }
 
-// Plan is some deliveries, and how far they bring the planning of their businesses.
+// Plan is some deliveries, and the events that are planned with them.
 type Plan struct {
+	Node       string
+	Shards     map[int]int64 // the plan shards that the node holds, with their epochs
 	Steps      []PlanStep
 	Deliveries []Delivery
 }
@@ -222,15 +237,19 @@ type Plan struct {
 // PlanStep is how far a plan brings the planning of a business.
 type PlanStep struct {
 	BusinessID string
-	From, To   PlanCursor
+	Numbered   int64     // as it was read
+	Events     []Pending // the next ones, in their order
+	// Webhook is empty if all Events are planned. Otherwise the last one has the deliveries of
+	// the webhooks up to this one.
+	Webhook string
 }
 
-// ShardStore records which dispatcher works on which shard. Each shard has one holder at
+// ShardStore records which node works on which shard. Each shard has one holder at
 // a time, under a lease, and an epoch that grows each time the holder changes. Leases are
 // kept by the clock of the database, so that the clocks of the nodes do not matter.
 type ShardStore interface {
-	// Beat registers a dispatcher for the length of a lease, renews its shards and
-	// returns all dispatchers that are alive and the holders of all shards.
+	// Beat registers a node for the length of a lease, renews the leases of its shards and
+	// returns all nodes that are alive and the holders of all shards.
 	Beat(ctx context.Context, node string, lease time.Duration) (Fleet, error)
 	// TakeShard takes a shard that has no holder, or whose lease has ended, if it
 	// still has the epoch that it was seen with. It reports whether it did.
@@ -239,24 +258,39 @@ type ShardStore interface {
 	ReleaseShards(ctx context.Context, r ShardRelease) error
 }
 
-// ShardRelease is shards that a dispatcher gives up.
+// ShardRelease is shards that a node gives up.
 type ShardRelease struct {
 	Node   string
-	Shards []int // unless it is leaving
-	// IsLeaving reports that the dispatcher has stopped: it gives up all its shards, and
+	Shards []ShardID // unless it is leaving
+	// IsLeaving reports that the node has stopped: it gives up all its shards, and
 	// is no longer among those that are alive.
 	IsLeaving bool
 }
 
-// Fleet is the dispatchers on one database.
+// Fleet is the nodes on one database.
 type Fleet struct {
 	Nodes  int // that live
 	Shards []Shard
 }
 
+// ShardKind is what the holder of a shard does.
+type ShardKind string
+
+// The kinds of shards. A database has as many of one as of the other.
+const (
+	PlanShard ShardKind = "plan" // it turns the events of some businesses into deliveries
+	SendShard ShardKind = "send" // it sends the deliveries of some webhooks
+)
+
+// ShardID names a shard. The shards of a kind are numbered from 0.
+type ShardID struct {
+	Kind   ShardKind
+	Number int
+}
+
 // Shard is a part of the work.
 type Shard struct {
-	ID        int
+	ShardID
 	Holder    string // empty: free
 	Epoch     int64
 	LeaseLeft time.Duration // when it was read; not above 0: the lease has ended
@@ -264,31 +298,53 @@ type Shard struct {
 
 // QueueStore is the queue of deliveries. Its order within a webhook is by due time.
 type QueueStore interface {
-	// DueWebhooks returns the webhooks that have deliveries as a query asks for.
+	// News returns the webhooks that got deliveries, due at once, since a place. From nil it
+	// returns the present place and no webhooks.
+	News(ctx context.Context, since NewsPlace) (News, error)
+	// DueWebhooks returns webhooks that have attempts to repeat, by when they are due.
 	DueWebhooks(ctx context.Context, q DueQuery) ([]DueWebhook, error)
+	// ForgetDue deletes what DueWebhooks would return for the shards, up to q.Until: the
+	// webhooks were looked at, and those that still have deliveries queued are found by
+	// QueuedWebhooks.
+	ForgetDue(ctx context.Context, q DueQuery) error
+	// QueuedWebhooks returns every webhook of some send shards that has deliveries queued, which
+	// costs a few index probes each. Nil means all shards.
+	QueuedWebhooks(ctx context.Context, shards []int) ([]DueWebhook, error)
 	// DueDeliveries returns deliveries that are due, those of a webhook in their
 	// order, with all that is needed to send them and nothing of their last attempt.
 	// It changes nothing: only the holder of a webhook's shard sends its deliveries.
 	DueDeliveries(ctx context.Context, c Claim) ([]Due, error)
-	// FinishAttempts records outcomes of shards that the node still holds, and
-	// renews its leases. An outcome that was recorded before changes nothing, so
-	// FinishAttempts may be called again after an error.
+	// FinishAttempts records outcomes of shards that the node still holds. An outcome that
+	// was recorded before changes nothing, so FinishAttempts may be called again after an
+	// error.
 	FinishAttempts(ctx context.Context, f Finish) (Finished, error)
 }
 
-// DueQuery asks for webhooks of some shards that have deliveries due in a window, or for
-// every webhook that has deliveries queued, which costs a few index probes a webhook.
+// NewsPlace is how far the news were read: the number of the last entry of each feed.
+type NewsPlace map[int]int64
+
+// News is what was queued since a place.
+type News struct {
+	Place    NewsPlace // from which to go on
+	Webhooks []DueWebhook
+	HasMore  bool // there may be more behind Place
+	// IsIncomplete reports that entries from before Place were no longer there.
+	IsIncomplete bool
+}
+
+// DueQuery asks for webhooks of send shards that have attempts to repeat, due later than After
+// and not later than Until.
 type DueQuery struct {
-	All          bool // every webhook; the fields below do not count
 	Shards       []int
-	After, Until time.Time // due later than After, and not later than Until
+	After, Until time.Time
 }
 
 // DueWebhook is a webhook that has work.
 type DueWebhook struct {
 	WebhookID string
-	Due       time.Time // of its first delivery that was asked for
-	Latest    time.Time // of its last one; zero when all webhooks were asked for
+	// First and Last are due times, by the clock of the node that queued the deliveries: none
+	// of them is due before First, and those that are due at once not after Last.
+	First, Last time.Time
 }
 
 // Claim asks for due deliveries.
@@ -304,8 +360,11 @@ type WebhookClaim struct {
 	WebhookID string
 	From      time.Time // due then or later
 	After     string    // and of those that are due then, with a greater id
-	Limit     int       // how many
-	Taken     int       // how many of them IsTaken at most, and come on top
+	// Until is when a first attempt may be due, if that is later than Now: the clock of the
+	// node that queued it may be ahead.
+	Until time.Time
+	Limit int // how many
+	Taken int // how many of them IsTaken at most, and come on top
 }
 
 // Due is a delivery to be sent.
@@ -323,8 +382,7 @@ type Due struct {
 // Finish is the outcomes of attempts, and of deliveries that were dropped.
 type Finish struct {
 	Node     string
-	Now      time.Time     // of the platform
-	Lease    time.Duration // for which the leases are renewed
+	Now      time.Time // of the platform
 	Outcomes []Outcome
 	// DisableAfter switches off webhooks that have been failing for so long and of which two
 	// deliveries or more have used up their attempts meanwhile; 0 switches off none.
@@ -344,15 +402,18 @@ type Outcome struct {
 	Attempt       *Attempt  // nil: it was not sent
 	// IsExhausted reports that the delivery has failed after all its attempts.
 	IsExhausted bool
+	// SwitchOff is why the webhook is switched off with the outcome; empty: it is not.
+	SwitchOff string
 }
 
 // Finished is the result of FinishAttempts.
 type Finished struct {
-	Held []Shard // the shards that the node holds
+	Held map[int]int64 // the send shards that the node holds, with their epochs
 	// Failing are webhooks that were not failing before and are now, and Recovered are those
 	// that were failing and are not any more. Each change is returned once.
 	Failing, Recovered []string
-	// Disabled are webhooks that were switched off: see Finish.DisableAfter. The audit log
+	// Disabled are webhooks that were switched off: see Finish.DisableAfter and
+	// Outcome.SwitchOff. The audit log
 	// of their apps records it.
 	Disabled []string
 }

@@ -31,7 +31,7 @@ func (s *Service) SendTest(ctx context.Context, appID, webhookID string) (Delive
 func (s *Service) SendTestOf(ctx context.Context, appID, webhookID, event string) (Delivery, error) {
 	chosen, ok := s.cfg.Catalog.Lookup(event)
 	if event != "" && !ok {
-		return Delivery{}, apierror.Invalid(fmt.Sprintf("event %.64q is not in the catalog", event))
+		return Delivery{}, apierror.InvalidAt("event", "%.64q is not in the catalog", event)
 	}
 	now := s.now()
 	deliveryID := id.New(id.Delivery, now)

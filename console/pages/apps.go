@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -89,7 +89,7 @@ func (v *visit) scopes(chosen []string) []scopeChoice {
 }
 
 func (v *visit) showNewApp() error {
-	return v.show("app_new", newAppTitle, v.newApp(filled{Form: apierror.Form{"type": {string(oauthserver.Confidential)}}}))
+	return v.show("app_new", newAppTitle, v.newApp(filled{Form: bodies.Form{"type": {string(oauthserver.Confidential)}}}))
 }
 
 const newAppTitle = "New app"

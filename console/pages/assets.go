@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
@@ -36,7 +36,8 @@ func assetViews(assets []console.Asset, listing *console.Listing) []assetView {
 
 // addAsset adds an image. The form has the fields of the listing too, which are kept.
 func (v *visit) addAsset() error {
-	upload, form, err := console.ReadUploadForm(v.w, v.r)
+	upload, values, err := console.ReadUploadForm(v.w, v.r)
+	form := bodies.Form(values)
 	if err == nil {
 		_, err = v.cfg.Console.AddAsset(v.r.Context(), v.by, v.app.ID, upload)
 	}
@@ -55,7 +56,7 @@ func (v *visit) addAsset() error {
 
 // imagesChanged leads on after a change of the images. A listing that was being edited is
 // shown as it was sent.
-func (v *visit) imagesChanged(form apierror.Form, done string) error {
+func (v *visit) imagesChanged(form bodies.Form, done string) error {
 	if !hasListing(form) {
 		return v.to(path("apps", v.app.ID, "listing"), done)
 	}
@@ -70,7 +71,7 @@ func (v *visit) imagesChanged(form apierror.Form, done string) error {
 }
 
 // hasListing reports whether a form has the fields of the listing.
-func hasListing(form apierror.Form) bool { return form.Has("slug") }
+func hasListing(form bodies.Form) bool { return form.Has("slug") }
 
 // showAsset sends an image, with a policy of its own: it is nothing but an image.
 func (v *visit) showAsset() error {

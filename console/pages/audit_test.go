@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // CON-07: the page describes each action and its user. It does not identify customers.
@@ -88,12 +88,12 @@ func TestAuditChanges_CON07(t *testing.T) {
 	hook := o.newWebhook(app, "https://partner.example/hook?key=secret-1", "invoice.paid")
 	ctx := t.Context()
 	by := o.actor(ann)
-	_, err := o.console.UpdateApp(ctx, by, app.ID, console.AppChange{Name: apierror.Sent("Ledger Two")})
+	_, err := o.console.UpdateApp(ctx, by, app.ID, console.AppChange{Name: optional.Of("Ledger Two")})
 	o.must(err)
 	ref := console.Ref{AppID: app.ID, WebhookID: hook.ID}
-	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: apierror.Sent("https://partner.example/other?key=secret-2"), Enabled: apierror.Sent(false)})
+	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-2"), Enabled: optional.Of(false)})
 	o.must(err)
-	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: apierror.Sent("https://partner.example/other?key=secret-3")})
+	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-3")})
 	o.must(err)
 	o.later().record(audit.Entry{AppID: app.ID, UserID: ben, ByDeveloper: true, Action: audit.SecretEnded, Target: "sec_1", Token: "nightly"})
 	page := o.get("/apps/"+app.ID+"/audit").want(http.StatusOK).shows(

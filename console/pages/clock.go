@@ -52,11 +52,11 @@ func (v *visit) moveClock() error {
 	}
 	i := slices.IndexFunc(steps, func(s step) bool { return s.Value == form.Get("by") })
 	if i < 0 {
-		return apierror.Invalid("by must be one of the steps of the page")
+		return apierror.InvalidAt("by", "must be one of the steps of the page")
 	}
 	back, ok := v.below(form.Get("return_to"))
 	if !ok {
-		return apierror.Invalid("return_to must be a page of the console")
+		return apierror.InvalidAt("return_to", "must be a page of the console")
 	}
 	if err := v.cfg.MoveClock(v.r.Context(), steps[i].by); err != nil {
 		return err

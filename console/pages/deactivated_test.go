@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // Of a deactivated app all can be read. Pages offer nothing else, and forms that were
@@ -18,7 +18,7 @@ func TestDeactivatedApp(t *testing.T) {
 	o := newHarness(t)
 	app, by := o.newApp(embedded), o.actor(ann)
 	field, err := o.console.DeclareField(t.Context(), by, app.ID, appdata.Declaration{
-		ResourceType: apierror.Sent("invoice"), Key: apierror.Sent("k"), Type: apierror.Sent(appdata.Text),
+		ResourceType: optional.Of("invoice"), Key: optional.Of("k"), Type: optional.Of(appdata.Text),
 	})
 	o.must(err)
 	extension, err := o.console.AddExtension(t.Context(), by, app.ID, console.NewExtension{ResourceType: "invoice", Path: "/", Label: "Page"})

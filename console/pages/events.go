@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -44,7 +44,7 @@ func (v *visit) eventGroups(app oauthserver.App, chosen []string) []eventGroup {
 
 // chosenEvents returns the events of a form: those that are checked, and all of the groups that
 // are checked.
-func (v *visit) chosenEvents(form apierror.Form) []string {
+func (v *visit) chosenEvents(form bodies.Form) []string {
 	chosen := slices.Clone(form["events"])
 	for _, definition := range v.cfg.Console.EventCatalog() {
 		if slices.Contains(form["all"], groupTitle(definition)) && !slices.Contains(chosen, definition.Name) {

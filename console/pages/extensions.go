@@ -7,6 +7,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 func extensionRoutes() []route {
@@ -104,8 +106,8 @@ func (v *visit) theExtension() (console.Ref, console.Extension, error) {
 }
 
 // extensionForm returns a form that is filled with what an extension is.
-func extensionForm(e console.Extension) apierror.Form {
-	return apierror.Form{"resource_type": {e.ResourceType}, "path": {e.Path}, "label": {e.Label}}
+func extensionForm(e console.Extension) bodies.Form {
+	return bodies.Form{"resource_type": {e.ResourceType}, "path": {e.Path}, "label": {e.Label}}
 }
 
 func (v *visit) showExtension() error {
@@ -126,7 +128,7 @@ func (v *visit) changeExtension() error {
 		return err
 	}
 	change := console.ExtensionChange{
-		ResourceType: apierror.Sent(form.Get("resource_type")), Path: apierror.Sent(strings.TrimSpace(form.Get("path"))), Label: apierror.Sent(form.Get("label")),
+		ResourceType: optional.Of(form.Get("resource_type")), Path: optional.Of(strings.TrimSpace(form.Get("path"))), Label: optional.Of(form.Get("label")),
 	}
 	if _, err := v.cfg.Console.UpdateExtension(v.r.Context(), v.by, ref, change); err != nil {
 		return v.again(err, "extension", extension.Label, v.extension(extension, v.mark(err, form, extensionFields)))

@@ -8,7 +8,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // fieldFields are the fields of the form of a declared field.
@@ -22,45 +24,45 @@ var fieldFields = formFields{
 
 // declaration reads the label and the rules from a form. An empty field is null, which
 // means no rule. The service checks whether a rule is allowed for the type.
-func declaration(form apierror.Form) appdata.Declaration {
+func declaration(form bodies.Form) appdata.Declaration {
 	d := appdata.Declaration{
 		Label:     orNull(form.Get("label")),
 		MinLength: numberOrNull(form.Get("min_length")), MaxLength: numberOrNull(form.Get("max_length")),
 		Min: exactOrNull(form.Get("min")), Max: exactOrNull(form.Get("max")), Decimals: numberOrNull(form.Get("decimals")),
 		From: orNull(form.Get("from")), To: orNull(form.Get("to")),
-		Choices: apierror.Optional[appdata.Choices]{IsSent: true},
+		Choices: optional.Member[appdata.Choices]{IsSent: true},
 	}
 	if choices := lines(form.Get("choices")); len(choices) > 0 {
-		d.Choices = apierror.Sent(appdata.Choices(choices))
+		d.Choices = optional.Of(appdata.Choices(choices))
 	}
 	return d
 }
 
-func orNull(text string) apierror.Optional[string] {
-	return apierror.Optional[string]{IsSent: true, Value: ifGiven(text)}
+func orNull(text string) optional.Member[string] {
+	return optional.Member[string]{IsSent: true, Value: ifGiven(text)}
 }
 
-func exactOrNull(text string) apierror.Optional[json.Number] {
-	return apierror.Optional[json.Number]{IsSent: true, Value: (*json.Number)(ifGiven(text))}
+func exactOrNull(text string) optional.Member[json.Number] {
+	return optional.Member[json.Number]{IsSent: true, Value: (*json.Number)(ifGiven(text))}
 }
 
 // numberOrNull returns -1 for a text that is not a whole number: no rule allows -1, so the
 // service rejects it with a message that describes the rule.
-func numberOrNull(text string) apierror.Optional[int] {
+func numberOrNull(text string) optional.Member[int] {
 	given := ifGiven(text)
 	if given == nil {
-		return apierror.Optional[int]{IsSent: true}
+		return optional.Member[int]{IsSent: true}
 	}
 	n, err := strconv.Atoi(*given)
 	if err != nil {
 		n = -1
 	}
-	return apierror.Sent(n)
+	return optional.Of(n)
 }
 
 // fieldForm returns a form that is filled with what a field is.
-func fieldForm(f appdata.Field) apierror.Form {
-	form := apierror.Form{
+func fieldForm(f appdata.Field) bodies.Form {
+	form := bodies.Form{
 		"label": {f.Label}, "min_length": {shown(f.MinLength)}, "max_length": {shown(f.MaxLength)},
 		"min": {shown(f.Min)}, "max": {shown(f.Max)}, "decimals": {shown(f.Decimals)}, "from": {shown(f.From)}, "to": {shown(f.To)},
 		"choices": {strings.Join(f.Choices, "\n")},

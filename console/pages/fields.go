@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 func fieldRoutes() []route {
@@ -90,7 +91,7 @@ func (v *visit) declareField() error {
 		return err
 	}
 	d := declaration(form)
-	d.ResourceType, d.Key, d.Type = apierror.Sent(form.Get("resource_type")), apierror.Sent(form.Get("key")), apierror.Sent(appdata.Type(form.Get("type")))
+	d.ResourceType, d.Key, d.Type = optional.Of(form.Get("resource_type")), optional.Of(form.Get("key")), optional.Of(appdata.Type(form.Get("type")))
 	if _, err := v.cfg.Console.DeclareField(v.r.Context(), v.by, v.app.ID, d); err != nil {
 		return v.again(err, "field", newFieldTitle, v.field(appdata.Field{}, v.mark(err, form, fieldFields)))
 	}

@@ -6,37 +6,39 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/site"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 // form reads what a form of ours sent.
-func (v *visit) form() (apierror.Form, error) {
+func (v *visit) form() (bodies.Form, error) {
 	return site.Form(v.r)
 }
 
 // sentVersion returns the version in the hidden field of a form. A form without the field is
 // not checked, and a value that is not a number is never the last version.
-func sentVersion(form apierror.Form) apierror.Optional[int64] {
+func sentVersion(form bodies.Form) optional.Member[int64] {
 	text := form.Get("version")
 	if text == "" {
-		return apierror.Optional[int64]{}
+		return optional.Member[int64]{}
 	}
 	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		version = -1
 	}
-	return apierror.Sent(version)
+	return optional.Of(version)
 }
 
 // setVersion fills in the hidden field.
-func setVersion(form apierror.Form, version int64) {
+func setVersion(form bodies.Form, version int64) {
 	form["version"] = []string{strconv.FormatInt(version, 10)}
 }
 
 // conflict says in the words of a page that somebody else has changed what its form is about;
 // it returns any other error as it is. The form keeps what was entered and gets the version
 // as it is now: sending it again replaces the other change.
-func conflict(err error, form apierror.Form, what string, version int64) error {
+func conflict(err error, form bodies.Form, what string, version int64) error {
 	if !apierror.HasCode(err, apierror.Conflict) {
 		return err
 	}

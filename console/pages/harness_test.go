@@ -20,7 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/consoletest"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/logtest"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -41,7 +41,7 @@ const (
 // harness is the pages of a console over a real store and the real features.
 type harness struct {
 	testing.TB
-	store *storetest.Env
+	store *testdb.Env
 	clock *clock.Manual
 	host  *partnertest.Host
 	oauth *oauthserver.Server
@@ -56,7 +56,7 @@ type harness struct {
 func newHarness(t testing.TB, changes ...func(*pages.Config)) *harness {
 	t.Helper()
 	o := &harness{TB: t, clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), logged: new(logtest.Buffer)}
-	o.store, o.host = storetest.NewEnv(t, storetest.SQLite), consoletest.NewHost()
+	o.store, o.host = testdb.NewEnv(t, testdb.SQLite), consoletest.NewHost()
 	var err error
 	logger := slog.New(slog.NewTextHandler(o.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	o.oauth, err = oauthserver.New(oauthserver.Config{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
@@ -85,7 +86,7 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 	}
 	view.IsKept = !view.MaySave && hasListing(form.Form)
 	if !hasListing(form.Form) {
-		view.Form.Form = apierror.Form{"name": {v.app.Name}}
+		view.Form.Form = bodies.Form{"name": {v.app.Name}}
 		if listing != nil {
 			view.Form.Form = listingForm(listing.Revision.ListingContent)
 		}
@@ -131,8 +132,8 @@ func choices(assets []console.Asset, kind console.AssetKind, chosen []string) []
 }
 
 // listingForm returns a form that is filled with what a listing says.
-func listingForm(l console.ListingContent) apierror.Form {
-	return apierror.Form{
+func listingForm(l console.ListingContent) bodies.Form {
+	return bodies.Form{
 		"slug": {l.Slug}, "name": {l.Name}, "summary": {l.Summary}, "description": {l.Description},
 		"icon": {l.IconAssetID}, "screenshots": l.ScreenshotAssetIDs,
 		"publisher": {l.Publisher}, "termsUrl": {l.TermsURL}, "privacyUrl": {l.PrivacyURL},
@@ -204,9 +205,9 @@ func incompleteness(err error) error {
 	if !ok {
 		return err
 	}
-	var lacks []string
+	var v apierror.Validation
 	for _, detail := range details {
-		lacks = append(lacks, detail.Field+" "+detail.Reason)
+		v.Add(detail.Field, "%s", detail.Reason)
 	}
-	return apierror.Invalid(lacks...).WithCause(err)
+	return v.Err()
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
 
@@ -48,7 +48,7 @@ func (p problem) At(index int) problem {
 
 // filled is a form as it was sent, with what is wrong with it.
 type filled struct {
-	apierror.Form
+	bodies.Form
 	problems map[string]problem
 }
 
@@ -64,14 +64,14 @@ func (f filled) Problem(field string, hints ...string) problem {
 
 // mark puts the messages of an error beside the fields that they are about, in the words of
 // the form. The page shows all messages of the error above the form too.
-func (v *visit) mark(err error, form apierror.Form, fields formFields) filled {
+func (v *visit) mark(err error, form bodies.Form, fields formFields) filled {
 	marked, _ := v.sort(err, form, fields)
 	return marked
 }
 
 // mend puts the messages of an error beside the fields that they are about, in the words of
 // the form, and above the form only the others.
-func (v *visit) mend(err error, form apierror.Form, fields formFields) filled {
+func (v *visit) mend(err error, form bodies.Form, fields formFields) filled {
 	marked, others := v.sort(err, form, fields)
 	if len(marked.problems) > 0 {
 		v.alerts = slices.Insert(others, 0, markedBelow)
@@ -80,7 +80,7 @@ func (v *visit) mend(err error, form apierror.Form, fields formFields) filled {
 }
 
 // sort sorts the messages of an error into those about a field of the form and the others.
-func (v *visit) sort(err error, form apierror.Form, fields formFields) (marked filled, others []string) {
+func (v *visit) sort(err error, form bodies.Form, fields formFields) (marked filled, others []string) {
 	e, ok := site.Problems(err)
 	if !ok {
 		return filled{Form: form}, nil
@@ -89,10 +89,10 @@ func (v *visit) sort(err error, form apierror.Form, fields formFields) (marked f
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f formField) bool { return f.Name == organizationField.Name })
 	}
 	found := make(map[string]problem)
-	for _, message := range e.Messages() {
-		field, text, ok := fields.inWords(e.Code(), message, form)
+	for _, p := range e.Problems() {
+		field, text, ok := fields.inWords(p, form)
 		if !ok {
-			others = append(others, message)
+			others = append(others, p.Text)
 			continue
 		}
 		if before := found[field].Text; before != "" {
@@ -113,18 +113,21 @@ func (v *visit) sort(err error, form apierror.Form, fields formFields) (marked f
 // organizationField is shown only to members of several organizations.
 var organizationField = formField{Name: "organization_id", Member: "organizationId", Label: "Organization"}
 
-// inWords finds the field that a message is about and says it as the form does: with the
-// path of a member, which begins the messages of an [apierror.Validation], replaced.
-// "redirectUris[1] is not https" is "Line 2 is not https" of redirect_uris. An error with
-// a code is about the field that has the code.
-func (f formFields) inWords(code apierror.Code, message string, form apierror.Form) (name, text string, ok bool) {
-	end := strings.IndexFunc(message, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// inWords finds the field that a problem is about and says the problem as the form does: with
+// the field's label in place of the path. "redirectUris[1] is not https" is "Line 2 is not
+// https" of redirect_uris. A problem with a code is about the field that has the code.
+func (f formFields) inWords(p apierror.Problem, form bodies.Form) (name, text string, ok bool) {
+	member, entry, _ := strings.Cut(p.Path, "[")
 	for _, field := range f {
 		switch {
-		case code != "" && slices.Contains(field.Codes, code):
-			return field.Name, site.Capitalized(message), true
-		case code == "" && end > 0 && message[:end] == field.member():
-			return field.Name, field.words(message[end:], form), true
+		case p.Code != "" && slices.Contains(field.Codes, p.Code):
+			return field.Name, site.Capitalized(p.Text), true
+		case p.Code == "" && member == field.member():
+			rest, beginsWithPath := strings.CutPrefix(p.Text, p.Path)
+			if !beginsWithPath {
+				return field.Name, site.Capitalized(p.Text), true
+			}
+			return field.Name, field.labelOf(entry, form) + rest, true
 		}
 	}
 	return "", "", false
@@ -147,19 +150,17 @@ func (f formField) member() string {
 	return f.Member
 }
 
-// words says the rest of a message, after the name of the member, as the form does.
-func (f formField) words(rest string, form apierror.Form) string {
-	index, after, isEntry := strings.Cut(strings.TrimPrefix(rest, "["), "]")
-	n, err := strconv.Atoi(index)
+// labelOf returns what the form calls the field, or one of its entries if entry is an index with
+// the bracket that ends it.
+func (f formField) labelOf(entry string, form bodies.Form) string {
+	n, err := strconv.Atoi(strings.TrimSuffix(entry, "]"))
 	switch {
-	case !isEntry || err != nil || !strings.HasPrefix(rest, "["):
-		return f.Label + rest
-	case f.Entry == "":
-		return f.Label + after
+	case err != nil, f.Entry == "":
+		return f.Label
 	case f.Entry == lineEntry:
-		return lineEntry + " " + strconv.Itoa(lineOf(form.Get(f.Name), n)) + after
+		return lineEntry + " " + strconv.Itoa(lineOf(form.Get(f.Name), n))
 	}
-	return f.Entry + " " + strconv.Itoa(n+1) + after
+	return f.Entry + " " + strconv.Itoa(n+1)
 }
 
 // lineOf returns the number of the line of a text area that has the entry at an index.

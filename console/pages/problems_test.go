@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,6 +49,11 @@ func TestProblemsBesideFields_CON02(t *testing.T) {
 		{
 			"no scopes", own + "/settings", "", url.Values{"name": {"Sync"}, "redirect_uris": {"https://partner.example/"}},
 			[][2]string{{"scopes", "Scopes must have at least one entry"}},
+		},
+		{
+			"too many redirect URIs", own + "/settings", "",
+			url.Values{"name": {"Sync"}, "redirect_uris": {manyURIs(101)}, "scopes": {"invoices:read"}},
+			[][2]string{{"redirect_uris", "An app has at most 100 redirect URIs"}},
 		},
 		{
 			"registration", "/registration", ben, url.Values{}, [][2]string{{"organization_id", "Organization is required: you are a member of several organizations"}},
@@ -135,6 +141,15 @@ func TestProblemsBesideFields_CON02(t *testing.T) {
 			page.keeps(test.form)
 		})
 	}
+}
+
+// manyURIs returns different redirect URIs, one in each line.
+func manyURIs(n int) string {
+	uris := make([]string, n)
+	for i := range uris {
+		uris[i] = "https://partner.example/" + strconv.Itoa(i)
+	}
+	return strings.Join(uris, "\n")
 }
 
 // A function that the checker rejects has the reason beside its source.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
@@ -70,7 +72,7 @@ func (v *visit) showRequests() error {
 		return err
 	}
 	data := requestsView{AppID: v.app.ID, Fields: make(map[string]field), IsFiltered: filter != console.RequestFilter{}}
-	marked := v.mend(err, apierror.Form(q), requestFields)
+	marked := v.mend(err, bodies.Form(q), requestFields)
 	for _, one := range requestFields {
 		entered := entry{Value: trimmed(q, one.Name)}
 		if problem := marked.Problem(one.Name); problem.Text != "" {
@@ -98,15 +100,15 @@ func readRequestFilter(q url.Values) (console.RequestFilter, error) {
 		isField := slices.ContainsFunc(requestFields, func(f formField) bool { return f.Name == name })
 		switch {
 		case !isField && name != "after":
-			problems.Add("%.64q is not a known parameter", name)
+			problems.Add(fmt.Sprintf("%.64q", name), "is not a known parameter")
 		case len(q[name]) > 1:
-			problems.Add("%s must be given once", name)
+			problems.Add(name, "must be given once")
 		}
 	}
 	moment := func(name string) time.Time {
 		entered, at := readMoment(q, name)
 		if entered.Problem != "" {
-			problems.Add("%s must be a date and a time in UTC, such as 2026-09-01 12:00", name)
+			problems.Add(name, "must be a date and a time in UTC, such as 2026-09-01 12:00")
 		}
 		return at
 	}

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 )
 
 func settingsRoutes() []route {
@@ -67,7 +68,7 @@ func waits(app oauthserver.App) bool {
 }
 
 func (v *visit) showSettings() error {
-	form := apierror.Form{
+	form := bodies.Form{
 		"name": {v.app.Name}, "redirect_uris": {strings.Join(v.app.RedirectURIs, "\n")}, "scopes": v.app.Scopes.Names(),
 		"app_url": {v.app.AppURL}, "pinned_version": {v.app.PinnedVersion},
 	}
@@ -81,7 +82,7 @@ func (v *visit) saveSettings() error {
 		return err
 	}
 	change := console.AppChange{
-		Name: apierror.Sent(form.Get("name")), RedirectURIs: apierror.Sent(lines(form.Get("redirect_uris"))), Scopes: apierror.Sent(form["scopes"]),
+		Name: optional.Of(form.Get("name")), RedirectURIs: optional.Of(lines(form.Get("redirect_uris"))), Scopes: optional.Of(form["scopes"]),
 		AppURL:        orNull(form.Get("app_url")),
 		PinnedVersion: orNull(form.Get("pinned_version")),
 		Version:       sentVersion(form),

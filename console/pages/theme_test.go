@@ -45,12 +45,12 @@ func TestNoTheme(t *testing.T) {
 	}
 }
 
-// A wrong theme is refused, and one by request that panics is not used.
+// A wrong theme is refused, and one by request that is wrong is not used.
 func TestThemeFaults(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t, func(cfg *pages.Config) {
 		cfg.Theme.Logo = "/brand/logo.svg"
-		cfg.ThemeFor = func(*http.Request) theme.Theme { panic("no brand") }
+		cfg.ThemeFor = func(*http.Request) theme.Theme { return theme.Theme{Logo: "//evil.example/x.svg"} }
 	})
 	if got := o.get("").want(http.StatusOK); !strings.Contains(got.Body, "/brand/logo.svg") {
 		t.Error(got.Body)

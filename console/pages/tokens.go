@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 )
 
@@ -52,7 +52,7 @@ func (v *visit) tokens(form filled) (tokensView, error) {
 }
 
 func (v *visit) showTokens() error {
-	data, err := v.tokens(filled{Form: apierror.Form{"expires_in_days": {"90"}}})
+	data, err := v.tokens(filled{Form: bodies.Form{"expires_in_days": {"90"}}})
 	if err != nil {
 		return err
 	}

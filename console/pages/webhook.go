@@ -4,11 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -66,7 +67,7 @@ func (v *visit) webhook() (webhookView, error) {
 	if err != nil {
 		return webhookView{}, err
 	}
-	form := apierror.Form{"url": {hook.URL}, "events": hook.Events}
+	form := bodies.Form{"url": {hook.URL}, "events": hook.Events}
 	setVersion(form, hook.Version)
 	if hook.Enabled {
 		form["enabled"] = []string{"on"}
@@ -140,7 +141,7 @@ func (v *visit) saveWebhook() error {
 		return err
 	}
 	_, err = v.cfg.Console.UpdateWebhook(v.r.Context(), v.by, v.ref(), console.WebhookChange{
-		URL: apierror.Sent(form.Get("url")), Events: apierror.Sent(inOrder(view.Webhook.Events, form["events"])), Enabled: apierror.Sent(form.Has("enabled")),
+		URL: optional.Of(form.Get("url")), Events: optional.Of(inOrder(view.Webhook.Events, form["events"])), Enabled: optional.Of(form.Has("enabled")),
 		Version: sentVersion(form),
 	})
 	if err != nil {

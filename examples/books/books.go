@@ -34,7 +34,7 @@ func Open(ctx context.Context, store *sqlstore.Store, now clock.Clock) (*Books, 
 	if b.ledger, err = openLedger(b, now); err != nil {
 		return nil, err
 	}
-	return b, b.write(ctx, func(tx storage.Tx) error {
+	return b, b.store.InTx(ctx, func(tx storage.Tx) error {
 		if err := takeTurn(ctx, tx); err != nil {
 			return err
 		}
@@ -60,22 +60,9 @@ func takeTurn(ctx context.Context, tx storage.Tx) error {
 	return err
 }
 
-// write runs an operation in one transaction.
-func (b *Books) write(ctx context.Context, operation func(tx storage.Tx) error) error {
-	tx, err := b.store.BeginTx(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := operation(tx); err != nil {
-		return err
-	}
-	return tx.Commit(ctx)
-}
-
-// exec is write for one statement. It reports how many rows it changed.
+// exec runs one statement. It reports how many rows it changed.
 func (b *Books) exec(ctx context.Context, query string, args ...any) (n int64, err error) {
-	err = b.write(ctx, func(tx storage.Tx) error {
+	err = b.store.InTx(ctx, func(tx storage.Tx) error {
 		n, err = tx.Exec(ctx, query, args...)
 		return err
 	})

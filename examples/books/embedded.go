@@ -42,7 +42,7 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 		return err
 	}
 	origin, isPage := oauthserver.WebOrigin(app.AppURL)
-	if !isPage || CheckAppURL(app.AppURL) != nil || app.Type != oauthserver.Confidential || !app.IsUsable() {
+	if !isPage || AppURLProblem(app.AppURL) != "" || app.Type != oauthserver.Confidential || !app.IsUsable() {
 		return apierror.NotFound("embedded page")
 	}
 	for _, own := range []string{s.cfg.APIURL, s.cfg.AppURL} {
@@ -58,10 +58,10 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 	return s.pages.show(w, http.StatusOK, "embedded", View{Title: app.Name, Person: p.user, Data: data})
 }
 
-// CheckAppURL returns an error unless an embedded app may be at the URL: https, or http on
-// loopback.
-func CheckAppURL(appURL string) error {
-	return oauthserver.RedirectRules{AllowQuery: true}.Check(appURL)
+// AppURLProblem returns what is wrong with the URL of an embedded app; empty if it is https, or
+// http on loopback.
+func AppURLProblem(appURL string) string {
+	return oauthserver.RedirectRules{AllowQuery: true}.Problem(appURL)
 }
 
 // serveEmbeddedScript serves the script of that page.

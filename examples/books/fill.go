@@ -47,7 +47,7 @@ func originOf(ctx context.Context, from storage.Querier) (origin string, err err
 // reports false when the database was not empty, and then fill is not called. When
 // several nodes start together, exactly one fills the database.
 func (b *Books) Fill(ctx context.Context, origin string, fill func(store *sqlstore.Store, tx storage.Tx) error) (filled bool, err error) {
-	err = b.write(ctx, func(tx storage.Tx) error {
+	err = b.store.InTx(ctx, func(tx storage.Tx) error {
 		if err := takeTurn(ctx, tx); err != nil {
 			return err
 		}

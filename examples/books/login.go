@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -60,7 +61,7 @@ func (s *Site) signedInAs(r *http.Request) (string, error) {
 
 // signIn checks a password and starts a session.
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
-	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+	form, err := bodies.DecodeForm(r, bodies.FormLimits{})
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (s *Site) authenticate(ctx context.Context, locks ratelimit.Lockouts, email
 	err = s.checkPassword(ctx, found, password)
 	if !errors.Is(err, errWrongPassword) {
 		if err := s.cfg.Limiter.Forgive(context.WithoutCancel(ctx), now, locks); err != nil {
-			s.cfg.Logger.WarnContext(ctx, "forgiving a sign-in attempt failed", "error", err)
+			s.cfg.Logger.WarnContext(ctx, "forgiving a sign-in attempt failed", "err", err)
 		}
 	}
 	return found, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -46,7 +47,9 @@ func (p *pages) handle(h apierror.Handler) http.Handler {
 
 // mux shows what is at no path, and what is not meant for a method.
 func (p *pages) mux(mux *http.ServeMux) http.Handler {
-	return withPageHeader(p.errors.PageMux(p.showFailure, mux))
+	return withPageHeader(muxes.WithErrors(mux, func(w http.ResponseWriter, r *http.Request, err error) {
+		p.errors.WritePage(w, r, err, p.showFailure)
+	}))
 }
 
 func withPageHeader(next http.Handler) http.Handler {

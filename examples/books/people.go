@@ -171,7 +171,7 @@ func (b *Books) OrganizationOf(ctx context.Context, userID string) (id string, e
 // EraseUser deletes a user with the sessions and memberships. It does nothing when there is
 // no such user.
 func (b *Books) EraseUser(ctx context.Context, id string) error {
-	return b.write(ctx, func(tx storage.Tx) error {
+	return b.store.InTx(ctx, func(tx storage.Tx) error {
 		for _, from := range []string{"books_session WHERE user_id", "books_member WHERE user_id", "books_organization_member WHERE user_id", "books_user WHERE id"} {
 			if _, err := tx.Exec(ctx, "DELETE FROM "+from+" = $1", id); err != nil {
 				return err

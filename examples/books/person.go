@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -87,7 +88,7 @@ func (s *Site) showBusinesses(w http.ResponseWriter, r *http.Request, p person) 
 }
 
 func (s *Site) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {
-	form, err := apierror.DecodeForm(r, apierror.FormLimits{})
+	form, err := bodies.DecodeForm(r, bodies.FormLimits{})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func TestReturnToStaysHere(t *testing.T) {
 		"":                                false,
 		"settings":                        false,
 		"//evil.example":                  false,
+		"///evil.example":                 false, // Go sees no host here, and a browser does
 		"/\\evil.example":                 false,
 		"\\evil.example":                  false,
 		"\\\\evil.example":                false,

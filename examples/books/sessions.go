@@ -56,7 +56,7 @@ func sessionCookie(appURL, domain string) http.Cookie {
 func (s *sessions) start(r *http.Request, userID, businessID string) (*http.Cookie, error) {
 	ctx, now := r.Context(), s.clock.Now()
 	text := secret.New(secret.Session)
-	err := s.books.write(ctx, func(tx storage.Tx) error {
+	err := s.books.store.InTx(ctx, func(tx storage.Tx) error {
 		for _, old := range s.digests(r) {
 			if _, err := tx.Exec(ctx, "DELETE FROM books_session WHERE digest = $1", old.Bytes()); err != nil {
 				return err

@@ -38,7 +38,7 @@ func openBackend(ctx context.Context, store *sqlstore.Store) (*backend, error) {
 		return nil, err
 	}
 	b := &backend{store: store, events: catalog, send: sendMail}
-	return b, b.inTx(ctx, func(tx storage.Tx) error {
+	return b, b.store.InTx(ctx, func(tx storage.Tx) error {
 		_, staff := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS staff (id TEXT PRIMARY KEY)")
 		_, invoices := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS invoice (business TEXT, number TEXT, total BIGINT NOT NULL, PRIMARY KEY (business, number))")
 		return errors.Join(staff, invoices)
@@ -65,30 +65,19 @@ func (b *backend) write(ctx context.Context, tx storage.Tx, i invoice) error {
 	return err
 }
 
-// inTx runs an operation in a transaction that the store opens, on either database.
-func (b *backend) inTx(ctx context.Context, act func(storage.Tx) error) error {
-	tx, err := b.store.BeginTx(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // after Commit it does nothing
-	if err := act(tx); err != nil {
-		return err
-	}
-	return tx.Commit(ctx)
-}
-
 // createInvoice is for apps with the scope, and for our own people.
-func (b *backend) createInvoice(_ http.ResponseWriter, r *http.Request) error {
+func (b *backend) createInvoice(w http.ResponseWriter, r *http.Request) error {
 	caller, _ := identity.PrincipalFrom(r.Context())
 	i := invoice{business: caller.BusinessID} // the token's, whatever the body says
-	if err := apierror.DecodeJSON(r, &i, apierror.JSONLimits{}); err != nil {
-		return err
+	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
+	body.DisallowUnknownFields()
+	if err := body.Decode(&i); err != nil {
+		return apierror.Invalid("the body must be an invoice in JSON").WithCause(err)
 	}
 	if i.Number == "" || len(i.Number) > 64 || i.Total < 0 {
 		return apierror.Invalid("number must have 1 to 64 bytes, total must not be negative")
 	}
-	return b.inTx(r.Context(), func(tx storage.Tx) error {
+	return b.store.InTx(r.Context(), func(tx storage.Tx) error {
 		if err := b.write(r.Context(), tx, i); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func open(t *testing.T, store *sqlstore.Store) (*backend, *partnertest.Harness) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.inTx(t.Context(), func(tx storage.Tx) error {
+	err = b.store.InTx(t.Context(), func(tx storage.Tx) error {
 		_, err := tx.Exec(t.Context(), "INSERT INTO staff (id) VALUES ('ann')")
 		return err
 	})
@@ -105,7 +105,7 @@ func check(t *testing.T, b *backend, transaction func(ctx context.Context, act f
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	b, _ := openSQLite(t)
-	check(t, b, b.inTx)
+	check(t, b, b.store.InTx)
 }
 
 // On PostgreSQL: a transaction of the store's, of database/sql and of pgx.
@@ -125,7 +125,7 @@ func TestPostgres(t *testing.T) {
 	b, _ := open(t, store)
 
 	for name, transaction := range map[string]func(ctx context.Context, act func(storage.Tx) error) error{
-		"the store's": b.inTx,
+		"the store's": b.store.InTx,
 		"sql.Tx": func(ctx context.Context, act func(storage.Tx) error) error {
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -133,6 +134,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 // files does not keep another address out.
 func TestConnectionsOfProgram(t *testing.T) {
 	t.Parallel()
+	testenv.Programs(t, "sh")
 	p := launch(t, exec.Command("sh", "-c", `ulimit -n 1024 && exec "$0" "$@"`, os.Args[0], "-db", ":memory:"))
 	s := &limitedServer{t: t, address: strings.TrimPrefix(p.api, "http://")}
 	for range 1100 { // each with a request, after which it may be idle for minutes

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -17,7 +18,7 @@ const maxVersion = 64
 
 // devApp reads the body into in and finds the app of the path.
 func (s *server) devApp(r *http.Request, in any) (oauthserver.App, error) {
-	if err := apierror.DecodeJSON(r, in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, in, strictjson.Limits{}); err != nil {
 		return oauthserver.App{}, err
 	}
 	return s.site.App(r.Context(), r.PathValue("clientId"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 func (s *server) devReadClock(w http.ResponseWriter, _ *http.Request) error {
@@ -16,7 +17,7 @@ func (s *server) devMoveClock(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		AdvanceSeconds *int64 `json:"advanceSeconds"`
 	}
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	switch {
@@ -51,7 +52,7 @@ func (s *server) moveClock(ctx context.Context, by time.Duration) error {
 
 func (s *server) devRotateKey(w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength != 0 { // it takes no members
-		if err := apierror.DecodeJSON(r, &struct{}{}, apierror.JSONLimits{}); err != nil {
+		if err := strictjson.Decode(r, &struct{}{}, strictjson.Limits{}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -36,7 +37,7 @@ func (s *server) devRevokeAccess(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(ctx context.Context, appID, businessID, userID string) error) error {
 	var in connection
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	app, err := s.site.App(r.Context(), in.ClientID)
@@ -63,7 +64,7 @@ func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) e
 		BusinessID string              `json:"businessId"`
 		Scopes     *fixtures.ScopeList `json:"scopes"`
 	}
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	if in.Scopes == nil {
@@ -88,7 +89,7 @@ func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) e
 
 func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error {
 	var in userConnection
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	app, err := s.site.App(r.Context(), in.ClientID)
@@ -107,7 +108,7 @@ func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error 
 
 func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
 	var in userConnection
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	if _, err := s.site.App(r.Context(), in.ClientID); err != nil {
@@ -137,7 +138,7 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 		Data       json.RawMessage   `json:"data"`
 		ClientID   fixtures.Optional `json:"clientId"`
 	}
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/header"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 )
 
 // development serves /dev: what partner authors need to see every state without
@@ -36,7 +38,7 @@ func (s *server) development() http.Handler {
 	} {
 		mux.Handle(pattern, s.errors.Standard(call))
 	}
-	routes := s.errors.StandardMux(&mux.mux)
+	routes := muxes.WithErrors(&mux.mux, s.errors.WriteStandard)
 	return s.errors.Standard(func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.guardDev(r); err != nil {
 			return err
@@ -62,7 +64,7 @@ func (s *server) guardDev(r *http.Request) error {
 		return apierror.Forbidden("/dev is not served to web pages of another origin")
 	}
 	hasType := len(r.Header.Values("Content-Type")) > 0
-	if hasType && apierror.MediaType(r) != "application/json" || !hasType && r.ContentLength != 0 {
+	if hasType && header.MediaType(r.Header) != "application/json" || !hasType && r.ContentLength != 0 {
 		return apierror.UnsupportedMediaType("application/json")
 	}
 	return nil

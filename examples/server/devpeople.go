@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -18,7 +19,7 @@ func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
 		UserID     string            `json:"userId"`
 		BusinessID fixtures.Optional `json:"businessId"`
 	}
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	if err := s.checkUser(r.Context(), in.UserID); err != nil {
@@ -49,7 +50,7 @@ func (s *server) devPermissions(w http.ResponseWriter, r *http.Request) error {
 		UserID      string    `json:"userId"`
 		Permissions *[]string `json:"permissions"` // null: what the role gives
 	}
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	var own []string
@@ -75,7 +76,7 @@ func (s *server) devUserStatus(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Status oauthserver.UserStatus `json:"status"`
 	}
-	if err := apierror.DecodeJSON(r, &in, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	switch in.Status {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -29,6 +30,9 @@ type options struct {
 	disableAfter   int    // days; 0: never
 	proxies        []netip.Prefix
 	agents         bool
+	heedReceivers  bool
+	refreshRetry   time.Duration
+	standard       bool     // the headers of Standard Webhooks too
 	documents      []string // hosts and URLs whose client metadata documents count as reviewed
 }
 
@@ -99,6 +103,9 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 		}
 		return nil
 	})
+	flags.DurationVar(&o.refreshRetry, "refresh-retry", 0, "how `long` a client may repeat a refresh whose response it lost, as 30s or 30m, at most 24h")
+	flags.BoolVar(&o.standard, "standard-webhooks", false, "the headers of Standard Webhooks too")
+	flags.BoolVar(&o.heedReceivers, "heed-receivers", false, "410 and Retry-After of receivers count: 410 switches a webhook off, and Retry-After puts the next attempt off")
 	flags.Func("trusted-proxies", "`CIDRs`, separated by commas, whose X-Forwarded-For is believed", o.addProxies)
 	flags.BoolVar(&o.agents, "agents", false, "what clients of AI agents expect beyond the standard behaviour; see docs/embedding.md")
 	flags.Func("trusted-documents", "`hosts` or https URLs, separated by commas, whose client metadata documents count as reviewed", o.addDocuments)

@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/theme"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // service is the name of the accounting service.
@@ -57,8 +56,8 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
 		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
 		AppRoutes: s.site, Pages: oauthpages.New(), Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
-		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}},
-		Webhooks: webhooks.Options{DisableAfter: p.disableAfter},
+		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}, RefreshRetry: p.refreshRetry},
+		Webhooks: p.webhooks,
 
 		Store: p.store, Keyring: p.ring, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock,
 		Logger: p.log, MeterProvider: p.metrics.library, Notifier: events.LogNotifier(p.log),

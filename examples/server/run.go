@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // run returns the whole program: it serves until ctx ends, and then returns nil.
@@ -25,7 +26,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	p := parts{dev: dev, cookieDomain: o.cookieDomain, agents: o.agents, disableAfter: time.Duration(o.disableAfter) * 24 * time.Hour, log: log}
+	p := parts{dev: dev, cookieDomain: o.cookieDomain, agents: o.agents, refreshRetry: o.refreshRetry, log: log, webhooks: webhooks.Options{
+		DisableAfter: time.Duration(o.disableAfter) * 24 * time.Hour, HeedReceivers: o.heedReceivers, StandardHeaders: o.standard,
+	}}
 	if p.ring, err = o.keyring(dev, log); err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/examples/books"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // server is the books and the platform on two hosts.
@@ -35,7 +37,8 @@ type parts struct {
 	apiURL, appURL string
 	metricsURL     string // empty: not served
 	cookieDomain   string
-	disableAfter   time.Duration // webhooks that only fail; 0: never
+	refreshRetry   time.Duration
+	webhooks       webhooks.Options
 	agents         bool
 	documents      oauthserver.DocumentPolicy
 	log            *slog.Logger
@@ -85,7 +88,7 @@ func secured(publicURL string, next http.Handler) http.Handler {
 // inFront serves the paths of a router, under any method, before next. All other paths go to
 // next as they are. A mux would redirect a path such as //healthz.
 func (s *server) inFront(front *router, next http.Handler) http.Handler {
-	own := s.errors.StandardMux(&front.mux)
+	own := muxes.WithErrors(&front.mux, s.errors.WriteStandard)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := front.mux.Handler(r); pattern != "" && isClean(r.URL.EscapedPath()) || front.hasPath(r.URL.Path) {
 			own.ServeHTTP(w, r)
@@ -105,5 +108,5 @@ func isClean(escaped string) bool {
 func (s *server) monitoring() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.handler())
-	return s.errors.StandardMux(mux)
+	return muxes.WithErrors(mux, s.errors.WriteStandard)
 }

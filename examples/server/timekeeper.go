@@ -44,15 +44,15 @@ func (k *timekeeper) move(ctx context.Context, by time.Duration) error {
 
 // follow keeps up with moves by other nodes until ctx ends.
 func (k *timekeeper) follow(ctx context.Context) {
-	news, stop := k.store.Watch(sqlstore.TopicClock)
-	defer stop()
+	hints := k.store.Watch(sqlstore.TopicClock)
+	defer hints.Stop()
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-news:
+		case <-hints.C:
 		case <-tick.C:
 		}
 		ahead, err := k.store.ClockOffset(ctx)

@@ -21,38 +21,41 @@ const module = "github.com/partnerkit/partnerkit"
 // floor needs an arrow. The internal packages of a package are on its floor without
 // being named; the package and its internal packages may import each other.
 var floors = [][]string{
-	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostcall", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest"},
+	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "optional", "internal/bodies", "internal/strictjson", "internal/muxes", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
+		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/look", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest"},
 	1: {"events", "events/schemacheck", "analytics", "audit"},
 	2: {"oauthserver", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
-	5: {".", "storage/storetest", "storage/racetest", "internal/storetest"},
+	5: {".", "internal/testdb", "storage/storetest", "storage/racetest", "internal/storetest"},
 	6: {"partnertest"},
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/start", "examples/listen", "examples/listen/listener",
-		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/growth", "internal/proofs/plans", "internal/proofs/powerloss", "internal/proofs/fresh", "internal/release", "internal/harness", "internal/consoletest"},
+		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/growth", "internal/proofs/plans", "internal/proofs/powerloss", "internal/proofs/steady", "internal/proofs/fresh", "internal/release", "internal/harness", "internal/consoletest"},
 }
 
 var arrows = map[string][]string{
-	"theme":                    {"internal/hostcall"},                                      // a theme by request
-	"internal/hostcall":        {"identity"},                                               // the session of a request
+	"theme":                    {"internal/hostrequest"},                                   // a theme by request
+	"internal/hostrequest":     {"identity"},                                               // the session of a request
 	"internal/openapi":         {"internal/schema"},                                        // references
-	"locale":                   {"internal/hostcall", "identity"},                          // a language by request; scopes have descriptions
+	"locale":                   {"internal/hostrequest", "identity"},                       // a language by request; scopes have descriptions
 	"operator":                 {"console"},                                                // listings are reviewed there
 	"internal/site":            {"console"},                                                // how its listings stand
 	"console/pages":            {"internal/site"},                                          // what it shares with operator/pages
 	"operator/pages":           {"internal/site", "console"},                               // what it shares with console/pages; listings
 	"internal/look":            {"theme", "locale"},                                        // what its pages show
 	"internal/secret":          {"internal/id", "storage"},                                 // a token carries the id of its record; its digest is what stores keep
-	"apierror":                 {"internal/text", "internal/header", "internal/requestid"}, // forms and paths are checked texts
-	"internal/samples/verify":  {"webhooks/signature"},                                     // the sample in Go
+	"apierror":                 {"internal/text", "internal/header", "internal/requestid"}, // paths are checked texts
+	"internal/bodies":          {"apierror", "internal/text", "internal/header"},
+	"internal/muxes":           {"apierror"},
+	"internal/strictjson":      {"apierror", "internal/text", "internal/bodies"},
+	"internal/samples/verify":  {"webhooks/signature"}, // the sample in Go
 	"storage/sqlite":           {"storage/sqlstore"},
 	"storage/postgres":         {"storage/sqlstore"},
-	"internal/storetest":       {"."},                                          // certifies a partnerkit.Store
+	"internal/storetest":       {".", "internal/testdb"},                       // certifies a partnerkit.Store
 	"storage/storetest":        {".", "internal/storetest"},                    // likewise, for authors of stores
-	"storage/racetest":         {".", "internal/storetest"},                    // likewise, with its fixtures
+	"storage/racetest":         {".", "internal/storetest", "internal/testdb"}, // likewise, with its fixtures
 	"examples/server":          {"examples/books", "examples/server/fixtures"}, // the backend that it serves, and its data
 	"examples/server/fixtures": {"examples/books", "examples/books/ledger"},
 	"examples/books":           {"examples/books/ledger"},    // the records behind its API

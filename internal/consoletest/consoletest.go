@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/console/jscheck"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -44,7 +44,7 @@ type Features struct {
 
 // Add makes the features on a store, with the clock and the logger of the configuration of a
 // console, and adds them to it.
-func Add(t testing.TB, store *storetest.Env, cfg *console.Config) (f Features) {
+func Add(t testing.TB, store *testdb.Env, cfg *console.Config) (f Features) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()

@@ -122,16 +122,26 @@ func (s *Service) Plan(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := s.Store.NumberEvents(ctx, events.Numbering{After: id.Floor(id.Event, time.Now().Add(-time.Minute))}); err != nil {
-		return err
-	}
-	found, err := s.Store.Unplanned(ctx, "")
+	epochs, err := s.hold(ctx)
 	if err != nil {
 		return err
 	}
-	plan, now := webhooks.Plan{}, time.Now()
-	for _, b := range found.Backlogs {
-		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, From: b.From, To: webhooks.PlanCursor{Number: b.Last}})
+	backlogs, err := s.Store.Backlogs(ctx, nil)
+	if err != nil {
+		return err
+	}
+	found, err := s.Store.Unplanned(ctx, backlogs)
+	if err != nil {
+		return err
+	}
+	plan, now := webhooks.Plan{Node: node, Shards: map[int]int64{}}, time.Now()
+	for shard, epoch := range epochs {
+		if shard.Kind == webhooks.PlanShard {
+			plan.Shards[shard.Number] = epoch
+		}
+	}
+	for _, b := range found.Businesses {
+		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, Numbered: b.Numbered, Events: b.Events})
 		for _, e := range b.Events {
 			for _, to := range b.Subscribers {
 				plan.Deliveries = append(plan.Deliveries, webhooks.Delivery{

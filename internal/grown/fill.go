@@ -90,7 +90,7 @@ func (f rows) given() []string {
 		}),
 		"CREATE TEMP TABLE fill_webhook (k INTEGER PRIMARY KEY, id TEXT, app_id TEXT, shard BIGINT)",
 		"INSERT INTO fill_webhook VALUES " + list(len(f.hooks), func(k int) string {
-			return fmt.Sprintf("%d, '%s', '%s', %d", k, f.hooks[k].ID, f.hooks[k].AppID, webhooks.ShardOf(f.hooks[k].ID))
+			return fmt.Sprintf("%d, '%s', '%s', %d", k, f.hooks[k].ID, f.hooks[k].AppID, webhooks.ShardOf(f.hooks[k].ID, webhooks.DefaultShards))
 		}),
 		"CREATE TEMP TABLE fill_type (k INTEGER PRIMARY KEY, name TEXT)",
 		"INSERT INTO fill_type VALUES " + list(len(types), func(k int) string { return fmt.Sprintf("%d, '%s'", k, types[k]) }),
@@ -136,16 +136,19 @@ var tables = []string{
 	`INSERT INTO partnerkit_refresh_token (id, digest, family_id, generation, expires_at)
 		SELECT 'tok_' || f.tail, {digest}, 'fam_' || f.tail, 1, {later} + f.i FROM fill f ORDER BY f.i`,
 	`INSERT INTO partnerkit_used_refresh_token (digest, family_id) SELECT {digest}, 'fam_' || f.tail FROM fill f ORDER BY 1`,
-	`INSERT INTO partnerkit_event (id, type, business_id, data, created_at, number)
+	`INSERT INTO partnerkit_event (id, type, business_id, data, created_at)
 		SELECT 'evt_' || f.tail, t.name, CASE f.i % 2 WHEN 0 THEN 'business_0' ELSE 'business_' || (1 + f.i / 2 % {businesses}) END,
-			'{"invoice":{"id":"inv_' || f.i || '","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}', f.at,
+			'{"invoice":{"id":"inv_' || f.i || '","number":"2026-0001","status":"SENT","currency":"EUR","total":"119.00"}}', f.at
+		FROM fill f JOIN fill_type t ON t.k = f.i / 2 % {types} ORDER BY f.i`,
+	`INSERT INTO partnerkit_event_number (event_id, business_id, app_id, type, number)
+		SELECT 'evt_' || f.tail, CASE f.i % 2 WHEN 0 THEN 'business_0' ELSE 'business_' || (1 + f.i / 2 % {businesses}) END, '', t.name,
 			CASE f.i % 2 WHEN 0 THEN f.i / 2 + 1 ELSE f.i / 2 / {businesses} + 1 END
 		FROM fill f JOIN fill_type t ON t.k = f.i / 2 % {types} ORDER BY f.i`,
-	`INSERT INTO partnerkit_event_counter (business_id, last, planned) SELECT business_id, MAX(number), MAX(number) FROM partnerkit_event GROUP BY business_id`,
-	`INSERT INTO partnerkit_event_counter (business_id, last, planned) SELECT 'quiet_' || f.i, 1, 1 FROM fill f WHERE f.i < {installations}`,
+	`INSERT INTO partnerkit_event_counter (business_id, last) SELECT business_id, MAX(number) FROM partnerkit_event_number GROUP BY business_id`,
+	`INSERT INTO partnerkit_event_counter (business_id, last) SELECT 'quiet_' || f.i, 1 FROM fill f WHERE f.i < {installations}`,
 	`INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, response_code, next_attempt_at, created_at)
 		SELECT 'dlv_' || f.tail, w.id, w.app_id, 'evt_' || f.tail, 'invoice.created', 'business_0', {body},
-			CASE WHEN f.i / 2 % 2 = 0 THEN 'queued' WHEN f.i % 100 = 3 THEN 'failed' ELSE 'delivered' END, CASE f.i / 2 % 2 WHEN 0 THEN 0 ELSE 1 END,
+			CASE WHEN f.i / 2 % 2 = 0 THEN NULL WHEN f.i % 100 = 3 THEN 'failed' ELSE 'delivered' END, CASE f.i / 2 % 2 WHEN 0 THEN 0 ELSE 1 END,
 			CASE f.i / 2 % 2 WHEN 0 THEN NULL ELSE 200 END,
 			CASE f.i / 2 % 2 WHEN 0 THEN CASE f.i / 4 % 4 WHEN 3 THEN {later} ELSE f.at END ELSE NULL END, f.at
 		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END ORDER BY f.i`,
@@ -153,9 +156,9 @@ var tables = []string{
 		SELECT w.id, CASE f.i / 4 % 4 WHEN 3 THEN {later} ELSE f.at END, 'dlv_' || f.tail, w.shard
 		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END WHERE f.i / 2 % 2 = 0
 		ORDER BY 1, 2, 3`,
-	`INSERT INTO partnerkit_attempt (delivery_id, id, webhook_id, number, signature, started_at, took_ms, response_code, answer)
-		SELECT 'dlv_' || f.tail, 'att_' || f.tail, w.id, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, CASE f.i % 100 WHEN 3 THEN 500 ELSE 200 END, {answer}
-		FROM fill f JOIN fill_webhook w ON w.k = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 2 % {webhooks} END WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
+	`INSERT INTO partnerkit_attempt (delivery_id, id, round, number, signature, started_at, took_ms, response_code, answer)
+		SELECT 'dlv_' || f.tail, 'att_' || f.tail, 0, 1, 't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd', f.at, 12, CASE f.i % 100 WHEN 3 THEN 500 ELSE 200 END, {answer}
+		FROM fill f WHERE f.i / 2 % 2 = 1 ORDER BY f.i`,
 	`INSERT INTO partnerkit_webhook_minute (webhook_id, epoch, minute_at, succeeded, failed, succeeded_at, failed_at)
 		SELECT w.id, 0, f.at + f.i, 9, 1, f.at + f.i, f.at + f.i FROM fill f JOIN fill_webhook w ON w.k = f.i % ({webhooks} + 1) WHERE f.i >= {young}`,
 	`INSERT INTO partnerkit_app_data_space (id, app_id, business_id)

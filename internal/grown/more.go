@@ -164,13 +164,13 @@ func (s *Service) Number(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Store.NumberEvents(ctx, events.Numbering{BusinessID: recorded[0].BusinessID})
+	_, err = s.Store.NumberEvents(ctx, recorded[0].BusinessID)
 	return err
 }
 
 // Probe runs the queries of a dispatcher that starts or has no due deliveries.
 func (s *Service) Probe(ctx context.Context) error {
-	now, shards := time.Now(), make([]int, webhooks.Shards)
+	now, shards := time.Now(), make([]int, webhooks.DefaultShards)
 	for i := range shards {
 		shards[i] = i
 	}
@@ -178,10 +178,17 @@ func (s *Service) Probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.Unplanned(ctx, ""); err != nil {
+	if _, err := s.Store.Backlogs(ctx, nil); err != nil {
 		return err
 	}
-	all, err := s.Store.DueWebhooks(ctx, webhooks.DueQuery{All: true})
+	news, err := s.Store.News(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Store.News(ctx, news.Place); err != nil {
+		return err
+	}
+	all, err := s.Store.QueuedWebhooks(ctx, nil)
 	if err == nil && len(all) != len(s.hooks) {
 		err = fmt.Errorf("%d webhooks have something queued", len(all))
 	}
@@ -191,35 +198,41 @@ func (s *Service) Probe(ctx context.Context) error {
 // node is a dispatcher.
 const node = "node"
 
+// hold takes every shard that is free, and returns all with their epochs.
+func (s *Service) hold(ctx context.Context) (map[webhooks.ShardID]int64, error) {
+	fleet, err := s.Store.Beat(ctx, node, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	epochs := map[webhooks.ShardID]int64{}
+	for _, shard := range fleet.Shards {
+		epochs[shard.ShardID] = shard.Epoch
+		if shard.Holder == node {
+			continue
+		}
+		if _, err := s.Store.TakeShard(ctx, node, shard, time.Minute); err != nil {
+			return nil, err
+		}
+		epochs[shard.ShardID]++
+	}
+	return epochs, nil
+}
+
 // Finish claims deliveries and records that they were sent: all but one, which is to be
 // retried, and one that has failed permanently.
 func (s *Service) Finish(ctx context.Context) error {
 	now := time.Now()
-	fleet, err := s.Store.Beat(ctx, node, time.Minute)
+	epochs, err := s.hold(ctx)
 	if err != nil {
 		return err
-	}
-	for _, shard := range fleet.Shards {
-		if shard.Holder == "" {
-			if _, err := s.Store.TakeShard(ctx, node, shard, time.Minute); err != nil {
-				return err
-			}
-		}
-	}
-	if fleet, err = s.Store.Beat(ctx, node, time.Minute); err != nil {
-		return err
-	}
-	epochs := map[int]int64{}
-	for _, shard := range fleet.Shards {
-		epochs[shard.ID] = shard.Epoch
 	}
 	due, err := s.claim(ctx)
 	if err != nil {
 		return err
 	}
-	f := webhooks.Finish{Node: node, Now: now, Lease: time.Minute}
+	f := webhooks.Finish{Node: node, Now: now}
 	for i, one := range due {
-		o := webhooks.Outcome{Due: one, Epoch: epochs[webhooks.ShardOf(one.WebhookID)], Status: webhooks.Delivered, Attempts: 1, ResponseCode: 200}
+		o := webhooks.Outcome{Due: one, Epoch: epochs[webhooks.ShardID{Kind: webhooks.SendShard, Number: webhooks.ShardOf(one.WebhookID, webhooks.DefaultShards)}], Status: webhooks.Delivered, Attempts: 1, ResponseCode: 200}
 		o.Attempt = &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, ResponseBody: []byte("ok")}
 		switch i {
 		case 0:

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -32,7 +32,7 @@ var Start = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 // Harness is a store, a host, and an OAuth server without pages.
 type Harness struct {
 	testing.TB
-	Store *storetest.Env
+	Store *testdb.Env
 	Clock *clock.Manual
 	Host  *partnertest.Host
 	OAuth *oauthserver.Server
@@ -42,9 +42,9 @@ type Harness struct {
 
 // New returns one on an empty store. The changes are to the configuration of the OAuth
 // server.
-func New(t testing.TB, open storetest.Opener, changes ...func(*oauthserver.Config)) *Harness {
+func New(t testing.TB, open testdb.Opener, changes ...func(*oauthserver.Config)) *Harness {
 	t.Helper()
-	h := &Harness{TB: t, Store: storetest.NewEnv(t, open), Clock: clock.NewManual(Start), Host: partnertest.NewHost()}
+	h := &Harness{TB: t, Store: testdb.NewEnv(t, open), Clock: clock.NewManual(Start), Host: partnertest.NewHost()}
 	cfg := oauthserver.Config{
 		Store: h.Store, Host: h.Host, Keyring: fixture.Keyring(1), Pages: NoPages{}, Clock: h.Clock, APIURL: APIURL, AppURL: AppURL,
 	}

@@ -37,7 +37,8 @@ type Secret struct {
 }
 
 // New makes a secret of 256 random bits, in [A-Za-z0-9_-] like every prefix, so that
-// it passes through headers, forms and URLs as it is. An access or refresh token gets the
+// it passes through headers, forms and URLs as it is. A webhook's is in standard base64, which
+// the libraries of receivers expect. An access or refresh token gets the
 // id of a new record; use [NewToken] for a record that has one.
 func New(kind Kind) Secret {
 	if slices.Contains(located, kind) {
@@ -53,11 +54,18 @@ func NewToken(kind Kind, tokenID string) Secret {
 	return made(kind, strings.TrimPrefix(tokenID, string(id.Token)))
 }
 
+func encodingOf(kind Kind) *base64.Encoding {
+	if kind == WebhookSecret {
+		return base64.StdEncoding
+	}
+	return base64.RawURLEncoding
+}
+
 func made(kind Kind, located string) Secret {
 	var b [size]byte
 	_, _ = rand.Read(b[:]) // never fails: Go stops the process first
 	var text [128]byte
-	return Wrap(string(base64.RawURLEncoding.AppendEncode(append(append(text[:0], kind...), located...), b[:])))
+	return Wrap(string(encodingOf(kind).AppendEncode(append(append(text[:0], kind...), located...), b[:])))
 }
 
 // Parse takes a presented text as a secret of one kind, or returns [ErrMalformed]. It
@@ -129,6 +137,10 @@ func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + placeholder 
 
 // wellFormed checks the text after the prefix.
 func wellFormed(kind Kind, body string) bool {
+	if kind == WebhookSecret {
+		decoded, err := base64.StdEncoding.Strict().DecodeString(body)
+		return err == nil && len(decoded) == size
+	}
 	want := length
 	if slices.Contains(located, kind) {
 		want += id.Length

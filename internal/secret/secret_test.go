@@ -18,16 +18,22 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// TOK-09: 256 random bits, prefixed by kind; TOK-01: of [A-Za-z0-9_-] only.
+// TOK-09: 256 random bits, prefixed by kind; TOK-01: of [A-Za-z0-9_-] only. SIG-05: those of
+// webhooks are in padded standard base64.
 func TestNew(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^([0-9a-z]{26})?[A-Za-z0-9_-]{43}$`) // tokens carry an id
+	standard := regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
 	seen := map[string]bool{}
 	for _, kind := range secret.Kinds {
 		for range 100 {
 			text := secret.New(kind).Reveal()
 			body, ok := strings.CutPrefix(text, string(kind))
-			if !ok || !form.MatchString(body) {
+			want := form
+			if kind == secret.WebhookSecret {
+				want = standard
+			}
+			if !ok || !want.MatchString(body) {
 				t.Fatalf("New(%s) = %q", kind, text)
 			}
 			if seen[body] {

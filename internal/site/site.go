@@ -17,6 +17,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/theme"
 )
 
@@ -82,8 +83,8 @@ func New(cfg Config) (*Site, error) {
 // Handler serves the pages of a mux, and the style sheet and the script below Prefix.
 func (s *Site) Handler(mux *http.ServeMux) http.Handler {
 	assets := s.cfg.Prefix + "/assets"
-	mux.Handle("GET "+assets+"/", http.StripPrefix(assets, s.errors.PageMux(s.showFailure, look.Assets())))
-	return s.withLook(s.errors.ValidPath(s.errors.PageMux(s.showFailure, mux)))
+	mux.Handle("GET "+assets+"/", http.StripPrefix(assets, muxes.WithErrors(look.Assets(), s.writeFailure)))
+	return s.withLook(s.errors.ValidPath(muxes.WithErrors(mux, s.writeFailure)))
 }
 
 // Page serves one page. Its errors are shown as a page. It rejects writes from the pages of
@@ -206,6 +207,10 @@ func (s *Site) withLook(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), skinKey{}, own)))
 	})
+}
+
+func (s *Site) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
+	s.errors.WritePage(w, r, err, s.showFailure)
 }
 
 func (s *Site) showFailure(w http.ResponseWriter, r *http.Request, f apierror.Failure) error {

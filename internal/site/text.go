@@ -8,13 +8,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 )
 
 // Form reads the values of a submitted form.
-func Form(r *http.Request) (apierror.Form, error) {
-	return apierror.DecodeForm(r, apierror.FormLimits{MaxBytes: 256 << 10, MaxParameters: 1000})
+func Form(r *http.Request) (bodies.Form, error) {
+	return bodies.DecodeForm(r, bodies.FormLimits{MaxBytes: 256 << 10, MaxParameters: 1000})
 }
 
 // Path joins escaped steps to a path below the prefix.

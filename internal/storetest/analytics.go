@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -58,7 +59,7 @@ var callCases = []testCase[partnerkit.Store]{
 	}},
 	{"Race of one batch of calls with itself", func(t *testing.T, e partnerkit.Store) {
 		for n := range int64(10) {
-			Race(8, func(int) {
+			testdb.Race(8, func(int) {
 				if err := e.AddCalls(t.Context(), batch("w", n+1, bucket("app_1", noon), bucket("app_2", noon))); err != nil {
 					t.Error(err)
 				}
@@ -76,7 +77,7 @@ var callCases = []testCase[partnerkit.Store]{
 		back := slices.Clone(there)
 		slices.Reverse(back)
 		const writers, batches = 8, 5
-		Race(writers, func(w int) {
+		testdb.Race(writers, func(w int) {
 			for n := range int64(batches) {
 				buckets := there
 				if w%2 == 0 {
@@ -203,7 +204,7 @@ var callCases = []testCase[partnerkit.Store]{
 	{"Counters of two nodes add up", func(t *testing.T, e partnerkit.Store) {
 		nodes := []*analytics.Counter{newCounter(t, e), newCounter(t, e)}
 		const callers, calls = 4, 200
-		Race(len(nodes)*callers, func(i int) {
+		testdb.Race(len(nodes)*callers, func(i int) {
 			node := nodes[i%len(nodes)]
 			for n := range calls {
 				node.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: time.Millisecond})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // sqlCallCases need what only sqlstore has.
@@ -53,7 +54,7 @@ var sqlCallCases = []testCase[*Env]{
 	// commit happened and its reply was lost.
 	{"A counter under faults counts exactly once", func(t *testing.T, e *Env) {
 		counter, want := newCounter(t, e), int64(0)
-		for _, fault := range []Fault{FaultError, FaultCancel, FaultLostCommit} {
+		for _, fault := range []testdb.Fault{testdb.FaultError, testdb.FaultCancel, testdb.FaultLostCommit} {
 			for place := 1; place <= 4; place++ {
 				for _, app := range []string{"app_1", "app_2"} {
 					counter.Count(analytics.Call{AppID: app, At: noon, Status: 200})
@@ -62,7 +63,7 @@ var sqlCallCases = []testCase[*Env]{
 				ctx, cancel := e.Tap.Cancellable(t.Context())
 				e.Tap.Arm(fault, place)
 				err := counter.Flush(ctx)
-				if struck := e.Tap.Struck(); struck && fault != FaultCancel && err == nil {
+				if struck := e.Tap.Struck(); struck && fault != testdb.FaultCancel && err == nil {
 					t.Errorf("%s at %d: no error", fault, place)
 				}
 				cancel()

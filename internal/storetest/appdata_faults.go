@@ -20,12 +20,12 @@ var dataCostCases = []testCase[*Env]{
 			values[resource] = "1"
 		}
 		w := f.write(noon, drafts(f.field, noon, values))
-		// Fields, space, what is there; 16 and 8 and 1 values; the event.
-		wantCost(t, e.Tap, 7, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) })
+		// Fields, space, what is there; 16 and 8 and 1 values; the event and its place in the outbox.
+		wantCost(t, e.Tap, 8, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) })
 		wantCost(t, e.Tap, 3, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) }) // the same again
-		wantCost(t, e.Tap, 5, 1, func() { f.put(t, "inv_0", "2") })
+		wantCost(t, e.Tap, 6, 1, func() { f.put(t, "inv_0", "2") })
 		wantCost(t, e.Tap, 2, 0, func() { f.seen(t, numbered(appdata.MaxResources)...) })
-		wantCost(t, e.Tap, 3, 1, func() { must(t, e.DeleteValue(t.Context(), f.removal(w.Drafts[0].ID))) })
+		wantCost(t, e.Tap, 4, 1, func() { must(t, e.DeleteValue(t.Context(), f.removal(w.Drafts[0].ID))) })
 		wantCost(t, e.Tap, 2, 0, func() { get[int](t)(purge(e, storage.PurgeAppData)(t.Context(), noon, 10)) }) // writes nothing
 	}},
 	{"App data uses the indexes", func(t *testing.T, e *Env) {

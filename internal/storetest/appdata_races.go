@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -19,7 +20,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newData(t, e)
 			var added, refused atomic.Int64
-			Race(contenders, func(int) {
+			testdb.Race(contenders, func(int) {
 				switch err := createField(t.Context(), e, f.another("wanted"), maxFields); {
 				case err == nil:
 					added.Add(1)
@@ -38,7 +39,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newData(t, e)
 			var added, refused atomic.Int64
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				switch err := createField(t.Context(), e, f.another(fmt.Sprintf("k%d", i)), maxFields); {
 				case err == nil:
 					added.Add(1)
@@ -58,7 +59,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newData(t, e)
 			ids := make([]string, contenders)
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				w := f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": fmt.Sprint(i)}))
 				written, err := e.WriteValues(t.Context(), w)
 				if err != nil {
@@ -80,7 +81,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 	{"Race to write values in opposite orders", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newData(t, e)
-			Race(8, func(i int) {
+			testdb.Race(8, func(i int) {
 				var all []appdata.Draft
 				for _, resource := range numbered(10) {
 					all = append(all, drafts(f.field, noon, map[string]string{resource: fmt.Sprint(i)})...)
@@ -104,7 +105,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 			f := newData(t, e)
 			v := f.put(t, "inv_1", `"a"`)
 			var won, lost atomic.Int64
-			Race(contenders, func(int) {
+			testdb.Race(contenders, func(int) {
 				switch err := e.DeleteValue(t.Context(), f.removal(v.ID)); {
 				case err == nil:
 					won.Add(1)
@@ -157,17 +158,6 @@ var dataLockCases = []testCase[*Env]{
 		}, nil)
 		if seen := f.seen(t, "inv_1"); len(seen) != 1 || seen[0].ID == old.ID || string(seen[0].Value) != `"new"` {
 			t.Errorf("%v is there", seen)
-		}
-	}},
-	{"Deleting a value waits for a write to it", func(t *testing.T, e *Env) {
-		for _, written := range []string{`"new"`, `"old"`} { // the latter leaves it as it is
-			f := newData(t, e)
-			v := f.put(t, "inv_1", `"old"`)
-			tx, err := e.BeginTx(t.Context())
-			must(t, err)
-			get[[]appdata.Value](t)(e.WithTx(tx).WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": written}))))
-			wantWaits(t, written, tx.Commit, func() error { return e.DeleteValue(t.Context(), f.removal(v.ID)) }, nil)
-			f.wantSeen(t, "inv_1", false)
 		}
 	}},
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -16,7 +17,7 @@ var sqlDataRaceCases = []testCase[*Env]{
 		for range rounds() {
 			f := newData(t, e)
 			v := f.put(t, "inv_1", `"a"`)
-			Race(12, func(i int) {
+			testdb.Race(12, func(i int) {
 				var err error
 				switch i % 4 {
 				case 0:
@@ -51,7 +52,7 @@ var sqlDataRaceCases = []testCase[*Env]{
 			get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, values))))
 			must(t, f.end(t, oauthserver.InstallationRemoved))
 			must(t, f.redact(t.Context()))
-			Race(4, func(int) {
+			testdb.Race(4, func(int) {
 				for range 3 {
 					if _, err := purge(e, storage.PurgeAppData)(t.Context(), noon, 3); err != nil {
 						t.Error(err)

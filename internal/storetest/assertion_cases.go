@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -35,7 +36,7 @@ var assertionCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			one := newAssertion(noon)
 			var winners atomic.Int32
-			Race(contenders, func(int) {
+			testdb.Race(contenders, func(int) {
 				first, err := e.UseAssertion(t.Context(), one)
 				if err != nil {
 					t.Error(err)

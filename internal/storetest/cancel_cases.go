@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -181,7 +182,7 @@ var closeCases = []testCase[storage.DB]{
 	}},
 	{"Close under load lets no act half-finish", func(t *testing.T, db storage.DB) {
 		s := newScratch(t, db)
-		Race(20, func(i int) {
+		testdb.Race(20, func(i int) {
 			if i == 10 {
 				if err := db.Close(); err != nil {
 					t.Error(err)

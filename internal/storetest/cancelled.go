@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -45,7 +46,7 @@ var cancelledCases = []testCase[partnerkit.Store]{
 				act := NewScene(t, e).Prepare(t, o)[0]
 				ctx, cancel := context.WithCancel(t.Context())
 				var err error
-				Race(2, func(i int) {
+				testdb.Race(2, func(i int) {
 					if i == 0 {
 						err = act.alone(ctx, e)
 					} else {
@@ -96,7 +97,7 @@ func others(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Contex
 	t.Helper()
 	f, hook := newOAuth(t, e), newWebhook(t, e)
 	live := f.issued(t)
-	d, assertion := hook.failed(t, noon), newAssertion(noon)
+	assertion := newAssertion(noon)
 	return map[string]func(ctx context.Context) error{
 		"App": func(ctx context.Context) error { _, err := e.App(ctx, f.app.ID); return err },
 		"AccessToken": func(ctx context.Context) error {
@@ -110,13 +111,11 @@ func others(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Contex
 		"AddCalls": func(ctx context.Context) error {
 			return e.AddCalls(ctx, analytics.Batch{Writer: "writer_cancelled", Number: 1, At: noon, Buckets: []analytics.Bucket{{AppID: f.app.ID, Hour: noon}}})
 		},
-		"RecordEvents": func(ctx context.Context) error { return e.RecordEvents(ctx, f.event("cancelled.once", noon)...) },
 		"Events": func(ctx context.Context) error {
 			_, err := e.Events(ctx, events.Query{BusinessID: f.business, Types: []string{"a.b"}, Limit: 1})
 			return err
 		},
 		"CreateWebhook": func(ctx context.Context) error { return e.CreateWebhook(ctx, hook.another(noon), maxWebhooks) },
-		"Redeliver":     func(ctx context.Context) error { _, err := e.Redeliver(ctx, hook.again(d, noon)); return err },
 		"EraseUser": func(ctx context.Context) error {
 			_, err := e.EraseUser(ctx, oauthserver.EraseUser{UserID: "usr_erased", Now: noon, Limit: 1})
 			return err

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 var clockCases = []testCase[*Env]{
 	{"Clock moves add up", func(t *testing.T, e *Env) {
-		Race(8, func(int) {
+		testdb.Race(8, func(int) {
 			if _, err := e.AdvanceClock(t.Context(), time.Minute); err != nil {
 				t.Error(err)
 			}
@@ -26,13 +27,13 @@ var clockCases = []testCase[*Env]{
 		wantOffset(t, e, 8*time.Minute)
 	}},
 	{"Clock move tells those who watch", func(t *testing.T, e *Env) {
-		news, stop := e.Watch(sqlstore.TopicClock)
-		defer stop()
+		hints := e.Watch(sqlstore.TopicClock)
+		defer hints.Stop()
 		if _, err := e.AdvanceClock(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		select {
-		case <-news:
+		case <-hints.C:
 		default:
 			t.Error("no hint after the commit")
 		}

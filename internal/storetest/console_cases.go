@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -200,7 +201,7 @@ var consoleCases = []testCase[partnerkit.Store]{
 	{"Race to change an app", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newOAuth(t, e)
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
 					if i%2 == 0 {
 						a.Name += "."

@@ -58,23 +58,21 @@ func (f *webhookFixture) waiting(t *testing.T, now time.Time, attempts ...webhoo
 	return f.stored(t, webhooks.Delivery{Status: webhooks.Retrying, Attempts: 1, LastError: "timed out", NextAttemptAt: now.Add(time.Minute), CreatedAt: now}, attempts...)
 }
 
-// stored plans a delivery of a new event and records its attempts, the last one with the
+// queue stores a delivery that is due at once.
+func (f *webhookFixture) queue(t *testing.T, d webhooks.Delivery) {
+	t.Helper()
+	get[webhooks.Delivery](t)(f.QueueTest(t.Context(), f.app.ID, f.webhook.ID, func(webhooks.Target) (webhooks.Delivery, error) { return d, nil }))
+}
+
+// stored queues a delivery of an event and records its attempts, the last one with the
 // outcome that d describes. Without attempts it records that outcome alone.
 func (f *webhookFixture) stored(t *testing.T, d webhooks.Delivery, attempts ...webhooks.Attempt) webhooks.Delivery {
 	t.Helper()
 	d.ID, d.WebhookID, d.AppID, d.BusinessID = id.New(id.Delivery, d.CreatedAt), f.webhook.ID, f.app.ID, f.business
 	d.EventID, d.EventType, d.Body = id.New(id.Event, d.CreatedAt), "invoice.paid", []byte(`{"id":"`+d.ID+`"}`)
-	must(t, f.RecordEvents(t.Context(), events.Event{ID: d.EventID, Type: d.EventType, BusinessID: d.BusinessID, Data: []byte("{}"), CreatedAt: d.CreatedAt}))
 	queued := d
 	queued.Status, queued.Attempts, queued.ResponseCode, queued.LastError, queued.NextAttemptAt = webhooks.Queued, 0, 0, "", d.CreatedAt
-	backlog, _ := f.backlog(t)
-	plan := webhooks.Plan{
-		Steps:      []webhooks.PlanStep{{BusinessID: f.business, From: backlog.From, To: webhooks.PlanCursor{Number: backlog.Last}}},
-		Deliveries: []webhooks.Delivery{queued},
-	}
-	if !get[bool](t)(f.SavePlan(t.Context(), plan)) {
-		t.Fatal("the plan is not saved")
-	}
+	f.queue(t, queued)
 	for i := range attempts[:max(0, len(attempts)-1)] {
 		tried := queued
 		tried.Status, tried.Attempts, tried.NextAttemptAt = webhooks.Retrying, i+1, queued.NextAttemptAt.Add(time.Millisecond)
@@ -95,7 +93,7 @@ func (f *webhookFixture) finish(t *testing.T, queued, now webhooks.Delivery, att
 	if attempt != nil {
 		attempt.ID = id.New(id.Attempt, attempt.StartedAt)
 	}
-	get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), webhooks.Finish{Node: fixtureNode, Now: noon, Lease: time.Minute, Outcomes: []webhooks.Outcome{{
+	get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), webhooks.Finish{Node: fixtureNode, Now: noon, Outcomes: []webhooks.Outcome{{
 		Due: webhooks.Due{Delivery: queued, DueAt: queued.NextAttemptAt}, Epoch: f.epoch(t), Status: now.Status, Attempts: now.Attempts,
 		ResponseCode: now.ResponseCode, LastError: now.LastError, NextAttemptAt: now.NextAttemptAt, Attempt: attempt,
 	}}}))
@@ -104,9 +102,10 @@ func (f *webhookFixture) finish(t *testing.T, queued, now webhooks.Delivery, att
 // epoch holds the shard of the webhook for fixtureNode and returns its epoch.
 func (f *webhookFixture) epoch(t *testing.T) int64 {
 	t.Helper()
-	for _, shard := range get[webhooks.Fleet](t)(f.Beat(t.Context(), fixtureNode, time.Minute)).Shards {
+	shards := get[webhooks.Fleet](t)(f.Beat(t.Context(), fixtureNode, time.Minute)).Shards
+	for _, shard := range shards {
 		switch {
-		case shard.ID != webhooks.ShardOf(f.webhook.ID):
+		case shard.ShardID != sendShard(f.webhook.ID, shards):
 		case shard.Holder == fixtureNode:
 			return shard.Epoch
 		case get[bool](t)(f.TakeShard(t.Context(), fixtureNode, shard, time.Minute)):

@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -65,7 +66,7 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		must(t, e.CreateConsoleToken(t.Context(), revoked, 1))
 		get[string](t)(e.RevokeConsoleToken(t.Context(), "org_1", revoked.ID, noon))
 		var created atomic.Int64
-		Race(6, func(int) {
+		testdb.Race(6, func(int) {
 			switch err := e.CreateConsoleToken(t.Context(), newConsoleToken("org_1", noon), 2); {
 			case err == nil:
 				created.Add(1)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -98,7 +99,7 @@ var actCases = []testCase[storage.DB]{
 	{"A refusal undoes its own act only", func(t *testing.T, db storage.DB) {
 		s := newScratch(t, db)
 		const n = 60
-		Race(n, func(i int) {
+		testdb.Race(n, func(i int) {
 			err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
 				if err := s.three(ctx, tx, i); err != nil {
 					return err
@@ -121,16 +122,16 @@ var actCases = []testCase[storage.DB]{
 	}},
 	{"A fault at any statement undoes its own act only", func(t *testing.T, db storage.DB) {
 		s := newScratch(t, db)
-		for _, fault := range []Fault{FaultError, FaultCancel} {
+		for _, fault := range []testdb.Fault{testdb.FaultError, testdb.FaultCancel} {
 			for step := 1; step <= 3; step++ {
-				base := 1000*step + map[Fault]int{FaultError: 0, FaultCancel: 100}[fault]
+				base := 1000*step + map[testdb.Fault]int{testdb.FaultError: 0, testdb.FaultCancel: 100}[fault]
 				faultAmongNeighbours(t, s, fault, step, base)
 			}
 		}
 	}},
 	{"A panic reaches its caller and undoes the act", func(t *testing.T, db storage.DB) {
 		s := newScratch(t, db)
-		Race(10, func(i int) {
+		testdb.Race(10, func(i int) {
 			defer func() {
 				if got := recover(); (got != nil) != (i == 5) {
 					t.Errorf("act %d: recovered %v", i, got)
@@ -170,15 +171,15 @@ var actCases = []testCase[storage.DB]{
 }
 
 // faultAmongNeighbours runs ten operations at once, one of them with a fault.
-func faultAmongNeighbours(t *testing.T, s scratch, fault Fault, step, base int) {
+func faultAmongNeighbours(t *testing.T, s scratch, fault testdb.Fault, step, base int) {
 	t.Helper()
-	tap := NewTap(s.db)
+	tap := testdb.NewTap(s.db)
 	ctx, cancel := tap.Cancellable(t.Context())
 	defer cancel()
 	tap.Arm(fault, step)
 	faulty := scratch{db: tap, name: s.name}
 	errs := make([]error, 10)
-	Race(10, func(i int) {
+	testdb.Race(10, func(i int) {
 		if i == 4 {
 			errs[i] = faulty.write(ctx, base+i)
 		} else {
@@ -186,7 +187,7 @@ func faultAmongNeighbours(t *testing.T, s scratch, fault Fault, step, base int) 
 		}
 	})
 	for i, err := range errs {
-		if (err != nil) && (i != 4) || fault == FaultError && i == 4 && !errors.Is(err, ErrInjected) {
+		if (err != nil) && (i != 4) || fault == testdb.FaultError && i == 4 && !errors.Is(err, testdb.ErrInjected) {
 			t.Errorf("%s at %d: act %d: %v", fault, step, i, err)
 		}
 		want := 3

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -63,15 +64,15 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 			t.Errorf("listed %v, want %s", deliveryIDs(got), rare.ID)
 		}
 		q.BusinessID = ""
-		if page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q)); !slices.Equal(deliveryIDs(page.Deliveries), []string{rare.ID}) || page.Next != "" {
-			t.Errorf("one filter: %v, next %q", deliveryIDs(page.Deliveries), page.Next)
+		if got, _ := f.paged(t, q); !slices.Equal(deliveryIDs(got), []string{rare.ID}) {
+			t.Errorf("of the type: %v, want %s", deliveryIDs(got), rare.ID)
 		}
 		q.EventType, q.Statuses = "", []webhooks.Status{webhooks.Queued}
 		if got, _ := f.paged(t, q); len(got) != 1101 {
 			t.Errorf("%d of 1101 queued ones", len(got))
 		}
 	}},
-	// DLV-09: also below more newer deliveries than are read.
+	// DLV-09: also below more newer deliveries than are read, but for those that arrived.
 	{"DLV-09 old deliveries of rare statuses are counted", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
 		f.mixed(t, 8) // of each event one of each status
@@ -81,8 +82,8 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		q := f.listed(1)
 		q.Now, q.CountUpTo = noon.Add(time.Hour), webhooks.ScannedDeliveries
 		for event, want := range map[string]webhooks.DeliveryCounts{
-			"invoice.paid":    {Queued: webhooks.ScannedDeliveries, Retrying: 1, Delivered: 1, Failed: 1},
-			"invoice.created": {Queued: 1, Retrying: 1, Delivered: 1, Failed: 1},
+			"invoice.paid":    {Queued: webhooks.ScannedDeliveries, Retrying: 1, Failed: 1},
+			"invoice.created": {Queued: 1, Retrying: 1, Failed: 1},
 		} {
 			q.EventType = event
 			if got := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q)).Counts; got != want {
@@ -147,7 +148,7 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 			ids = append(ids, f.failed(t, noon).ID)
 		}
 		var queued atomic.Int64
-		Race(32, func(i int) {
+		testdb.Race(32, func(i int) {
 			r := f.again(webhooks.Delivery{}, noon.Add(time.Duration(i)*time.Second))
 			r.DeliveryIDs = ids[i%10 : i%10+10]
 			check := r.Check
@@ -202,24 +203,15 @@ func (f *webhookFixture) planned(t *testing.T, at time.Time, change func(*webhoo
 		Body: []byte("{}"), Status: webhooks.Queued, NextAttemptAt: at, Sequence: 7, CreatedAt: at,
 	}
 	change(&d)
-	if !get[bool](t)(f.SavePlan(t.Context(), webhooks.Plan{Deliveries: []webhooks.Delivery{d}})) {
-		t.Fatal("the plan is not saved")
-	}
+	f.queue(t, d)
 	d.Body = nil
 	return d
 }
 
 func (f *webhookFixture) plannedMany(t *testing.T, at time.Time, n int) {
 	t.Helper()
-	var p webhooks.Plan
 	for range n {
-		p.Deliveries = append(p.Deliveries, webhooks.Delivery{
-			ID: id.New(id.Delivery, at), WebhookID: f.webhook.ID, AppID: f.app.ID, EventID: id.New(id.Event, at), EventType: "invoice.paid", BusinessID: f.business,
-			Body: []byte("{}"), Status: webhooks.Queued, NextAttemptAt: at, CreatedAt: at,
-		})
-	}
-	if !get[bool](t)(f.SavePlan(t.Context(), p)) {
-		t.Fatal("the plan is not saved")
+		f.planned(t, at, func(*webhooks.Delivery) {})
 	}
 }
 

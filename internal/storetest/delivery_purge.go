@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -43,7 +44,7 @@ var purgeCases = []testCase[*Env]{
 		f := newWebhook(t, e)
 		d := f.failed(t, noon)
 		e.exec(t, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-			INSERT INTO partnerkit_attempt (delivery_id, id, number, signature, started_at, took_ms) SELECT $1, 'att_' || CAST(i AS TEXT), i, '', 0, 0 FROM n`, d.ID)
+			INSERT INTO partnerkit_attempt (delivery_id, id, round, number, signature, started_at, took_ms) SELECT $1, 'att_' || CAST(i AS TEXT), 0, i, '', 0, 0 FROM n`, d.ID)
 		if n := get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10)); n != 1 || e.rows(t, "partnerkit_attempt") != 0 {
 			t.Errorf("%d went, %d attempts are left", n, e.rows(t, "partnerkit_attempt"))
 		}
@@ -113,7 +114,7 @@ var purgeCases = []testCase[*Env]{
 		for range rounds() {
 			f := newWebhook(t, e)
 			d := f.failed(t, noon)
-			Race(4, func(i int) {
+			testdb.Race(4, func(i int) {
 				var err error
 				if i < 2 {
 					_, err = purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10)
@@ -134,11 +135,11 @@ var purgeCases = []testCase[*Env]{
 		for range rounds() {
 			f := newWebhook(t, e)
 			d := f.waiting(t, noon)
-			ended := webhooks.Finish{Node: fixtureNode, Now: noon, Lease: time.Hour, Outcomes: []webhooks.Outcome{{
+			ended := webhooks.Finish{Node: fixtureNode, Now: noon, Outcomes: []webhooks.Outcome{{
 				Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: f.epoch(t), Status: webhooks.Retrying, Attempts: 2, NextAttemptAt: noon.Add(time.Hour),
 				Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: 2, StartedAt: noon},
 			}}}
-			Race(3, func(i int) {
+			testdb.Race(3, func(i int) {
 				var err error
 				if i < 2 {
 					_, err = purge(e, storage.PurgeDeliveries)(t.Context(), noon.Add(time.Hour), 10)

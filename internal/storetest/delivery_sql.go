@@ -11,13 +11,13 @@ var sqlDeliveryCases = []testCase[*Env]{
 	{"Deliveries that are queued are news", func(t *testing.T, e *Env) {
 		f := newWebhook(t, e)
 		d := f.failed(t, noon)
-		news, stop := e.Watch(webhooks.TopicQueued)
-		defer stop()
+		hints := e.Watch(webhooks.TopicQueued)
+		defer hints.Stop()
 		get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), f.again(d, noon)))
-		wantNews(t, news, true)
+		wantNews(t, hints.C, true)
 		_, fire := f.test(noon)
 		get[webhooks.Delivery](t)(e.QueueTest(t.Context(), f.app.ID, f.webhook.ID, fire))
-		wantNews(t, news, true)
+		wantNews(t, hints.C, true)
 	}},
 	// TST-02: nothing is queued if a gate of the webhook or of the app is closed; an
 	// installation is not required.

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -164,7 +165,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 			var mu sync.Mutex
 			var last time.Time
 			returned := make(map[oauthserver.NewTokens]time.Time)
-			Race(8, func(i int) {
+			testdb.Race(8, func(i int) {
 				if i == 0 {
 					_, last = f.erase(t)
 					return

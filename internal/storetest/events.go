@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -34,7 +35,7 @@ func page(t *testing.T, e partnerkit.Store, business string, types ...string) []
 }
 
 // event reads one event, which must be there.
-func event(t *testing.T, e partnerkit.Store, business, eventID string) events.Event {
+func event(t testing.TB, e partnerkit.Store, business, eventID string) events.Event {
 	t.Helper()
 	found := get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: business, EventID: eventID}))
 	if len(found) != 1 {
@@ -81,7 +82,7 @@ var eventCases = []testCase[partnerkit.Store]{
 		if got := page(t, e, business, "a.b"); len(got) != 0 {
 			t.Errorf("%d events without a number are shown", len(got))
 		}
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		first := page(t, e, business, "a.b")
 		if diff := cmp.Diff(idsOf(recorded), idsOf(first)); diff != "" {
 			t.Errorf("order (-want +got)\n%s", diff)
@@ -90,7 +91,7 @@ var eventCases = []testCase[partnerkit.Store]{
 			t.Error("another business was numbered too")
 		}
 		must(t, e.RecordEvents(t.Context(), happened(business, "a.c", 1)...))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		if diff := cmp.Diff(first, page(t, e, business, "a.b")); diff != "" {
 			t.Errorf("numbers have changed (-before +after)\n%s", diff)
 		}
@@ -101,9 +102,9 @@ var eventCases = []testCase[partnerkit.Store]{
 		both := happened(business, "a.b", 2)
 		slow, quick := both[0], both[1]
 		must(t, e.RecordEvents(t.Context(), quick))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		must(t, e.RecordEvents(t.Context(), slow))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		if got := idsOf(page(t, e, business, "a.b")); !slices.Equal(got, []string{quick.ID, slow.ID}) {
 			t.Errorf("order %v, want %v before %v", got, quick.ID, slow.ID)
 		}
@@ -113,8 +114,8 @@ var eventCases = []testCase[partnerkit.Store]{
 			business := newBusiness()
 			recorded := happened(business, "a.b", 20)
 			must(t, e.RecordEvents(t.Context(), recorded...))
-			Race(16, func(int) {
-				if _, err := e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}); err != nil {
+			testdb.Race(16, func(int) {
+				if _, err := e.NumberEvents(t.Context(), business); err != nil {
 					t.Error(err)
 				}
 				// After a call that numbered events, or found none to number, all events are visible.
@@ -140,7 +141,7 @@ var eventCases = []testCase[partnerkit.Store]{
 		made[2].AppID, made[3].AppID = "app_1", "app_2"
 		must(t, e.RecordEvents(t.Context(), made...))
 		must(t, e.RecordEvents(t.Context(), happened(newBusiness(), "a.b", 3)...))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		first := event(t, e, business, made[0].ID)
 		both, one := []string{"a.b", "c.d"}, []string{"a.b"}
 		most := slices.Clone(both)
@@ -181,7 +182,7 @@ var eventCases = []testCase[partnerkit.Store]{
 		business := newBusiness()
 		made := happened(business, "a.b", 6)
 		must(t, e.RecordEvents(t.Context(), made...))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		must(t, e.RecordEvents(t.Context(), happened(newBusiness(), "a.b", 1)...)) // without a number, too
 		for _, want := range []int{2, 2, 2, 0} {
 			if n := get[int](t)(purge(e, storage.PurgeEvents)(t.Context(), made[5].CreatedAt, 2)); n != want {
@@ -193,7 +194,7 @@ var eventCases = []testCase[partnerkit.Store]{
 		}
 		later := happened(business, "a.b", 1)[0] // what was purged does not come back as a number
 		must(t, e.RecordEvents(t.Context(), later))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		if got := idsOf(page(t, e, business, "a.b")); !slices.Equal(got, []string{made[5].ID, later.ID}) {
 			t.Errorf("order %v", got)
 		}

@@ -18,31 +18,9 @@ var eventFaultCases = []testCase[*Env]{
 			Prepare: func(*testing.T) { recorded = happened(newBusiness(), "a.b", 60) },
 			Act:     func(ctx context.Context) error { return e.RecordEvents(ctx, recorded...) },
 			Check: func(t *testing.T, happened bool) {
-				get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: recorded[0].BusinessID}))
+				number(t, e, recorded[0].BusinessID)
 				if n := len(page(t, e, recorded[0].BusinessID, "a.b")); (n == len(recorded)) != happened || !happened && n != 0 {
 					t.Errorf("happened %v, and there are %d events", happened, n)
-				}
-			},
-		})
-	}},
-	{"Number events under faults", func(t *testing.T, e *Env) {
-		var recorded []events.Event
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) {
-				recorded = happened(newBusiness(), "a.b", 3)
-				must(t, e.RecordEvents(t.Context(), recorded...))
-			},
-			Act: func(ctx context.Context) error {
-				_, err := e.NumberEvents(ctx, events.Numbering{BusinessID: recorded[0].BusinessID})
-				return err
-			},
-			Check: func(t *testing.T, happened bool) {
-				want := []string{}
-				if happened {
-					want = idsOf(recorded)
-				}
-				if got := idsOf(page(t, e, recorded[0].BusinessID, "a.b")); !slices.Equal(got, want) {
-					t.Errorf("happened %v, and %d events have numbers", happened, len(got))
 				}
 			},
 		})
@@ -51,7 +29,7 @@ var eventFaultCases = []testCase[*Env]{
 		business := newBusiness()
 		recorded := happened(business, "a.b", 3)
 		must(t, e.RecordEvents(t.Context(), recorded...))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		var got []events.Event
 		EveryFault(t, e.Tap, Faulty{
 			Act: func(ctx context.Context) (err error) {
@@ -75,9 +53,9 @@ var eventFaultCases = []testCase[*Env]{
 	{"What events cost", func(t *testing.T, e *Env) {
 		business := newBusiness()
 		recorded := happened(business, "a.b", 64)
-		wantCost(t, e.Tap, 1, 1, func() { must(t, e.RecordEvents(t.Context(), recorded...)) })
-		wantCost(t, e.Tap, 4, 1, func() { get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business})) })
-		wantCost(t, e.Tap, 1, 0, func() { get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business})) }) // writes nothing
+		wantCost(t, e.Tap, 2, 1, func() { must(t, e.RecordEvents(t.Context(), recorded...)) })
+		wantCost(t, e.Tap, 4, 1, func() { number(t, e, business) })
+		wantCost(t, e.Tap, 1, 0, func() { number(t, e, business) }) // writes nothing
 		q := events.Query{BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"e.f"}, Limit: 10}
 		wantCost(t, e.Tap, 1, 0, func() { get[[]events.Event](t)(e.Events(t.Context(), q)) })
 	}},
@@ -92,17 +70,17 @@ var eventFaultCases = []testCase[*Env]{
 			}
 		}
 		must(t, e.RecordEvents(t.Context(), many...))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		must(t, e.RecordEvents(t.Context(), happened(newBusiness(), "a.b", 1_000)...))
 		plans := &explainer{DB: e.Tap.DB}
 		e.Tap.DB = plans
 
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
-		plans.want(t, "pk_event_unnumbered")
+		number(t, e, business)
+		plans.want(t)
 		get[[]events.Event](t)(e.Events(t.Context(), events.Query{
 			BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"a.b"}, After: 10, Limit: 51,
 		}))
-		plans.want(t, "pk_event_seen", "pk_event_seen", "pk_event_own")
+		plans.want(t, "pk_event_number", "pk_event_number", "pk_event_number")
 	}},
 }
 
@@ -147,7 +125,7 @@ func (x *explainer) plan(t *testing.T) string {
 		var ignored [3]int
 		explain, dest = "EXPLAIN QUERY PLAN ", []any{&ignored[0], &ignored[1], &ignored[2], &line}
 	} else {
-		get[int64](t)(x.Exec(t.Context(), `ANALYZE "`+x.Dialect().Schema+`".partnerkit_event`))
+		get[int64](t)(x.Exec(t.Context(), `ANALYZE "`+x.Dialect().Schema+`".partnerkit_event, "`+x.Dialect().Schema+`".partnerkit_event_number`))
 	}
 	must(t, storage.Each(t.Context(), x.DB, explain+x.query, x.args, func(scan func(...any) error) error {
 		err := scan(dest...)

@@ -170,10 +170,11 @@ func (p *orderProof) note(calls ...[]events.Event) {
 // number gives numbers too, as the planner does.
 func (p *orderProof) number(t *testing.T) {
 	for !p.written.Load() {
-		_, err := p.NumberEvents(t.Context(), events.Numbering{})
-		if err != nil && !errors.Is(err, storage.ErrBusy) {
-			t.Error(err)
-			return
+		for _, business := range p.businesses {
+			if _, err := p.NumberEvents(t.Context(), business); err != nil && !errors.Is(err, storage.ErrBusy) {
+				t.Error(err)
+				return
+			}
 		}
 		time.Sleep(rand.N(5 * time.Millisecond))
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -22,12 +22,12 @@ var sqlEventCases = []testCase[*Env]{
 		defer tx.Rollback()
 		must(t, e.WithTx(tx).RecordEvents(t.Context(), both[0]))
 		must(t, e.RecordEvents(t.Context(), both[1])) // beside the open one
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		if got := idsOf(page(t, e, business, "a.b")); !slices.Equal(got, []string{both[1].ID}) {
 			t.Errorf("%v is visible", got)
 		}
 		must(t, tx.Commit(t.Context()))
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+		number(t, e, business)
 		if got := idsOf(page(t, e, business, "a.b")); !slices.Equal(got, []string{both[1].ID, both[0].ID}) {
 			t.Errorf("order %v", got)
 		}
@@ -39,10 +39,10 @@ var sqlEventCases = []testCase[*Env]{
 		var committed sync.WaitGroup
 		for range testenv.Rounds(5, 50) {
 			committed.Add(2)
-			Race(4, func(i int) {
+			testdb.Race(4, func(i int) {
 				if i >= 2 {
 					for _, business := range there {
-						if _, err := e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}); err != nil {
+						if _, err := e.NumberEvents(t.Context(), business); err != nil {
 							t.Error(err)
 						}
 					}
@@ -71,7 +71,7 @@ var sqlEventCases = []testCase[*Env]{
 			committed.Wait()
 		}
 		for _, business := range there {
-			get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: business}))
+			number(t, e, business)
 			if n := len(page(t, e, business, "a.b")); n != 2*testenv.Rounds(5, 50) {
 				t.Errorf("%d events of %s", n, business)
 			}

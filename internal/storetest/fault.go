@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // maxFaults ends a search for the last statement that never ends.
@@ -24,9 +26,9 @@ type Faulty struct {
 // its second and so on; then with a lost response to each of its commits. After any
 // fault the operation has happened wholly or not at all. After a failed statement it has
 // not happened, and the same call works afterwards.
-func EveryFault(t *testing.T, tap *Tap, f Faulty) {
+func EveryFault(t *testing.T, tap *testdb.Tap, f Faulty) {
 	t.Helper()
-	for _, fault := range []Fault{FaultError, FaultCancel, FaultLostCommit} {
+	for _, fault := range []testdb.Fault{testdb.FaultError, testdb.FaultCancel, testdb.FaultLostCommit} {
 		for n := 1; f.trial(t, tap, fault, n); n++ {
 			if n == maxFaults {
 				t.Fatalf("%s: still struck at place %d", fault, n)
@@ -36,7 +38,7 @@ func EveryFault(t *testing.T, tap *Tap, f Faulty) {
 }
 
 // trial reports whether the fault struck: the operation has that many places.
-func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
+func (f Faulty) trial(t *testing.T, tap *testdb.Tap, fault testdb.Fault, n int) bool {
 	t.Helper()
 	tap.Reset()
 	if f.Prepare != nil {
@@ -54,8 +56,8 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 			t.Fatalf("%s at %d did not strike, yet the act failed: %v", fault, n, err)
 		}
 		f.Check(t, true)
-	case fault == FaultError:
-		if !errors.Is(err, ErrInjected) {
+	case fault == testdb.FaultError:
+		if !errors.Is(err, testdb.ErrInjected) {
 			t.Fatalf("error at statement %d: the act returned %v", n, err)
 		}
 		f.Check(t, false)
@@ -63,7 +65,7 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 			t.Fatalf("again, after an error at statement %d: %v", n, err)
 		}
 		f.Check(t, true)
-	case fault == FaultCancel:
+	case fault == testdb.FaultCancel:
 		// An operation that has begun may finish, as long as its response is true.
 		f.Check(t, err == nil)
 		if err != nil {
@@ -72,8 +74,8 @@ func (f Faulty) trial(t *testing.T, tap *Tap, fault Fault, n int) bool {
 			}
 			f.Check(t, true)
 		}
-	case fault == FaultLostCommit:
-		if !errors.Is(err, ErrInjected) {
+	case fault == testdb.FaultLostCommit:
+		if !errors.Is(err, testdb.ErrInjected) {
 			t.Fatalf("lost answer to commit %d: the act returned %v", n, err)
 		}
 		f.Check(t, true)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -12,7 +13,7 @@ import (
 type forwarding struct{ partnerkit.Store }
 
 func openForwarding(t testing.TB) partnerkit.Store {
-	return forwarding{storetest.NewEnv(t, storetest.SQLite)}
+	return forwarding{storetest.NewEnv(t, testdb.SQLite)}
 }
 
 // A store of another package passes, without a method beyond the interface. By hand

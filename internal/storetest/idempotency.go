@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -174,7 +175,7 @@ var keyCases = []testCase[partnerkit.Store]{
 	{"Of those who claim a key at once one owns it", func(t *testing.T, e partnerkit.Store) {
 		for _, at := range []guard.KeyTime{start, later(0, lease), later(guard.KeyLifetime, 2*lease)} {
 			owners := make(chan string, 16)
-			Race(16, func(int) {
+			testdb.Race(16, func(int) {
 				c := claim("k", "work", at)
 				got, err := e.ClaimKey(t.Context(), c)
 				if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // keyFaultCases are the end of a key in a transaction of the host under faults, and what
@@ -51,15 +52,15 @@ var keyFaultCases = []testCase[*Env]{
 			must(t, tx.Commit(t.Context()))
 		})
 		wantCost(t, e.Tap, 2, 1, func() { wantKey(t, e, claim("k", "work", start), responded) })
-		e.Tap.Arm(FaultError, 2)
-		if _, err := e.ClaimKey(t.Context(), claim("k", "work", start)); !errors.Is(err, ErrInjected) {
+		e.Tap.Arm(testdb.FaultError, 2)
+		if _, err := e.ClaimKey(t.Context(), claim("k", "work", start)); !errors.Is(err, testdb.ErrInjected) {
 			t.Errorf("the look at a taken key failed, and the claim said %v", err)
 		}
 	}},
 }
 
 // wantCost counts the statements and commits of an operation.
-func wantCost(t *testing.T, tap *Tap, statements, commits int, act func()) {
+func wantCost(t *testing.T, tap *testdb.Tap, statements, commits int, act func()) {
 	t.Helper()
 	tap.Reset()
 	act()

@@ -4,14 +4,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // joiningCases are operations inside a host's transaction.
 var joiningCases = []testCase[*Env]{
 	{"A joined act commits with its host", func(t *testing.T, e *Env) {
-		news, stop := e.Watch(sqlstore.TopicClock)
-		defer stop()
+		hints := e.Watch(sqlstore.TopicClock)
+		defer hints.Stop()
 		tx, err := e.BeginTx(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -26,7 +27,7 @@ var joiningCases = []testCase[*Env]{
 		}
 		wantOffset(t, e, 0)
 		select {
-		case <-news:
+		case <-hints.C:
 			t.Error("a hint before the commit")
 		default:
 		}
@@ -35,7 +36,7 @@ var joiningCases = []testCase[*Env]{
 		}
 		wantOffset(t, e, time.Minute)
 		select {
-		case <-news:
+		case <-hints.C:
 		default:
 			t.Error("no hint after the commit")
 		}
@@ -50,7 +51,7 @@ var joiningCases = []testCase[*Env]{
 		if _, err := joined.AdvanceClock(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		e.Tap.Arm(FaultError, 2) // after the savepoint
+		e.Tap.Arm(testdb.FaultError, 2) // after the savepoint
 		if _, err := joined.AdvanceClock(t.Context(), time.Hour); err == nil {
 			t.Fatal("the fault did not strike")
 		}

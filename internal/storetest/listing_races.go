@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -9,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
@@ -78,32 +77,6 @@ var listingRaceCases = []testCase[partnerkit.Store]{
 
 // listingLockCases: what an operation relies on stays until it has committed.
 var listingLockCases = []testCase[*Env]{
-	// CON-13: an app that is being changed is deactivated before or after the change.
-	{"CON-13 deactivating an app waits for a change that has locked it", func(t *testing.T, e *Env) {
-		f := newListing(t, e)
-		tx, err := e.BeginTx(t.Context())
-		must(t, err)
-		if app := get[oauthserver.App](t)(e.WithTx(tx).LockApp(t.Context(), f.app.ID)); app.Status != oauthserver.AppActive {
-			t.Errorf("the app is %s", app.Status)
-		}
-		wantWaits(t, "deactivate", tx.Commit, func() error { return fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppDeactivated) }, nil)
-	}},
-	{"CON-13 a change that locks an app waits for its deactivation", func(t *testing.T, e *Env) {
-		f := newListing(t, e)
-		tx, err := e.BeginTx(t.Context())
-		must(t, err)
-		must(t, fixture.SetAppStatus(t.Context(), e.WithTx(tx), f.app.ID, oauthserver.AppDeactivated))
-		var seen oauthserver.App
-		wantWaits(t, "lock", tx.Commit, func() error {
-			return e.Transact(t.Context(), func(ctx context.Context) (err error) {
-				seen, err = e.LockApp(ctx, f.app.ID)
-				return err
-			})
-		}, nil)
-		if seen.Status != oauthserver.AppDeactivated {
-			t.Errorf("the change sees an app that is %s", seen.Status)
-		}
-	}},
 	{"Narrowing an app waits for an extension", func(t *testing.T, e *Env) {
 		f := newListing(t, e)
 		tx, err := e.BeginTx(t.Context())
@@ -148,7 +121,7 @@ func (f *listingFixture) narrow(t *testing.T, on *sqlstore.Store) error {
 func raceSteps(t *testing.T, n int, contend func(i int) error, refusals ...error) int {
 	t.Helper()
 	var won atomic.Int64
-	Race(n, func(i int) {
+	testdb.Race(n, func(i int) {
 		err := contend(i)
 		if err == nil {
 			won.Add(1)

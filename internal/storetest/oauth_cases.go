@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -278,7 +279,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 		if n := redact(due.Add(-time.Millisecond)); n != 0 {
 			t.Errorf("%d timers early", n)
 		}
-		Race(4, func(int) { redact(due) })
+		testdb.Race(4, func(int) { redact(due) })
 		if g, b := gone.recorded(t, events.BusinessRedact), back.recorded(t, events.BusinessRedact); g != 1 || b != 0 {
 			t.Errorf("%d for the one that left, %d for the one that came back", g, b)
 		}
@@ -335,7 +336,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 			var mu sync.Mutex
 			var added []oauthserver.App
 			full := 0
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				var token *oauthserver.Digest
 				if i%2 == 0 {
 					digest := secret.New(secret.RegistrationToken).Digest()
@@ -372,7 +373,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 	{"Signing keys", func(t *testing.T, e partnerkit.Store) {
 		add := func(after string) int {
 			added := make(chan string, 8)
-			Race(8, func(int) {
+			testdb.Race(8, func(int) {
 				key := oauthserver.SigningKey{ID: id.New(id.SigningKey, noon), Sealed: []byte("sealed"), CreatedAt: noon, ActiveAt: noon}
 				switch err := e.AddSigningKey(t.Context(), key, after, noon.Add(time.Hour)); {
 				case err == nil:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -135,7 +136,7 @@ func (f *oauthFixture) rotation(t *testing.T, r oauthserver.Rotation) try {
 func issueAtOnce(t *testing.T, tries []try) []oauthserver.IssueResult {
 	t.Helper()
 	got := make([]oauthserver.IssueResult, len(tries))
-	Race(len(tries), func(i int) {
+	testdb.Race(len(tries), func(i int) {
 		result, err := tries[i].do(tries[i].ctx)
 		if err != nil {
 			t.Error(err)

@@ -254,7 +254,7 @@ func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status oa
 // recorded counts the events of a type for the fixture's app in its business.
 func (f *oauthFixture) recorded(t testing.TB, name string) int {
 	t.Helper()
-	get[events.Numbered](t)(f.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
+	number(t, f, f.business)
 	q := events.Query{BusinessID: f.business, AppID: f.app.ID, AppTypes: []string{name}, Limit: 1000}
 	return len(get[[]events.Event](t)(f.Events(t.Context(), q)))
 }

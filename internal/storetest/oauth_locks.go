@@ -9,30 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
-// lockCases check that issuing tokens locks their parents, so that a parent ends before or
-// after, never in between.
+// lockCases are approvals that wait for a change of their app.
 var lockCases = []testCase[*Env]{
-	{"Uninstall waits for issued tokens", func(t *testing.T, e *Env) {
-		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
-			return f.end(t, oauthserver.InstallationRemoved)
-		})
-	}},
-	{"Revoked consent waits for issued tokens", func(t *testing.T, e *Env) {
-		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
-			return f.EndGrant(t.Context(), f.endGrant())
-		})
-	}},
-	{"Suspension waits for issued tokens", func(t *testing.T, e *Env) {
-		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
-			return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended)
-		})
-	}},
-	{"A burn waits for issued tokens", func(t *testing.T, e *Env) {
-		e.killWaits(t, func(f *oauthFixture, token oauthserver.RefreshToken) error {
-			_, err := f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
-			return err
-		})
-	}},
 	// Decided takes precedence over suspended, as it does without a wait.
 	{"An approval that waited finds its request decided", func(t *testing.T, e *Env) {
 		f := newOAuth(t, e)

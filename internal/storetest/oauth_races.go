@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -49,7 +50,7 @@ var raceCases = []testCase[partnerkit.Store]{
 			code, m := f.code(t), newTokens(noon)
 			var result oauthserver.IssueResult
 			var spent atomic.Int64
-			Race(8, func(i int) {
+			testdb.Race(8, func(i int) {
 				if i == 0 {
 					var err error
 					if result, err = f.RedeemCode(t.Context(), code, m); err != nil {
@@ -101,7 +102,7 @@ var raceCases = []testCase[partnerkit.Store]{
 			device := f.device(t, true)
 			must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
 			var barred, lost atomic.Int64
-			Race(8, func(int) {
+			testdb.Race(8, func(int) {
 				got, err := f.CollectDevice(t.Context(), device, newTokens(noon))
 				switch {
 				case err != nil:
@@ -165,7 +166,7 @@ var raceCases = []testCase[partnerkit.Store]{
 			}
 			var mu sync.Mutex
 			installed, installations, grants := 0, map[string]bool{}, map[string]bool{}
-			Race(len(requests), func(i int) {
+			testdb.Race(len(requests), func(i int) {
 				approved, err := f.DecideRequest(t.Context(), f.approval(requests[i].ID, noon))
 				if err != nil || approved.Outcome != oauthserver.ApprovalDone {
 					t.Errorf("approval: %q, %v", approved.Outcome, err)
@@ -189,7 +190,7 @@ func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauth
 	t.Helper()
 	var mu sync.Mutex
 	outcomes := map[oauthserver.Outcome]int{}
-	Race(contenders, func(int) {
+	testdb.Race(contenders, func(int) {
 		m := newTokens(noon)
 		result, err := try(m)
 		if err != nil {
@@ -214,7 +215,7 @@ func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauth
 func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve func() (oauthserver.Approved, error)) {
 	t.Helper()
 	var decided atomic.Int64
-	Race(contenders, func(i int) {
+	testdb.Race(contenders, func(i int) {
 		if i%2 == 0 {
 			switch err := deny(); {
 			case err == nil:
@@ -268,7 +269,7 @@ var killCases = []testCase[partnerkit.Store]{
 			first := f.issued(t)
 			token := f.refreshToken(t, first)
 			next := newTokens(noon)
-			Race(8, func(i int) {
+			testdb.Race(8, func(i int) {
 				var err error
 				if i == 0 {
 					_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)
@@ -294,7 +295,7 @@ func revokeAgainstIssue(t *testing.T, e partnerkit.Store, kill func(t *testing.T
 		old := f.issued(t)
 		token, code, device := f.refreshToken(t, old), f.code(t), f.device(t, true)
 		tokens := []oauthserver.NewTokens{newTokens(noon), newTokens(noon), newTokens(noon)}
-		Race(4, func(i int) {
+		testdb.Race(4, func(i int) {
 			var err error
 			switch i {
 			case 0:

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -29,6 +30,9 @@ type Operation struct {
 	// Answers are the valid answers; the first is that of an operation in whose way nothing
 	// stands. Without them that answer is Done, and Do itself returns errors for invalid ones.
 	Answers []Answer
+	// Skips is the answer of an operation that does not wait for another one: while that is
+	// under way nothing happens, even if it would before and afterwards. Empty: it waits.
+	Skips Answer
 	// Prepare creates what the operation needs in a scene, which it may share with others.
 	Prepare func(t testing.TB, s *Scene) Act
 }
@@ -71,7 +75,7 @@ func (a Act) alone(ctx context.Context, on partnerkit.Store) error {
 
 // Operations is the table of operations.
 func Operations() []Operation {
-	return slices.Concat(dataOperations, oauthOperations, tokenOperations, keyOperations, consoleOperations)
+	return slices.Concat(dataOperations, oauthOperations, tokenOperations, keyOperations, consoleOperations, webhookOperations)
 }
 
 // tableFaultCases are the operations of the table under a fault at each of their statements
@@ -101,6 +105,9 @@ type Scene struct {
 	prepared int
 	listed   *listingFixture
 	declared *dataFixture
+	sender   *senderFixture
+	happened []events.Event
+	planned  bool
 	made     map[string]bool
 }
 
@@ -150,6 +157,9 @@ func (s *Scene) once(id string, create func()) {
 	}
 }
 
+// ofBusiness limits rows to those of the businesses of an app.
+const ofBusiness = "business_id IN (SELECT business_id FROM partnerkit_installation WHERE app_id = $1)"
+
 // digested are the rows of an app that operations change, and the columns that are the same
 // in every scene but for the name of the scene.
 var digested = []struct {
@@ -171,6 +181,12 @@ var digested = []struct {
 	// On a database of one process the owner begins with a name of the process.
 	{"idempotency_key", []string{"name", "SUBSTR(owner, LENGTH(owner), 1)", "lease_ends", "expires_at", "status"}, "app_id = $1"},
 	{"event", []string{"type", "data"}, "app_id = $1"},
+	{"outbox", []string{"number", "webhook_id"}, ofBusiness},
+	{"event_number", []string{"type", "number", "(SELECT created_at FROM partnerkit_event e WHERE e.id = event_id)"}, ofBusiness + " AND type = '" + subscribed + "'"},
+	{"webhook", []string{"failing_since", "failed_count", "disabled_at"}, "app_id = $1"},
+	{"delivery", []string{"status", "sequence", "attempts", "response_code", "next_attempt_at", "round"}, "app_id = $1"},
+	{"delivery_queue", []string{"due_at"}, "webhook_id IN (SELECT id FROM partnerkit_webhook WHERE app_id = $1)"},
+	{"attempt", []string{"round", "number", "response_code"}, "delivery_id IN (SELECT id FROM partnerkit_delivery WHERE app_id = $1)"},
 	{"audit", []string{"action", "target"}, "app_id = $1"},
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -122,7 +123,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 	}},
 	{"Race for the trust in a host", func(t *testing.T, e partnerkit.Store) {
 		var added atomic.Int32
-		Race(contenders, func(int) {
+		testdb.Race(contenders, func(int) {
 			switch err := e.AddTrustedDocument(t.Context(), newTrustedDocument("agent.example", noon)); {
 			case err == nil:
 				added.Add(1)

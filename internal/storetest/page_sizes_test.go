@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -32,7 +33,7 @@ func (r *recordedDB) Query(ctx context.Context, query string, args ...any) (stor
 // statements, so that limits share their statements.
 func TestPageSizes_DLV09(t *testing.T) {
 	t.Parallel()
-	r := &recordedDB{DB: storetest.SQLite(t), texts: map[string]bool{}}
+	r := &recordedDB{DB: testdb.SQLite(t), texts: map[string]bool{}}
 	e := storetest.NewEnv(t, func(testing.TB) storage.DB { return r })
 	now := time.Now()
 	app := fixture.App(now, identity.MustScopes("invoices:read"))

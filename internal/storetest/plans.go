@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -34,12 +34,12 @@ var planCases = []testCase[partnerkit.Store]{
 		gone := addWebhook(t, e, f.app.ID)
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, gone.ID, noon))
 
-		got, byApp := f.backlog(t)
-		if diff := cmp.Diff(append(all, own), got.Events, cmpopts.IgnoreFields(events.Event{}, "Number")); diff != "" {
+		got, byApp := f.unplanned(t)
+		if diff := cmp.Diff(append(all, own), eventsOf(got)); diff != "" {
 			t.Errorf("events (-want +got)\n%s", diff)
 		}
-		if last := got.Events[len(got.Events)-1].Number; got.Last != last || got.HasMore {
-			t.Errorf("the last number is %d, want %d; more webhooks: %v", got.Last, last, got.HasMore)
+		if got.HasMore || got.HasMoreSubscribers {
+			t.Errorf("there is more: %+v", got)
 		}
 		want := []webhooks.Subscriber{{
 			WebhookID: f.webhook.ID, Events: f.webhook.Events, CreatedAt: noon, AppID: f.app.ID, AppScopes: allScopes,
@@ -54,86 +54,89 @@ var planCases = []testCase[partnerkit.Store]{
 		if diff := cmp.Diff(want, byApp[other.app.ID]); diff != "" {
 			t.Errorf("by app (-want +got)\n%s", diff)
 		}
-
-		after := webhooks.PlanCursor{Number: got.Events[0].Number}
-		if !f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: after}}}) {
-			t.Fatal("the cursor does not move")
-		}
-		if rest, _ := f.backlog(t); len(rest.Events) != 3 || rest.Events[0].ID != all[1].ID || rest.From != after {
+		f.planNext(t, 1)
+		if rest, _ := f.unplanned(t); !slices.Equal(idsOf(eventsOf(rest)), idsOf(append(all[1:], own))) {
 			t.Errorf("after the first: %v", rest)
 		}
 		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppDeactivated))
-		if got, _ := f.backlog(t); len(got.Subscribers) != 0 {
+		if got, _ := f.unplanned(t); len(got.Subscribers) != 0 {
 			t.Errorf("a deactivated app subscribes: %v", got.Subscribers)
 		}
 	}},
-	// EVT-05: numbers follow the ids within a round, have no gaps, and never change.
-	{"Numbering has no gaps", func(t *testing.T, e partnerkit.Store) {
+	// DLV-08: events that were numbered before they are planned come first, by their numbers.
+	{"A plan gives numbers to events that have none", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
 		first := f.recorded(t, 2)
-		get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
-		all := slices.Concat(first, f.recorded(t, 2), f.recorded(t, 700))
-		f.number(t)
-		var numbers []int64
-		for _, want := range all {
-			numbers = append(numbers, event(t, e, f.business, want.ID).Number)
+		number(t, e, f.business)
+		early := f.recorded(t, 2) // by their ids they would come before the others
+		got, _ := f.unplanned(t)
+		all := slices.Concat(first, early)
+		if diff := cmp.Diff(idsOf(all), idsOf(eventsOf(got))); diff != "" {
+			t.Fatalf("order (-want +got)\n%s", diff)
 		}
-		slices.Sort(numbers) // those of the same second are recorded again and again
-		for i, n := range numbers {
-			if n != numbers[0]+int64(i) {
-				t.Fatalf("number %d follows %d", n, numbers[i-1])
+		var deliveries []webhooks.Delivery
+		for _, one := range all {
+			deliveries = append(deliveries, f.delivery(one.ID, noon))
+		}
+		if !f.savePlan(t, f.plan(got, 4, deliveries...)) {
+			t.Fatal("the plan is not saved")
+		}
+		last := got.Numbered + 2
+		for i, d := range deliveries {
+			stored, _ := f.stored(t, d.ID)
+			if want := last - 3 + int64(i); stored.Sequence != want || event(t, e, f.business, all[i].ID).Number != want {
+				t.Errorf("event %d has number %d, its delivery %d, want %d", i, event(t, e, f.business, all[i].ID).Number, stored.Sequence, want)
 			}
 		}
-		for i, want := range first {
-			if got := event(t, e, f.business, want.ID); got.Number != numbers[i] {
-				t.Errorf("%s has number %d, want %d", want.ID, got.Number, numbers[i])
-			}
+		if left, _ := f.unplanned(t); len(left.Events) != 0 {
+			t.Errorf("planned, and still in the outbox: %v", left.Events)
 		}
 	}},
-	// EVT-05: concurrent numbering leaves no event out and gives no number twice.
-	{"Of several who number events each gets one number", func(t *testing.T, e partnerkit.Store) {
-		for range rounds() {
-			f := newSender(t, e)
-			all := f.recorded(t, 20)
-			Race(8, func(i int) {
-				if i%2 == 0 {
-					get[events.Numbered](t)(e.NumberEvents(t.Context(), events.Numbering{BusinessID: f.business}))
-				} else {
-					f.number(t)
-				}
-			})
-			seen := map[int64]bool{}
-			for _, want := range all {
-				seen[event(t, e, f.business, want.ID).Number] = true
-			}
-			if len(seen) != 20 || seen[0] {
-				t.Fatalf("numbers %v", seen)
-			}
+	// DLV-04: numbers that came in between would give two events the same place.
+	{"A plan that was overtaken by numbers is not saved", func(t *testing.T, e partnerkit.Store) {
+		f := newSender(t, e)
+		f.recorded(t, 2)
+		got, _ := f.unplanned(t)
+		number(t, e, f.business)
+		if f.savePlan(t, f.plan(got, 2)) {
+			t.Error("saved")
 		}
+		f.planNext(t, 2)
 	}},
 	// DLV-06: what a plan reads is bounded, and goes on where the plan before it ended.
 	{"The input of a plan is bounded", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
-		f.recorded(t, 250)
-		for i := range 3 {
-			got, _ := f.backlog(t)
-			if want := []int{100, 100, 50}[i]; len(got.Events) != want || got.Last != got.Events[want-1].Number {
-				t.Fatalf("%d events up to %d, want %d", len(got.Events), got.Last, want)
+		f.recorded(t, 600)
+		read := 0
+		for more := true; more; {
+			got, _ := f.unplanned(t)
+			if more = got.HasMore; len(got.Events) == 0 || len(got.Events) > 400 {
+				t.Fatalf("%d events at once", len(got.Events))
 			}
-			f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}})
+			read += len(got.Events)
+			f.savePlan(t, f.plan(got, len(got.Events)))
+		}
+		if read != 600 {
+			t.Fatalf("read %d events", read)
 		}
 		f.recorded(t, 1)
 		second := addWebhook(t, e, f.app.ID)
-		got, _ := f.backlog(t)
+		got, _ := f.unplanned(t)
 		ids := []string{f.webhook.ID, second.ID}
 		slices.Sort(ids)
-		f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.From.Number, WebhookID: ids[0]}}}})
-		if got, _ = f.backlog(t); len(got.Subscribers) != 1 || got.Subscribers[0].WebhookID != ids[1] || len(got.Events) != 1 {
+		part := f.plan(got, 1)
+		part.Steps[0].Webhook = ids[0]
+		f.savePlan(t, part)
+		if got, _ = f.unplanned(t); len(got.Subscribers) != 1 || got.Subscribers[0].WebhookID != ids[1] || len(got.Events) != 1 || got.Events[0].Number == 0 || got.Events[0].Planned != ids[0] {
 			t.Errorf("the rest of the event: %v", got)
 		}
+		f.planNext(t, 1)
+		if got, _ = f.unplanned(t); len(got.Events) != 0 {
+			t.Errorf("planned twice: %v", got.Events)
+		}
 	}},
-	// DLV-06: what a plan reads may end between two businesses. The next read begins with the
-	// second of them; a business with HasMore has at least one webhook.
+	// DLV-06: what a plan reads may end between two businesses. A business that has more
+	// webhooks has at least one.
 	{"The input of a plan ends between two businesses", func(t *testing.T, e partnerkit.Store) {
 		const businesses, hooks = 51, 40 // 50 of them have the 2,000 webhooks of one read
 		f := newOAuth(t, e)
@@ -144,18 +147,21 @@ var planCases = []testCase[partnerkit.Store]{
 			f.business = fmt.Sprintf("biz_%d", serial.Add(1))
 			f.code(t) // the installation is an event
 		}
-		f.number(t)
+		left := backlogs(t, e)
 		seen := map[string]int{}
-		for after := ""; ; {
-			got := get[webhooks.Unplanned](t)(e.Unplanned(t.Context(), after))
-			if len(got.Backlogs) == 0 {
+		for len(left) > 0 {
+			got := get[webhooks.Unplanned](t)(e.Unplanned(t.Context(), left))
+			if len(got.Businesses) == 0 {
 				break
 			}
-			for _, b := range got.Backlogs {
-				if seen[b.BusinessID] += len(b.Subscribers); b.HasMore && len(b.Subscribers) == 0 {
-					t.Fatalf("%s has HasMore and no webhooks", b.BusinessID)
+			for _, b := range got.Businesses {
+				if seen[b.BusinessID] += len(b.Subscribers); b.HasMoreSubscribers && len(b.Subscribers) == 0 {
+					t.Fatalf("%s has more webhooks, and none was read", b.BusinessID)
 				}
-				after = b.BusinessID
+				left = slices.DeleteFunc(left, func(one webhooks.Backlog) bool { return one.BusinessID == b.BusinessID })
+			}
+			if got.HasMore != (len(left) > 0) {
+				t.Errorf("HasMore is %v, and %d are left", got.HasMore, len(left))
 			}
 		}
 		for business, n := range seen {
@@ -167,15 +173,34 @@ var planCases = []testCase[partnerkit.Store]{
 			t.Errorf("%d businesses, want %d", len(seen), businesses)
 		}
 	}},
+	// DLV-06: one business with many events does not hide the others.
+	{"Backlogs have every business once", func(t *testing.T, e partnerkit.Store) {
+		first, second := newBusiness(), newBusiness()
+		many := happened(first, "a.b", 1500)
+		must(t, e.RecordEvents(t.Context(), many...))
+		one := happened(second, "a.b", 1)
+		must(t, e.RecordEvents(t.Context(), one...))
+		want := map[string]string{first: many[0].ID, second: one[0].ID}
+		got := map[string]string{}
+		for _, b := range backlogs(t, e) {
+			if _, ok := got[b.BusinessID]; ok {
+				t.Errorf("%s comes twice", b.BusinessID)
+			}
+			got[b.BusinessID] = b.EventID
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}},
 	// DLV-04: no delivery is planned twice, even by different nodes.
 	{"Of several planners one queues", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newSender(t, e)
 			all := f.recorded(t, 5)
-			got, _ := f.backlog(t)
+			got, _ := f.unplanned(t)
 			var saved atomic.Int64
-			Race(8, func(int) {
-				mine := webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.Last}}}}
+			testdb.Race(8, func(int) {
+				mine := f.plan(got, 5)
 				for _, event := range all {
 					mine.Deliveries = append(mine.Deliveries, f.delivery(event.ID, noon))
 				}
@@ -188,4 +213,27 @@ var planCases = []testCase[partnerkit.Store]{
 			}
 		}
 	}},
+}
+
+// eventsOf returns the events of a backlog, without their numbers.
+func eventsOf(b webhooks.Unsent) []events.Event {
+	var all []events.Event
+	for _, one := range b.Events {
+		one.Number = 0
+		all = append(all, one.Event)
+	}
+	return all
+}
+
+// backlogs returns every business with events in the outbox.
+func backlogs(t *testing.T, e partnerkit.Store) (all []webhooks.Backlog) {
+	t.Helper()
+	var behind *webhooks.Backlog
+	for {
+		page := get[[]webhooks.Backlog](t)(e.Backlogs(t.Context(), behind))
+		if len(page) == 0 {
+			return all
+		}
+		all, behind = append(all, page...), &page[len(page)-1]
+	}
 }

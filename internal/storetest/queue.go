@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,33 +16,104 @@ import (
 )
 
 var queueCases = []testCase[partnerkit.Store]{
-	{"Due webhooks are found in their window and by search", func(t *testing.T, e partnerkit.Store) {
-		f := newSender(t, e)
+	// DLV-05: nothing that is queued is overlooked.
+	{"Webhooks with new deliveries are news, and are found by search", func(t *testing.T, e partnerkit.Store) {
+		f, second := newSender(t, e), newSender(t, e)
+		place := get[webhooks.News](t)(e.News(t.Context(), nil)).Place
 		f.queued(t, 3) // due at noon, a second later, two seconds later
-		shard := webhooks.ShardOf(f.webhook.ID)
-		find := func(shards []int, after, until time.Duration) []webhooks.DueWebhook {
-			return get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), webhooks.DueQuery{Shards: shards, After: noon.Add(after), Until: noon.Add(until)}))
+		want := []webhooks.DueWebhook{{WebhookID: f.webhook.ID, First: noon, Last: noon.Add(2 * time.Second)}}
+		read := func(from webhooks.NewsPlace) []webhooks.DueWebhook {
+			var all []webhooks.DueWebhook
+			for more := true; more; {
+				news := get[webhooks.News](t)(e.News(t.Context(), from))
+				if more, place, from = news.HasMore, news.Place, news.Place; news.IsIncomplete {
+					t.Error("news are missing")
+				}
+				all = append(all, news.Webhooks...)
+			}
+			return all
 		}
-		between := func(first, last time.Duration) []webhooks.DueWebhook {
-			return []webhooks.DueWebhook{{WebhookID: f.webhook.ID, Due: noon.Add(first), Latest: noon.Add(last)}}
+		began := place
+		if diff := cmp.Diff(want, read(began)); diff != "" {
+			t.Errorf("news (-want +got)\n%s", diff)
 		}
-		for name, test := range map[string]struct{ got, want []webhooks.DueWebhook }{
-			"all":               {find([]int{shard}, -time.Second, time.Hour), between(0, 2*time.Second)},
-			"after excludes":    {find([]int{shard}, 0, time.Hour), between(time.Second, 2*time.Second)},
-			"until includes":    {find([]int{shard}, -time.Second, 0), between(0, 0)},
-			"nothing yet":       {find([]int{shard}, -time.Hour, -time.Second), nil},
-			"another shard":     {find([]int{(shard + 1) % webhooks.Shards}, -time.Hour, time.Hour), nil},
-			"no shard":          {find(nil, -time.Hour, time.Hour), nil},
-			"by search, at all": {get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), webhooks.DueQuery{All: true})), []webhooks.DueWebhook{{WebhookID: f.webhook.ID, Due: noon}}},
+		if got := read(place); len(got) != 0 {
+			t.Errorf("news twice: %v", got)
+		}
+		second.queued(t, 1)
+		if got := read(place); len(got) != 1 || got[0].WebhookID != second.webhook.ID {
+			t.Errorf("news of the second: %v", got)
+		}
+		for range 300 { // more than is kept
+			f.queued(t, 1)
+		}
+		if news := get[webhooks.News](t)(e.News(t.Context(), began)); !news.IsIncomplete {
+			t.Error("news of long ago are complete")
+		}
+		shard := sendShard(f.webhook.ID, f.shards).Number
+		find := func(shards []int) (ids []string) {
+			for _, one := range get[[]webhooks.DueWebhook](t)(e.QueuedWebhooks(t.Context(), shards)) {
+				if ids = append(ids, one.WebhookID); !one.First.Equal(noon) {
+					t.Errorf("%s is due at %v", one.WebhookID, one.First)
+				}
+			}
+			return ids
+		}
+		if got := find(nil); len(got) != 2 {
+			t.Errorf("two webhooks have work: %v", got)
+		}
+		if got := find([]int{shard}); !slices.Contains(got, f.webhook.ID) {
+			t.Errorf("the shard has %v", got)
+		}
+		if got := find([]int{(shard + 1) % (len(f.shards) / 2)}); slices.Contains(got, f.webhook.ID) {
+			t.Errorf("another shard has %v", got)
+		}
+	}},
+	{"Webhooks with attempts to repeat are found when they are due", func(t *testing.T, e partnerkit.Store) {
+		f := newSender(t, e)
+		f.queued(t, 3)
+		var outcomes []webhooks.Outcome
+		for i, due := range f.due(t, noon.Add(time.Hour)) {
+			outcomes = append(outcomes, f.outcome(due, webhooks.Retrying, 500)) // due in a minute
+			outcomes[i].NextAttemptAt = noon.Add(time.Minute + []time.Duration{0, time.Millisecond, time.Second}[i])
+		}
+		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+		shard := sendShard(f.webhook.ID, f.shards).Number
+		const s, minute = time.Second, time.Minute
+		for name, test := range map[string]struct {
+			shards       []int
+			after, until time.Duration
+			want         bool
+		}{
+			"not yet":       {[]int{shard}, 0, minute - s, false},
+			"in time":       {[]int{shard}, minute - s, minute + time.Millisecond, true},
+			"the last":      {[]int{shard}, minute + time.Millisecond, minute + s, true},
+			"past":          {[]int{shard}, minute + s, 2 * minute, false},
+			"another shard": {[]int{(shard + 1) % (len(f.shards) / 2)}, 0, 2 * minute, false},
+			"no shard":      {nil, 0, 2 * minute, false},
 		} {
-			if diff := cmp.Diff(test.want, test.got); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", name, diff)
+			got := get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), webhooks.DueQuery{Shards: test.shards, After: noon.Add(test.after), Until: noon.Add(test.until)}))
+			if found := len(got) == 1 && got[0].WebhookID == f.webhook.ID; found != test.want || len(got) > 1 {
+				t.Errorf("%s: %v", name, got)
 			}
 		}
-		second := newSender(t, e)
-		second.queued(t, 1)
-		if got := get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), webhooks.DueQuery{All: true})); len(got) != 2 {
-			t.Errorf("two webhooks have work: %v", got)
+		must(t, e.ForgetDue(t.Context(), webhooks.DueQuery{Shards: []int{shard}, Until: noon.Add(minute + s - 1)}))
+		if got := get[[]webhooks.DueWebhook](t)(e.DueWebhooks(t.Context(), webhooks.DueQuery{Shards: []int{shard}, Until: noon.Add(time.Hour)})); len(got) != 1 || !got[0].First.Equal(noon.Add(minute+s)) {
+			t.Errorf("what is left: %v", got)
+		}
+	}},
+	// DLV-14: the clock of the node that queued it may be ahead.
+	{"A first attempt is claimed up to a later time", func(t *testing.T, e partnerkit.Store) {
+		f := newSender(t, e)
+		all := f.queued(t, 3)
+		again := f.outcome(f.due(t, noon)[0], webhooks.Retrying, 500)
+		again.NextAttemptAt = noon.Add(time.Second)
+		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(again)))
+		due := get[[]webhooks.Due](t)(e.DueDeliveries(t.Context(), webhooks.Claim{
+			Webhooks: []webhooks.WebhookClaim{{WebhookID: f.webhook.ID, Until: noon.Add(time.Second), Limit: 9}}, Now: noon.Add(-time.Minute), IsTaken: notTaken,
+		}))
+		if len(due) != 1 || due[0].ID != all[1].ID {
+			t.Errorf("claimed %v", due)
 		}
 	}},
 	{"Due deliveries come in order, with their standing", func(t *testing.T, e partnerkit.Store) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -32,6 +33,40 @@ var sqlQueueCases = []testCase[*Env]{
 		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
 		if statements, commits := e.Tap.Counts(); statements != 5 || commits != 1 {
 			t.Errorf("%d statements and %d commits for 64 outcomes of two webhooks", statements, commits)
+		}
+	}},
+	// DLV-14: an outcome that failed costs at most one and a half times as many statements.
+	{"DLV-14 failed outcomes cost little more than others", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		cost := func(change func(o *webhooks.Outcome, i int)) int {
+			f.queued(t, 250)
+			f.queued(t, 250)
+			var outcomes []webhooks.Outcome
+			for i, one := range f.due(t, noon.Add(time.Hour)) {
+				o := f.outcome(one, webhooks.Delivered, 204)
+				change(&o, i)
+				outcomes = append(outcomes, o)
+			}
+			if len(outcomes) != 500 {
+				t.Fatalf("%d outcomes", len(outcomes))
+			}
+			e.Tap.Reset()
+			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+			statements, _ := e.Tap.Counts()
+			return statements
+		}
+		delivered := cost(func(*webhooks.Outcome, int) {})
+		retrying := cost(func(o *webhooks.Outcome, i int) {
+			o.Status, o.ResponseCode, o.LastError, o.Attempt.Error = webhooks.Retrying, 500, "answered with status 500", "answered with status 500"
+			o.Attempt.ResponseCode, o.NextAttemptAt = 500, noon.Add(2*time.Hour+time.Duration(i)*time.Microsecond)
+		})
+		failed := cost(func(o *webhooks.Outcome, i int) {
+			o.Status, o.ResponseCode, o.LastError, o.Attempts = webhooks.Failed, 500, fmt.Sprint("answered with status ", 500+i), webhooks.MaxAttempts
+			o.Attempt.ResponseCode, o.Attempt.Error = 500, o.LastError
+		})
+		t.Logf("%d statements for 500 that arrived, %d for those to be repeated, %d for those that failed", delivered, retrying, failed)
+		if 2*retrying > 3*delivered || 2*failed > 3*delivered {
+			t.Errorf("500 outcomes cost %d statements if they arrived, %d if they are repeated, %d if they failed", delivered, retrying, failed)
 		}
 	}},
 	{"Outcomes are recorded wholly or not at all", func(t *testing.T, e *Env) {

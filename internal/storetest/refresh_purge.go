@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -96,7 +97,7 @@ var refreshPurgeCases = []testCase[partnerkit.Store]{
 			tokens := f.refreshed(t, 7)
 			now := last(tokens).Now
 			current, next := f.refreshToken(t, last(tokens)), newTokens(now)
-			Race(8, func(i int) {
+			testdb.Race(8, func(i int) {
 				switch {
 				case i < 3:
 					if _, err := purge(e, storage.PurgeOAuth)(t.Context(), now, 5); err != nil {

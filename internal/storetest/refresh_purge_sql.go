@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -114,7 +115,7 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 		for range max(3, rounds()/5) {
 			end := last(f.refreshed(t, 7)).Now.Add(refreshKept)
 			purgeAll(t, e, end.Add(-refreshEvery/2), 10) // all but the last two have left their digests
-			Race(6, func(int) {
+			testdb.Race(6, func(int) {
 				for range 6 {
 					if _, err := purge(e, storage.PurgeOAuth)(t.Context(), end.Add(time.Second), 3); err != nil {
 						t.Errorf("purge: %v", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -44,7 +45,7 @@ var requestCases = []testCase[partnerkit.Store]{
 				late[i] = f.request(allScopes)
 				late[i].ID = id.New(id.Authorization, noon.Add(time.Duration(round+1)*time.Second))
 			}
-			Race(len(late), func(i int) {
+			testdb.Race(len(late), func(i int) {
 				if err := f.HoldRequest(t.Context(), late[i]); err != nil {
 					t.Error(err)
 				}
@@ -64,7 +65,7 @@ var requestCases = []testCase[partnerkit.Store]{
 	{"AZ-17 Race to hold one request", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		first := f.request(allScopes)
-		Race(8, func(int) {
+		testdb.Race(8, func(int) {
 			again := first
 			again.ID = id.New(id.Authorization, noon)
 			if err := f.HoldRequest(t.Context(), again); err != nil {

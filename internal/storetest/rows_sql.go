@@ -1,11 +1,20 @@
 package storetest
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
+
+// Env is a store under test, the tap below it, and what the cases ask of its tables.
+type Env struct{ *testdb.Env }
+
+// NewEnv is [testdb.NewEnv].
+func NewEnv(t testing.TB, open testdb.Opener) *Env {
+	t.Helper()
+	return &Env{testdb.NewEnv(t, open)}
+}
 
 // exec runs a statement past the store.
 func (e *Env) exec(t testing.TB, query string, args ...any) {
@@ -20,15 +29,6 @@ func (e *Env) count(t testing.TB, query string, args ...any) int {
 	var n int
 	must(t, storage.One(t.Context(), e.Store, e.Qualified(query), args, &n))
 	return n
-}
-
-// Qualified puts the schema before our tables in a statement.
-func (e *Env) Qualified(query string) string {
-	schema := e.Tap.Dialect().Schema
-	if schema == "" {
-		return query
-	}
-	return strings.ReplaceAll(query, "partnerkit_", `"`+schema+`".partnerkit_`)
 }
 
 // rows counts the rows of a table.

@@ -1,16 +1,12 @@
 package storetest
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
-
-// Opener opens an empty database that is closed and removed when t ends.
-type Opener func(t testing.TB) storage.DB
 
 // Run checks an implementation of [partnerkit.Store] through its methods: their effects,
 // their races, and cancelled contexts. Each case opens an empty store; open must close the
@@ -29,7 +25,7 @@ func Run(t *testing.T, open func(t testing.TB) partnerkit.Store) {
 // host, and every operation of the store with an error at each of its statements. Each case
 // has its own database. Cases of the contract open it with open. Cases of the store open it
 // with made, which may return a database that has the tables already, as [SQLite] does.
-func RunSQL(t *testing.T, open, made Opener) {
+func RunSQL(t *testing.T, open, made testdb.Opener) {
 	t.Run("DB", func(t *testing.T) {
 		t.Parallel()
 		runCases(t, dbCases, func(t *testing.T, run func(*testing.T, storage.DB)) { run(t, open(t)) })
@@ -42,13 +38,13 @@ func RunSQL(t *testing.T, open, made Opener) {
 
 // RunSending runs only the cases of webhooks and deliveries, from both suites. It is for a
 // database whose delivery tables were changed, for example partitioned.
-func RunSending(t *testing.T, open Opener) {
+func RunSending(t *testing.T, open testdb.Opener) {
 	runCases(t, sendingCases, func(t *testing.T, run func(*testing.T, partnerkit.Store)) { run(t, NewEnv(t, open)) })
 	runCases(t, sqlSendingCases, func(t *testing.T, run func(*testing.T, *Env)) { run(t, NewEnv(t, open)) })
 }
 
 // OnSQL returns a function for [Run] that opens a store of sqlstore on a database.
-func OnSQL(open Opener) func(t testing.TB) partnerkit.Store {
+func OnSQL(open testdb.Opener) func(t testing.TB) partnerkit.Store {
 	return func(t testing.TB) partnerkit.Store { return NewEnv(t, open) }
 }
 
@@ -65,44 +61,4 @@ func runCases[S any](t *testing.T, cases []testCase[S], with func(*testing.T, fu
 			with(t, c.run)
 		})
 	}
-}
-
-// Env is a store under test and the tap below it.
-type Env struct {
-	*sqlstore.Store
-	Tap *Tap
-}
-
-// NewEnv opens a store through a tap.
-func NewEnv(t testing.TB, open Opener) *Env {
-	t.Helper()
-	return newEnv(t, open, sqlstore.Config{})
-}
-
-func newEnv(t testing.TB, open Opener, cfg sqlstore.Config) *Env {
-	t.Helper()
-	tap := NewTap(open(t))
-	store, err := sqlstore.New(t.Context(), tap, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Env{Store: store, Tap: tap}
-}
-
-// Race calls contend n times at once, from goroutines that a barrier releases
-// together, and returns when all have returned.
-func Race(n int, contend func(i int)) {
-	var ready, done sync.WaitGroup
-	start := make(chan struct{})
-	ready.Add(n)
-	for i := range n {
-		done.Go(func() {
-			ready.Done()
-			<-start
-			contend(i)
-		})
-	}
-	ready.Wait()
-	close(start)
-	done.Wait()
 }

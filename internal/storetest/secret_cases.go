@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -18,7 +19,7 @@ var secretCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newOAuth(t, e)
 			var added, refused atomic.Int64
-			Race(contenders, func(int) {
+			testdb.Race(contenders, func(int) {
 				switch err := addSecret(t.Context(), e, f.secret()); {
 				case err == nil:
 					added.Add(1)
@@ -39,7 +40,7 @@ var secretCases = []testCase[partnerkit.Store]{
 			must(t, addSecret(t.Context(), e, f.secret()))
 			both := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))
 			var ended atomic.Int64
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				switch err := endSecret(t.Context(), e, f.app.ID, both[i%2].ID); {
 				case err == nil:
 					ended.Add(1)

@@ -11,30 +11,28 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// senderFixture is a connected app with a webhook, and a dispatcher that holds
-// every shard.
+// senderFixture is a connected app with a webhook, and a node that holds every shard.
 type senderFixture struct {
 	*oauthFixture
 	webhook webhooks.Webhook
 	node    string
-	epochs  map[int]int64
+	shards  []webhooks.Shard
+	epochs  map[webhooks.ShardID]int64
 }
 
 const subscribed = "invoice.created"
 
-func newSender(t *testing.T, e partnerkit.Store) *senderFixture {
+func newSender(t testing.TB, e partnerkit.Store) *senderFixture {
 	t.Helper()
-	f := &senderFixture{oauthFixture: newOAuth(t, e), node: "node_1", epochs: map[int]int64{}}
+	f := &senderFixture{oauthFixture: newOAuth(t, e), node: "node_1"}
 	f.code(t)
-	// That it was installed is not what the cases are about.
-	installed, _ := f.backlog(t)
-	f.savePlan(t, webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: installed.From, To: webhooks.PlanCursor{Number: installed.Last}}}})
-	f.webhook = addWebhook(t, e, f.app.ID)
 	f.takeAll(t)
+	f.planNext(t, 1) // that it was installed, which is not what the cases are about
+	f.webhook = addWebhook(t, e, f.app.ID)
 	return f
 }
 
-func addWebhook(t *testing.T, e partnerkit.Store, appID string) webhooks.Webhook {
+func addWebhook(t testing.TB, e partnerkit.Store, appID string) webhooks.Webhook {
 	t.Helper()
 	w := webhooks.Webhook{
 		ID: id.New(id.Webhook, noon), AppID: appID, URL: "https://app.example/hook", Events: []string{subscribed}, Enabled: true,
@@ -45,18 +43,26 @@ func addWebhook(t *testing.T, e partnerkit.Store, appID string) webhooks.Webhook
 }
 
 // takeAll takes every shard that is free.
-func (f *senderFixture) takeAll(t *testing.T) {
+func (f *senderFixture) takeAll(t testing.TB) {
 	t.Helper()
-	fleet := get[webhooks.Fleet](t)(f.Beat(t.Context(), f.node, time.Minute))
-	for _, shard := range fleet.Shards {
-		if get[bool](t)(f.TakeShard(t.Context(), f.node, shard, time.Minute)) {
-			f.epochs[shard.ID] = shard.Epoch + 1
+	f.epochs = map[webhooks.ShardID]int64{}
+	f.shards = get[webhooks.Fleet](t)(f.Beat(t.Context(), f.node, time.Minute)).Shards
+	for _, shard := range f.shards {
+		if shard.Holder == f.node {
+			f.epochs[shard.ShardID] = shard.Epoch
+		} else if get[bool](t)(f.TakeShard(t.Context(), f.node, shard, time.Minute)) {
+			f.epochs[shard.ShardID] = shard.Epoch + 1
 		}
 	}
 }
 
+// sendShard returns the shard of a webhook, of those that there are.
+func sendShard(webhookID string, all []webhooks.Shard) webhooks.ShardID {
+	return webhooks.ShardID{Kind: webhooks.SendShard, Number: webhooks.ShardOf(webhookID, len(all)/2)}
+}
+
 // recorded records events of the business, one a second.
-func (f *senderFixture) recorded(t *testing.T, n int) []events.Event {
+func (f *senderFixture) recorded(t testing.TB, n int) []events.Event {
 	t.Helper()
 	all := make([]events.Event, n)
 	for i := range all {
@@ -67,34 +73,48 @@ func (f *senderFixture) recorded(t *testing.T, n int) []events.Event {
 	return all
 }
 
-// number gives every event its number.
-func (f *oauthFixture) number(t *testing.T) {
+// number gives all events of a business their numbers.
+func number(t testing.TB, e partnerkit.Store, business string) {
 	t.Helper()
 	for hasMore := true; hasMore; {
-		hasMore = get[events.Numbered](t)(f.NumberEvents(t.Context(), events.Numbering{})).HasMore
+		hasMore = get[bool](t)(e.NumberEvents(t.Context(), business))
 	}
 }
 
-// backlog numbers all events and returns what is unplanned of the business's, and the
-// subscribers by app.
-func (f *oauthFixture) backlog(t *testing.T) (webhooks.Backlog, map[string][]webhooks.Subscriber) {
+// unplanned returns the next events of the business, and the subscribers by app.
+func (f *oauthFixture) unplanned(t testing.TB) (webhooks.Unsent, map[string][]webhooks.Subscriber) {
 	t.Helper()
-	f.number(t)
-	for after := ""; ; {
-		got := get[webhooks.Unplanned](t)(f.Unplanned(t.Context(), after))
-		for _, b := range got.Backlogs {
-			if b.BusinessID == f.business {
-				return b, got.ByApp
-			}
-			after = b.BusinessID
+	got := get[webhooks.Unplanned](t)(f.Unplanned(t.Context(), []webhooks.Backlog{{BusinessID: f.business}}))
+	if len(got.Businesses) == 0 {
+		return webhooks.Unsent{}, nil
+	}
+	return got.Businesses[0], got.ByApp
+}
+
+// plan returns a plan for the first events of the business, with deliveries.
+func (f *senderFixture) plan(of webhooks.Unsent, n int, deliveries ...webhooks.Delivery) webhooks.Plan {
+	p := webhooks.Plan{
+		Node: f.node, Shards: map[int]int64{}, Deliveries: deliveries,
+		Steps: []webhooks.PlanStep{{BusinessID: of.BusinessID, Numbered: of.Numbered, Events: of.Events[:n]}},
+	}
+	for shard, epoch := range f.epochs {
+		if shard.Kind == webhooks.PlanShard {
+			p.Shards[shard.Number] = epoch
 		}
-		if len(got.Backlogs) == 0 {
-			return webhooks.Backlog{}, nil
-		}
+	}
+	return p
+}
+
+// planNext plans the next events of the business, with deliveries.
+func (f *senderFixture) planNext(t testing.TB, n int, deliveries ...webhooks.Delivery) {
+	t.Helper()
+	of, _ := f.unplanned(t)
+	if !f.savePlan(t, f.plan(of, n, deliveries...)) {
+		t.Fatal("the plan is not saved")
 	}
 }
 
-func (f *senderFixture) savePlan(t *testing.T, p webhooks.Plan) bool {
+func (f *senderFixture) savePlan(t testing.TB, p webhooks.Plan) bool {
 	t.Helper()
 	return get[bool](t)(f.SavePlan(t.Context(), p))
 }
@@ -108,24 +128,20 @@ func (f *senderFixture) delivery(eventID string, due time.Time) webhooks.Deliver
 }
 
 // queued plans new events, with one delivery each, a second apart.
-func (f *senderFixture) queued(t *testing.T, n int) []webhooks.Delivery {
+func (f *senderFixture) queued(t testing.TB, n int) []webhooks.Delivery {
 	t.Helper()
-	all := f.recorded(t, n)
-	got, _ := f.backlog(t)
-	p := webhooks.Plan{Steps: []webhooks.PlanStep{{BusinessID: f.business, From: got.From, To: webhooks.PlanCursor{Number: got.From.Number + int64(n)}}}}
-	for i, e := range all {
-		p.Deliveries = append(p.Deliveries, f.delivery(e.ID, noon.Add(time.Duration(i)*time.Second)))
+	all := make([]webhooks.Delivery, n)
+	for i, e := range f.recorded(t, n) {
+		all[i] = f.delivery(e.ID, noon.Add(time.Duration(i)*time.Second))
 	}
-	if !f.savePlan(t, p) {
-		t.Fatal("the plan is not saved")
-	}
-	return p.Deliveries
+	f.planNext(t, n, all...)
+	return all
 }
 
 func notTaken(string) bool { return false }
 
 // due claims deliveries of the webhook that are due until a time.
-func (f *senderFixture) due(t *testing.T, until time.Time) []webhooks.Due {
+func (f *senderFixture) due(t testing.TB, until time.Time) []webhooks.Due {
 	t.Helper()
 	return get[[]webhooks.Due](t)(f.DueDeliveries(t.Context(), webhooks.Claim{
 		Webhooks: []webhooks.WebhookClaim{{WebhookID: f.webhook.ID, Limit: 1000}}, Now: until, IsTaken: notTaken,
@@ -133,13 +149,13 @@ func (f *senderFixture) due(t *testing.T, until time.Time) []webhooks.Due {
 }
 
 func (f *senderFixture) finish(outcomes ...webhooks.Outcome) webhooks.Finish {
-	return webhooks.Finish{Node: f.node, Now: noon, Lease: time.Minute, Outcomes: outcomes}
+	return webhooks.Finish{Node: f.node, Now: noon, Outcomes: outcomes}
 }
 
 // outcome of an attempt with that status.
 func (f *senderFixture) outcome(due webhooks.Due, status webhooks.Status, code int) webhooks.Outcome {
 	o := webhooks.Outcome{
-		Due: due, Epoch: f.epochs[webhooks.ShardOf(due.WebhookID)], Status: status, Attempts: due.Attempts + 1, ResponseCode: code,
+		Due: due, Epoch: f.epochs[sendShard(due.WebhookID, f.shards)], Status: status, Attempts: due.Attempts + 1, ResponseCode: code,
 		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: due.Attempts + 1, Signature: "t=1,v1=00", StartedAt: noon, Duration: time.Second, ResponseCode: code, ResponseBody: []byte{0xff, 0}},
 	}
 	if status != webhooks.Delivered {
@@ -153,7 +169,7 @@ func (f *senderFixture) outcome(due webhooks.Due, status webhooks.Status, code i
 }
 
 // stored returns a delivery and its attempts.
-func (f *senderFixture) stored(t *testing.T, deliveryID string) (webhooks.Delivery, []webhooks.Attempt) {
+func (f *senderFixture) stored(t testing.TB, deliveryID string) (webhooks.Delivery, []webhooks.Attempt) {
 	t.Helper()
 	d, attempts, err := f.Delivery(t.Context(), f.app.ID, f.webhook.ID, deliveryID)
 	must(t, err)

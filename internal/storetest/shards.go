@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 var shardCases = []testCase[partnerkit.Store]{
 	{"A free shard is taken by one", func(t *testing.T, e partnerkit.Store) {
 		fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "first", time.Minute))
-		if fleet.Nodes != 1 || len(fleet.Shards) != webhooks.Shards+1 {
+		if fleet.Nodes != 1 || len(fleet.Shards) != 2*webhooks.DefaultShards {
 			t.Fatalf("a new fleet: %+v", fleet)
 		}
 		for _, shard := range fleet.Shards {
 			var won atomic.Int64
-			Race(16, func(i int) {
+			testdb.Race(16, func(i int) {
 				taken, err := e.TakeShard(t.Context(), string(rune('a'+i)), shard, time.Minute)
 				if err != nil {
 					t.Error(err)
@@ -27,7 +28,7 @@ var shardCases = []testCase[partnerkit.Store]{
 				}
 			})
 			if won.Load() != 1 {
-				t.Errorf("shard %d was taken by %d", shard.ID, won.Load())
+				t.Errorf("shard %v was taken by %d", shard.ShardID, won.Load())
 			}
 		}
 		fleet = get[webhooks.Fleet](t)(e.Beat(t.Context(), "second", time.Minute))
@@ -41,12 +42,12 @@ var shardCases = []testCase[partnerkit.Store]{
 		f.queued(t, 1)
 		stale := f.outcome(f.due(t, noon)[0], webhooks.Delivered, 200)
 		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
-		second := &senderFixture{oauthFixture: f.oauthFixture, webhook: f.webhook, node: "node_2", epochs: map[int]int64{}}
+		second := &senderFixture{oauthFixture: f.oauthFixture, webhook: f.webhook, node: "node_2"}
 		second.takeAll(t)
 		for name, finish := range map[string]webhooks.Finish{
 			"the old holder":                 f.finish(stale),
 			"the new one with an old epoch":  second.finish(stale),
-			"the old holder, when back late": {Node: f.node, Now: noon, Lease: time.Hour, Outcomes: []webhooks.Outcome{stale}},
+			"the old holder, when back late": {Node: f.node, Now: noon, Outcomes: []webhooks.Outcome{stale}},
 		} {
 			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish))
 			if left := f.due(t, noon); len(left) != 1 {
@@ -54,14 +55,29 @@ var shardCases = []testCase[partnerkit.Store]{
 			}
 		}
 		done := get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), second.finish(second.outcome(f.due(t, noon)[0], webhooks.Delivered, 200))))
-		if left := f.due(t, noon); len(left) != 0 || len(done.Held) != webhooks.Shards+1 {
+		if left := f.due(t, noon); len(left) != 0 || len(done.Held) != webhooks.DefaultShards {
 			t.Errorf("the new holder: %d left, holds %d", len(left), len(done.Held))
+		}
+	}},
+	// DLV-04: a node that lost the shard of a business plans nothing of it.
+	{"A lost shard fences its planner", func(t *testing.T, e partnerkit.Store) {
+		f := newSender(t, e)
+		f.recorded(t, 1)
+		got, _ := f.unplanned(t)
+		stale := f.plan(got, 1)
+		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+		f.takeAll(t)
+		if f.savePlan(t, stale) {
+			t.Error("saved under an epoch that has ended")
+		}
+		if !f.savePlan(t, f.plan(got, 1)) {
+			t.Error("the holder cannot plan")
 		}
 	}},
 	{"Shards are released and left", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "another", Shards: []int{3}}))
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, Shards: []int{4, 5}}))
+		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "another", Shards: []webhooks.ShardID{{Kind: webhooks.PlanShard, Number: 3}}}))
+		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, Shards: []webhooks.ShardID{{Kind: webhooks.PlanShard, Number: 4}, {Kind: webhooks.PlanShard, Number: 5}}}))
 		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node}))
 		fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), f.node, time.Minute))
 		if fleet.Shards[3].Holder != f.node || fleet.Shards[4].Holder != "" || fleet.Shards[5].Holder != "" || fleet.Shards[6].Holder != f.node {

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -135,7 +136,7 @@ var transactCases = []testCase[partnerkit.Store]{
 	}},
 	{"Transactions of several operations at once", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		Race(contenders, func(int) {
+		testdb.Race(contenders, func(int) {
 			err := e.Transact(t.Context(), func(ctx context.Context) error {
 				_, err := e.UpdateApp(ctx, f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
 					a.Name += "+"

@@ -13,8 +13,8 @@ import (
 // sqlTransactCases are the hints of transactions, and transactions of a host.
 var sqlTransactCases = []testCase[*Env]{
 	{"A transaction hints after its commit", func(t *testing.T, e *Env) {
-		news, stop := e.Watch(sqlstore.TopicClock)
-		defer stop()
+		hints := e.Watch(sqlstore.TopicClock)
+		defer hints.Stop()
 		advance := func(fails error) func(ctx context.Context) error {
 			return func(ctx context.Context) error {
 				if _, err := e.AdvanceClock(ctx, time.Minute); err != nil {
@@ -24,7 +24,7 @@ var sqlTransactCases = []testCase[*Env]{
 					t.Errorf("inside: %v, %v", inside, err)
 				}
 				wantOffset(t, e, 0) // others do not see it yet
-				wantNews(t, news, false)
+				wantNews(t, hints.C, false)
 				return fails
 			}
 		}
@@ -32,10 +32,10 @@ var sqlTransactCases = []testCase[*Env]{
 			t.Errorf("Transact = %v", err)
 		}
 		wantOffset(t, e, 0)
-		wantNews(t, news, false)
+		wantNews(t, hints.C, false)
 		must(t, e.Transact(t.Context(), advance(nil)))
 		wantOffset(t, e, time.Minute)
-		wantNews(t, news, true)
+		wantNews(t, hints.C, true)
 	}},
 	{"A transaction inside a host's joins it", func(t *testing.T, e *Env) {
 		tx, err := e.BeginTx(t.Context())

@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -61,25 +60,6 @@ var webhookFaultCases = []testCase[*Env]{
 				_, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, d.ID)
 				if (err == nil) != happened || (f.queuedAt(t, d.ID, noon) == 1) != happened {
 					t.Errorf("happened %v: %v, %d in the queue", happened, err, f.queuedAt(t, d.ID, noon))
-				}
-			},
-		})
-	}},
-	{"Redeliver under faults", func(t *testing.T, e *Env) {
-		var f *webhookFixture
-		var d webhooks.Delivery
-		later := noon.Add(time.Hour)
-		EveryFault(t, e.Tap, Faulty{
-			Prepare: func(t *testing.T) { f = newWebhook(t, e); d = f.failed(t, noon) },
-			Act: func(ctx context.Context) error {
-				_, err := e.Redeliver(ctx, f.again(d, later))
-				return err
-			},
-			Check: func(t *testing.T, happened bool) {
-				got, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, d.ID)
-				must(t, err)
-				if (got.Status == webhooks.Queued) != happened || (f.queuedAt(t, d.ID, later) == 1) != happened {
-					t.Errorf("happened %v: %s, %d in the queue", happened, got.Status, f.queuedAt(t, d.ID, later))
 				}
 			},
 		})

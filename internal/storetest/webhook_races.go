@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -19,7 +20,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newWebhook(t, e)
 			var added, refused atomic.Int64
-			Race(contenders, func(int) {
+			testdb.Race(contenders, func(int) {
 				switch err := e.CreateWebhook(t.Context(), f.another(noon), maxWebhooks); {
 				case err == nil:
 					added.Add(1)
@@ -38,7 +39,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 	{"Race to rotate a secret", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newWebhook(t, e)
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				_, err := e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
 					w.Previous, w.Secret, w.PreviousExpiresAt = w.Secret, append(slices.Clone(w.Secret), byte(i)), noon
 					return w, nil
@@ -59,7 +60,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 			f := newWebhook(t, e)
 			d := f.failed(t, noon)
 			var won, refused atomic.Int64
-			Race(contenders, func(i int) {
+			testdb.Race(contenders, func(i int) {
 				switch _, err := e.Redeliver(t.Context(), f.again(d, noon.Add(time.Duration(i)*time.Second))); {
 				case err == nil:
 					won.Add(1)
@@ -82,7 +83,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 				f := newWebhook(t, e)
 				ds := []webhooks.Delivery{f.failed(t, noon), f.failed(t, noon), f.failed(t, noon)}
 				var queued atomic.Int64
-				Race(len(ds)+1, func(i int) {
+				testdb.Race(len(ds)+1, func(i int) {
 					if i == len(ds) {
 						if err := shut(t, f); err != nil {
 							t.Errorf("%s: %v", name, err)

@@ -236,12 +236,13 @@ func (s twicePlanned) SavePlan(ctx context.Context, p webhooks.Plan) (bool, erro
 type unfenced struct{ partnerkit.Store }
 
 func (s unfenced) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
-	fleet, err := s.Beat(ctx, f.Node, f.Lease)
+	fleet, err := s.Beat(ctx, f.Node, time.Minute)
 	if err != nil {
 		return webhooks.Finished{}, err
 	}
 	for i := range f.Outcomes {
-		shard := fleet.Shards[webhooks.ShardOf(f.Outcomes[i].Due.WebhookID)]
+		of := webhooks.ShardID{Kind: webhooks.SendShard, Number: webhooks.ShardOf(f.Outcomes[i].Due.WebhookID, len(fleet.Shards)/2)}
+		shard := fleet.Shards[slices.IndexFunc(fleet.Shards, func(s webhooks.Shard) bool { return s.ShardID == of })]
 		f.Outcomes[i].Epoch, f.Node = shard.Epoch, shard.Holder
 	}
 	return s.Store.FinishAttempts(ctx, f)

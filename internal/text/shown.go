@@ -1,7 +1,6 @@
 package text
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,29 +8,29 @@ import (
 	"unicode/utf8"
 )
 
-// CheckLine returns nil if a line can be shown to people: all its characters can be seen, or
-// are needed to write what can be seen. Otherwise its error can follow the name of a field.
-func CheckLine(s string) error { return check(s, isHidden) }
+// LineProblem returns what is wrong with a line that people see, such as "must be valid UTF-8";
+// empty if all its characters can be seen, or are needed to write what can be seen.
+func LineProblem(s string) string { return problem(s, isHidden) }
 
-// CheckLines is CheckLine for a text that may have several lines.
-func CheckLines(s string) error {
-	return check(s, func(r rune) bool { return isHidden(r) && !isBreak(r) })
+// LinesProblem is LineProblem for a text that may have several lines.
+func LinesProblem(s string) string {
+	return problem(s, func(r rune) bool { return isHidden(r) && !isBreak(r) })
 }
 
-func check(s string, refused func(rune) bool) error {
+func problem(s string, refused func(rune) bool) string {
 	if !utf8.ValidString(s) {
-		return errors.New("must be valid UTF-8")
+		return "must be valid UTF-8"
 	}
 	for _, r := range s {
 		if refused(r) {
-			return fmt.Errorf("must not have the character %U, which cannot be seen", r)
+			return fmt.Sprintf("must not have the character %U, which cannot be seen", r)
 		}
 	}
-	return nil
+	return ""
 }
 
-// Line returns a text of the host, such as the name of a user, as one line that CheckLine
-// takes: without the characters that it refuses, and with spaces for line breaks and tabs.
+// Line returns a text of the host, such as the name of a user, as one line without
+// a [LineProblem]: without hidden characters, and with spaces for line breaks and tabs.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -35,11 +35,11 @@ func TestShown_CON15(t *testing.T) {
 		"a\u115f\u1160\u3164\uffa0b": {shown: "ab"}, "a\u180eb": {shown: "ab"}, "a\U000e0061b": {shown: "ab"}, "a\ufff9\ufffbb": {shown: "ab"},
 		"a\ue000b": {shown: "ab"}, "a\xffb": {shown: "a\ufffdb"},
 	} {
-		if err := text.CheckLine(s); (err == nil) != want.line {
-			t.Errorf("CheckLine(%+q): %v", s, err)
+		if problem := text.LineProblem(s); (problem == "") != want.line {
+			t.Errorf("LineProblem(%+q): %v", s, problem)
 		}
-		if err := text.CheckLines(s); (err == nil) != want.lines {
-			t.Errorf("CheckLines(%+q): %v", s, err)
+		if problem := text.LinesProblem(s); (problem == "") != want.lines {
+			t.Errorf("LinesProblem(%+q): %v", s, problem)
 		}
 		shown := want.shown
 		switch shown {
@@ -54,17 +54,17 @@ func TestShown_CON15(t *testing.T) {
 	}
 }
 
-// CON-15: what Line returns, CheckLine takes.
+// CON-15: what Line returns has no LineProblem.
 func FuzzLine_CON15(f *testing.F) {
 	for _, seed := range []string{"", "a\u202eb", "\xff\xfe", "\x00\n", "\U000e0041"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		shown := text.Line(s)
-		if err := text.CheckLine(shown); err != nil {
-			t.Fatalf("Line(%+q) = %+q: %v", s, shown, err)
+		if problem := text.LineProblem(shown); problem != "" {
+			t.Fatalf("Line(%+q) = %+q: %v", s, shown, problem)
 		}
-		if utf8.ValidString(s) && text.CheckLine(s) == nil && shown != s {
+		if utf8.ValidString(s) && text.LineProblem(s) == "" && shown != s {
 			t.Fatalf("%+q became %+q", s, shown)
 		}
 	})

@@ -1,8 +1,8 @@
 package pages
 
 import (
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -89,7 +89,7 @@ type statusAction struct {
 type reasonField struct{ ID, Label, Hint, Value string }
 
 // appPage holds an app and the entries in the form of its status.
-func (v *visit) appPage(form apierror.Form) (appView, error) {
+func (v *visit) appPage(form bodies.Form) (appView, error) {
 	details, err := v.cfg.Operator.App(v.r.Context(), v.by, v.r.PathValue("appId"))
 	if err != nil {
 		return appView{}, err

@@ -3,7 +3,7 @@ package pages
 import (
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
 )
@@ -18,7 +18,7 @@ func documentRoutes() []route {
 
 type documentsView struct {
 	Documents []operator.TrustedDocument
-	Form      apierror.Form
+	Form      bodies.Form
 }
 
 const documentsTitle = "Trusted documents"

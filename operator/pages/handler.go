@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
@@ -115,7 +115,7 @@ func (v *visit) to(done string, steps ...string) error {
 	return v.site.Redirect(v.w, v.r, site.Path(steps...), done)
 }
 
-func (v *visit) form() (apierror.Form, error) { return site.Form(v.r) }
+func (v *visit) form() (bodies.Form, error) { return site.Form(v.r) }
 
 // parts are the sections of the pages.
 var parts = []theme.Link{

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -37,7 +38,7 @@ type userView struct {
 	Badge    look.Badge
 	Statuses []choice
 	Reason   reasonField
-	Form     apierror.Form
+	Form     bodies.Form
 }
 
 var userBadges = map[oauthserver.UserStatus]look.Badge{
@@ -48,7 +49,7 @@ var userBadges = map[oauthserver.UserStatus]look.Badge{
 
 // userPage returns a user, with what is in a form. A user whom the host does not know can be
 // erased: that completes an erasure that failed.
-func (v *visit) userPage(form apierror.Form) (userView, error) {
+func (v *visit) userPage(form bodies.Form) (userView, error) {
 	userID := v.r.PathValue("userId")
 	v.trail = []look.Link{{Text: usersTitle, Href: v.site.Href("users")}}
 	user, err := v.cfg.Operator.User(v.r.Context(), v.by, userID)
@@ -88,7 +89,7 @@ func (v *visit) showUser() error {
 }
 
 // userAgain shows the page with what went wrong.
-func (v *visit) userAgain(problem error, form apierror.Form) error {
+func (v *visit) userAgain(problem error, form bodies.Form) error {
 	data, err := v.userPage(form)
 	if err != nil {
 		return err

@@ -39,5 +39,5 @@ func (o *outage) report(ctx context.Context, err error) {
 	if now < time.Duration(at) || !o.warnAt.CompareAndSwap(at, int64(now+warnEvery)) {
 		return
 	}
-	o.logger.WarnContext(ctx, "rate limiter: redis does not respond", "error", err, "on_failure", string(o.mode))
+	o.logger.WarnContext(ctx, "rate limiter: redis does not respond", "err", err, "on_failure", string(o.mode))
 }

@@ -23,6 +23,9 @@ type Config struct {
 	// the locks of a process that hangs. 0 means 10 seconds; a negative value keeps the
 	// server's setting. idle_in_transaction_session_timeout in the URL takes precedence.
 	IdleTransaction time.Duration
+	// Shards is how many parts the planning and the sending of webhooks each have; 0 means
+	// webhooks.DefaultShards. It counts when the database is made.
+	Shards int
 	// SkipMigrations leaves the tables to the host's own migration tool; see
 	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are
 	// missing.

@@ -138,6 +138,9 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Row
 		return nil, storage.ErrClosed
 	}
 	rows, err := db.sql.QueryContext(ctx, query, args...)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // and not that the connection timed out
+	}
 	if err != nil {
 		return nil, explain(err)
 	}

@@ -6,7 +6,7 @@
 //
 // While the store's Run runs, processes that use pgx and direct connections notify each other of
 // new work with LISTEN and NOTIFY. With another driver or behind a pooler they only poll: about
-// once a second for new events and every two seconds for due deliveries. This is logged.
+// once a second for new events and due deliveries. This is logged.
 //
 // Close the store after everything that uses it has stopped. Close of a store that New returned
 // does not close the host's *sql.DB.

@@ -30,8 +30,8 @@ func TestHintsBetweenNodes(t *testing.T) {
 		defer store.Close()
 		nodes[i] = store
 	}
-	news, stop := nodes[1].Watch(sqlstore.TopicClock)
-	defer stop()
+	hints := nodes[1].Watch(sqlstore.TopicClock)
+	defer hints.Stop()
 	for _, node := range nodes {
 		wg.Go(func() {
 			if err := node.Run(ctx); err != nil {
@@ -39,11 +39,11 @@ func TestHintsBetweenNodes(t *testing.T) {
 			}
 		})
 	}
-	<-news // it listens: "some may have been missed"
+	<-hints.C // it listens: "some may have been missed"
 	if _, err := nodes[0].AdvanceClock(t.Context(), 1e9); err != nil {
 		t.Fatal(err)
 	}
-	<-news
+	<-hints.C
 	cancel()
 	wg.Wait()
 }

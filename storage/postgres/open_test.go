@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
@@ -97,7 +97,7 @@ func TestMigrateTogether(t *testing.T) {
 		"0001_one.sql": {Data: []byte("CREATE TABLE partnerkit_one (n BIGINT); CREATE INDEX pk_one_n ON partnerkit_one (n); INSERT INTO partnerkit_migration (number, name, minimum) VALUES (1, 'one', 1);")},
 		"0002_two.sql": {Data: []byte("INSERT INTO partnerkit_one (n) VALUES (1); INSERT INTO partnerkit_migration (number, name, minimum) VALUES (2, 'two', 1);")},
 	}
-	storetest.Race(4, func(int) {
+	testdb.Race(4, func(int) {
 		db := openDB(t, url, postgres.Config{Schema: schema, MaxConns: 1})
 		if _, err := sqlstore.New(t.Context(), db, sqlstore.Config{Migrations: files}); err != nil {
 			t.Error(err)

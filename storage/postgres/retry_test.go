@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -25,7 +25,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	var runs atomic.Int64
 	var met sync.WaitGroup
 	met.Add(2)
-	storetest.Race(2, func(i int) {
+	testdb.Race(2, func(i int) {
 		first := true
 		err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
 			runs.Add(1)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
@@ -31,7 +31,7 @@ type schemas struct {
 
 // reused returns an opener. The cases of make prove are long and leave many dead rows: each
 // of them has a schema of its own.
-func reused(t *testing.T) storetest.Opener {
+func reused(t *testing.T) testdb.Opener {
 	t.Helper()
 	if testenv.Proving() {
 		return open

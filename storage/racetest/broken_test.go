@@ -135,10 +135,10 @@ func TestFindsPlantedBugs(t *testing.T) {
 	}{
 		"a code is checked, then used": {
 			rewriting(rule{"UPDATE partnerkit_code", replaced(" AND used_at IS NULL", "")}),
-			[]string{"redeem code", "redeem code"}, "one winner",
+			[]string{"redeem code", "redeem code"}, "got outcome",
 		},
 		"tokens are issued without locking their parents": {
-			rewriting(append(sweeping, lockless)...), []string{"redeem code", "revoke consent"}, "survivor",
+			rewriting(append(sweeping, lockless)...), []string{"redeem code", "revoke consent"}, "got outcome",
 		},
 		"updating tokens with the lock is correct": {
 			rewriting(sweeping...), []string{"redeem code", "revoke consent"}, "",
@@ -146,7 +146,7 @@ func TestFindsPlantedBugs(t *testing.T) {
 		"a burn misses the newest token": {
 			rewriting(rule{endFamily, func(query, schema string) []string {
 				return []string{query + " AND generation = (SELECT generation FROM " + schema + "partnerkit_family WHERE id = $1)"}
-			}}), []string{"refresh", "revoke"}, "survivor",
+			}}), []string{"refresh", "revoke"}, "got outcome",
 		},
 		"a burn locks upwards": {
 			rewriting(rule{endFamily, func(query, schema string) []string {
@@ -173,6 +173,7 @@ func TestFindsPlantedBugs(t *testing.T) {
 		"a listing shows an asset that is deleted": {rewriting(unheld...), []string{"First save", "Delete an asset"}, "got outcome"},
 		"an extension is changed as it was":        {rewriting(unheld...), []string{"Change an extension", "Change an extension"}, "got outcome"},
 		"two delete a function":                    {rewriting(unheld...), []string{"Delete a function", "Delete a function"}, "got outcome"},
+		"a deactivated app is changed":             {rewriting(unheld...), []string{"Deactivate an app", "Lock and change an app"}, "got outcome"},
 		"two end a secret":                         {rewriting(unheld...), []string{"End a secret", "End a secret"}, "got outcome"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,17 +7,17 @@
 // another contender holds; PostgreSQL's pg_blocking_pids reports the last case. Every point
 // at which more than one contender could go on is a choice, and a depth-first search
 // repeats the run until every combination of choices has been made. After each run the
-// package reads the rows with plain SQL and through the store, and checks these rules:
-//   - each artifact has one winner
-//   - no token outlives the app, installation, consent or family that was ended
-//   - rows written by one transaction are all there or all missing
-//   - every operation returns one of its documented answers
-//   - the result equals the result of some serial order of the operations
+// package reads the rows with plain SQL and checks that
+//   - every operation returned one of its documented answers
+//   - the operations did not wait for each other
+//   - answers and rows are those of some serial order of the operations
+//
+// So one of several wins, no token outlives what was ended, and no transaction is half done:
+// that an operation is right when nothing races with it is checked by package storetest.
 //
 // Operations race with those that change the same things: the operations of OAuth with each
-// other, the operations on one idempotency key, and the operations on one app: its data and
-// what developers and reviewers change about it. The latter two have only the last two
-// rules, and all rows of their app count as the result.
+// other, those on one idempotency key, those on one app (its data and what developers and
+// reviewers change about it), and those on the queue of events and deliveries.
 //
 // A driver's test calls [Run] beside storetest.Run, and a second time if the driver can
 // share transactions between operations. [Explore] runs one combination of operations, to

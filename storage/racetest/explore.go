@@ -103,7 +103,7 @@ func everySchedule(run func(choose func([]int) int) ([]choice, error)) error {
 // some runs n schedules at random.
 func (e *explorer) some(ctx context.Context, operations []operation, n int, random *rand.Rand, report *Report) error {
 	for range n {
-		v, trace, err := e.run(ctx, plan{operations: operations, choose: anyOf(random)})
+		v, trace, err := e.run(ctx, plan{operations: operations, choose: anyOf(random), wholeOperations: e.isSerial()})
 		if err != nil {
 			return failed(operations, trace, err)
 		}
@@ -112,6 +112,16 @@ func (e *explorer) some(ctx context.Context, operations []operation, n int, rand
 		}
 	}
 	return nil
+}
+
+// upTo tries every schedule or, if there are more, limit of them in order and as many at
+// random.
+func (e *explorer) upTo(ctx context.Context, limit int, operations []operation, random *rand.Rand, report *Report) error {
+	isComplete, err := e.all(ctx, operations, limit, report)
+	if isComplete || err != nil || len(report.Violations) > enough {
+		return err
+	}
+	return e.some(ctx, operations, limit, random, report)
 }
 
 func anyOf(random *rand.Rand) func([]int) int {
@@ -131,9 +141,30 @@ func (e *explorer) compare(ctx context.Context, operations []operation, v findin
 			return err
 		}
 	}
-	v.expect(serial)
+	skipped, err := e.skipped(ctx, operations, v)
+	v.expect(slices.Concat(serial, skipped))
 	report.add(operations, trace, v.violations)
-	return nil
+	return err
+}
+
+// skipped returns the outcome of a run if it is that of the other operation alone, and one was
+// skipped.
+func (e *explorer) skipped(ctx context.Context, operations []operation, v findings) ([]outcome, error) {
+	for i, o := range operations {
+		if o.Skips == "" || v.outcome.answers[i] != o.Skips {
+			continue
+		}
+		rest, err := e.outcomesWithout(ctx, operations, i)
+		for other := range operations {
+			if v.struck[other] { // its answer did not arrive
+				rest = withoutAnswer(rest, other)
+			}
+		}
+		if err != nil || v.outcome.without(i).isOneOf(rest) {
+			return []outcome{v.outcome}, err
+		}
+	}
+	return nil, nil
 }
 
 func (r *Report) add(operations []operation, trace []choice, found []string) {

@@ -7,17 +7,20 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // orders are the stages on a database with one writer.
 var orders = []stage{
 	{
-		what: "Pairs of operations, every order", unit: "orders", groups: allGroups, size: 2, sample: 20,
-		explore: func(ctx context.Context, e *explorer, operations []operation, _ *rand.Rand, report *Report) error {
-			_, err := e.all(ctx, operations, math.MaxInt, report)
-			return err
+		what: "Pairs of operations, every order", unit: "orders", groups: allGroups, size: 2, sample: 20, always: dangerous(),
+		explore: func(ctx context.Context, e *explorer, operations []operation, random *rand.Rand, report *Report) error {
+			limit := math.MaxInt
+			if operations[0].group == onQueue {
+				limit = pick(20, manySchedules)
+			}
+			return e.upTo(ctx, limit, operations, random, report)
 		},
 	},
 	{what: "Pairs with a fault at every statement", unit: "faults", groups: allGroups, size: 2, sample: 2, explore: faultsEverywhere},
@@ -30,7 +33,7 @@ var orders = []stage{
 func faultsEverywhere(ctx context.Context, e *explorer, operations []operation, _ *rand.Rand, report *Report) error {
 	for order := range permutations(len(operations)) {
 		for contender := range operations {
-			for _, fault := range []storetest.Fault{storetest.FaultError, storetest.FaultCancel, storetest.FaultLostCommit} {
+			for _, fault := range []testdb.Fault{testdb.FaultError, testdb.FaultCancel, testdb.FaultLostCommit} {
 				for nth, struck := 1, true; struck; nth++ {
 					v, trace, err := e.run(ctx, plan{operations: operations, choose: inOrder(order), strike: func(all []*node) { all[contender].tap.Arm(fault, nth) }})
 					if err != nil {
@@ -48,7 +51,7 @@ func faultsEverywhere(ctx context.Context, e *explorer, operations []operation, 
 	return nil
 }
 
-func (e *explorer) expectFault(ctx context.Context, operations []operation, order []int, contender int, kind storetest.Fault, v *findings) error {
+func (e *explorer) expectFault(ctx context.Context, operations []operation, order []int, contender int, kind testdb.Fault, v *findings) error {
 	whole, err := e.serialOutcome(ctx, operations, order)
 	if err != nil {
 		return err
@@ -59,9 +62,9 @@ func (e *explorer) expectFault(ctx context.Context, operations []operation, orde
 	}
 	isFault := v.outcome.answers[contender] == fault
 	switch {
-	case !v.struck[contender], kind == storetest.FaultCancel && !isFault: // started before the fault, and finished
+	case !v.struck[contender], kind == testdb.FaultCancel && !isFault: // started before the fault, and finished
 		v.expect([]outcome{whole})
-	case kind == storetest.FaultLostCommit:
+	case kind == testdb.FaultLostCommit:
 		v.expect([]outcome{whole.without(contender)})
 	default:
 		v.expect([]outcome{rest})

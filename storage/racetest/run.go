@@ -115,11 +115,19 @@ func (all pool) work(t *testing.T, p *proof.Proof, seed uint64, s stage) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var working sync.WaitGroup
+	var shards sync.Mutex // the scenes of one database share its shards
+	explore := func(e *explorer, j job) (report Report, err error) {
+		if j.operations[0].group == onQueue {
+			shards.Lock()
+			defer shards.Unlock()
+		}
+		err = s.explore(ctx, e, j.operations, rand.New(rand.NewPCG(seed, j.n)), &report)
+		return report, err
+	}
 	for _, e := range all {
 		working.Go(func() {
 			for j := range jobs {
-				var report Report
-				err := s.explore(ctx, e, j.operations, rand.New(rand.NewPCG(seed, j.n)), &report)
+				report, err := explore(e, j)
 				if err != nil {
 					t.Errorf("%s: %v", nameOf(j.operations), err)
 					cancel()

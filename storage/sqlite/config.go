@@ -31,11 +31,15 @@ type Config struct {
 	// modernc.org/sqlite. nil means sqlite.NewConnector of that package. A host can
 	// wrap it to trace or measure statements.
 	Connector func(dsn string) (driver.Connector, error)
+	// Shards is how many parts the planning and the sending of webhooks each have; 0 means
+	// webhooks.DefaultShards. It counts when the database is made.
+	Shards int
 	// SkipMigrations leaves the tables to the host's own migration tool; see
 	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are
 	// missing.
 	SkipMigrations bool
-	// Logger receives warnings about repeated batches; nil discards them.
+	// Logger receives warnings about repeated batches, and about a log that grows because a
+	// read stays open; nil discards them.
 	Logger *slog.Logger
 }
 

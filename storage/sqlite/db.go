@@ -51,9 +51,7 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	createPrivate(file)
-	// 4,000 pages are about what the first block of the log's index covers. Frequently
-	// written pages are then copied to the database file less often.
-	writing, err := openSQL(cfg, dsn(file, "synchronous(FULL)", "wal_autocheckpoint(4000)"), 1)
+	writing, err := openSQL(cfg, dsn(file, "synchronous(FULL)", pragma("wal_autocheckpoint", checkpointPages)), 1)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
@@ -62,7 +60,7 @@ func (db *DB) open(ctx context.Context, cfg Config) (err error) {
 		err = explain(err)
 		return errors.Join(fmt.Errorf("open %s: %w%s", db.path, err, hint(err)), writing.Close())
 	}
-	db.writer = newWriter(writing, conn, cfg)
+	db.writer = newWriter(writing, conn, file, cfg)
 	// 8 MB of cache hold the inner pages of indexes over millions of rows.
 	reading, err := openSQL(cfg, dsn(file, "query_only(1)", "cache_size(-8000)"), cfg.Readers)
 	if err != nil {
@@ -116,11 +114,15 @@ func realPath(file string) string {
 // dsn names the file, with what all connections need and some pragmas more.
 func dsn(file string, more ...string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(file)}).EscapedPath(), RawQuery: url.Values{
-		"_dqs":    {"0"}, // "text" is a name and never a string
-		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "journal_size_limit(67108864)", "temp_store(MEMORY)"}, more...),
+		"_dqs": {"0"}, // "text" is a name and never a string
+		"_pragma": append([]string{
+			pragma("busy_timeout", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", pragma("journal_size_limit", keptLog), "temp_store(MEMORY)",
+		}, more...),
 	}.Encode()}
 	return name.String()
 }
+
+func pragma(name string, value int64) string { return fmt.Sprintf("%s(%d)", name, value) }
 
 // Dialect implements [storage.DB].
 func (db *DB) Dialect() storage.Dialect {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -47,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 			return err
 		})
 	}
-	storetest.Race(16, func(int) {
+	testdb.Race(16, func(int) {
 		for range 100 {
 			switch err := write(); {
 			case err == nil:

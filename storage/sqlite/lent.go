@@ -104,5 +104,6 @@ func (t *lentTx) finish(end func(over bool), late func()) {
 	t.w.mu.Lock()
 	t.w.lent = nil
 	t.w.mu.Unlock()
+	t.w.tendLog()
 	t.w.pass()
 }

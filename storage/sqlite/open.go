@@ -15,7 +15,7 @@ func Open(ctx context.Context, cfg Config) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlstore.New(ctx, db, sqlstore.Config{SkipMigrations: cfg.SkipMigrations, Logger: cfg.Logger})
+	store, err := sqlstore.New(ctx, db, sqlstore.Config{Shards: cfg.Shards, SkipMigrations: cfg.SkipMigrations, Logger: cfg.Logger})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

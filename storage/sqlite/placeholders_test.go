@@ -1,34 +1,49 @@
-package sqlite
+package sqlite_test
 
-import "testing"
+import (
+	"context"
+	"testing"
 
-// A text is rewritten only when that cannot change its meaning.
-func TestPositional(t *testing.T) {
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// Arguments go to the placeholders with their numbers, in whatever order they stand, as often
+// as they stand, and beside what only looks like one.
+func TestPlaceholders(t *testing.T) {
 	t.Parallel()
-	for query, want := range map[string]string{
-		"SELECT 1": "SELECT 1",
-		"SELECT a FROM t WHERE b = $1 AND c = $2":   "SELECT a FROM t WHERE b = ? AND c = ?",
-		"INSERT INTO t VALUES ($1, $2),($3, $4)":    "INSERT INTO t VALUES (?, ?),(?, ?)",
-		"SELECT a WHERE b IN ($1, $2) LIMIT $3":     "SELECT a WHERE b IN (?, ?) LIMIT ?",
-		"SELECT a WHERE b = $2 AND c = $1":          "", // another order
-		"SELECT a WHERE b = $1 OR c = $1":           "", // one of them twice
-		"SELECT a WHERE b = $1 AND c = '$2'":        "",
-		"SELECT a WHERE b = $1 -- and $2":           "",
-		"SELECT a /* $1 */ WHERE b = $1":            "",
-		`SELECT "$1" WHERE b = $1`:                  "",
-		"SELECT a WHERE b = ? AND c = $1":           "",
-		"SELECT a$1 WHERE b = $1":                   "", // a name
-		"SELECT a WHERE b = $1 AND c = $23":         "",
-		"SELECT a WHERE b = $10":                    "",
-		"SELECT a WHERE b = $name":                  "",
-		"SELECT a WHERE b = $":                      "",
-		"SELECT a FROM t WHERE b = $1 AND c > $2+1": "SELECT a FROM t WHERE b = ? AND c > ?+1",
+	db := open(t)
+	letters := []any{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
+	for query, test := range map[string]struct {
+		args int
+		want string
+	}{
+		"SELECT $1 || $2":     {2, "ab"},
+		"SELECT $2 || $1":     {2, "ba"}, // another order
+		"SELECT $1 || $1":     {1, "aa"}, // one of them twice
+		"SELECT $1 || '$2'":   {1, "a$2"},
+		"SELECT $1 -- and $2": {1, "a"},
+		"SELECT /* $1 */ $2":  {2, "b"},
+		"SELECT -- $1\n $2":   {2, "b"},
+		"SELECT '($1' || $2":  {2, "($1b"},
+		"SELECT /* $1 */ $1":  {1, "a"},
+		`SELECT x || "$1" FROM (SELECT $1 AS x, 'y' AS "$1")`:                     {1, "ay"},
+		"SELECT x || a$1 FROM (SELECT $1 AS x, 'y' AS a$1)":                       {1, "ay"}, // a name
+		"SELECT $1 || $2 || $3 || $4 || $5 || $6 || $7 || $8 || $9 || $10 || $11": {11, "abcdefghijk"},
+		"SELECT $11 || $10 || $9 || $8 || $7 || $6 || $5 || $4 || $3 || $2 || $1": {11, "kjihgfedcba"},
+		"SELECT x FROM (SELECT $1 AS x) WHERE x IN ($2, $3, $1) LIMIT 1":          {3, "a"},
 	} {
-		if want == "" {
-			want = query
-		}
-		if got := positional(query); got != want {
-			t.Errorf("positional(%q) = %q, want %q", query, got, want)
+		err := db.Write(t.Context(), func(ctx context.Context, tx storage.Tx) error {
+			var got string
+			if err := storage.One(ctx, tx, query, letters[:test.args], &got); err != nil {
+				return err
+			}
+			if got != test.want {
+				t.Errorf("%s = %q, want %q", query, got, test.want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
 		}
 	}
 }

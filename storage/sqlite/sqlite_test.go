@@ -7,6 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -34,10 +35,10 @@ func open(t testing.TB) storage.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, storetest.OnSQL(storetest.SQLite))
+	storetest.Run(t, storetest.OnSQL(testdb.SQLite))
 }
 
 func TestDatabase(t *testing.T) {
 	t.Parallel()
-	storetest.RunSQL(t, open, storetest.SQLite)
+	storetest.RunSQL(t, open, testdb.SQLite)
 }

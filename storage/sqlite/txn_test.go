@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -256,7 +256,7 @@ func TestQueryAgainstClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		var once sync.Once
-		storetest.Race(8, func(i int) {
+		testdb.Race(8, func(i int) {
 			for n := range 20 {
 				if i == 0 && n == 10 {
 					once.Do(func() { _ = db.Close() })

@@ -24,6 +24,7 @@ type writer struct {
 	wait     time.Duration
 	maxBatch int
 	log      *slog.Logger
+	wal      walFile // of the goroutine that has the connection
 
 	batch []*job // of the goroutine that has the connection
 
@@ -53,10 +54,10 @@ type job struct {
 	panicked any // of the operation; raised again in the goroutine that brought it
 }
 
-func newWriter(db *sql.DB, on *sql.Conn, cfg Config) *writer {
+func newWriter(db *sql.DB, on *sql.Conn, file string, cfg Config) *writer {
 	return &writer{
 		db: db, raw: on, conn: &statements{on: on}, wait: cfg.WriteWait, maxBatch: cfg.MaxBatch, log: cfg.Logger,
-		idle: make(chan struct{}),
+		wal: walFile{path: file + "-wal"}, idle: make(chan struct{}),
 	}
 }
 
@@ -146,7 +147,7 @@ func (w *writer) withdraw(j *job) bool {
 	return true
 }
 
-// lead runs one batch, whose first job is the caller's, and passes the
+// lead runs one batch, whose first job is the caller's, tends the log and passes the
 // connection on.
 func (w *writer) lead() {
 	w.batch = w.take(w.batch[:0])
@@ -160,6 +161,7 @@ func (w *writer) lead() {
 		for _, j := range w.batch[1:] {
 			j.finish(j.err)
 		}
+		w.tendLog()
 		w.pass()
 	}()
 	w.run()

@@ -37,7 +37,7 @@ func (s *Store) AdvanceClock(ctx context.Context, by time.Duration) (time.Durati
 	}
 	var ms int64
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		tx.hint(TopicClock)
+		tx.hint(storage.Hint{Topic: TopicClock})
 		err := tx.one(ctx, `INSERT INTO partnerkit_clock (id, offset_ms) VALUES (1, $1)
 			ON CONFLICT (id) DO UPDATE SET offset_ms = partnerkit_clock.offset_ms + excluded.offset_ms
 			RETURNING offset_ms`, []any{by.Milliseconds()}, &ms)

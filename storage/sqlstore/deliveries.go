@@ -17,7 +17,7 @@ const (
 	deliveryColumns = "d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, d.body, " + deliveryState
 	// deliveryHead is without the body, which a list leaves out.
 	deliveryHead   = "d.id, d.webhook_id, d.app_id, d.event_id, d.event_type, d.business_id, NULL, " + deliveryState
-	deliveryStatus = "CASE WHEN a.id IS NULL THEN d.status ELSE 'delivered' END"
+	deliveryStatus = "CASE WHEN a.id IS NULL THEN COALESCE(d.status, 'queued') ELSE 'delivered' END"
 	deliveryState  = deliveryStatus + `, COALESCE(a.number, d.attempts), COALESCE(a.response_code, d.response_code),
 		CASE WHEN a.id IS NULL THEN d.last_error END, CASE WHEN a.id IS NULL THEN d.next_attempt_at END, d.round, d.sequence, d.created_at`
 	deliveryTables  = "partnerkit_delivery d" + deliveryArrived

@@ -18,11 +18,9 @@ import (
 //
 //	event id          pk_delivery_event, at most one delivery
 //	retrying, failed  pk_delivery_status
-//	delivered         pk_attempt_arrived
 //	queued            the queue, if a page is enough for it; otherwise as without a filter
 //	business          pk_delivery_business
-//	event             pk_delivery_type
-//	none              pk_delivery_webhook
+//	others, or none   pk_delivery_webhook
 //
 // since, until and the place of the page are bounds of the ids, which every one of these
 // indexes is ordered by. What further filters leave out is read all the same, so at most
@@ -31,7 +29,7 @@ import (
 // source is an index that a list reads.
 type source struct {
 	column, value string          // of the deliveries; empty: all of the webhook
-	status        webhooks.Status // of the deliveries; Delivered reads attempts, which lead to them
+	status        webhooks.Status // of the deliveries: Retrying or Failed; empty: any
 	isExact       bool            // every delivery that it has matches the query
 }
 
@@ -113,8 +111,7 @@ func (s *Store) deliveryPage(ctx context.Context, q webhooks.DeliveryQuery) (web
 // for an index of another filter.
 func statusesOf(q webhooks.DeliveryQuery) []webhooks.Status {
 	asked := slices.Compact(slices.Sorted(slices.Values(q.Statuses)))
-	isFiltered := q.EventType != "" || q.BusinessID != ""
-	if len(asked) == 0 || len(asked) == 4 || q.EventID != "" || isFiltered && slices.Contains(asked, webhooks.Delivered) {
+	if len(asked) == 0 || q.EventID != "" || slices.Contains(asked, webhooks.Delivered) {
 		return []webhooks.Status{""}
 	}
 	return asked
@@ -122,7 +119,7 @@ func statusesOf(q webhooks.DeliveryQuery) []webhooks.Status {
 
 func (s *Store) readSource(ctx context.Context, q webhooks.DeliveryQuery, status webhooks.Status) (found, error) {
 	switch status {
-	case webhooks.Failed, webhooks.Retrying, webhooks.Delivered:
+	case webhooks.Failed, webhooks.Retrying:
 		return s.readDeliveries(ctx, q, source{status: status, isExact: q.EventType == "" && q.BusinessID == ""})
 	case webhooks.Queued:
 		queued, isAll, err := s.readQueued(ctx, q)
@@ -149,8 +146,6 @@ func filtered(q webhooks.DeliveryQuery) source {
 		return source{column: "event_id", value: q.EventID}
 	case q.BusinessID != "":
 		return source{column: "business_id", value: q.BusinessID}
-	case q.EventType != "":
-		return source{column: "event_type", value: q.EventType}
 	}
 	return source{}
 }
@@ -164,22 +159,16 @@ var pageSizes = []int{16, webhooks.MaxListed + 1}
 // delivery of an event needs no order, and without one there is no reason to read another
 // index.
 func (from source) newest(t *statement, q webhooks.DeliveryQuery, columns string, limit int) string {
-	table, key := "partnerkit_delivery", "id"
-	if from.status == webhooks.Delivered {
-		table, key = "partnerkit_attempt a", "delivery_id"
-	}
-	text := "SELECT " + columns + " FROM " + table + " WHERE webhook_id = " + t.arg(q.WebhookID)
+	text := "SELECT " + columns + " FROM partnerkit_delivery WHERE webhook_id = " + t.arg(q.WebhookID)
 	switch {
-	case from.status == webhooks.Delivered:
-		text += " AND " + arrived
 	case from.status != "":
-		text += " AND status <> 'queued' AND status = '" + string(from.status) + "'"
+		text += " AND status IS NOT NULL AND status = '" + string(from.status) + "'"
 	case from.column != "":
 		text += " AND " + from.column + " = " + t.arg(from.value)
 	}
-	text += bounds(t, q, key+" || ''")
+	text += bounds(t, q, "id || ''")
 	if from.column != "event_id" {
-		text += " ORDER BY " + key + " || '' DESC"
+		text += " ORDER BY id || '' DESC"
 	}
 	if from.isExact && slices.Contains(pageSizes, limit) {
 		return text + " LIMIT " + strconv.Itoa(limit)
@@ -225,12 +214,7 @@ func (s *Store) readDeliveries(ctx context.Context, q webhooks.DeliveryQuery, fr
 		limit = max(webhooks.ScannedDeliveries, limit)
 	}
 	var t statement
-	query := "SELECT " + deliveryHead
-	if from.status == webhooks.Delivered {
-		query += " FROM (" + from.newest(&t, index, "delivery_id", limit) + ") AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id" + deliveryArrived
-	} else {
-		query += " FROM (" + from.newest(&t, index, headColumns, limit) + ") AS d" + deliveryArrived
-	}
+	query := "SELECT " + deliveryHead + " FROM (" + from.newest(&t, index, headColumns, limit) + ") AS d" + deliveryArrived
 	all, err := s.readHeads(ctx, query, t.args)
 	var f found
 	if err == nil && len(all) >= limit && (q.Since.IsZero() || all[len(all)-1].ID >= floor(q.Since)) {
@@ -267,8 +251,8 @@ const clockSkew = time.Minute
 // of what is due; isAll reports that. Only deliveries that are retried are due later.
 func (s *Store) readQueued(ctx context.Context, q webhooks.DeliveryQuery) (queued []webhooks.Delivery, isAll bool, err error) {
 	all, err := s.readHeads(ctx, "SELECT "+deliveryHead+` FROM (SELECT delivery_id FROM partnerkit_delivery_queue
-		WHERE webhook_id = $1 AND due_at <= $2 ORDER BY due_at LIMIT $3) AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id`+deliveryArrived,
-		[]any{q.WebhookID, ms(q.Now.Add(clockSkew)), q.Limit + 1})
+		WHERE shard = $1 AND webhook_id = $2 AND due_at <= $3 ORDER BY due_at LIMIT $4) AS t JOIN partnerkit_delivery d ON d.id = t.delivery_id`+deliveryArrived,
+		[]any{webhooks.ShardOf(q.WebhookID, s.shards), q.WebhookID, ms(q.Now.Add(clockSkew)), q.Limit + 1})
 	if err != nil || len(all) > q.Limit {
 		return nil, false, err
 	}
@@ -282,7 +266,7 @@ func (s *Store) countDeliveries(ctx context.Context, q webhooks.DeliveryQuery) (
 	q.Statuses, q.After = nil, ""
 	counts := map[webhooks.Status]int{}
 	var t statement
-	query := countByStatus(&t, q)
+	query := s.countByStatus(&t, q)
 	err := storage.Each(ctx, s, s.sql.of(query), t.args, func(scan func(...any) error) error {
 		var status string
 		var n int
@@ -296,40 +280,26 @@ func (s *Store) countDeliveries(ctx context.Context, q webhooks.DeliveryQuery) (
 }
 
 // countByStatus returns a statement that counts deliveries by status, at most
-// webhooks.ScannedDeliveries from each index. With a filter it may return several numbers
+// webhooks.ScannedDeliveries from each index. It may return several numbers
 // for a status. Each of them may be too small, so the largest is the best.
-func countByStatus(t *statement, q webhooks.DeliveryQuery) string {
+func (s *Store) countByStatus(t *statement, q webhooks.DeliveryQuery) string {
 	from := filtered(q)
-	var counts []string
-	if from.column != "" {
-		counts = append(counts, "SELECT "+deliveryStatus+", COUNT(*) FROM ("+from.newest(t, q, "id, status, event_type, business_id", webhooks.ScannedDeliveries)+") AS d"+
-			deliveryArrived+" WHERE TRUE"+filters(t, q)+" GROUP BY 1")
-	}
+	counts := []string{"SELECT " + deliveryStatus + ", COUNT(*) FROM (" + from.newest(t, q, "id, status, event_type, business_id", webhooks.ScannedDeliveries) + ") AS d" +
+		deliveryArrived + " WHERE TRUE" + filters(t, q) + " GROUP BY 1"}
 	if from.column == "event_id" { // there is no more than one
 		return counts[0]
 	}
-	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Delivered, webhooks.Queued} {
-		counts = append(counts, fmt.Sprintf("SELECT '%s', COUNT(*) FROM (%s) AS d WHERE TRUE%s", status, newestOf(t, q, status), filters(t, q)))
+	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying} {
+		limit, columns := webhooks.ScannedDeliveries, "event_type, business_id"
+		if from.column == "" && q.EventType == "" { // the index of the status is enough
+			limit, columns = q.CountUpTo, "webhook_id"
+		}
+		counts = append(counts, fmt.Sprintf("SELECT '%s', COUNT(*) FROM (%s) AS d WHERE TRUE%s", status, source{status: status}.newest(t, q, columns, limit), filters(t, q)))
 	}
+	counts = append(counts, "SELECT 'queued', COUNT(*) FROM (SELECT event_type, business_id FROM (SELECT delivery_id FROM partnerkit_delivery_queue WHERE shard = "+t.arg(webhooks.ShardOf(q.WebhookID, s.shards))+
+		" AND webhook_id = "+t.arg(q.WebhookID)+" AND due_at <= "+t.arg(ms(q.Now.Add(clockSkew)))+" ORDER BY due_at LIMIT "+t.arg(webhooks.ScannedDeliveries)+
+		") AS t JOIN partnerkit_delivery ON id = t.delivery_id WHERE status IS NULL"+bounds(t, q, "id")+") AS d WHERE TRUE"+filters(t, q))
 	return strings.Join(counts, " UNION ALL ")
-}
-
-// newestOf selects the newest deliveries of a status, or those that have been queued for
-// longest, with what a query filters by. Without a filter the index of a status is enough.
-func newestOf(t *statement, q webhooks.DeliveryQuery, status webhooks.Status) string {
-	from := source{status: status}
-	switch {
-	case status == webhooks.Queued:
-		return "SELECT event_type, business_id FROM (SELECT delivery_id FROM partnerkit_delivery_queue WHERE webhook_id = " + t.arg(q.WebhookID) +
-			" AND due_at <= " + t.arg(ms(q.Now.Add(clockSkew))) + " ORDER BY due_at LIMIT " + t.arg(webhooks.ScannedDeliveries) +
-			") AS t JOIN partnerkit_delivery ON id = t.delivery_id WHERE status = 'queued'" + bounds(t, q, "id")
-	case filtered(q).column == "":
-		return from.newest(t, q, "webhook_id", q.CountUpTo)
-	case status == webhooks.Delivered:
-		return "SELECT event_type, business_id FROM (" + from.newest(t, q, "delivery_id", webhooks.ScannedDeliveries) + ") AS t JOIN partnerkit_delivery ON id = t.delivery_id"
-	default:
-		return from.newest(t, q, "event_type, business_id", webhooks.ScannedDeliveries)
-	}
 }
 
 // filters returns the conditions for the event and the business of deliveries.

@@ -43,6 +43,7 @@ type attemptsOf struct {
 	succeededAt int64 // when the newest successful one started; 0: there is none
 	failures    []failedAttempt
 	minutes     map[int64]*minute
+	switchOff   string // why; empty: it stays as it is
 }
 
 type failedAttempt struct {
@@ -84,6 +85,7 @@ func attemptsByWebhook(all []*webhooks.Outcome) []*attemptsOf {
 			byKey[k] = one
 		}
 		one.add(ms(o.Attempt.StartedAt), o)
+		one.switchOff = cmp.Or(one.switchOff, o.SwitchOff)
 	}
 	return slices.SortedFunc(maps.Values(byKey), func(a, b *attemptsOf) int {
 		return cmp.Or(cmp.Compare(a.webhookID, b.webhookID), cmp.Compare(a.epoch, b.epoch))
@@ -189,10 +191,15 @@ func (t *tx) recordHealth(ctx context.Context, outcomes []*webhooks.Outcome, f w
 				return err
 			}
 		}
-		if hasFailed && f.DisableAfter > 0 {
-			if err := t.disable(ctx, one, f, done); err != nil {
-				return err
-			}
+		var err error
+		switch {
+		case one.switchOff != "":
+			err = t.disable(ctx, one, f.Now, one.switchOff, done, "")
+		case hasFailed && f.DisableAfter > 0:
+			err = t.disable(ctx, one, f.Now, disabledReason(f.DisableAfter), done, " AND failed_count >= $5 AND failing_since <= $6", leastFailed, ms(f.Now.Add(-f.DisableAfter)))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -271,17 +278,16 @@ func (t *tx) changeHealth(ctx context.Context, a *attemptsOf, f webhooks.Finish,
 // off.
 const leastFailed = 2
 
-// disable switches off a webhook that has failed for long enough. The conditional update
-// selects the one transaction that does so.
-func (t *tx) disable(ctx context.Context, a *attemptsOf, f webhooks.Finish, done *webhooks.Finished) error {
+// disable switches off a webhook for a reason, under a further condition. The conditional
+// update selects the one transaction that does so.
+func (t *tx) disable(ctx context.Context, a *attemptsOf, now time.Time, reason string, done *webhooks.Finished, condition string, args ...any) error {
 	n, err := t.exec(ctx, `UPDATE partnerkit_webhook SET enabled = FALSE, disabled_at = $3, updated_at = $3, disabled_reason = $4, version = version + 1
-		WHERE id = $1 AND health_epoch = $2 AND enabled = TRUE AND deleted_at IS NULL AND failed_count >= $5 AND failing_since <= $6`,
-		a.webhookID, a.epoch, ms(f.Now), disabledReason(f.DisableAfter), leastFailed, ms(f.Now.Add(-f.DisableAfter)))
+		WHERE id = $1 AND health_epoch = $2 AND enabled = TRUE AND deleted_at IS NULL`+condition, append([]any{a.webhookID, a.epoch, ms(now), reason}, args...)...)
 	if err != nil || n == 0 {
 		return err
 	}
 	done.Disabled = append(done.Disabled, a.webhookID)
-	return t.audit(ctx, audit.Entry{ID: id.New(id.Audit, f.Now), AppID: a.appID, Action: audit.WebhookDisabled, Target: a.webhookID, At: f.Now})
+	return t.audit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: a.appID, Action: audit.WebhookDisabled, Target: a.webhookID, At: now})
 }
 
 func disabledReason(after time.Duration) string {

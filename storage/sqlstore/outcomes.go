@@ -5,17 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
+	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// FinishAttempts implements webhooks.QueueStore. The renewal of the leases says
-// which shards the node still holds, and holds them until the commit; taking a
+// FinishAttempts implements webhooks.QueueStore. The shards that the node still holds
+// stay so until the commit; taking a
 // delivery out of the queue decides that its outcome is new. Nearly always all of
 // them are; when one is not, none of it happens, and they are taken out one by one.
 func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
@@ -30,14 +29,12 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer)
 	var done webhooks.Finished
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		done = webhooks.Finished{}
-		held, err := tx.renewShards(ctx, f.Node, f.Lease)
+		held, err := tx.heldShards(ctx, webhooks.SendShard, f.Node)
 		if err != nil {
 			return err
 		}
-		for _, shard := range slices.Sorted(maps.Keys(held)) {
-			done.Held = append(done.Held, webhooks.Shard{ID: shard, Holder: f.Node, Epoch: held[shard], LeaseLeft: f.Lease})
-		}
-		fresh, err := dequeue(tx, ctx, ours(held, f.Outcomes))
+		done.Held = held
+		fresh, err := dequeue(tx, ctx, tx.ours(held, f.Outcomes))
 		if err != nil {
 			return err
 		}
@@ -51,22 +48,30 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer)
 
 // ours returns the outcomes in shards that the node has held since they were claimed, in
 // the order of the queue.
-func ours(held map[int]int64, all []webhooks.Outcome) []*webhooks.Outcome {
+func (t *tx) ours(held map[int]int64, all []webhooks.Outcome) []*webhooks.Outcome {
 	kept := make([]*webhooks.Outcome, 0, len(all))
 	for i := range all {
 		o := &all[i]
-		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID)]; ok && epoch == o.Epoch {
+		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID, t.shards)]; ok && epoch == o.Epoch {
 			kept = append(kept, o)
 		}
 	}
 	slices.SortFunc(kept, func(a, b *webhooks.Outcome) int {
-		return cmp.Or(cmp.Compare(a.Due.WebhookID, b.Due.WebhookID), a.Due.DueAt.Compare(b.Due.DueAt), cmp.Compare(a.Due.ID, b.Due.ID))
+		return cmp.Or(cmp.Compare(a.Due.WebhookID, b.Due.WebhookID), cmp.Compare(staysQueued(a), staysQueued(b)), a.Due.DueAt.Compare(b.Due.DueAt), cmp.Compare(a.Due.ID, b.Due.ID))
 	})
 	return kept
 }
 
-// dequeuer takes deliveries out of the queue, and returns the outcomes of those that
-// were in it.
+// staysQueued returns 1 for a delivery that is to be sent again, and 0 for others.
+func staysQueued(o *webhooks.Outcome) int {
+	if o.Status == webhooks.Retrying {
+		return 1
+	}
+	return 0
+}
+
+// dequeuer takes deliveries out of the queue, or moves them to their next attempt, and returns
+// the outcomes of those that were in it.
 type dequeuer func(t *tx, ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error)
 
 // dequeueAll stops when one is not in the queue.
@@ -95,12 +100,12 @@ func (t *tx) dequeueNew(ctx context.Context, all []*webhooks.Outcome) ([]*webhoo
 	return slices.DeleteFunc(all, func(o *webhooks.Outcome) bool { return !left[o.Due.ID] }), err
 }
 
-// neighbours calls do with outcomes of one webhook each, some at a time. They lie side
+// neighbours calls do with outcomes of one webhook and kind each, some at a time. They lie side
 // by side in the queue: they were the first that were due.
 func neighbours(all []*webhooks.Outcome, do func([]*webhooks.Outcome) error) error {
 	for len(all) > 0 {
 		n := 1
-		for n < min(len(all), maxMany) && all[n].Due.WebhookID == all[0].Due.WebhookID {
+		for n < min(len(all), maxMany) && all[n].Due.WebhookID == all[0].Due.WebhookID && staysQueued(all[n]) == staysQueued(all[0]) {
 			n++
 		}
 		if err := do(all[:n]); err != nil {
@@ -111,63 +116,94 @@ func neighbours(all []*webhooks.Outcome, do func([]*webhooks.Outcome) error) err
 	return nil
 }
 
-// leave takes deliveries of one webhook out of the queue, with room for something
-// behind it. By their range, which tells a database where they are.
+// leave takes deliveries of one webhook out of their places in the queue, with room for
+// something behind it: those to be sent again get another place. By their range, which tells a
+// database where they are.
 func (t *tx) leave(part []*webhooks.Outcome, after string) (text string, args []any) {
-	ids := padded(part)
-	args = append(make([]any, 0, 3+len(ids)), part[0].Due.WebhookID, ms(part[0].Due.DueAt), ms(part[len(part)-1].Due.DueAt))
-	for _, o := range ids {
-		args = append(args, o.Due.ID)
+	webhookID := part[0].Due.WebhookID
+	place := []any{webhooks.ShardOf(webhookID, t.shards), webhookID, ms(part[0].Due.DueAt), ms(part[len(part)-1].Due.DueAt)}
+	where := func(n int) string {
+		return fmt.Sprintf(" WHERE shard = $%d AND webhook_id = $%d AND due_at >= $%d AND due_at <= $%d AND ", n+1, n+2, n+3, n+4)
 	}
-	return t.sql.many("DELETE FROM partnerkit_delivery_queue WHERE webhook_id = $1 AND due_at >= $2 AND due_at <= $3 AND delivery_id IN (",
-		")"+after, len(ids), func(n int) string { return places(3, n) }), args
+	part = padded(part)
+	if staysQueued(part[0]) == 0 {
+		for _, o := range part {
+			args = append(args, o.Due.ID)
+		}
+		return t.sql.many("DELETE FROM partnerkit_delivery_queue", after, len(part), func(n int) string {
+			return where(n) + byKey{"delivery_id", n, 1}.in()
+		}), append(args, place...)
+	}
+	for _, o := range part {
+		args = append(args, o.Due.ID, ms(o.NextAttemptAt))
+	}
+	return t.sql.many("UPDATE partnerkit_delivery_queue SET due_at = ", after, len(part), func(n int) string {
+		rows := byKey{"delivery_id", n, 2}
+		return rows.value(1, "BIGINT") + where(2*n) + rows.in()
+	}), append(args, place...)
 }
 
-// result holds the columns of a delivery's last attempt. Many deliveries have the same.
-type result struct {
-	status    webhooks.Status
-	attempts  int
-	code      int
-	lastError string
-	next      time.Time
-}
+// statesAtOnce is how many deliveries one statement changes.
+const statesAtOnce = 2 * maxMany
 
+// recordOutcomes writes the attempts, and the rows of deliveries that their attempts do not
+// tell of, many at a time.
 func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error {
-	attempts, retries := make([][]any, 0, len(all)), [][]any(nil)
-	byResult := map[result][]string{}
+	var attempts, states, retries [][]any
 	for _, o := range all {
-		if !showsArrival(o) {
-			r := result{o.Status, o.Attempts, o.ResponseCode, o.LastError, o.NextAttemptAt}
-			byResult[r] = append(byResult[r], o.Due.ID)
+		if !isToldByAttempt(o) {
+			states = append(states, []any{o.Due.ID, string(o.Status), o.Attempts, nullInt(o.ResponseCode), nullText(o.LastError), nullMS(o.NextAttemptAt)})
 		}
 		if a := o.Attempt; a != nil {
 			attempts = append(attempts, []any{
-				o.Due.ID, a.ID, o.Due.WebhookID, a.Round, a.Number, a.Signature, ms(a.StartedAt), a.Duration.Milliseconds(),
+				o.Due.ID, a.ID, a.Round, a.Number, a.Signature, ms(a.StartedAt), a.Duration.Milliseconds(),
 				nullInt(a.ResponseCode), nullText(a.Error), headerText(a.ResponseHeader), a.ResponseBody,
 			})
 		}
 		if o.Status == webhooks.Retrying {
 			d := o.Due.Delivery
 			d.NextAttemptAt = o.NextAttemptAt
-			retries = append(retries, queueValues(d))
+			retries = append(retries, t.queueValues(d))
 		}
 	}
-	for r, ids := range byResult {
-		err := sets(ids, func(set []any) error {
-			_, err := t.exec(ctx, `UPDATE partnerkit_delivery SET status = $1, attempts = $2, response_code = $3, last_error = $4, next_attempt_at = $5
-				WHERE id IN (`+places(5, len(set))+")",
-				append([]any{string(r.status), r.attempts, nullInt(r.code), nullText(r.lastError), nullMS(r.next)}, set...)...)
-			return err
-		})
+	for part := range slices.Chunk(states, statesAtOnce) {
+		part = padded(part)
+		_, err := t.on.Exec(ctx, t.sql.many("UPDATE partnerkit_delivery SET status = ", "", len(part), func(n int) string {
+			rows := byKey{"id", n, 6}
+			return rows.value(1, "TEXT") + ", attempts = " + rows.value(2, "BIGINT") + ", response_code = " + rows.value(3, "BIGINT") +
+				", last_error = " + rows.value(4, "TEXT") + ", next_attempt_at = " + rows.value(5, "BIGINT") + " WHERE " + rows.in()
+		}), flat(part)...)
 		if err != nil {
 			return err
 		}
 	}
-	if err := t.insertMany(ctx, `INSERT INTO partnerkit_attempt (delivery_id, id, webhook_id, round, number, signature, started_at, took_ms,
+	if err := t.insertMany(ctx, `INSERT INTO partnerkit_attempt (delivery_id, id, round, number, signature, started_at, took_ms,
 		response_code, error, response_headers, answer) VALUES`, attempts); err != nil {
 		return err
 	}
-	return t.insertMany(ctx, insertQueued, retries)
+	return t.upsertMany(ctx, "INSERT INTO partnerkit_webhook_due (shard, due_at, webhook_id) VALUES", dueTimes(retries), " ON CONFLICT (shard, due_at, webhook_id) DO NOTHING")
+}
+
+// dueTimes returns when to look at the webhooks of places in the queue: once a second for
+// each webhook, when the last delivery of that second is due.
+func dueTimes(places [][]any) [][]any {
+	type second struct {
+		shard, webhookID any
+		second           int64
+	}
+	last := map[second]int64{}
+	for _, p := range places {
+		key := second{p[0], p[1], p[2].(int64) / 1000}
+		last[key] = max(last[key], p[2].(int64))
+	}
+	times := make([][]any, 0, len(last))
+	for key, due := range last {
+		times = append(times, []any{key.shard, due, key.webhookID})
+	}
+	slices.SortFunc(times, func(a, b []any) int { // one order, so that two nodes do not wait for each other
+		return cmp.Or(cmp.Compare(a[0].(int), b[0].(int)), cmp.Compare(a[1].(int64), b[1].(int64)), cmp.Compare(a[2].(string), b[2].(string)))
+	})
+	return times
 }
 
 // headerText returns a header as it is stored; NULL without one.
@@ -179,9 +215,9 @@ func headerText(h http.Header) any {
 	return string(text)
 }
 
-// showsArrival reports whether the attempt says all that there is to say, so that the
-// row of the delivery stays queued: see deliveryArrived.
-func showsArrival(o *webhooks.Outcome) bool {
+// isToldByAttempt reports whether the attempt says all that there is to say, so that the
+// row of the delivery stays as it is: see deliveryArrived.
+func isToldByAttempt(o *webhooks.Outcome) bool {
 	return o.Status == webhooks.Delivered && o.Attempt != nil && o.Attempt.Number == 1 && o.Attempts == 1 &&
 		o.ResponseCode == o.Attempt.ResponseCode && o.ResponseCode >= 200 && o.ResponseCode <= 299
 }

@@ -17,39 +17,67 @@ import (
 
 // Bounds of one Unplanned.
 const (
-	maxBacklogs       = 64
-	maxEvents         = 640  // of all businesses
-	maxBusinessEvents = 100  // of one business
-	maxSubscribers    = 2000 // of all businesses
-	// subscribersOf is how many businesses one statement reads the webhooks of: it may
-	// read those of all before it drops what is over maxSubscribers.
-	subscribersOf = 4
+	maxEvents         = 640 // of all businesses
+	maxBusinessEvents = 250 // of one business
+	maxSubscribers    = 2000
+	// businessesAtOnce is how many businesses one statement reads the events of, and
+	// subscribersOf the webhooks: it may read those of all before it drops what is over
+	// maxSubscribers.
+	businessesAtOnce = 8
+	subscribersOf    = 4
+	// backlogRows is how many rows of the outbox one page of Backlogs reads.
+	backlogRows = 1000
 )
+
+// Backlogs implements webhooks.PlanStore. A page ends with the business in which it has read
+// enough; the next one begins behind all events of that business.
+func (s *Store) Backlogs(ctx context.Context, behind *webhooks.Backlog) ([]webhooks.Backlog, error) {
+	shard, business := -1, ""
+	if behind != nil {
+		shard, business = webhooks.ShardOf(behind.BusinessID, s.shards), behind.BusinessID
+	}
+	var found []webhooks.Backlog
+	err := storage.Each(ctx, s, s.sql.of(`SELECT business_id, number, event_id FROM partnerkit_outbox
+			WHERE (shard, business_id) > ($1, $2) ORDER BY shard, business_id, number, event_id LIMIT $3`), []any{shard, business, backlogRows},
+		func(scan func(...any) error) error {
+			var row webhooks.Backlog
+			err := scan(&row.BusinessID, &row.Number, &row.EventID)
+			if len(found) == 0 || found[len(found)-1].BusinessID != row.BusinessID {
+				// Those without a number come first.
+				found = append(found, webhooks.Backlog{BusinessID: row.BusinessID})
+				if row.Number == 0 {
+					found[len(found)-1].EventID = row.EventID
+				}
+			}
+			return err
+		})
+	return found, wrap("backlogs", err)
+}
 
 // Unplanned implements webhooks.PlanStore. Subscribers are read after the events: those
 // that came later say so by their times, and those that end in between are dropped before
 // the send.
-func (s *Store) Unplanned(ctx context.Context, after string) (webhooks.Unplanned, error) {
+func (s *Store) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.Unplanned, error) {
 	u := webhooks.Unplanned{ByApp: map[string][]webhooks.Subscriber{}}
-	err := storage.Each(ctx, s, s.sql.of(`SELECT business_id, last, planned, planned_webhook FROM partnerkit_event_counter
-			WHERE planned < last AND business_id > $1 ORDER BY business_id LIMIT $2`), []any{after, maxBacklogs},
-		func(scan func(...any) error) error {
-			var b webhooks.Backlog
-			err := scan(&b.BusinessID, &b.Last, &b.From.Number, &b.From.WebhookID)
-			u.Backlogs = append(u.Backlogs, b)
-			return err
-		})
-	if err != nil || len(u.Backlogs) == 0 {
-		return u, wrap("backlogs", err)
+	isCut := len(of) > maxEvents
+	of = of[:min(len(of), maxEvents)]
+	u.Businesses = make([]webhooks.Unsent, len(of))
+	index := make(map[string]*webhooks.Unsent, len(of))
+	for i, b := range of {
+		u.Businesses[i].BusinessID = b.BusinessID
+		index[b.BusinessID] = &u.Businesses[i]
 	}
-	if err := s.readBacklogEvents(ctx, u.Backlogs); err != nil {
+	if err := s.readPending(ctx, of, index); err != nil {
 		return u, wrap("unplanned events", err)
 	}
-	if u.Backlogs, err = s.readBacklogSubscribers(ctx, u.Backlogs); err != nil {
+	u.Businesses = slices.DeleteFunc(u.Businesses, func(b webhooks.Unsent) bool { return len(b.Events) == 0 })
+	read, err := s.readSubscribers(ctx, u.Businesses)
+	if err != nil {
 		return u, wrap("subscribers in businesses", err)
 	}
+	u.Businesses, u.HasMore = read, len(read) < len(u.Businesses) || isCut
 	apps := map[string]bool{}
-	for _, b := range u.Backlogs {
+	for _, b := range u.Businesses {
 		for _, e := range b.Events {
 			if e.AppID != "" {
 				apps[e.AppID] = true
@@ -59,56 +87,100 @@ func (s *Store) Unplanned(ctx context.Context, after string) (webhooks.Unplanned
 	err = eachIn(ctx, s, s.sql.of(`SELECT a.id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, NULL, NULL
 			FROM partnerkit_app a JOIN partnerkit_webhook w ON w.app_id = a.id
 			WHERE a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.app_id IN`),
-		slices.Sorted(maps.Keys(apps)), eachSubscriber(func(app string, one webhooks.Subscriber) { u.ByApp[app] = append(u.ByApp[app], one) }))
+		slices.Sorted(maps.Keys(apps)), s.eachSubscriber(ctx, func(app string, one webhooks.Subscriber) { u.ByApp[app] = append(u.ByApp[app], one) }))
 	for _, of := range u.ByApp {
 		slices.SortFunc(of, func(a, b webhooks.Subscriber) int { return strings.Compare(a.WebhookID, b.WebhookID) })
 	}
 	return u, wrap("subscribers of apps", err)
 }
 
-// backlogsAtOnce is of how many businesses one statement reads the events.
-const backlogsAtOnce = 16
-
-// readBacklogEvents reads the next events of each business, and lowers Last to the last
-// number that was looked at. Numbers have gaps only where events were purged.
-func (s *Store) readBacklogEvents(ctx context.Context, all []webhooks.Backlog) error {
-	eventsOfEach := int64(min(maxBusinessEvents, maxEvents/len(all)))
-	index := make(map[string]*webhooks.Backlog, len(all))
-	for i := range all {
-		b := &all[i]
-		b.Last, index[b.BusinessID] = min(b.Last, b.From.Number+eventsOfEach), b
-	}
-	err := chunksOf(backlogsAtOnce, all, func(part []webhooks.Backlog) error {
-		args := make([]any, 0, 3*len(part))
-		for _, b := range part {
-			args = append(args, b.BusinessID, b.From.Number, b.Last)
+// readPending reads the next events of each business: those with numbers, in their order, and
+// then the others, in the order of their ids.
+func (s *Store) readPending(ctx context.Context, of []webhooks.Backlog, index map[string]*webhooks.Unsent) error {
+	eventsOfEach := min(maxBusinessEvents, max(maxEvents/len(of), 1))
+	var ids []string
+	err := chunksOf(businessesAtOnce, of, func(part []webhooks.Backlog) error {
+		args := make([]any, 0, pendingArgs*len(part))
+		names := make([]string, len(part))
+		for i, b := range part {
+			args = append(args, webhooks.ShardOf(b.BusinessID, s.shards), b.BusinessID, b.Number, b.EventID, eventsOfEach)
+			names[i] = b.BusinessID
 		}
-		return storage.Each(ctx, s, s.sql.many("", "", len(part), backlogText), args, func(scan func(...any) error) error {
-			var row eventRow
-			err := scan(row.dest()...)
-			e := row.value()
-			if b := index[e.BusinessID]; b != nil {
-				b.Events = append(b.Events, e)
-			}
+		// The counters are read first: a plan that is based on them is not saved if the events
+		// have got their numbers since.
+		err := eachIn(ctx, s, s.sql.of("SELECT business_id, last FROM partnerkit_event_counter WHERE business_id IN"), names, func(scan func(...any) error) error {
+			var business string
+			var last int64
+			err := scan(&business, &last)
+			index[business].Numbered = last
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return storage.Each(ctx, s, s.sql.many("", "", len(part), pendingText), args, func(scan func(...any) error) error {
+			var which int
+			var one webhooks.Pending
+			err := scan(&which, &one.Number, &one.ID, &one.Planned)
+			b := index[part[which].BusinessID]
+			b.Events = append(b.Events, one)
+			ids = append(ids, one.ID)
 			return err
 		})
 	})
-	for _, b := range all { // here, since a database would sort the data too
-		slices.SortFunc(b.Events, func(x, y events.Event) int { return cmp.Compare(x.Number, y.Number) })
+	if err != nil {
+		return err
+	}
+	found := make(map[string]events.Event, len(ids))
+	err = eachIn(ctx, s, s.sql.of("SELECT "+eventColumns+" FROM partnerkit_event e WHERE e.id IN"), ids, func(scan func(...any) error) error {
+		var row eventRow
+		err := scan(row.dest()...)
+		found[row.event.ID] = row.value()
+		return err
+	})
+	for _, b := range index {
+		slices.SortFunc(b.Events, comparePending) // a union promises no order, even of ordered parts
+		b.HasMore = len(b.Events) >= eventsOfEach
+		b.Events = b.Events[:min(len(b.Events), eventsOfEach)]
+		for i := range b.Events {
+			one := &b.Events[i]
+			if e, ok := found[one.ID]; ok {
+				e.Number = one.Number
+				one.Event = e
+			}
+		}
 	}
 	return err
 }
 
-// backlogText selects each business by itself: PostgreSQL expects many rows of a join with
-// ranges, and reads the whole table for it.
-func backlogText(businesses int) string {
+// comparePending compares the places of two events: numbers come first, by size.
+func comparePending(a, b webhooks.Pending) int {
+	isNew := func(p webhooks.Pending) int {
+		if p.Number == 0 {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(isNew(a), isNew(b)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.ID, b.ID))
+}
+
+// pendingArgs is how many arguments pendingText has for each business.
+const pendingArgs = 5
+
+// pendingText selects two ranges of the outbox for each business by itself: PostgreSQL expects
+// many rows of a join with ranges, and reads the whole table for it.
+func pendingText(businesses int) string {
 	var text strings.Builder
 	for i := range businesses {
 		if i > 0 {
 			text.WriteString(" UNION ALL ")
 		}
-		fmt.Fprintf(&text, "SELECT "+eventColumns+" FROM (SELECT "+eventColumns+` FROM partnerkit_event
-			WHERE business_id = $%d AND number > $%d AND number <= $%d ORDER BY number LIMIT %d) AS b%d`, 3*i+1, 3*i+2, 3*i+3, maxBusinessEvents, i)
+		at := pendingArgs * i
+		fmt.Fprintf(&text, `SELECT %d AS which, number, event_id, webhook_id FROM (SELECT number, event_id, webhook_id FROM partnerkit_outbox
+			WHERE shard = $%d AND business_id = $%d AND number > $%d ORDER BY number, event_id LIMIT CAST($%d AS BIGINT)) AS n%d
+			UNION ALL SELECT %d, number, event_id, webhook_id FROM (SELECT number, event_id, webhook_id FROM partnerkit_outbox
+			WHERE shard = $%d AND business_id = $%d AND number = 0 AND event_id >= $%d ORDER BY event_id LIMIT CAST($%d AS BIGINT)) AS u%d`,
+			i, at+1, at+2, at+3, at+5, i, i, at+1, at+2, at+4, at+5, i)
 	}
 	return text.String()
 }
@@ -116,42 +188,48 @@ func backlogText(businesses int) string {
 // SQLite reads the tables of a CROSS JOIN in this order. For an inner join with more than
 // two values it reads the whole table and looks each row up among the values.
 
-// readBacklogSubscribers reads webhooks of apps that are installed in the businesses, in
+// readSubscribers reads webhooks of apps that are installed in the businesses, in
 // the order of their ids, until it has as many as one Unplanned may have. It returns the
-// businesses that it came to, of which the last may have more.
-func (s *Store) readBacklogSubscribers(ctx context.Context, all []webhooks.Backlog) ([]webhooks.Backlog, error) {
-	left, next := maxSubscribers, 0 // next is the business that the next row may be of
-	for next < len(all) {
+// businesses whose webhooks it has read, of which the last may have more.
+func (s *Store) readSubscribers(ctx context.Context, all []webhooks.Unsent) ([]webhooks.Unsent, error) {
+	left := maxSubscribers
+	for next := 0; next < len(all); {
 		some := all[next : next+sizeOf(min(len(all)-next, subscribersOf))]
 		args := make([]any, 0, 2*len(some)+1)
-		for _, b := range some {
-			args = append(args, b.BusinessID, b.From.WebhookID)
+		index := make(map[string]*webhooks.Unsent, len(some))
+		for i, b := range some {
+			args = append(args, b.BusinessID, b.Events[0].Planned)
+			index[b.BusinessID] = &some[i]
 		}
 		args = append(args, left+1)
-		read, at := 0, 0
+		read := 0
+		var last *webhooks.Unsent // the rows of a business come together
+		var whole []webhooks.Unsent
 		err := storage.Each(ctx, s, s.sql.many("SELECT i.business_id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, i.created_at, i.scopes FROM (",
 			`) AS v CROSS JOIN partnerkit_installation i
 				JOIN partnerkit_app a ON a.id = i.app_id JOIN partnerkit_webhook w ON w.app_id = a.id
 				WHERE i.business_id = v.column1 AND i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.id > v.column2
 				ORDER BY i.business_id, w.id LIMIT `+places(2*len(some), 1), len(some), table("TEXT", "TEXT")), args,
-			eachSubscriber(func(business string, one webhooks.Subscriber) {
-				for some[at].BusinessID != business {
-					at++
+			s.eachSubscriber(ctx, func(business string, one webhooks.Subscriber) {
+				if b := index[business]; b != last {
+					if last != nil {
+						whole = append(whole, *last)
+					}
+					last = b
 				}
 				if read++; read <= left {
-					some[at].Subscribers = append(some[at].Subscribers, one)
+					last.Subscribers = append(last.Subscribers, one)
 				}
 			}))
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case read <= left:
-		case len(some[at].Subscribers) == 0: // the next read begins with this business
-			return all[:next+at], nil
-		default:
-			some[at].HasMore = true
-			return all[:next+at+1], nil
+		if read > left { // those that have not come yet may have some too
+			if len(last.Subscribers) > 0 {
+				last.HasMoreSubscribers = true
+				whole = append(whole, *last)
+			}
+			return append(all[:next:next], whole...), nil
 		}
 		left -= read
 		next += len(some)
@@ -159,8 +237,9 @@ func (s *Store) readBacklogSubscribers(ctx context.Context, all []webhooks.Backl
 	return all, nil
 }
 
-// eachSubscriber reads rows whose first column is the business or app that they are for.
-func eachSubscriber(add func(key string, one webhooks.Subscriber)) func(scan func(...any) error) error {
+// eachSubscriber reads rows whose first column is the business or app that they are for. A
+// webhook with a list that cannot be read gets no events, and the log says so.
+func (s *Store) eachSubscriber(ctx context.Context, add func(key string, one webhooks.Subscriber)) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var (
 			one                     webhooks.Subscriber
@@ -174,16 +253,15 @@ func eachSubscriber(add func(key string, one webhooks.Subscriber)) func(scan fun
 		if err != nil {
 			return err
 		}
-		if one.Events, err = parseList(names); err != nil {
-			return err
-		}
-		if err := decoded(stored{scopes, appScopes}); err != nil {
-			return err
-		}
+		lists := []stored{{scopes, appScopes}}
 		if ofInstallation.Valid {
-			if err := decoded(stored{ofInstallation.String, installation}); err != nil {
-				return err
-			}
+			lists = append(lists, stored{ofInstallation.String, installation})
+		}
+		var unreadable error
+		one.Events, unreadable = parseList(names)
+		if err := cmp.Or(unreadable, decoded(lists...)); err != nil {
+			s.log.ErrorContext(ctx, "storage: a webhook gets no events, since a list of it, its app or its installation cannot be read", "webhook", one.WebhookID, "app", one.AppID, "err", err)
+			one.Events = nil
 		}
 		one.CreatedAt, one.InstalledAt = fromMS(created), fromNullMS(installed)
 		add(key, one)
@@ -191,32 +269,35 @@ func eachSubscriber(add func(key string, one webhooks.Subscriber)) func(scan fun
 	}
 }
 
-// SavePlan implements webhooks.PlanStore. The conditional update of the counters selects
-// the planner whose deliveries stay.
+// SavePlan implements webhooks.PlanStore. The shards are held until the commit, so that
+// nobody else plans their businesses; the counters tell whether NumberEvents came in between.
 func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
-	steps := make([][]any, len(p.Steps))
-	for i, step := range p.Steps {
-		steps[i] = []any{step.BusinessID, step.From.Number, step.From.WebhookID, step.To.Number, step.To.WebhookID}
-	}
-	deliveries, queue := make([][]any, len(p.Deliveries)), make([][]any, len(p.Deliveries))
-	for i, d := range p.Deliveries {
-		deliveries[i], queue[i] = deliveryValues(d), queueValues(d)
-	}
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		if err := tx.queue(ctx, deliveries, queue); err != nil {
+		held, err := tx.heldShards(ctx, webhooks.PlanShard, p.Node)
+		if err != nil {
 			return err
 		}
-		return chunks(steps, func(part [][]any) error {
-			n, err := tx.on.Exec(ctx, tx.sql.many("UPDATE partnerkit_event_counter SET ", "", len(part), func(n int) string {
-				rows := byKey{"business_id", n, 5}
-				return "planned = " + rows.value(3, "BIGINT") + ", planned_webhook = " + rows.value(4, "TEXT") +
-					" WHERE " + rows.in() + " AND planned = " + rows.value(1, "BIGINT") + " AND planned_webhook = " + rows.value(2, "TEXT")
-			}), flat(part)...)
-			if err == nil && n != int64(len(part)) {
-				err = errStop
+		feed := -1
+		for _, step := range p.Steps {
+			shard := webhooks.ShardOf(step.BusinessID, s.shards)
+			if epoch, ok := held[shard]; !ok || epoch != p.Shards[shard] {
+				return errStop
 			}
+			if feed < 0 || shard < feed {
+				feed = shard
+			}
+		}
+		numbers, err := tx.saveSteps(ctx, p.Steps)
+		if err != nil {
 			return err
-		})
+		}
+		if len(p.Deliveries) == 0 {
+			return nil
+		}
+		for i := range p.Deliveries {
+			p.Deliveries[i].Sequence = numbers[p.Deliveries[i].EventID]
+		}
+		return tx.queue(ctx, p.Deliveries, webhooks.ShardID{Kind: webhooks.PlanShard, Number: feed})
 	})
 	if errors.Is(err, errStop) {
 		return false, nil
@@ -224,29 +305,115 @@ func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
 	return err == nil, wrap("save plan", err)
 }
 
-const insertQueued = "INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES"
-
-// queue adds deliveries and their places in the queue.
-func (t *tx) queue(ctx context.Context, deliveries, queue [][]any) error {
-	if len(deliveries) == 0 {
-		return nil
+// saveSteps gives numbers to the events of the steps that have none, takes those out of the
+// outbox that are planned, and returns the numbers of all. The counters come before the
+// outbox, as in NumberEvents.
+func (t *tx) saveSteps(ctx context.Context, steps []webhooks.PlanStep) (map[string]int64, error) {
+	counts := make(map[string]int64, len(steps))
+	for _, step := range steps {
+		counts[step.BusinessID] = 0
+		for _, e := range step.Events {
+			if e.Number == 0 {
+				counts[step.BusinessID]++
+			}
+		}
 	}
-	if err := t.insertMany(ctx, `INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status,
-		attempts, response_code, last_error, next_attempt_at, round, sequence, created_at) VALUES`, deliveries); err != nil {
+	last, err := t.count(ctx, counts)
+	if err != nil {
+		return nil, err
+	}
+	numbers := map[string]int64{}
+	var outbox, left, rows [][]any
+	for _, step := range steps {
+		if last[step.BusinessID]-counts[step.BusinessID] != step.Numbered {
+			return nil, errStop
+		}
+		next, shard := step.Numbered, webhooks.ShardOf(step.BusinessID, t.shards)
+		for i, e := range step.Events {
+			numbers[e.ID] = e.Number
+			if e.Number == 0 {
+				next++
+				numbers[e.ID] = next
+				if e.Type != "" { // it was not purged
+					rows = append(rows, []any{e.ID, step.BusinessID, e.AppID, e.Type, next})
+				}
+			}
+			outbox = append(outbox, []any{shard, step.BusinessID, e.Number, e.ID})
+			if i == len(step.Events)-1 && step.Webhook != "" {
+				left = append(left, []any{shard, step.BusinessID, numbers[e.ID], e.ID, step.Webhook})
+			}
+		}
+	}
+	if err := t.leaveOutbox(ctx, outbox); err != nil {
+		return nil, err
+	}
+	if err := t.insertMany(ctx, "INSERT INTO partnerkit_outbox (shard, business_id, number, event_id, webhook_id) VALUES", left); err != nil {
+		return nil, err
+	}
+	return numbers, t.insertMany(ctx, insertNumbers, rows)
+}
+
+// leaveOutbox deletes rows of the outbox, those of one business after each other in the order of
+// their events. A statement is for one business and a range of its events, which tells a
+// database where they are: PostgreSQL may read all rows of the business for a list, and the
+// whole table for a list of keys.
+func (t *tx) leaveOutbox(ctx context.Context, rows [][]any) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < min(len(rows), maxMany) && rows[n][1] == rows[0][1] && rows[n][2] == rows[0][2] {
+			n++
+		}
+		args := append(make([]any, 0, 5+n), rows[0][:3]...)
+		args = append(args, rows[0][3], rows[n-1][3])
+		for _, row := range padded(rows[:n]) {
+			args = append(args, row[3])
+		}
+		err := storage.Later(ctx, t.on, t.sql.many(`DELETE FROM partnerkit_outbox WHERE shard = $1 AND business_id = $2 AND number = $3
+			AND event_id >= $4 AND event_id <= $5 AND event_id IN (`, ")", len(args)-5, func(n int) string { return places(5, n) }), args...)
+		if err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+const insertQueued = "INSERT INTO partnerkit_delivery_queue (shard, webhook_id, due_at, delivery_id) VALUES"
+
+// queue adds deliveries that are due at once, and tells the dispatchers through the feed of a
+// shard.
+func (t *tx) queue(ctx context.Context, all []webhooks.Delivery, feed webhooks.ShardID) error {
+	rows := make([][]any, len(all))
+	for i, d := range all {
+		rows[i] = deliveryValues(d)
+	}
+	if err := t.insertMany(ctx, `INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body,
+		attempts, next_attempt_at, round, sequence, created_at) VALUES`, rows); err != nil {
 		return err
 	}
-	t.hint(webhooks.TopicQueued)
-	return t.insertMany(ctx, insertQueued, queue)
+	return t.enqueue(ctx, all, feed)
+}
+
+// enqueue is queue for deliveries that are there.
+func (t *tx) enqueue(ctx context.Context, all []webhooks.Delivery, feed webhooks.ShardID) error {
+	rows := make([][]any, len(all))
+	for i, d := range all {
+		rows[i] = t.queueValues(d)
+	}
+	if err := t.insertMany(ctx, insertQueued, rows); err != nil {
+		return err
+	}
+	return t.tell(ctx, all, feed)
 }
 
 func deliveryValues(d webhooks.Delivery) []any {
 	return []any{
-		d.ID, d.WebhookID, d.AppID, nullText(d.EventID), d.EventType, d.BusinessID, d.Body, string(d.Status),
-		d.Attempts, nullInt(d.ResponseCode), nullText(d.LastError), nullMS(d.NextAttemptAt), d.Round, nullInt(int(d.Sequence)), ms(d.CreatedAt),
+		d.ID, d.WebhookID, d.AppID, nullText(d.EventID), d.EventType, d.BusinessID, d.Body,
+		d.Attempts, nullMS(d.NextAttemptAt), d.Round, nullInt(int(d.Sequence)), ms(d.CreatedAt),
 	}
 }
 
 // queueValues returns the place of a delivery that is due at its next attempt.
-func queueValues(d webhooks.Delivery) []any {
-	return []any{d.WebhookID, ms(d.NextAttemptAt), d.ID, webhooks.ShardOf(d.WebhookID)}
+func (t *tx) queueValues(d webhooks.Delivery) []any {
+	return []any{webhooks.ShardOf(d.WebhookID, t.shards), d.WebhookID, ms(d.NextAttemptAt), d.ID}
 }

@@ -16,65 +16,101 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// DueWebhooks implements webhooks.QueueStore. It reads one range of the queue's
-// index in each shard.
+// DueWebhooks implements webhooks.QueueStore. It reads a range of due times in each shard. A
+// time stands for all deliveries that are due in its second up to then.
 func (s *Store) DueWebhooks(ctx context.Context, q webhooks.DueQuery) ([]webhooks.DueWebhook, error) {
-	if q.All {
-		return s.queuedWebhooks(ctx)
-	}
 	if len(q.Shards) == 0 {
 		return nil, nil
 	}
-	names := make([]string, len(q.Shards))
-	for i, shard := range q.Shards {
-		names[i] = strconv.Itoa(shard)
+	args := []any{ms(q.After), ms(q.Until)}
+	for _, shard := range q.Shards {
+		args = append(args, shard)
 	}
-	due, err := s.dueWebhooks(ctx, "SELECT webhook_id, MIN(due_at), MAX(due_at) FROM partnerkit_delivery_queue WHERE shard IN ("+strings.Join(names, ", ")+`)
-		AND due_at > $1 AND due_at <= $2 GROUP BY webhook_id`, ms(q.After), ms(q.Until))
+	due, err := s.dueWebhooks(ctx, s.sql.many("SELECT webhook_id, MIN(due_at - due_at % 1000), MAX(due_at) FROM (", ") AS due GROUP BY webhook_id", len(q.Shards), func(n int) string {
+		branches := make([]string, n)
+		for i := range branches {
+			branches[i] = "SELECT webhook_id, due_at FROM partnerkit_webhook_due WHERE shard = $" + strconv.Itoa(i+3) + " AND due_at > $1 AND due_at <= $2"
+		}
+		return strings.Join(branches, " UNION ALL ")
+	}), args...)
 	return due, wrap("due webhooks", err)
 }
 
-// queuedWebhooks goes from one webhook to the next through the key of the queue, however
-// many deliveries each has.
-func (s *Store) queuedWebhooks(ctx context.Context) ([]webhooks.DueWebhook, error) {
-	queued, err := s.dueWebhooks(ctx, `WITH RECURSIVE w (id) AS (
-			SELECT MIN(webhook_id) FROM partnerkit_delivery_queue
-			UNION ALL
-			SELECT (SELECT MIN(q.webhook_id) FROM partnerkit_delivery_queue q WHERE q.webhook_id > w.id) FROM w WHERE w.id IS NOT NULL
-		)
-		SELECT w.id, (SELECT MIN(q.due_at) FROM partnerkit_delivery_queue q WHERE q.webhook_id = w.id), 0 FROM w WHERE w.id IS NOT NULL`)
-	return queued, wrap("queued webhooks", err)
+// QueuedWebhooks implements webhooks.QueueStore. It goes from one webhook to the next through
+// the key of the queue, however many deliveries each has.
+func (s *Store) QueuedWebhooks(ctx context.Context, shards []int) ([]webhooks.DueWebhook, error) {
+	if shards == nil {
+		for shard := range s.shards {
+			shards = append(shards, shard)
+		}
+	}
+	var all []webhooks.DueWebhook
+	for _, shard := range shards {
+		some, err := s.dueWebhooks(ctx, s.sql.of(`WITH RECURSIVE w (id) AS (
+				SELECT MIN(webhook_id) FROM partnerkit_delivery_queue WHERE shard = $1
+				UNION ALL
+				SELECT (SELECT MIN(q.webhook_id) FROM partnerkit_delivery_queue q WHERE q.shard = $1 AND q.webhook_id > w.id) FROM w WHERE w.id IS NOT NULL
+			)
+			SELECT id, due, due FROM (SELECT w.id, (SELECT MIN(due_at) FROM partnerkit_delivery_queue q WHERE q.shard = $1 AND q.webhook_id = w.id) AS due
+				FROM w WHERE w.id IS NOT NULL) AS queued WHERE due IS NOT NULL`), shard)
+		if err != nil {
+			return nil, wrap("queued webhooks", err)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
+// dueWebhooks runs a query for webhooks with their first and last due times.
 func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]webhooks.DueWebhook, error) {
 	var all []webhooks.DueWebhook
-	err := storage.Each(ctx, s, s.sql.of(query), args, func(scan func(...any) error) error {
+	err := storage.Each(ctx, s, query, args, func(scan func(...any) error) error {
 		var one webhooks.DueWebhook
-		var due, latest int64
-		err := scan(&one.WebhookID, &due, &latest)
-		one.Due = fromMS(due)
-		if latest > 0 {
-			one.Latest = fromMS(latest)
-		}
+		var first, last int64
+		err := scan(&one.WebhookID, &first, &last)
+		one.First, one.Last = fromMS(first), fromMS(last)
 		all = append(all, one)
 		return err
 	})
 	return all, err
 }
 
+// forgetAtOnce is how many rows one transaction of ForgetDue deletes.
+const forgetAtOnce = 500
+
+// ForgetDue implements webhooks.QueueStore.
+func (s *Store) ForgetDue(ctx context.Context, q webhooks.DueQuery) error {
+	for _, shard := range q.Shards {
+		for n := int64(forgetAtOnce); n == forgetAtOnce; {
+			var err error
+			n, err = s.exec(ctx, `DELETE FROM partnerkit_webhook_due WHERE (shard, due_at, webhook_id) IN (
+				SELECT shard, due_at, webhook_id FROM partnerkit_webhook_due WHERE shard = $1 AND due_at > $2 AND due_at <= $3 ORDER BY due_at, webhook_id LIMIT $4)`,
+				shard, ms(q.After), ms(q.Until), forgetAtOnce)
+			if err != nil {
+				return wrap("forget due webhooks", err)
+			}
+		}
+	}
+	return nil
+}
+
 // DueDeliveries implements webhooks.QueueStore: an index range for each webhook, then
-// the doors that they go through and the deliveries themselves, many at a time.
+// the webhooks that they go to and the deliveries themselves, many at a time.
 func (s *Store) DueDeliveries(ctx context.Context, c webhooks.Claim) ([]webhooks.Due, error) {
 	claimed, err := s.claimed(ctx, c)
 	if err != nil || len(claimed) == 0 {
 		return nil, wrap("due deliveries", err)
 	}
-	doors, err := s.doors(ctx, claimed)
+	targets, err := s.targets(ctx, claimed)
 	if err != nil {
-		return nil, wrap("doors of due deliveries", err)
+		return nil, wrap("targets of due deliveries", err)
 	}
-	due, err := s.fill(ctx, claimed, doors)
-	return due, wrap("due deliveries", err)
+	due, err := s.fill(ctx, claimed, targets)
+	if err != nil {
+		return nil, wrap("due deliveries", err)
+	}
+	// One that was tried before is due when it says so.
+	return slices.DeleteFunc(due, func(d webhooks.Due) bool { return d.Attempts > 0 && d.DueAt.After(c.Now) }), nil
 }
 
 // claim is a place in the queue.
@@ -87,7 +123,7 @@ type claim struct {
 // values each.
 const (
 	claimsAtOnce = 16
-	claimValues  = 5
+	claimValues  = 6
 )
 
 // claimed returns what a claim asks for, of each webhook in the order of the queue.
@@ -113,7 +149,11 @@ func (s *Store) claimed(ctx context.Context, c webhooks.Claim) ([]claim, error) 
 func (s *Store) waiting(ctx context.Context, some []webhooks.WebhookClaim, now time.Time) ([][]claim, error) {
 	args := make([]any, 0, claimValues*len(some))
 	for _, w := range some {
-		args = append(args, w.WebhookID, ms(w.From), w.After, ms(now), w.Limit+w.Taken)
+		until := now
+		if w.Until.After(now) {
+			until = w.Until
+		}
+		args = append(args, webhooks.ShardOf(w.WebhookID, s.shards), w.WebhookID, ms(w.From), w.After, ms(until), w.Limit+w.Taken)
 	}
 	found := make([][]claim, len(some))
 	err := storage.Each(ctx, s, s.sql.many(waitingQueues, ") AS waiting", len(some), waitingText), args, func(scan func(...any) error) error {
@@ -143,15 +183,14 @@ func waitingText(webhooks int) string {
 		}
 		at := claimValues * i
 		fmt.Fprintf(&text, `SELECT %d AS which, due_at, delivery_id FROM (SELECT due_at, delivery_id FROM partnerkit_delivery_queue
-			WHERE webhook_id = $%d AND (due_at, delivery_id) > ($%d, $%d) AND due_at <= $%d ORDER BY due_at, delivery_id LIMIT CAST($%d AS BIGINT)) AS q%d`,
-			i, at+1, at+2, at+3, at+4, at+5, i)
+			WHERE shard = $%d AND webhook_id = $%d AND (due_at, delivery_id) > ($%d, $%d) AND due_at <= $%d ORDER BY due_at, delivery_id LIMIT CAST($%d AS BIGINT)) AS q%d`,
+			i, at+1, at+2, at+3, at+4, at+5, at+6, i)
 	}
 	return text.String()
 }
 
-// door is a webhook with its app: what all deliveries to it have in common. There is
-// none of a webhook that was purged.
-type door struct {
+// target is a webhook with its app: what all deliveries to it have in common.
+type target struct {
 	appID       string
 	url         string
 	secrets     webhooks.Secrets
@@ -159,12 +198,14 @@ type door struct {
 	healthEpoch int64
 }
 
-func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, error) {
+// targets returns the webhooks of claimed deliveries. One that was purged counts as deleted;
+// one that cannot be read is left out, and the log says so.
+func (s *Store) targets(ctx context.Context, claimed []claim) (map[string]target, error) {
 	var ids []string
-	doors := map[string]door{}
+	targets := map[string]target{}
 	for _, one := range claimed {
-		if _, ok := doors[one.webhookID]; !ok {
-			ids, doors[one.webhookID] = append(ids, one.webhookID), door{standing: webhooks.Standing{IsDeleted: true}}
+		if _, ok := targets[one.webhookID]; !ok {
+			ids, targets[one.webhookID] = append(ids, one.webhookID), target{standing: webhooks.Standing{IsDeleted: true}}
 		}
 	}
 	scopes := knownScopes{}
@@ -172,7 +213,7 @@ func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, er
 			FROM partnerkit_webhook w JOIN partnerkit_app a ON a.id = w.app_id WHERE w.id IN`), ids,
 		func(scan func(...any) error) error {
 			var (
-				one              door
+				one              target
 				id, status, text string
 				expires, deleted sql.NullInt64
 			)
@@ -183,16 +224,20 @@ func (s *Store) doors(ctx context.Context, claimed []claim) (map[string]door, er
 			one.secrets.PreviousExpiresAt = fromNullMS(expires)
 			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(oauthserver.AppActive)
 			one.standing.Viewer.AppID = one.appID
-			one.standing.Viewer.AppScopes, err = scopes.of(text)
-			doors[id] = one
-			return err
+			if one.standing.Viewer.AppScopes, err = scopes.of(text); err != nil {
+				s.log.ErrorContext(ctx, "storage: nothing is sent to a webhook, since the scopes of its app cannot be read", "webhook", id, "app", one.appID, "err", err)
+				delete(targets, id)
+				return nil
+			}
+			targets[id] = one
+			return nil
 		})
-	return doors, err
+	return targets, err
 }
 
 // fill reads deliveries, and then whether their apps are installed. What is waiting has
 // been tried before or has not, and nothing else of its last attempt matters.
-func (s *Store) fill(ctx context.Context, claimed []claim, doors map[string]door) ([]webhooks.Due, error) {
+func (s *Store) fill(ctx context.Context, claimed []claim, targets map[string]target) ([]webhooks.Due, error) {
 	ids, at := make([]string, len(claimed)), make(map[string]int, len(claimed))
 	for i, one := range claimed {
 		ids[i], at[one.deliveryID] = one.deliveryID, i
@@ -211,25 +256,29 @@ func (s *Store) fill(ctx context.Context, claimed []claim, doors map[string]door
 			}
 			d.Sequence = sequence.Int64
 			claim := claimed[at[d.ID]]
-			through := doors[claim.webhookID]
-			d.WebhookID, d.AppID, d.EventID, d.CreatedAt, d.NextAttemptAt = claim.webhookID, through.appID, event.String, fromMS(created), fromMS(claim.due)
+			to, ok := targets[claim.webhookID]
+			if !ok {
+				return nil
+			}
+			d.WebhookID, d.AppID, d.EventID, d.CreatedAt, d.NextAttemptAt = claim.webhookID, to.appID, event.String, fromMS(created), fromMS(claim.due)
 			if d.Status = webhooks.Queued; d.Attempts > 0 {
 				d.Status = webhooks.Retrying
 			}
-			all[at[d.ID]] = webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: through.url, Secrets: through.secrets, Standing: through.standing, HealthEpoch: through.healthEpoch}
+			all[at[d.ID]] = webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: to.url, Secrets: to.secrets, Standing: to.standing, HealthEpoch: to.healthEpoch}
 			return nil
 		})
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(d webhooks.Due) bool { return d.ID == "" }) // one was purged just now
-	return all, s.lookIntoBusinesses(ctx, all)
+	all = slices.DeleteFunc(all, func(d webhooks.Due) bool { return d.ID == "" }) // was purged just now, or left out
+	return s.lookIntoBusinesses(ctx, all)
 }
 
-// lookIntoBusinesses notes which of the apps are installed, and with which scopes.
-func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) error {
+// lookIntoBusinesses notes which of the apps are installed, and with which scopes. It leaves
+// out deliveries for businesses where that cannot be read, and the log says so.
+func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) ([]webhooks.Due, error) {
 	type pair struct{ app, business string }
-	installed, scopes := map[pair]*identity.Scopes{}, knownScopes{}
+	installed, unreadable, scopes := map[pair]*identity.Scopes{}, map[pair]bool{}, knownScopes{}
 	var pairs [][]any
 	for _, d := range all {
 		one := pair{d.AppID, d.BusinessID}
@@ -248,19 +297,24 @@ func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) erro
 					return err
 				}
 				read, err := scopes.of(text)
+				if err != nil {
+					s.log.ErrorContext(ctx, "storage: nothing is sent for a business, since the scopes of the installation cannot be read", "app", one.app, "business", one.business, "err", err)
+					unreadable[one] = true
+				}
 				installed[one] = &read
-				return err
+				return nil
 			})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
+	all = slices.DeleteFunc(all, func(d webhooks.Due) bool { return unreadable[pair{d.AppID, d.BusinessID}] })
 	for i := range all {
 		if found := installed[pair{all[i].AppID, all[i].BusinessID}]; found != nil {
 			all[i].Standing.Viewer.IsInstalled, all[i].Standing.Viewer.InstallationScopes = true, *found
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // knownScopes are lists that were read before: many rows have the same.

@@ -48,7 +48,6 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhook
 		if len(queued) == 0 {
 			return nil
 		}
-		tx.hint(webhooks.TopicQueued)
 		if r.From == webhooks.Retrying {
 			return tx.hasten(ctx, r, queued)
 		}
@@ -59,16 +58,16 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhook
 
 // requeue begins another round of failed deliveries, which are locked.
 func (t *tx) requeue(ctx context.Context, r webhooks.Redelivery, all []webhooks.Delivery) error {
-	ids, rows := make([]string, len(all)), make([][]any, len(all))
+	ids := make([]string, len(all))
 	for i := range all {
 		d := &all[i]
 		d.Status, d.Attempts, d.ResponseCode, d.LastError, d.NextAttemptAt = webhooks.Queued, 0, 0, "", r.Now
 		d.Round++
-		ids[i], rows[i] = d.ID, queueValues(*d)
+		ids[i] = d.ID
 	}
 	changed := 0
 	err := sets(ids, func(set []any) error {
-		n, err := t.exec(ctx, `UPDATE partnerkit_delivery SET status = 'queued', attempts = 0, response_code = NULL, last_error = NULL, next_attempt_at = $1, round = round + 1
+		n, err := t.exec(ctx, `UPDATE partnerkit_delivery SET status = NULL, attempts = 0, response_code = NULL, last_error = NULL, next_attempt_at = $1, round = round + 1
 			WHERE status = 'failed' AND id IN (`+places(1, len(set))+")", append([]any{ms(r.Now)}, set...)...)
 		changed += int(n)
 		return err
@@ -79,7 +78,7 @@ func (t *tx) requeue(ctx context.Context, r webhooks.Redelivery, all []webhooks.
 	if err != nil {
 		return err
 	}
-	return t.insertMany(ctx, insertQueued, rows)
+	return t.enqueue(ctx, all, consoleFeed)
 }
 
 // dueSoon is how close the next attempt of a delivery is left alone: it may be under way.
@@ -90,8 +89,8 @@ const dueSoon = time.Second
 func (t *tx) hasten(ctx context.Context, r webhooks.Redelivery, all []webhooks.Delivery) error {
 	for i := range all {
 		d := &all[i]
-		n, err := t.exec(ctx, "UPDATE partnerkit_delivery_queue SET due_at = $4 WHERE webhook_id = $1 AND due_at = $2 AND delivery_id = $3 AND due_at > $5",
-			d.WebhookID, ms(d.NextAttemptAt), d.ID, ms(r.Now), ms(r.Now.Add(dueSoon)))
+		n, err := t.exec(ctx, "UPDATE partnerkit_delivery_queue SET due_at = $5 WHERE shard = $1 AND webhook_id = $2 AND due_at = $3 AND delivery_id = $4 AND due_at > $6",
+			webhooks.ShardOf(d.WebhookID, t.shards), d.WebhookID, ms(d.NextAttemptAt), d.ID, ms(r.Now), ms(r.Now.Add(dueSoon)))
 		if err != nil {
 			return err
 		}
@@ -103,7 +102,7 @@ func (t *tx) hasten(ctx context.Context, r webhooks.Redelivery, all []webhooks.D
 		}
 		d.NextAttemptAt = r.Now
 	}
-	return nil
+	return t.tell(ctx, all, consoleFeed)
 }
 
 // standingDelivery is a delivery with all that decides whether it may be sent.
@@ -201,7 +200,7 @@ func (s *Store) QueueTest(ctx context.Context, appID, webhookID string, fire fun
 		if queued, err = fire(target); err != nil {
 			return err
 		}
-		return tx.queue(ctx, [][]any{deliveryValues(queued)}, [][]any{queueValues(queued)})
+		return tx.queue(ctx, []webhooks.Delivery{queued}, consoleFeed)
 	})
 	return queued, wrap("queue test", err)
 }

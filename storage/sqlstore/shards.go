@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -13,6 +13,35 @@ import (
 
 // forever is a lease on a database that only this process has open.
 const forever = 100 * 365 * 24 * time.Hour
+
+// maxShards is how many shards of a kind there may be.
+const maxShards = 1024
+
+// makeShards makes the shards of a new database, and learns how many a database has.
+func (s *Store) makeShards(ctx context.Context, shards int) error {
+	if shards < 1 || shards > maxShards {
+		return fmt.Errorf("shards: %d is not from 1 to %d", shards, maxShards)
+	}
+	err := s.read(ctx, "SELECT shards FROM partnerkit_sharding WHERE id = 1", nil, &s.shards)
+	if !errors.Is(err, storage.ErrNoRows) {
+		return wrap("shards", err)
+	}
+	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
+		_, err := tx.exec(ctx, "INSERT INTO partnerkit_sharding (id, shards) VALUES (1, $1) ON CONFLICT (id) DO NOTHING", shards)
+		if err == nil { // another node may have been faster
+			err = tx.one(ctx, "SELECT shards FROM partnerkit_sharding WHERE id = 1", nil, &s.shards)
+		}
+		rows := [][]any{{string(consoleFeed.Kind), consoleFeed.Number, "", 0, 0, 0}}
+		for i := range s.shards {
+			rows = append(rows, []any{string(webhooks.PlanShard), i, "", 0, 0, 0}, []any{string(webhooks.SendShard), i, "", 0, 0, 0})
+		}
+		if err != nil {
+			return err
+		}
+		return tx.upsertMany(ctx, "INSERT INTO partnerkit_shard (kind, id, holder, epoch, lease_ends, news) VALUES", rows, " ON CONFLICT (kind, id) DO NOTHING")
+	})
+	return wrap("make shards", err)
+}
 
 // freeShards takes the shards from dispatchers of a process that had the database
 // before: it is gone.
@@ -55,7 +84,7 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (web
 			SELECT id FROM partnerkit_dispatcher WHERE lease_ends <= `+tx.dialect.Now+unlocked(tx.dialect)+")"); err != nil {
 			return err
 		}
-		if _, err := tx.renewShards(ctx, node, lease); err != nil {
+		if _, err := tx.exec(ctx, "UPDATE partnerkit_shard SET lease_ends = "+tx.dialect.Now+" + $2 WHERE holder = $1", node, lease.Milliseconds()); err != nil {
 			return err
 		}
 		fleet, err = s.fleet(ctx, tx.on)
@@ -70,10 +99,10 @@ func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhooks.Fleet
 	if err := storage.One(ctx, from, s.sql.of("SELECT COUNT(*) FROM partnerkit_dispatcher WHERE lease_ends > "+now), nil, &fleet.Nodes); err != nil {
 		return fleet, err
 	}
-	err := storage.Each(ctx, from, s.sql.of("SELECT id, holder, epoch, lease_ends - "+now+" FROM partnerkit_shard ORDER BY id"), nil, func(scan func(...any) error) error {
+	err := storage.Each(ctx, from, s.sql.of("SELECT kind, id, holder, epoch, lease_ends - "+now+" FROM partnerkit_shard WHERE kind <> 'console' ORDER BY kind, id"), nil, func(scan func(...any) error) error {
 		var shard webhooks.Shard
 		var left int64
-		err := scan(&shard.ID, &shard.Holder, &shard.Epoch, &left)
+		err := scan((*string)(&shard.Kind), &shard.Number, &shard.Holder, &shard.Epoch, &left)
 		shard.LeaseLeft = time.Duration(left) * time.Millisecond
 		fleet.Shards = append(fleet.Shards, shard)
 		return err
@@ -81,14 +110,15 @@ func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhooks.Fleet
 	return fleet, err
 }
 
-// renewShards renews the leases of a node and returns its shards with their epochs.
-// On PostgreSQL it also keeps others from taking them until the operation has ended.
-func (t *tx) renewShards(ctx context.Context, node string, lease time.Duration) (map[int]int64, error) {
-	if t.dialect.IsOneProcess {
-		lease = forever
+// heldShards returns the shards of a kind that a node holds, with their epochs. On
+// PostgreSQL it also keeps others from taking them until the operation has ended, and, of two
+// operations that plan, lets one go first.
+func (t *tx) heldShards(ctx context.Context, kind webhooks.ShardKind, node string) (map[int]int64, error) {
+	held, lock := map[int]int64{}, t.dialect.ForShare
+	if kind == webhooks.PlanShard { // the feed of one of them is written afterwards
+		lock = t.dialect.ForUpdate
 	}
-	held := map[int]int64{}
-	err := storage.Each(ctx, t.on, t.sql.of("UPDATE partnerkit_shard SET lease_ends = "+t.dialect.Now+" + $2 WHERE holder = $1 RETURNING id, epoch"), []any{node, lease.Milliseconds()},
+	err := storage.Each(ctx, t.on, t.sql.of("SELECT id, epoch FROM partnerkit_shard WHERE kind = $1 AND holder = $2 ORDER BY id"+lock), []any{string(kind), node},
 		func(scan func(...any) error) error {
 			var shard int
 			var epoch int64
@@ -105,9 +135,9 @@ func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard,
 	if d.IsOneProcess {
 		lease = forever
 	}
-	n, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = $2, epoch = epoch + 1, lease_ends = "+d.Now+` + $4 WHERE id = (
-		SELECT id FROM partnerkit_shard WHERE id = $1 AND epoch = $3 AND (holder = '' OR lease_ends <= `+d.Now+")"+unlocked(d)+")",
-		seen.ID, node, seen.Epoch, lease.Milliseconds())
+	n, err := s.exec(ctx, "UPDATE partnerkit_shard SET holder = $3, epoch = epoch + 1, lease_ends = "+d.Now+` + $5 WHERE kind = $1 AND id = (
+		SELECT id FROM partnerkit_shard WHERE kind = $1 AND id = $2 AND epoch = $4 AND (holder = '' OR lease_ends <= `+d.Now+")"+unlocked(d)+")",
+		string(seen.Kind), seen.Number, node, seen.Epoch, lease.Milliseconds())
 	return n == 1, wrap("take shard", err)
 }
 
@@ -117,13 +147,13 @@ func (s *Store) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) erro
 		if r.IsLeaving {
 			return tx.leaveShards(ctx, r.Node)
 		}
-		for _, shard := range slices.Sorted(slices.Values(r.Shards)) {
-			n, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE id = $1 AND holder = $2", shard, r.Node)
+		for _, shard := range r.Shards {
+			n, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE kind = $1 AND id = $2 AND holder = $3", string(shard.Kind), shard.Number, r.Node)
 			if err != nil {
 				return err
 			}
 			if n > 0 {
-				tx.hint(webhooks.TopicShards)
+				tx.hint(storage.Hint{Topic: webhooks.TopicShards})
 			}
 		}
 		return nil
@@ -136,7 +166,7 @@ func (t *tx) leaveShards(ctx context.Context, node string) error {
 	if _, err := t.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
 		return err
 	}
-	t.hint(webhooks.TopicShards)
+	t.hint(storage.Hint{Topic: webhooks.TopicShards})
 	_, err := t.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
 	return err
 }

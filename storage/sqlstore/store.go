@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -21,6 +22,10 @@ type Config struct {
 	// [Migrations]. New then only checks that this code can work with the tables, and
 	// returns storage.ErrOlderSchema if migrations are missing.
 	SkipMigrations bool
+	// Shards is how many parts the planning and the sending of webhooks each have, which
+	// nodes share among them: 1 to 1024, 0 means webhooks.DefaultShards. It counts when the
+	// database is made; later a database keeps its number.
+	Shards int
 	// Migrations replaces the built-in ones, in tests of the migrator.
 	Migrations fs.FS
 	// Logger receives messages about migrations and lost hints; nil discards them.
@@ -40,6 +45,11 @@ type Store struct {
 	sql *sqlText
 	hub *hub
 
+	// shards is how many shards of each kind the database has.
+	shards int
+	// purged has where the purge of a table goes on.
+	purged *sync.Map
+
 	// process begins the owners of idempotency keys on a database that only one process has
 	// open, and is empty on others. It is different after every start.
 	process string
@@ -58,12 +68,17 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 	if ours {
 		cfg.Migrations = Migrations()
 	}
-	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub()}
+	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub(), purged: new(sync.Map)}
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
 	}
 	if db.Dialect().IsOneProcess {
 		s.process = rand.Text()
+	}
+	if ours {
+		if err := s.makeShards(ctx, cmp.Or(cfg.Shards, webhooks.DefaultShards)); err != nil {
+			return nil, err
+		}
 	}
 	if ours && db.Dialect().IsOneProcess {
 		if err := s.freeShards(ctx); err != nil {
@@ -99,6 +114,20 @@ func (s *Store) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 	return &hintedTx{OpenTx: tx, hub: s.hub}, nil
 }
 
+// InTx runs do in a transaction of BeginTx, which it commits. When do fails, the transaction is
+// rolled back, and the error of do is returned.
+func (s *Store) InTx(ctx context.Context, do func(tx storage.Tx) error) error {
+	tx, err := s.BeginTx(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after Commit it does nothing
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
 // WithTx returns a store whose operations join a transaction, each in its own savepoint: an
 // operation that fails is undone alone and the transaction continues. The store sees what
 // the transaction wrote, and is for the goroutine that holds the transaction.
@@ -123,9 +152,9 @@ func (s *Store) Query(ctx context.Context, query string, args ...any) (storage.R
 
 // write runs an operation of several statements.
 func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx) error) error {
-	ours := tx{sql: s.sql, dialect: s.db.Dialect()}
+	ours := tx{sql: s.sql, dialect: s.db.Dialect(), shards: s.shards}
 	run := func(ctx context.Context, on storage.Tx) error {
-		ours.on, ours.topics = on, ours.topics[:0] // it may run again
+		ours.on, ours.hints = on, ours.hints[:0] // it may run again
 		return act(ctx, &ours)
 	}
 	if outer := s.transaction(ctx); outer != nil {
@@ -134,7 +163,7 @@ func (s *Store) write(ctx context.Context, act func(ctx context.Context, tx *tx)
 	if err := s.db.Write(ctx, run); err != nil {
 		return err
 	}
-	s.hub.publish(ours.topics...)
+	s.hub.publish(ours.hints...)
 	return nil
 }
 
@@ -169,7 +198,8 @@ type tx struct {
 	on      storage.Tx
 	sql     *sqlText
 	dialect storage.Dialect
-	topics  []string
+	shards  int // of each kind
+	hints   []storage.Hint
 }
 
 func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
@@ -186,8 +216,8 @@ func (t *tx) one(ctx context.Context, query string, args []any, dest ...any) err
 	return storage.One(ctx, t.on, t.sql.of(query), args, dest...)
 }
 
-// hint makes the operation wake the watchers of the topics once it is committed.
-func (t *tx) hint(topics ...string) { t.topics = append(t.topics, topics...) }
+// hint makes the operation wake the watchers of a topic once it is committed.
+func (t *tx) hint(hints ...storage.Hint) { t.hints = append(t.hints, hints...) }
 
 // sqlText puts the schema into statements. They name our tables partnerkit_…;
 // indexes have names that do not begin so, since an index follows its table.

@@ -10,8 +10,8 @@ import (
 // joined is a transaction that operations of a store join.
 type joined struct {
 	on    storage.Tx
-	hint  func(topics ...string) // publishes after the commit; nil: hints are dropped
-	ended atomic.Bool            // operations are refused
+	hint  func(hints ...storage.Hint) // publishes after the commit; nil: hints are dropped
+	ended atomic.Bool                 // operations are refused
 }
 
 // inTransaction is the key of a *joined in a context. It names the store, so that two
@@ -71,7 +71,7 @@ func (j *joined) run(ctx context.Context, act storage.Operation, of *tx) error {
 		return err
 	}
 	if j.hint != nil {
-		j.hint(of.topics...)
+		j.hint(of.hints...)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -29,9 +30,7 @@ func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest oauthse
 	return token, err
 }
 
-func (s slowLog) Watch(topic string) (news <-chan struct{}, stop func()) {
-	return s.watcher.Watch(topic)
-}
+func (s slowLog) Watch(topic string) *storage.Hints { return s.watcher.Watch(topic) }
 
 // A test certifies a store of your own. Here the store wraps that of SQLite.
 func ExampleRun() {

@@ -1,12 +1,9 @@
 package signature
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -41,26 +38,4 @@ func (s *Signer) Sign(t time.Time, body []byte) string {
 		text = hex.AppendEncode(text, sum[:])
 	}
 	return string(text)
-}
-
-// The headers of Standard Webhooks (standardwebhooks.com).
-const (
-	standardID        = "Webhook-Id"
-	standardTime      = "Webhook-Timestamp"
-	standardSignature = "Webhook-Signature"
-)
-
-// SetStandard sets the headers of Standard Webhooks for a message with this id that is sent
-// at t: webhook-id, webhook-timestamp and webhook-signature, with a signature of each
-// secret. The key is the whole secret as text, "whsec_" included, as in [Signer.Sign].
-// Receivers give it to their library as a raw secret, not as a base64 one.
-func (s *Signer) SetStandard(h http.Header, id string, t time.Time, body []byte) {
-	signatures := make([]string, len(s.keys))
-	for i, k := range s.keys {
-		sum := k.sign(id+".", t.Unix(), body)
-		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(sum[:])
-	}
-	h.Set(standardID, id)
-	h.Set(standardTime, strconv.FormatInt(t.Unix(), 10))
-	h.Set(standardSignature, strings.Join(signatures, " "))
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -45,7 +45,7 @@ func (a Account) validate(f form) {
 	f.text("code", a.Code, 32)
 	f.text("name", a.Name, 200)
 	if !slices.Contains(accountTypes, a.Type) {
-		f.Add("type must be one of %s", strings.Join(accountTypes, ", "))
+		f.Add("type", "must be one of %s", strings.Join(accountTypes, ", "))
 	}
 }
 
@@ -57,7 +57,7 @@ func (l *Ledger) createAccount(w http.ResponseWriter, r *http.Request) error {
 		Type string `json:"type"`
 	}
 	validate := func(f form) { Account{Code: body.Code, Name: body.Name, Type: body.Type}.validate(f) }
-	if err := decode(r, &body, apierror.JSONLimits{}, validate); err != nil {
+	if err := decode(r, &body, strictjson.Limits{}, validate); err != nil {
 		return err
 	}
 	now := l.cfg.Clock.Now()
@@ -82,5 +82,5 @@ func withCode(ctx context.Context, tx storage.Tx, a Account, act storage.Operati
 	if looking != nil || len(others) == 0 {
 		return err
 	}
-	return apierror.Invalid(fmt.Sprintf("code %q is that of another account", a.Code)).WithCause(err)
+	return apierror.InvalidAt("code", "%q is that of another account", a.Code).WithCause(err)
 }

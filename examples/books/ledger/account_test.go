@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -21,7 +21,7 @@ func TestCodesRace(t *testing.T) {
 			others[i] = k.create("/accounts", fmt.Sprintf(`{"code": "%d", "name": "A", "type": "asset"}`, i))
 		}
 		var won, refused atomic.Int32
-		storetest.Race(16, func(i int) {
+		testdb.Race(16, func(i int) {
 			var a *partnertest.Response
 			if i < len(others) {
 				a = k.call("PATCH", "/accounts/"+others[i], `{"code": "same"}`)
@@ -49,7 +49,7 @@ func TestCodesRace(t *testing.T) {
 // BIZ-03: what a change of an account changes, and tells.
 func TestAccountChanges(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	for _, step := range []struct {
 		change string
@@ -93,7 +93,7 @@ func TestAccountChangesRace(t *testing.T) {
 		changes := []string{`{"name": "Giro"}`, `{"type": "equity"}`, `{"code": "1201"}`, `{"archived": true}`}
 		for round := range 5 {
 			path := "/accounts/" + k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
-			storetest.Race(len(changes), func(i int) { k.want(http.StatusOK, "PATCH", path, changes[i]) })
+			testdb.Race(len(changes), func(i int) { k.want(http.StatusOK, "PATCH", path, changes[i]) })
 			if body := k.want(http.StatusOK, "GET", path, "").Body; !strings.Contains(body, `"code":"1201","name":"Giro","type":"equity","archived":true`) {
 				k.Errorf("a change was lost: %s", body)
 			}

@@ -4,16 +4,17 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
+	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // accountChange is the body of a PATCH: what is absent stays.
 type accountChange struct {
-	Code     apierror.Optional[string] `json:"code"`
-	Name     apierror.Optional[string] `json:"name"`
-	Type     apierror.Optional[string] `json:"type"`
-	Archived apierror.Optional[bool]   `json:"archived"`
+	Code     optional.Member[string] `json:"code"`
+	Name     optional.Member[string] `json:"name"`
+	Type     optional.Member[string] `json:"type"`
+	Archived optional.Member[bool]   `json:"archived"`
 }
 
 // apply returns the account with the changes.
@@ -27,11 +28,11 @@ func (c accountChange) apply(a Account) (Account, error) {
 	return a, f.Err()
 }
 
-func change[T any](f form, name string, sent apierror.Optional[T], value *T) {
+func change[T any](f form, name string, sent optional.Member[T], value *T) {
 	switch {
 	case !sent.IsSent:
 	case sent.Value == nil:
-		f.Add("%s must not be null", name)
+		f.Add(name, "must not be null")
 	default:
 		*value = *sent.Value
 	}
@@ -48,7 +49,7 @@ func (l *Ledger) changeAccount(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	if err := apierror.DecodeJSON(r, &body, apierror.JSONLimits{Check: check}); err != nil {
+	if err := strictjson.Decode(r, &body, strictjson.Limits{Check: check}); err != nil {
 		return err
 	}
 	return l.write(w, r, func(ctx context.Context, tx storage.Tx) (outcome, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -44,7 +45,7 @@ func (l *Ledger) createContact(t table[Contact]) apierror.Handler {
 			Name  string  `json:"name"`
 			Email *string `json:"email"`
 		}
-		err := decode(r, &body, apierror.JSONLimits{}, func(f form) {
+		err := decode(r, &body, strictjson.Limits{}, func(f form) {
 			f.text("name", body.Name, 200)
 			if body.Email != nil {
 				f.email("email", *body.Email)

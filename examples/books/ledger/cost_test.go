@@ -21,8 +21,8 @@ func TestCosts(t *testing.T) {
 		}{
 			{"list", http.StatusOK, "GET", "/invoices", "", nil, 1, 0},
 			{"read", http.StatusOK, "GET", "/invoices/" + id, "", nil, 1, 0},
-			{"create", http.StatusCreated, "POST", "/invoices", body, nil, 5, 1},
-			{"create with a key", http.StatusCreated, "POST", "/invoices", body, key, 7, 2},
+			{"create", http.StatusCreated, "POST", "/invoices", body, nil, 6, 1},
+			{"create with a key", http.StatusCreated, "POST", "/invoices", body, key, 8, 2},
 			{"repeat", http.StatusCreated, "POST", "/invoices", body, key, 2, 1},
 		} {
 			k.store.Tap.Reset()

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // BIZ-02, BIZ-03: an invalid invoice is rejected with the reason, alone or in an import,
 // and nothing of it is stored.
 func TestInvoicesThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	const money = "total must be an integer of minor units from 0 to 1000000000000000"
 	for _, test := range []struct{ body, says string }{
 		{`{"number": "1", "currency": "EUR"}`, money},
@@ -71,7 +71,7 @@ func TestInvoicesThatAreNone(t *testing.T) {
 // BIZ-02, ERR-02: how large bodies may be.
 func TestBodiesThatAreTooLarge(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	padded := func(n int) string { return `{"number": "1", "currency": "EUR", "total": 1}` + strings.Repeat(" ", n) }
 	k.want(http.StatusCreated, "POST", "/invoices", padded(1<<19))
 	k.want(http.StatusRequestEntityTooLarge, "POST", "/invoices", padded(1<<20))
@@ -82,7 +82,7 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 // API-08: customers that an invoice names are the business's own.
 func TestCustomersOfInvoices(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	own := k.create("/customers", `{"name": "Own"}`)
 	a := k.in("biz_2", "POST", "/customers", `{"name": "Foreign"}`)
 	_, foreign, _ := strings.Cut(a.Header.Get("Location"), "/customers/")
@@ -107,7 +107,7 @@ func TestCustomersOfInvoices(t *testing.T) {
 // BIZ-03: customers and suppliers have a name, and perhaps an address.
 func TestContactsThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	for _, path := range []string{"/customers", "/suppliers"} {
 		for body, says := range map[string]string{
 			`{}`:                                    "name must have",

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -23,7 +23,7 @@ func (k *harness) serve(t *testing.T, method, path, query, body string) *partner
 
 // FuzzList: any query at all is answered, with a page of at most 100 or with a 400.
 func FuzzList(f *testing.F) {
-	k := newHarness(f, storetest.SQLite)
+	k := newHarness(f, testdb.SQLite)
 	made := k.create("/invoices", `{"number":"1","currency":"EUR","total":1}`)
 	for _, seed := range []string{"", "limit=1", "limit=0", "limit=+1", "limit=1&limit=1", "after=" + made, "after=inv_", "after=%00", "after=cus_" + made[4:], "%", "a;b", "limit=99999999999999999999"} {
 		f.Add(seed)
@@ -47,7 +47,7 @@ func FuzzList(f *testing.F) {
 // every program reads exactly, and journal entries balance (BIZ-02, BIZ-03).
 func FuzzWrite(f *testing.F) {
 	paths := []string{"/invoices", "/invoices/bulk-import", "/customers", "/suppliers", "/payments", "/accounts", "/journal-entries"}
-	k := newHarness(f, storetest.SQLite)
+	k := newHarness(f, testdb.SQLite)
 	invoice := k.create("/invoices", `{"number":"1","currency":"EUR","total":1}`)
 	account := k.create("/accounts", `{"code":"1","name":"Cash","type":"asset"}`)
 	for i, seed := range []string{

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
@@ -31,7 +31,7 @@ var start = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 // are the server's to test.
 type harness struct {
 	testing.TB
-	store  *storetest.Env
+	store  *testdb.Env
 	clock  *clock.Manual
 	plan   ledger.Plan // of every business
 	ledger *ledger.Ledger
@@ -48,9 +48,9 @@ func (k *harness) must(err error) {
 	}
 }
 
-func newHarness(t testing.TB, open storetest.Opener) *harness {
+func newHarness(t testing.TB, open testdb.Opener) *harness {
 	t.Helper()
-	k := &harness{TB: t, store: storetest.NewEnv(t, open), clock: clock.NewManual(start), plan: ledger.Plan{Name: "PAID", Currency: "EUR"}}
+	k := &harness{TB: t, store: testdb.NewEnv(t, open), clock: clock.NewManual(start), plan: ledger.Plan{Name: "PAID", Currency: "EUR"}}
 	tx, err := k.store.BeginTx(t.Context())
 	k.must(err)
 	defer tx.Rollback()
@@ -74,7 +74,7 @@ func newHarness(t testing.TB, open storetest.Opener) *harness {
 // onBoth runs a test on SQLite and on PostgreSQL.
 func onBoth(t *testing.T, test func(k *harness)) {
 	t.Parallel()
-	for name, open := range map[string]storetest.Opener{"sqlite": storetest.SQLite, "postgres": openPostgres} {
+	for name, open := range map[string]testdb.Opener{"sqlite": testdb.SQLite, "postgres": openPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(newHarness(t, open))

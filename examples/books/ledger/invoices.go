@@ -2,11 +2,11 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -20,13 +20,13 @@ const (
 )
 
 func errImportSize() error {
-	return apierror.Invalid(fmt.Sprintf("invoices must have 1 to %d entries", MaxImport))
+	return apierror.InvalidAt("invoices", "must have 1 to %d entries", MaxImport)
 }
 
 // createInvoice serves POST /invoices.
 func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
 	var given givenInvoice
-	if err := decode(r, &given, apierror.JSONLimits{}, func(f form) { given.validate(f) }); err != nil {
+	if err := decode(r, &given, strictjson.Limits{}, func(f form) { given.validate(f) }); err != nil {
 		return err
 	}
 	if given.CustomerID != nil {
@@ -44,12 +44,12 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Invoices []givenInvoice `json:"invoices"`
 	}
-	limits := apierror.JSONLimits{
+	limits := strictjson.Limits{
 		MaxBytes: maxImportBody, MaxText: maxImportText,
-		Lists: map[string]apierror.List{"invoices": {Most: MaxImport, Refusal: errImportSize()}},
+		Lists: map[string]strictjson.List{"invoices": {Most: MaxImport, Refusal: errImportSize()}},
 		Check: func() error { return l.validateImport(r.Context(), body.Invoices) },
 	}
-	if err := apierror.DecodeJSON(r, &body, limits); err != nil {
+	if err := strictjson.Decode(r, &body, limits); err != nil {
 		return err
 	}
 	if err := l.validateImport(r.Context(), body.Invoices); err != nil {
@@ -85,7 +85,7 @@ func (l *Ledger) validateImport(ctx context.Context, given []givenInvoice) error
 		f.at = indexed("invoices", i)
 		g.validate(f)
 		if g.CustomerID != nil && !slices.ContainsFunc(known, func(c Contact) bool { return c.ID == *g.CustomerID }) {
-			f.Add("%scustomerId is not a customer of this business", f.at)
+			f.Add(f.at+"customerId", "is not a customer of this business")
 		}
 	}
 	return f.Err()

@@ -95,7 +95,7 @@ func (l *Ledger) checkAccounts(ctx context.Context, tx storage.Tx, lines []Line)
 			return accounts.absent(line.AccountID)
 		}
 		if known[at].Archived {
-			f.Add("%saccountId is an account that was archived", indexed("lines", i))
+			f.Add(indexed("lines", i)+"accountId", "is an account that was archived")
 		}
 	}
 	return f.Err()

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -25,7 +25,7 @@ func line(accountID string, debit, credit int64) string {
 // BIZ-03: journal entries balance, and go to accounts that take them.
 func TestEntriesBalance(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	bank := k.create("/accounts", `{"code": "1200", "name": "Bank", "type": "asset"}`)
 	rent := k.create("/accounts", `{"code": "4210", "name": "Rent", "type": "expense"}`)
 	gone := k.create("/accounts", `{"code": "9", "name": "Old", "type": "asset"}`)

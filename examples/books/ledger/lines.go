@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 // givenLine is a line as an app sends it: the side that it is not on is 0 or absent.
@@ -17,7 +18,7 @@ type givenLine struct {
 // the sums far from overflowing.
 func validateLines(f form, given []givenLine) []Line {
 	if n := len(given); n < 2 || n > maxLines {
-		f.Add("%s", linesSize()) // far longer lists were refused while they were read
+		f.Add("lines", linesSize, maxLines) // far longer lists were refused while they were read
 	}
 	lines := make([]Line, len(given))
 	var debit, credit int64
@@ -26,23 +27,23 @@ func validateLines(f form, given []givenLine) []Line {
 		f.text("accountId", g.AccountID, 64)
 		lines[i] = Line{AccountID: g.AccountID, Debit: f.side("debit", g.Debit), Credit: f.side("credit", g.Credit)}
 		if (lines[i].Debit > 0) == (lines[i].Credit > 0) {
-			f.Add("lines[%d] must have either a debit or a credit above 0", i)
+			f.Add(fmt.Sprintf("lines[%d]", i), "must have either a debit or a credit above 0")
 		}
 		debit += lines[i].Debit
 		credit += lines[i].Credit
 	}
 	if len(lines) > 1 && debit != credit {
-		f.Add("lines must balance: they debit %d and credit %d", debit, credit)
+		f.Add("lines", "must balance: they debit %d and credit %d", debit, credit)
 	}
 	return lines
 }
 
-// linesSize returns the message for a wrong number of lines.
-func linesSize() string { return fmt.Sprintf("lines must have 2 to %d entries", maxLines) }
+// linesSize is the problem of a wrong number of lines.
+const linesSize = "must have 2 to %d entries"
 
 // entryLimits bound the body of an entry.
-func entryLimits() apierror.JSONLimits {
-	return apierror.JSONLimits{Lists: map[string]apierror.List{"lines": {Most: maxLines, Refusal: apierror.Invalid(linesSize())}}}
+func entryLimits() strictjson.Limits {
+	return strictjson.Limits{Lists: map[string]strictjson.List{"lines": {Most: maxLines, Refusal: apierror.InvalidAt("lines", linesSize, maxLines)}}}
 }
 
 // side is money that may be absent.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 type shownPage struct {
@@ -72,7 +72,7 @@ func TestPagesAreStable(t *testing.T) {
 // A cursor outlives its record.
 func TestCursorOfADeletedPayment(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	invoice := k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
 	first := k.create("/payments", payment(invoice, 1, "EUR"))
 	second := k.create("/payments", payment(invoice, 1, "EUR"))
@@ -84,7 +84,7 @@ func TestCursorOfADeletedPayment(t *testing.T) {
 
 func TestPagesThatAreNone(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	for _, query := range []string{
 		"limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1e1", "limit=5&limit=5", "limit=99999999999999999999",
 		"after=", "after=x", "after=cus_06g5plpa01o015r0g79mgnmm4c", "after=%00", "after=%ff", "after=inv_1&after=inv_1",

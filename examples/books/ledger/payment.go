@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -40,7 +40,7 @@ func (l *Ledger) createPayment(w http.ResponseWriter, r *http.Request) error {
 		Amount    *int64 `json:"amount"`
 		Currency  string `json:"currency"`
 	}
-	err := decode(r, &body, apierror.JSONLimits{}, func(f form) {
+	err := decode(r, &body, strictjson.Limits{}, func(f form) {
 		f.text("invoiceId", body.InvoiceID, 64)
 		f.money("amount", body.Amount, 1)
 		f.currency(body.Currency)
@@ -85,9 +85,9 @@ func pay(ctx context.Context, tx storage.Tx, businessID string, p Payment) (Invo
 	case err != nil:
 		return Invoice{}, err
 	case invoice.Currency != p.Currency:
-		f.Add("currency must be %s, that of the invoice", invoice.Currency)
+		f.Add("currency", "must be %s, that of the invoice", invoice.Currency)
 	default:
-		f.Add("amount is more than what is open of the invoice: %d of %d", invoice.Total-invoice.paid, invoice.Total)
+		f.Add("amount", "is more than what is open of the invoice: %d of %d", invoice.Total-invoice.paid, invoice.Total)
 	}
 	return Invoice{}, f.Err()
 }

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -78,7 +78,7 @@ func TestPaymentsRace(t *testing.T) {
 	onBoth(t, func(k *harness) {
 		invoice := k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
 		var paid atomic.Int32
-		storetest.Race(16, func(int) {
+		testdb.Race(16, func(int) {
 			switch a := k.call("POST", "/payments", payment(invoice, 30, "EUR")); a.Status {
 			case http.StatusCreated:
 				paid.Add(1)
@@ -92,7 +92,7 @@ func TestPaymentsRace(t *testing.T) {
 		}
 		one := k.create("/payments", payment(invoice, 10, "EUR"))
 		var deleted atomic.Int32
-		storetest.Race(8, func(i int) {
+		testdb.Race(8, func(i int) {
 			if i%2 == 0 {
 				k.call("POST", "/payments", payment(invoice, 7, "EUR"))
 			} else if k.call("DELETE", "/payments/"+one, "").Status == http.StatusNoContent {

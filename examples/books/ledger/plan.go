@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/storage"
@@ -74,15 +75,21 @@ func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year i
 	return p.refusal(made, used)
 }
 
+// InvoiceLimitReached is the error of an invoice that the plan of the business does not allow.
+var InvoiceLimitReached = apierror.Entry{
+	Code: "INVOICE_LIMIT_REACHED", Status: http.StatusForbidden, Params: 2,
+	Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read",
+}
+
 // refusal names the limit that the first of the invoices without a place has met.
 func (p Plan) refusal(made []Invoice, used quantity) error {
 	for i := range made {
 		before := p.quantity(made[:i])
 		switch {
 		case p.InvoiceLimit != nil && used.invoices >= *p.InvoiceLimit-before.invoices:
-			return apierror.New(apierror.InvoiceLimitReached, p.Name, fmt.Sprintf("%d invoices a calendar year", *p.InvoiceLimit))
+			return InvoiceLimitReached.New(p.Name, fmt.Sprintf("%d invoices a calendar year", *p.InvoiceLimit))
 		case p.TurnoverLimit != nil && used.turnover >= *p.TurnoverLimit-before.turnover:
-			return apierror.New(apierror.InvoiceLimitReached, p.Name,
+			return InvoiceLimitReached.New(p.Name,
 				fmt.Sprintf("a turnover of %d minor units of %s a calendar year", *p.TurnoverLimit, p.Currency))
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/examples/books/ledger"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -21,7 +22,7 @@ func TestLastPlace(t *testing.T) {
 			k.create("/invoices", `{"number": "1", "currency": "EUR", "total": 100}`)
 		}
 		var won, refused atomic.Int32
-		storetest.Race(32, func(int) {
+		testdb.Race(32, func(int) {
 			switch a := k.call("POST", "/invoices", `{"number": "2", "currency": "EUR", "total": 100}`); {
 			case a.Status == http.StatusCreated:
 				won.Add(1)
@@ -46,7 +47,7 @@ func TestImportsRace(t *testing.T) {
 		k.plan.TurnoverLimit = new(int64(60))
 		body := importOf(20, `{"number": "1", "currency": "EUR", "total": 1}`)
 		var won atomic.Int32
-		storetest.Race(12, func(int) {
+		testdb.Race(12, func(int) {
 			if k.call("POST", "/invoices/bulk-import", body).Status == http.StatusCreated {
 				won.Add(1)
 			}
@@ -80,7 +81,7 @@ func importOf(n int, invoice string) string {
 // BIZ-01: what the ceilings count, and what the refusal says.
 func TestCeilings(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	post := func(currency string, total int64) *partnertest.Response {
 		return k.call("POST", "/invoices", fmt.Sprintf(`{"number": "1", "currency": %q, "total": %d}`, currency, total))
 	}
@@ -189,4 +190,14 @@ func TestTurnoverDoesNotOverflow(t *testing.T) {
 		k.plan.TurnoverLimit = new(int64(1 << 62))
 		k.want(http.StatusForbidden, "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 0}`)
 	})
+}
+
+// BIZ-01: the error names the limit of the plan.
+func TestInvoiceLimitReached_BIZ01(t *testing.T) {
+	t.Parallel()
+	err := ledger.InvoiceLimitReached.New("Free", "100 invoices a calendar year")
+	const want = "403 INVOICE_LIMIT_REACHED: plan limit reached: the Free plan allows 100 invoices a calendar year; invoices can still be read"
+	if err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
 }

@@ -72,13 +72,13 @@ func parsePage(raw string, kind id.Kind) (limit int, after string, err error) {
 	if given := values["limit"]; len(given) > 0 {
 		limit, err = strconv.Atoi(given[0])
 		if err != nil || limit < 1 || limit > maxLimit || len(given) > 1 {
-			problems.Add("limit must be given once, a whole number from 1 to %d", maxLimit)
+			problems.Add("limit", "must be given once, a whole number from 1 to %d", maxLimit)
 		}
 	}
 	if given := values["after"]; len(given) > 0 {
 		after = given[0]
 		if !id.Valid(kind, after) || len(given) > 1 {
-			problems.Add("after must be given once, the nextCursor of a page of this list, %s…", kind)
+			problems.Add("after", "must be given once, the nextCursor of a page of this list, %s…", kind)
 		}
 	}
 	return limit, after, problems.Err()

@@ -34,26 +34,20 @@ func (t table[T]) created(record T, event string) outcome {
 // it is committed, or nothing.
 func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx context.Context, tx storage.Tx) (outcome, error)) error {
 	ctx := r.Context()
-	tx, err := l.cfg.Store.BeginTx(ctx)
-	if err != nil {
-		return apierror.Wrap("ledger", err)
-	}
-	defer tx.Rollback()
-	done, err := act(ctx, tx)
-	if err != nil {
-		return apierror.Wrap("ledger", err)
-	}
-	for i := range done.events {
-		done.events[i].BusinessID = businessOf(ctx)
-	}
-	if _, err := l.cfg.Events.Record(ctx, l.cfg.Store.WithTx(tx), done.events...); err != nil {
-		return apierror.Wrap("ledger", err)
-	}
-	if done.location != "" {
-		w.Header().Set("Location", done.location)
-	}
-	if err := guard.Respond(ctx, tx, done.status, done.body); err != nil {
-		return err
-	}
-	return apierror.Wrap("ledger", tx.Commit(ctx))
+	return apierror.Wrap("ledger", l.cfg.Store.InTx(ctx, func(tx storage.Tx) error {
+		done, err := act(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for i := range done.events {
+			done.events[i].BusinessID = businessOf(ctx)
+		}
+		if _, err := l.cfg.Events.Record(ctx, l.cfg.Store.WithTx(tx), done.events...); err != nil {
+			return err
+		}
+		if done.location != "" {
+			w.Header().Set("Location", done.location)
+		}
+		return guard.Respond(ctx, tx, done.status, done.body)
+	}))
 }

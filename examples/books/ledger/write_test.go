@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
 // write is a write of the API with what it needs.
@@ -68,7 +68,7 @@ func TestFaultsLeaveNothing(t *testing.T) {
 		for _, w := range k.writes() {
 			before := k.state()
 			for step := 1; ; step++ {
-				k.store.Tap.Arm(storetest.FaultError, step)
+				k.store.Tap.Arm(testdb.FaultError, step)
 				a := k.call(w.method, w.path, w.body, guard.IdempotencyKeyHeader, "key "+w.name)
 				struck := k.store.Tap.Struck()
 				k.store.Tap.Reset()
@@ -96,10 +96,10 @@ func TestFaultsLeaveNothing(t *testing.T) {
 // response.
 func TestLostCommits(t *testing.T) {
 	t.Parallel()
-	k := newHarness(t, storetest.SQLite)
+	k := newHarness(t, testdb.SQLite)
 	for _, w := range k.writes() {
 		key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
-		k.store.Tap.Arm(storetest.FaultLostCommit, 2) // the first takes the key
+		k.store.Tap.Arm(testdb.FaultLostCommit, 2) // the first takes the key
 		k.want(http.StatusInternalServerError, w.method, w.path, w.body, key...)
 		k.store.Tap.Reset()
 		done := k.state()
@@ -154,7 +154,7 @@ func TestWritesAreRepeatable(t *testing.T) {
 	onBoth(t, func(k *harness) {
 		for _, w := range k.writes() {
 			key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
-			storetest.Race(4, func(int) { k.call(w.method, w.path, w.body, key...) })
+			testdb.Race(4, func(int) { k.call(w.method, w.path, w.body, key...) })
 			done := k.state()
 			first, again := k.want(w.status, w.method, w.path, w.body, key...), k.want(w.status, w.method, w.path, w.body, key...)
 			if first.Body != again.Body || first.Header.Get("Location") != again.Header.Get("Location") {

@@ -36,17 +36,18 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the module of the server: %w", err)
 	}
-	// In its own module, since tests of other modules start it too. The go command that links
-	// the program names a temporary file, and the next one names the file in the cache.
+	// In its own module, since tests of other modules start it too. The program is not run:
+	// "go version" takes its place and prints its path. The go command that links the program
+	// names a temporary file, and the next one names the file in the cache.
 	for range 3 {
 		var stderr strings.Builder
-		run := exec.CommandContext(ctx, "go", "run", "-C", strings.TrimSpace(string(module)), "-buildvcs=false", "-exec", "echo", importPath) //nolint:gosec // our own program
+		run := exec.CommandContext(ctx, "go", "run", "-C", strings.TrimSpace(string(module)), "-buildvcs=false", "-exec", "go version", importPath) //nolint:gosec // our own program
 		run.Stderr = &stderr
 		out, err := run.Output()
 		if err != nil {
 			return "", fmt.Errorf("build the server: %w\n%s", err, &stderr)
 		}
-		path := strings.TrimSpace(string(out))
+		path, _, _ := strings.Cut(string(out), ": go")
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}

@@ -60,14 +60,14 @@ func Postgres(p bench.Plan, r *report.Report, dsn string) (err error) {
 		return err
 	}
 	stopSending := start(s.svc)
-	measured, err := p.Compare(turns, bare(to, n), s.endToEnd(n), peer.endToEnd("River", n/8), tuned.endToEnd("River, tuned", n/4))
+	measured, err := p.Compare(turns, s.bareRows(n), s.endToEnd(n), peer.endToEnd("River", n/8), tuned.endToEnd("River, tuned", n/4))
 	stopSending()
 	if err != nil {
 		return err
 	}
 	floor, our, river, faster := measured[0], measured[1], measured[2], measured[3]
 	times, tunedTimes := river.Ratio(our), faster.Ratio(our)
-	row := rateRow("event to recorded 2xx on PostgreSQL", our, floor, 1/our.Ratio(floor), "at least 5 times River, and 1 times the tuned one", times < 5 || tunedTimes < 1)
+	row := rateRow("event to recorded 2xx on PostgreSQL", our, floor, 1/our.Ratio(floor), "at least 6 times River, and 1.2 times the tuned one", times < 6 || tunedTimes < 1.2)
 	row.Others = []string{"River " + perSecond(river), fmt.Sprintf("River with %d workers that look every %v %s", riverTunedWorkers, riverTunedFetch, perSecond(faster))}
 	row.Ratios = fmt.Sprintf("%.1f times River, %.1f times the tuned one; %s", times, tunedTimes, row.Ratios)
 	row.Spread = river.Spread(our)

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/proof"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -35,15 +35,15 @@ var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 
 // hook is a webhook with many deliveries, one second apart.
 type hook struct {
-	*storetest.Env
+	*testdb.Env
 	appID, webhookID string
 	size             int
 	eventID          string // of one of its deliveries
 }
 
-func newHook(t *testing.T, open storetest.Opener, size int) *hook {
+func newHook(t *testing.T, open testdb.Opener, size int) *hook {
 	t.Helper()
-	h := &hook{Env: storetest.NewEnv(t, open), size: size}
+	h := &hook{Env: testdb.NewEnv(t, open), size: size}
 	app := fixture.App(noon, identity.MustScopes("invoices:read"))
 	must(t, fixture.AddApp(t.Context(), h, app))
 	w := webhooks.Webhook{
@@ -166,7 +166,7 @@ func TestDeliveries(t *testing.T) {
 	if !testenv.Proving() || raceEnabled {
 		t.Skip("this measures time: make prove runs it, without the race detector")
 	}
-	for name, open := range map[string]storetest.Opener{"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres} {
+	for name, open := range map[string]testdb.Opener{"SQLite": testdb.SQLite, "PostgreSQL": testdb.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			many := newHook(t, open, 100_000)
 			few, some := newHook(t, open, small), newHook(t, open, middle)

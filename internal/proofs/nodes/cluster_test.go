@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
-	"github.com/partnerkit/partnerkit/internal/storetest"
+	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -82,7 +82,7 @@ func newCluster(t *testing.T, change func(tag string, data map[string]any)) *clu
 		"-api", "127.0.0.1:0", "-app", "127.0.0.1:0", "-metrics", "127.0.0.1:0", "-api-url", publicAPI, "-app-url", publicApp,
 		"-db", url, "-redis", testenv.Redis(t), "-fixtures", c.fixtures(change),
 	}
-	storetest.Race(size, func(i int) { c.nodes[i] = c.launch() })
+	testdb.Race(size, func(i int) { c.nodes[i] = c.launch() })
 	if t.Failed() {
 		t.FailNow()
 	}

@@ -17,10 +17,10 @@ var elsewhere = map[string]string{
 // walked are more of them. Without one of these a database walks through another index,
 // and its plan does not tell that.
 var (
-	walkedPostgres = map[string]bool{"pk_app_data_value_field": true, "pk_app_data_value_space": true, "pk_event_recorded": true, "pk_installation_active_app": true, "pk_delivery_type": true, "pk_delivery_business": true}
+	walkedPostgres = map[string]bool{"pk_app_data_value_field": true, "pk_app_data_value_space": true, "pk_installation_active_app": true, "pk_delivery_business": true}
 	walkedSQLite   = map[string]bool{
-		"pk_event_counter_backlog": true, "pk_event_seen": true, "pk_event_own": true, "pk_installation_active_app": true,
-		"pk_delivery_webhook": true, "pk_delivery_type": true, "pk_delivery_business": true, "pk_delivery_event": true, "pk_delivery_status": true,
+		"pk_event_number": true, "pk_installation_active_app": true,
+		"pk_delivery_webhook": true, "pk_delivery_business": true, "pk_delivery_event": true, "pk_delivery_status": true,
 	}
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -138,7 +138,7 @@ func Parse(raw string) (*Assertion, error) {
 }
 
 func unmarshal(data []byte, into any) error {
-	return apierror.UnmarshalJSON(data, into, apierror.JSONLimits{IgnoreUnknown: true})
+	return strictjson.Unmarshal(data, into, strictjson.Limits{IgnoreUnknown: true})
 }
 
 // Check checks the claims for a client and for the names that the server goes by, and sets

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 const (
@@ -36,7 +36,7 @@ func ParseKeys(raw []byte) (Keys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := apierror.UnmarshalJSON(raw, &set, apierror.JSONLimits{MaxBytes: MaxKeysBytes, IgnoreUnknown: true}); err != nil {
+	if err := strictjson.Unmarshal(raw, &set, strictjson.Limits{MaxBytes: MaxKeysBytes, IgnoreUnknown: true}); err != nil {
 		return Keys{}, errors.New("is not a JWK Set")
 	}
 	if len(set.Keys) > maxKeys {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
@@ -118,16 +119,16 @@ func (r Rules) Read(members map[string]json.RawMessage) (Client, error) {
 }
 
 // Lists bounds the lists while the metadata is decoded. The errors are those of Read.
-func (r Rules) Lists() map[string]apierror.List {
+func (r Rules) Lists() map[string]strictjson.List {
 	invalid := func(format string, args ...any) error {
 		return apierror.NewOAuth(apierror.InvalidClientMetadata, fmt.Sprintf(format, args...))
 	}
-	lists := map[string]apierror.List{"contacts": {Most: maxContacts, Refusal: invalid(contactsProblem, maxContacts)}}
+	lists := map[string]strictjson.List{"contacts": {Most: maxContacts, Refusal: invalid(contactsProblem, maxContacts)}}
 	for _, name := range []string{"grant_types", "response_types"} {
-		lists[name] = apierror.List{Most: maxTypes, Refusal: invalid("%s has more than %d entries", name, maxTypes)}
+		lists[name] = strictjson.List{Most: maxTypes, Refusal: invalid("%s has more than %d entries", name, maxTypes)}
 	}
 	if r.MaxRedirectURIs > 0 {
-		lists["redirect_uris"] = apierror.List{Most: r.MaxRedirectURIs, Refusal: r.redirectURIsProblem()}
+		lists["redirect_uris"] = strictjson.List{Most: r.MaxRedirectURIs, Refusal: r.redirectURIsProblem()}
 	}
 	return lists
 }
@@ -195,11 +196,11 @@ func (m *reader) redirectURIs(method string) []string {
 		rules.PrivateUseSchemes = m.PrivateUseSchemes
 	}
 	for i, raw := range uris {
-		err := rules.Check(raw)
-		if err == nil {
+		problem := rules.Problem(raw)
+		if problem == "" {
 			kept = append(kept, raw)
 		} else if !m.DropUnsupported || len(kept) == 0 && i == len(uris)-1 { // the last, and none is left
-			m.fail(apierror.NewOAuth(apierror.InvalidRedirectURI, fmt.Sprintf("redirect_uris[%d] %s", i, err)))
+			m.fail(apierror.NewOAuth(apierror.InvalidRedirectURI, fmt.Sprintf("redirect_uris[%d] %s", i, problem)))
 		}
 	}
 	return kept
@@ -210,8 +211,8 @@ func (m *reader) name() string {
 	if !m.decode("client_name", &name) && name != "" {
 		return name
 	}
-	if err := CheckName(name); err != nil {
-		m.invalid("client_name %v", err)
+	if problem := NameProblem(name); problem != "" {
+		m.invalid("client_name %s", problem)
 	}
 	return name
 }
@@ -341,5 +342,5 @@ func (m *reader) contacts() []string {
 }
 
 func isLine(s string, limit int) bool {
-	return text.CheckLine(s) == nil && utf8.RuneCountInString(s) <= limit
+	return text.LineProblem(s) == "" && utf8.RuneCountInString(s) <= limit
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -36,7 +37,7 @@ func (c Credentials) HasProof() bool { return !c.Secret.IsZero() || c.Assertion 
 
 // Read reads HTTP Basic and the form, of which at most one may hold a
 // secret. Basic with an empty secret is the same as a client_id alone.
-func Read(r *http.Request, form apierror.Form) Credentials {
+func Read(r *http.Request, form bodies.Form) Credentials {
 	c := ReadBasic(r)
 	if r.URL.RawQuery != "" {
 		if query := r.URL.Query(); query.Has("client_id") || query.Has("client_secret") {
@@ -65,7 +66,7 @@ func Read(r *http.Request, form apierror.Form) Credentials {
 
 // WithAssertion adds the client assertion of a form (RFC 7523 section 2.2). Without a
 // client_id, the assertion names the client.
-func (c Credentials) WithAssertion(r *http.Request, form apierror.Form) Credentials {
+func (c Credentials) WithAssertion(r *http.Request, form bodies.Form) Credentials {
 	problem := func(text string) Credentials {
 		c.Problem = apierror.NewOAuth(apierror.InvalidRequest, text)
 		return c

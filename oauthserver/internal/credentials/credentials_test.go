@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 )
 
@@ -14,7 +14,7 @@ func TestRead(t *testing.T) {
 	basic := func(text string) []string {
 		return []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(text))}
 	}
-	type form = apierror.Form
+	type form = bodies.Form
 	for name, test := range map[string]struct {
 		authorization      []string
 		form               form

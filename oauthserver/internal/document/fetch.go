@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -218,7 +218,7 @@ func (f *Fetcher) Parse(clientID string, body []byte) (clientmetadata.Client, er
 // that only other servers support are removed.
 func parse(clientID string, body []byte, rules Rules, checkKeysURI func(string) error) (clientmetadata.Client, error) {
 	var members map[string]json.RawMessage
-	if err := apierror.UnmarshalJSON(body, &members, apierror.JSONLimits{}); err != nil {
+	if err := strictjson.Unmarshal(body, &members, strictjson.Limits{}); err != nil {
 		return clientmetadata.Client{}, err
 	}
 	var named string

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
 const (
@@ -116,7 +116,7 @@ func (k *Keys) Verify(ctx context.Context, clientID, token string, now time.Time
 		return Token{}, Rejection("the signature is wrong")
 	}
 	var c claims
-	if apierror.UnmarshalJSON(payload, &c, apierror.JSONLimits{IgnoreUnknown: true}) != nil {
+	if strictjson.Unmarshal(payload, &c, strictjson.Limits{IgnoreUnknown: true}) != nil {
 		return Token{}, Rejection("a claim has the wrong type or comes twice")
 	}
 	return k.check(c, clientID, now)
@@ -137,7 +137,7 @@ func readKeyID(token string) (string, error) {
 		return "", Rejection("the header is not base64url")
 	}
 	var h header
-	if apierror.UnmarshalJSON(raw, &h, apierror.JSONLimits{}) != nil {
+	if strictjson.Unmarshal(raw, &h, strictjson.Limits{}) != nil {
 		return "", Rejection("the header has other members than alg, kid and typ")
 	}
 	if h.Algorithm != string(jose.ES256) || h.Type != tokenType || h.KeyID == "" {

@@ -7,6 +7,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -31,28 +32,32 @@ func New(now time.Time) Pair {
 
 // Seal encrypts the pair with a key that is derived from the text of the presented refresh
 // token. The database has only a digest of that token, so it cannot open the pair. tokenID
-// is the id of the presented token.
-func (p Pair) Seal(presented secret.Secret, tokenID string) ([]byte, error) {
+// is the id of the presented token. scope is the parameter of the request, which is kept with
+// the pair.
+func (p Pair) Seal(presented secret.Secret, tokenID, scope string) ([]byte, error) {
 	aead, err := newAEAD(presented)
 	if err != nil {
 		return nil, err
 	}
-	plain := []byte(p.Access.Reveal() + " " + p.Refresh.Reveal())
+	plain := []byte(p.Access.Reveal() + "\n" + p.Refresh.Reveal() + "\n" + scope)
 	return aead.Seal(nil, nil, plain, []byte(tokenID)), nil //nolint:gosec // the AEAD creates a random nonce itself
 }
 
-// Unseal decrypts a pair of [Pair.Seal].
-func Unseal(presented secret.Secret, tokenID string, sealed []byte) (Pair, error) {
+// Unseal decrypts a pair of [Pair.Seal] and returns it with the scope.
+func Unseal(presented secret.Secret, tokenID string, sealed []byte) (p Pair, scope string, err error) {
 	aead, err := newAEAD(presented)
 	if err != nil {
-		return Pair{}, err
+		return Pair{}, "", err
 	}
 	plain, err := aead.Open(nil, nil, sealed, []byte(tokenID))
 	if err != nil {
-		return Pair{}, err
+		return Pair{}, "", err
 	}
-	access, refresh, _ := strings.Cut(string(plain), " ")
-	return Pair{Access: secret.Wrap(access), Refresh: secret.Wrap(refresh)}, nil
+	parts := strings.SplitN(string(plain), "\n", 3)
+	if len(parts) != 3 {
+		return Pair{}, "", errors.New("it has another form")
+	}
+	return Pair{Access: secret.Wrap(parts[0]), Refresh: secret.Wrap(parts[1])}, parts[2], nil
 }
 
 func newAEAD(presented secret.Secret) (cipher.AEAD, error) {

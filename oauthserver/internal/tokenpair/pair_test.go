@@ -19,14 +19,14 @@ func TestSeal(t *testing.T) {
 	now := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 	pair, presented := tokenpair.New(now), tokenpair.New(now).Refresh
 	tokenID := presented.TokenID()
-	sealed, err := pair.Seal(presented, tokenID)
+	sealed, err := pair.Seal(presented, tokenID, "invoices:read")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("REF-08 the presented token opens the pair", func(t *testing.T) {
 		t.Parallel()
-		got, err := tokenpair.Unseal(presented, tokenID, sealed)
-		if err != nil || got.Access.Reveal() != pair.Access.Reveal() || got.Refresh.Reveal() != pair.Refresh.Reveal() {
+		got, scope, err := tokenpair.Unseal(presented, tokenID, sealed)
+		if err != nil || scope != "invoices:read" || got.Access.Reveal() != pair.Access.Reveal() || got.Refresh.Reveal() != pair.Refresh.Reveal() {
 			t.Errorf("%v, %v", got, err)
 		}
 	})
@@ -36,13 +36,13 @@ func TestSeal(t *testing.T) {
 			t.Error("the access token is readable")
 		}
 		other := secret.NewToken(secret.RefreshToken, tokenID)
-		if _, err := tokenpair.Unseal(other, tokenID, sealed); err == nil {
+		if _, _, err := tokenpair.Unseal(other, tokenID, sealed); err == nil {
 			t.Error("another token opened it")
 		}
-		if _, err := tokenpair.Unseal(presented, id.New(id.Token, now), sealed); err == nil {
+		if _, _, err := tokenpair.Unseal(presented, id.New(id.Token, now), sealed); err == nil {
 			t.Error("it opened for another record")
 		}
-		if _, err := tokenpair.Unseal(presented, tokenID, sealed[:len(sealed)-1]); err == nil {
+		if _, _, err := tokenpair.Unseal(presented, tokenID, sealed[:len(sealed)-1]); err == nil {
 			t.Error("a cut pair opened")
 		}
 	})

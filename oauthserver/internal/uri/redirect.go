@@ -1,7 +1,6 @@
 package uri
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,53 +18,53 @@ const notInURI = `\"<>^{|}` + "`"
 type Rules struct {
 	AllowQuery         bool
 	AllowPrivateScheme bool // one with a dot
-	// PrivateUseSchemes are more private-use schemes, which [CheckScheme] accepts.
+	// PrivateUseSchemes are more private-use schemes, without a [SchemeProblem].
 	PrivateUseSchemes []string
 }
 
-// Check returns nil if the redirect URI may be registered. Otherwise its error completes
-// a sentence that begins with the name of the URI.
-func (rules Rules) Check(raw string) error {
+// Problem returns what is wrong with a redirect URI, such as "is not https"; empty if it may be
+// registered.
+func (rules Rules) Problem(raw string) string {
 	switch {
 	case raw == "":
-		return errors.New("is empty")
+		return "is empty"
 	case len(raw) > MaxRedirect:
-		return errors.New("is longer than 512 characters")
+		return "is longer than 512 characters"
 	case !text.IsVisible(raw) || strings.ContainsAny(raw, notInURI):
-		return errors.New("has a character that a URI cannot have")
+		return "has a character that a URI cannot have"
 	case strings.Contains(raw, "#"):
-		return errors.New("has a fragment")
+		return "has a fragment"
 	case strings.Contains(raw, "*"):
-		return errors.New("has a wildcard")
+		return "has a wildcard"
 	case strings.Contains(raw, "?") && !rules.AllowQuery:
-		return errors.New("has a query")
+		return "has a query"
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return errors.New("is not a URI")
+		return "is not a URI"
 	}
 	switch {
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return errors.New("has user info")
+		return "has user info"
 	case u.Scheme == "https" || u.Scheme == "http":
-		return checkWeb(u)
+		return webProblem(u)
 	case rules.AllowPrivateScheme && strings.Contains(u.Scheme, ".") && u.Host == "":
-		return nil
+		return ""
 	case slices.Contains(rules.PrivateUseSchemes, u.Scheme):
-		return checkPrivateUse(u)
+		return privateUseProblem(u)
 	}
-	return errors.New("is not https")
+	return "is not https"
 }
 
-// checkPrivateUse accepts scheme://host/path and scheme:/path. The host is only a name here.
-func checkPrivateUse(u *url.URL) error {
+// privateUseProblem accepts scheme://host/path and scheme:/path. The host is only a name here.
+func privateUseProblem(u *url.URL) string {
 	switch {
 	case u.Opaque != "" || u.Host == "" && u.Path == "":
-		return errors.New("has no path")
+		return "has no path"
 	case u.Host != "" && (!hasPlainHost(u) || u.Port() != ""):
-		return errors.New("has no valid host")
+		return "has no valid host"
 	}
-	return nil
+	return ""
 }
 
 // publicSchemes mean something to browsers or to every computer. None of them can be the
@@ -75,16 +74,16 @@ var publicSchemes = []string{
 	"javascript", "mailto", "ms-appx", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss",
 }
 
-// CheckScheme returns nil if the scheme can be a private-use scheme (RFC 8252 section 7.1).
-// Otherwise its error completes a sentence that begins with the scheme.
-func CheckScheme(scheme string) error {
+// SchemeProblem returns what is wrong with a scheme, such as "does not belong to one program";
+// empty if it can be a private-use scheme (RFC 8252 section 7.1).
+func SchemeProblem(scheme string) string {
 	switch {
 	case scheme == "" || scheme[0] < 'a' || scheme[0] > 'z' || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "":
-		return errors.New("is not a scheme in lower case, without a colon")
+		return "is not a scheme in lower case, without a colon"
 	case slices.Contains(publicSchemes, scheme):
-		return errors.New("does not belong to one program")
+		return "does not belong to one program"
 	}
-	return nil
+	return ""
 }
 
 // IsLocal reports whether a redirect URI leads to a program on the person's computer: to
@@ -94,19 +93,19 @@ func IsLocal(raw string) bool {
 	return err == nil && u.Scheme != "https" && (u.Scheme != "http" || isLoopback(u.Hostname()))
 }
 
-func checkWeb(u *url.URL) error {
+func webProblem(u *url.URL) string {
 	host := u.Hostname()
 	switch {
 	case u.Opaque != "" || host == "" || strings.HasSuffix(u.Host, ":"):
-		return errors.New("has no host")
+		return "has no host"
 	case !isPort(u.Port()):
-		return errors.New("has no valid port")
+		return "has no valid port"
 	case strings.HasPrefix(host, ".") || strings.HasPrefix(host, "-") || strings.Contains(host, "..") || !hasPlainHost(u):
-		return errors.New("has no valid host")
+		return "has no valid host"
 	case u.Scheme == "http" && !isLoopback(host):
-		return errors.New("is not https, nor http on loopback")
+		return "is not https, nor http on loopback"
 	}
-	return nil
+	return ""
 }
 
 // IsRegistered reports whether the presented redirect URI equals a registered one byte for

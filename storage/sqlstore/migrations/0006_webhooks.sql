@@ -26,9 +26,9 @@ CREATE INDEX pk_webhook_app ON partnerkit_webhook (app_id, id) WHERE deleted_at 
 CREATE INDEX pk_webhook_deleted ON partnerkit_webhook (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- event_id and sequence are NULL for a test. Purged by ids, which sort by time. An event
--- is planned once, so that a webhook gets it once. When the first attempt of a round
--- arrives, the row of the delivery stays queued: the attempt shows that it arrived. round
--- is how often the delivery was sent again.
+-- is planned once, so that a webhook gets it once. status is NULL until the first attempt
+-- of a round has failed: the delivery is queued, or that attempt has arrived, which the row of
+-- the attempt tells. round is how often the delivery was sent again.
 CREATE TABLE partnerkit_delivery (
   id TEXT PRIMARY KEY,
   webhook_id TEXT NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE partnerkit_delivery (
   event_type TEXT NOT NULL,
   business_id TEXT NOT NULL,
   body BYTEA NOT NULL,
-  status TEXT NOT NULL,
+  status TEXT,
   attempts BIGINT NOT NULL,
   response_code BIGINT,
   last_error TEXT,
@@ -50,55 +50,73 @@ CREATE TABLE partnerkit_delivery (
 -- PostgreSQL cannot walk through the primary key instead, past the deliveries of all
 -- others, when it believes that the webhook has many.
 CREATE INDEX pk_delivery_webhook ON partnerkit_delivery (webhook_id, (id || ''));
-CREATE INDEX pk_delivery_type ON partnerkit_delivery (webhook_id, event_type, (id || ''));
 CREATE INDEX pk_delivery_business ON partnerkit_delivery (webhook_id, business_id, (id || ''));
 CREATE INDEX pk_delivery_event ON partnerkit_delivery (event_id, webhook_id) WHERE event_id IS NOT NULL;
 -- Retrying and failed ones, and those that arrived after a retry: few of all.
-CREATE INDEX pk_delivery_status ON partnerkit_delivery (webhook_id, status, (id || '')) WHERE status <> 'queued';
-
--- What is queued or retrying, and nothing else: a delivery that ends leaves. shard
--- is a hash of the webhook, see webhooks.ShardOf.
-CREATE TABLE partnerkit_delivery_queue (
-  webhook_id TEXT NOT NULL,
-  due_at BIGINT NOT NULL,
-  delivery_id TEXT NOT NULL,
-  shard BIGINT NOT NULL,
-  PRIMARY KEY (webhook_id, due_at, delivery_id)
-);
-CREATE INDEX pk_delivery_queue_due ON partnerkit_delivery_queue (shard, due_at, webhook_id);
+CREATE INDEX pk_delivery_status ON partnerkit_delivery (webhook_id, status, (id || '')) WHERE status IS NOT NULL;
 
 CREATE TABLE partnerkit_attempt (
   delivery_id TEXT NOT NULL,
   id TEXT NOT NULL,
+  round BIGINT NOT NULL,
   number BIGINT NOT NULL,
   signature TEXT NOT NULL,
   started_at BIGINT NOT NULL,
   took_ms BIGINT NOT NULL,
   response_code BIGINT,
   error TEXT,
-  answer BYTEA,
-  webhook_id TEXT NOT NULL DEFAULT '',
-  round BIGINT NOT NULL DEFAULT 0,
   response_headers TEXT,
+  answer BYTEA,
   PRIMARY KEY (delivery_id, id)
-);
--- The deliveries that arrived, of which the row of the delivery does not tell.
-CREATE INDEX pk_attempt_arrived ON partnerkit_attempt (webhook_id, (delivery_id || '')) WHERE response_code BETWEEN 200 AND 299;
+) /* keyed */;
 
--- Who works on what. Leases are in real time. Shard 16 is the planning.
+-- What is queued or retrying, and nothing else: a delivery that ends leaves. shard is a hash
+-- of the webhook, see webhooks.ShardOf.
+CREATE TABLE partnerkit_delivery_queue (
+  shard BIGINT NOT NULL,
+  webhook_id TEXT NOT NULL,
+  due_at BIGINT NOT NULL,
+  delivery_id TEXT NOT NULL,
+  PRIMARY KEY (shard, webhook_id, due_at, delivery_id)
+) /* keyed */;
+
+-- When which webhooks have attempts to repeat.
+CREATE TABLE partnerkit_webhook_due (
+  shard BIGINT NOT NULL,
+  due_at BIGINT NOT NULL,
+  webhook_id TEXT NOT NULL,
+  PRIMARY KEY (shard, due_at, webhook_id)
+) /* keyed */;
+
+-- Who works on what. Leases are in real time. A plan shard is a part of the businesses, whose
+-- events are turned into deliveries; a send shard is a part of the webhooks. The console
+-- shard has no holder: those who queue deliveries by hand use its feed. news is the number of
+-- the last entry of the shard's feed.
 CREATE TABLE partnerkit_dispatcher (
   id TEXT PRIMARY KEY,
   lease_ends BIGINT NOT NULL
 );
 CREATE TABLE partnerkit_shard (
-  id BIGINT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  id BIGINT NOT NULL,
   holder TEXT NOT NULL,
   epoch BIGINT NOT NULL,
-  lease_ends BIGINT NOT NULL
+  lease_ends BIGINT NOT NULL,
+  news BIGINT NOT NULL,
+  PRIMARY KEY (kind, id)
 );
-INSERT INTO partnerkit_shard (id, holder, epoch, lease_ends) VALUES
-  (0, '', 0, 0), (1, '', 0, 0), (2, '', 0, 0), (3, '', 0, 0), (4, '', 0, 0), (5, '', 0, 0),
-  (6, '', 0, 0), (7, '', 0, 0), (8, '', 0, 0), (9, '', 0, 0), (10, '', 0, 0), (11, '', 0, 0),
-  (12, '', 0, 0), (13, '', 0, 0), (14, '', 0, 0), (15, '', 0, 0), (16, '', 0, 0);
+-- How many shards of each kind there are. One row, written when the database is made.
+CREATE TABLE partnerkit_sharding (
+  id BIGINT PRIMARY KEY,
+  shards BIGINT NOT NULL
+);
+-- Which webhooks got deliveries that are due at once: the last entries of each feed, without
+-- gaps, in the order of their commits. The feeds are those of the plan shards, and -1.
+CREATE TABLE partnerkit_queue_news (
+  feed BIGINT NOT NULL,
+  number BIGINT NOT NULL,
+  webhooks TEXT NOT NULL,
+  PRIMARY KEY (feed, number)
+) /* keyed */;
 
 INSERT INTO partnerkit_migration (number, name, minimum) VALUES (6, 'webhooks', 6);
