@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -51,7 +52,7 @@ func TestForeignTokens(t *testing.T) {
 	}
 	t.Run("IDEM-01 a key belongs to user and business", func(t *testing.T) {
 		first, again, other := write("usr_1", "once"), write("usr_1", "once"), write("usr_2", "once")
-		if first.Code != http.StatusCreated || first.Body.String() != again.Body.String() || again.Header().Get(guard.ReplayedHeader) != "true" {
+		if first.Code != http.StatusCreated || first.Body.String() != again.Body.String() || again.Header().Get(idempotency.ReplayedHeader) != "true" {
 			t.Errorf("%d %s, repeated %d %s", first.Code, first.Body, again.Code, again.Body)
 		}
 		if other.Code != http.StatusCreated || !strings.Contains(other.Body.String(), "usr_2") || worked.Load() != 2 {

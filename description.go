@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/openapi"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -87,7 +88,7 @@ func (p *Platform) figures() openapi.Figures {
 		DeviceCode: lifetimes.DeviceCode, DeviceInterval: lifetimes.DeviceInterval,
 		RegistrationToken: lifetimes.RegistrationToken, RedactDelay: lifetimes.RedactDelay,
 		Events:          cmp.Or(c.Retention.Events, events.Retention),
-		IdempotencyKeys: cmp.Or(c.Retention.IdempotencyKeys, guard.KeyLifetime),
+		IdempotencyKeys: cmp.Or(c.Retention.IdempotencyKeys, keystore.Lifetime),
 		SecretOverlap:   cmp.Or(c.Webhooks.SecretOverlap, webhooks.SecretOverlap),
 		RetryDelays:     p.hooks.RetryDelays(),
 		PerBusiness:     rate(c.Limits.PerBusiness), PerApp: rate(c.Limits.PerApp),

@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/hostrequest"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -103,14 +104,14 @@ func (p *Platform) newAppData() (err error) {
 	if c.Records == nil {
 		return nil
 	}
-	p.data, err = appdata.New(appdata.Config{Store: c.Store, Records: c.Records, Respond: guard.Respond, Clock: c.Clock, Logger: c.Logger})
+	p.data, err = appdata.New(appdata.Config{Store: c.Store, Records: c.Records, Respond: idempotency.Respond, Clock: c.Clock, Logger: c.Logger})
 	return err
 }
 
 // newSurface opens routes to apps: counted, and safe to repeat.
 func (p *Platform) newSurface() (err error) {
 	c := p.cfg
-	p.keys, err = guard.NewIdempotency(guard.IdempotencyConfig{
+	p.keys, err = idempotency.New(idempotency.Config{
 		Store: c.Store, Lifetime: c.Retention.IdempotencyKeys, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
 		VersionHeader: oauthserver.VersionHeader(c.Service),
 	})

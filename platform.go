@@ -21,6 +21,8 @@ import (
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/requestid"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -38,7 +40,7 @@ import (
 // storage/storetest certifies. A store may also implement webhooks.Watcher.
 type Store interface {
 	oauthserver.Store
-	guard.KeyStore
+	keystore.Store
 	analytics.Store
 	events.Store
 	webhooks.Store
@@ -213,7 +215,7 @@ type Platform struct {
 	errors        apierror.Writer
 	told          *events.Notifications
 	oauth         *oauthserver.Server
-	keys          *guard.Idempotency
+	keys          *idempotency.Keys
 	calls         *analytics.Counter
 	events        *events.Log
 	hooks         *webhooks.Service

@@ -24,7 +24,7 @@ type Config struct {
 	// Types are the types of records that take values, each with the scope that
 	// an app needs to read such a record; nil means [DefaultTypes].
 	Types map[string]string
-	// Respond decides the response of a write in its transaction: guard.Respond, where
+	// Respond decides the response of a write in its transaction: idempotency.Respond, where
 	// a guard with idempotency serves the handlers. It then sends the response, too.
 	// nil: the handlers respond after the commit.
 	Respond func(ctx context.Context, tx storage.Tx, status int, body any) error

@@ -38,7 +38,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	data, err := appdata.New(appdata.Config{Store: store, Records: ledger{}}) // and Respond: guard.Respond, behind a guard
+	data, err := appdata.New(appdata.Config{Store: store, Records: ledger{}}) // and Respond: idempotency.Respond, behind a guard
 	if err != nil {
 		log.Print(err)
 		return

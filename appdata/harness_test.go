@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
@@ -42,14 +43,14 @@ func newAPI(t testing.TB, changes ...func(*appdata.Config)) *api {
 func newAPIOn(t testing.TB, open testdb.Opener, changes ...func(*appdata.Config)) *api {
 	t.Helper()
 	k := &api{Harness: harness.New(t, open), books: &records{}}
-	cfg := appdata.Config{Store: k.Store, Records: k.books, Respond: guard.Respond, Clock: k.Clock}
+	cfg := appdata.Config{Store: k.Store, Records: k.books, Respond: idempotency.Respond, Clock: k.Clock}
 	for _, change := range changes {
 		change(&cfg)
 	}
 	var err error
 	k.data, err = appdata.New(cfg)
 	k.Must(err)
-	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: k.Store, Clock: k.Clock})
+	keys, err := idempotency.New(idempotency.Config{Store: k.Store, Clock: k.Clock})
 	k.Must(err)
 	const only = apierror.AppDataForConnectedApps
 	surface := k.GuardConfig()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -30,14 +30,14 @@ func TestIdempotency(t *testing.T) {
 	p.Clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"b"`)).values()
 	again := p.call("PUT /app-data", body, "Idempotency-Key", "1")
-	if first.Status != http.StatusOK || again.Status != http.StatusOK || again.Body != first.Body || again.Header.Get(guard.ReplayedHeader) != "true" {
+	if first.Status != http.StatusOK || again.Status != http.StatusOK || again.Body != first.Body || again.Header.Get(idempotency.ReplayedHeader) != "true" {
 		t.Errorf("%d %s, then %d %s", first.Status, first.Body, again.Status, again.Body)
 	}
 	p.list("resourceId=inv_1").shows(`inv_1 note "b"`)
 
 	path := "DELETE /app-data/" + first.values()[0].ID
 	for _, replayed := range []string{"", "true"} {
-		if a := p.call(path, "", "Idempotency-Key", "2"); a.Status != http.StatusNoContent || a.Body != "" || a.Header.Get(guard.ReplayedHeader) != replayed {
+		if a := p.call(path, "", "Idempotency-Key", "2"); a.Status != http.StatusNoContent || a.Body != "" || a.Header.Get(idempotency.ReplayedHeader) != replayed {
 			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 		}
 	}
@@ -70,7 +70,7 @@ func TestResponseFails(t *testing.T) {
 			if failing {
 				return broken
 			}
-			return guard.Respond(ctx, tx, status, body)
+			return idempotency.Respond(ctx, tx, status, body)
 		}
 	}).partner()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)

@@ -32,6 +32,6 @@
 //
 // # Repeating
 //
-// [Idempotency] makes writes safe to repeat: a handler that calls [Respond] in the
+// [idempotency.Keys] makes writes safe to repeat: a handler that calls [idempotency.Respond] in the
 // transaction of its write does the work once, even after a crash or a lost response.
 package guard

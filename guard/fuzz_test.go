@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -32,7 +33,7 @@ func FuzzHeaders(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
-	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: testdb.NewEnv(f, testdb.SQLite)})
+	keys, err := idempotency.New(idempotency.Config{Store: testdb.NewEnv(f, testdb.SQLite)})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -46,7 +47,7 @@ func (w *recorder) stamp() {
 		return
 	}
 	version := w.version
-	if header.Get(ReplayedHeader) != "" && header.Get(w.versionHeader) != "" {
+	if header.Get(idempotency.ReplayedHeader) != "" && header.Get(w.versionHeader) != "" {
 		version = w.versions[header.Get(w.versionHeader)] // a repeated response stays in the version of the first
 	} else {
 		header[w.versionHeader] = []string{version.Name}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/harness"
 )
 
@@ -108,7 +109,7 @@ func TestSunsetOfARepetition(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
 	k.Must(k.surface.Handle(guard.Route{Pattern: "POST /repeated", Scope: guard.AnyScope, Handler: func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set(guard.ReplayedHeader, "true")
+		w.Header().Set(idempotency.ReplayedHeader, "true")
 		w.Header().Set("Service-Version", r.Header.Get("X-First"))
 		w.WriteHeader(http.StatusCreated)
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
@@ -81,7 +81,7 @@ func (b *backend) createInvoice(w http.ResponseWriter, r *http.Request) error {
 		if err := b.write(r.Context(), tx, i); err != nil {
 			return err
 		}
-		return guard.Respond(r.Context(), tx, http.StatusCreated, i) // Idempotency-Key: with the row
+		return idempotency.Respond(r.Context(), tx, http.StatusCreated, i) // Idempotency-Key: with the row
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -73,7 +73,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 		must(t, e.RecordAudit(t.Context(), about))
 		must(t, e.SetUserStatus(t.Context(), f.user, oauthserver.UserRestricted, noon))
 		key := claim(newKey(), "work", start)
-		key.CallerID = guard.UserCallerID(f.user)
+		key.CallerID = keystore.UserCallerID(f.user)
 		wantKey(t, e, key, owned)
 
 		// Entries: four approvals of the user, one change by and one about the user.

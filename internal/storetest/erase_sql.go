@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -84,7 +84,7 @@ func (f *oauthFixture) recordEverywhere(t *testing.T) oauthserver.NewTokens {
 	must(t, f.RecordAudit(t.Context(), f.entry(audit.AppUpdated, noon)))
 	must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserRestricted, noon))
 	key := claim(newKey(), "work", start)
-	key.CallerID = guard.UserCallerID(f.user)
+	key.CallerID = keystore.UserCallerID(f.user)
 	wantKey(t, f, key, owned)
 	return m
 }

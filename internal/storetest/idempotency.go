@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -21,25 +21,25 @@ import (
 const lease = 30 * time.Second
 
 // claim returns a request for an action under a new owner.
-func claim(key, action string, at guard.KeyTime) guard.KeyClaim {
-	return guard.KeyClaim{
-		KeyOwner:    guard.KeyOwner{CallerID: "app_1", BusinessID: "biz_1", Key: key, Owner: fmt.Sprintf("owner_%d", serial.Add(1))},
-		Fingerprint: sha256.Sum256([]byte(action)), At: at, ExpiresAt: at.Now.Add(guard.KeyLifetime), LeaseEnds: at.Real.Add(lease),
+func claim(key, action string, at keystore.Time) keystore.Claim {
+	return keystore.Claim{
+		Hold:        keystore.Hold{CallerID: "app_1", BusinessID: "biz_1", Key: key, Owner: fmt.Sprintf("owner_%d", serial.Add(1))},
+		Fingerprint: sha256.Sum256([]byte(action)), At: at, ExpiresAt: at.Now.Add(keystore.Lifetime), LeaseEnds: at.Real.Add(lease),
 	}
 }
 
 func newKey() string { return fmt.Sprintf("key %d", serial.Add(1)) }
 
 // start is noon on both clocks; the real one is moved by its own.
-var start = guard.KeyTime{Now: noon, Real: noon}
+var start = keystore.Time{Now: noon, Real: noon}
 
-func later(now, real time.Duration) guard.KeyTime {
-	return guard.KeyTime{Now: noon.Add(now), Real: noon.Add(real)}
+func later(now, real time.Duration) keystore.Time {
+	return keystore.Time{Now: noon.Add(now), Real: noon.Add(real)}
 }
 
-var created = guard.KeyResponse{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
+var created = keystore.Response{Status: http.StatusCreated, Header: http.Header{"Location": {"/x"}, "Link": {"a", "b"}}, Body: []byte{0, 0xff, '"', '\n'}}
 
-func wantKey(t testing.TB, e partnerkit.Store, c guard.KeyClaim, want guard.KeyClaimed) {
+func wantKey(t testing.TB, e partnerkit.Store, c keystore.Claim, want keystore.Claimed) {
 	t.Helper()
 	got, err := e.ClaimKey(t.Context(), c)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -48,10 +48,10 @@ func wantKey(t testing.TB, e partnerkit.Store, c guard.KeyClaim, want guard.KeyC
 }
 
 var (
-	owned     = guard.KeyClaimed{State: guard.KeyOwned}
-	running   = guard.KeyClaimed{State: guard.KeyRunning}
-	mismatch  = guard.KeyClaimed{State: guard.KeyMismatch}
-	responded = guard.KeyClaimed{State: guard.KeyResponded, Response: created}
+	owned     = keystore.Claimed{State: keystore.Owned}
+	running   = keystore.Claimed{State: keystore.Running}
+	mismatch  = keystore.Claimed{State: keystore.Mismatch}
+	responded = keystore.Claimed{State: keystore.Responded, Response: created}
 )
 
 // keyCases are the operations on idempotency keys.
@@ -62,18 +62,18 @@ var keyCases = []testCase[partnerkit.Store]{
 		wantKey(t, e, first, owned)
 		wantKey(t, e, claim("k", "work", start), running)
 		wantKey(t, e, claim("k", "other work", start), mismatch)
-		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
+		must(t, e.FinishKey(t.Context(), nil, first.Hold, created))
 		wantKey(t, e, claim("k", "work", start), responded)
 		wantKey(t, e, claim("k", "other work", start), mismatch)
-		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
+		if err := e.FinishKey(t.Context(), nil, first.Hold, created); !errors.Is(err, keystore.ErrLost) {
 			t.Errorf("a second answer: %v", err)
 		}
-		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
+		must(t, e.ReleaseKey(t.Context(), first.Hold))
 		wantKey(t, e, claim("k", "work", start), responded)
 	}},
 	// IDEM-01: the key belongs to app and business.
 	{"A key is one app's in one business", func(t *testing.T, e partnerkit.Store) {
-		for _, owner := range []guard.KeyOwner{{CallerID: "a", BusinessID: "b"}, {CallerID: "a", BusinessID: "c"}, {CallerID: "d", BusinessID: "b"}} {
+		for _, owner := range []keystore.Hold{{CallerID: "a", BusinessID: "b"}, {CallerID: "a", BusinessID: "c"}, {CallerID: "d", BusinessID: "b"}} {
 			c := claim("k", owner.CallerID+owner.BusinessID, start)
 			c.CallerID, c.BusinessID = owner.CallerID, owner.BusinessID
 			wantKey(t, e, c, owned)
@@ -84,20 +84,20 @@ var keyCases = []testCase[partnerkit.Store]{
 		for i := range large {
 			large[i] = byte(i * 7)
 		}
-		for name, response := range map[string]guard.KeyResponse{
+		for name, response := range map[string]keystore.Response{
 			"nothing but a status": {Status: 204, Header: http.Header{}},
 			"large and binary":     {Status: 200, Header: http.Header{"Content-Type": {"application/octet-stream"}}, Body: large},
 			"omitted":              {Status: 200, Header: http.Header{}, IsOmitted: true},
 		} {
 			c := claim(newKey(), "work", start)
 			wantKey(t, e, c, owned)
-			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, response))
+			must(t, e.FinishKey(t.Context(), nil, c.Hold, response))
 			c.Owner = "another"
-			got := get[guard.KeyClaimed](t)(e.ClaimKey(t.Context(), c))
+			got := get[keystore.Claimed](t)(e.ClaimKey(t.Context(), c))
 			if len(got.Response.Body) == 0 {
 				got.Response.Body = nil
 			}
-			if diff := cmp.Diff(guard.KeyClaimed{State: guard.KeyResponded, Response: response}, got); diff != "" {
+			if diff := cmp.Diff(keystore.Claimed{State: keystore.Responded, Response: response}, got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
 		}
@@ -106,11 +106,11 @@ var keyCases = []testCase[partnerkit.Store]{
 	{"A released key is new", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "wrong", start)
 		wantKey(t, e, first, owned)
-		other := first.KeyOwner
+		other := first.Hold
 		other.Owner = "another"
 		must(t, e.ReleaseKey(t.Context(), other))
 		wantKey(t, e, claim("k", "wrong", start), running)
-		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
+		must(t, e.ReleaseKey(t.Context(), first.Hold))
 		wantKey(t, e, claim("k", "corrected", start), owned)
 	}},
 	// IDEM-02: a crash frees the key for the same request, and fences the dead.
@@ -121,29 +121,29 @@ var keyCases = []testCase[partnerkit.Store]{
 		wantKey(t, e, claim("k", "other work", later(0, lease)), mismatch)
 		second := claim("k", "work", later(0, lease))
 		wantKey(t, e, second, owned)
-		if err := e.FinishKey(t.Context(), nil, first.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
+		if err := e.FinishKey(t.Context(), nil, first.Hold, created); !errors.Is(err, keystore.ErrLost) {
 			t.Errorf("the first owner's answer: %v", err)
 		}
-		if err := e.RenewKey(t.Context(), first.KeyOwner, noon.Add(time.Hour)); !errors.Is(err, guard.ErrKeyLost) {
+		if err := e.RenewKey(t.Context(), first.Hold, noon.Add(time.Hour)); !errors.Is(err, keystore.ErrLost) {
 			t.Errorf("the first owner's renewal: %v", err)
 		}
-		must(t, e.ReleaseKey(t.Context(), first.KeyOwner))
-		must(t, e.FinishKey(t.Context(), nil, second.KeyOwner, created))
+		must(t, e.ReleaseKey(t.Context(), first.Hold))
+		must(t, e.FinishKey(t.Context(), nil, second.Hold, created))
 		wantKey(t, e, claim("k", "work", later(0, time.Hour)), responded)
 	}},
 	{"A renewed lease holds", func(t *testing.T, e partnerkit.Store) {
 		first := claim("k", "work", start)
 		wantKey(t, e, first, owned)
-		must(t, e.RenewKey(t.Context(), first.KeyOwner, noon.Add(2*lease)))
+		must(t, e.RenewKey(t.Context(), first.Hold, noon.Add(2*lease)))
 		wantKey(t, e, claim("k", "work", later(0, lease)), running)
 		wantKey(t, e, claim("k", "work", later(0, 2*lease)), owned)
 	}},
 	// IDEM-01: 24 hours on the platform's clock, to the second.
 	{"A key ends after its lifetime", func(t *testing.T, e partnerkit.Store) {
-		const day = guard.KeyLifetime
+		const day = keystore.Lifetime
 		first := claim("k", "work", start)
 		wantKey(t, e, first, owned)
-		must(t, e.FinishKey(t.Context(), nil, first.KeyOwner, created))
+		must(t, e.FinishKey(t.Context(), nil, first.Hold, created))
 		wantKey(t, e, claim("k", "work", later(day-time.Second, 0)), responded)
 		wantKey(t, e, claim("k", "other work", later(day-time.Second, 0)), mismatch)
 		wantPurged(t, e, later(day-time.Second, day), 0)
@@ -155,7 +155,7 @@ var keyCases = []testCase[partnerkit.Store]{
 		wantPurged(t, e, later(2*day, lease-time.Second), 0)
 		wantPurged(t, e, later(2*day-time.Second, lease), 0)
 		wantPurged(t, e, later(2*day, lease), 1)
-		if err := e.FinishKey(t.Context(), nil, second.KeyOwner, created); !errors.Is(err, guard.ErrKeyLost) {
+		if err := e.FinishKey(t.Context(), nil, second.Hold, created); !errors.Is(err, keystore.ErrLost) {
 			t.Errorf("the answer of a key that is gone: %v", err)
 		}
 	}},
@@ -163,9 +163,9 @@ var keyCases = []testCase[partnerkit.Store]{
 		for range 5 {
 			c := claim(newKey(), "work", start)
 			wantKey(t, e, c, owned)
-			must(t, e.FinishKey(t.Context(), nil, c.KeyOwner, created))
+			must(t, e.FinishKey(t.Context(), nil, c.Hold, created))
 		}
-		at := later(guard.KeyLifetime, 0)
+		at := later(keystore.Lifetime, 0)
 		for _, want := range []int{2, 2, 1, 0} {
 			if n := get[int](t)(e.Purge(t.Context(), storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: 2})); n != want {
 				t.Errorf("purged %d, want %d", n, want)
@@ -173,7 +173,7 @@ var keyCases = []testCase[partnerkit.Store]{
 		}
 	}},
 	{"Of those who claim a key at once one owns it", func(t *testing.T, e partnerkit.Store) {
-		for _, at := range []guard.KeyTime{start, later(0, lease), later(guard.KeyLifetime, 2*lease)} {
+		for _, at := range []keystore.Time{start, later(0, lease), later(keystore.Lifetime, 2*lease)} {
 			owners := make(chan string, 16)
 			testdb.Race(16, func(int) {
 				c := claim("k", "work", at)
@@ -181,9 +181,9 @@ var keyCases = []testCase[partnerkit.Store]{
 				if err != nil {
 					t.Error(err)
 				}
-				if got.State == guard.KeyOwned {
+				if got.State == keystore.Owned {
 					owners <- c.Owner
-				} else if got.State != guard.KeyRunning {
+				} else if got.State != keystore.Running {
 					t.Errorf("a loser saw %q", got.State)
 				}
 			})
@@ -194,7 +194,7 @@ var keyCases = []testCase[partnerkit.Store]{
 	}},
 }
 
-func wantPurged(t testing.TB, e partnerkit.Store, at guard.KeyTime, want int) {
+func wantPurged(t testing.TB, e partnerkit.Store, at keystore.Time, want int) {
 	t.Helper()
 	if n := get[int](t)(e.Purge(t.Context(), storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: 10})); n != want {
 		t.Errorf("purged %d, want %d", n, want)

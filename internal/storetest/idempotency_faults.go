@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -15,7 +15,7 @@ import (
 var keyFaultCases = []testCase[*Env]{
 	// The work of a host stands or falls with the response, wherever a fault strikes.
 	{"Finish in a host's transaction under faults", func(t *testing.T, e *Env) {
-		var c guard.KeyClaim
+		var c keystore.Claim
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { c = claim(newKey(), "work", start); wantKey(t, e, c, owned) },
 			Act: func(ctx context.Context) error {
@@ -27,7 +27,7 @@ var keyFaultCases = []testCase[*Env]{
 				if _, err := e.WithTx(tx).AdvanceClock(ctx, time.Millisecond); err != nil {
 					return err
 				}
-				if err := e.FinishKey(ctx, tx, c.KeyOwner, created); err != nil {
+				if err := e.FinishKey(ctx, tx, c.Hold, created); err != nil {
 					return err
 				}
 				return tx.Commit(ctx)
@@ -35,8 +35,8 @@ var keyFaultCases = []testCase[*Env]{
 			Check: func(t *testing.T, happened bool) {
 				again := c
 				again.Owner = "another"
-				got := get[guard.KeyClaimed](t)(e.ClaimKey(t.Context(), again))
-				if (got.State == guard.KeyResponded) != happened {
+				got := get[keystore.Claimed](t)(e.ClaimKey(t.Context(), again))
+				if (got.State == keystore.Responded) != happened {
 					t.Errorf("happened %v, and the key is %q", happened, got.State)
 				}
 			},
@@ -48,7 +48,7 @@ var keyFaultCases = []testCase[*Env]{
 		tx, err := e.BeginTx(t.Context())
 		must(t, err)
 		wantCost(t, e.Tap, 1, 1, func() {
-			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
+			must(t, e.FinishKey(t.Context(), tx, c.Hold, created))
 			must(t, tx.Commit(t.Context()))
 		})
 		wantCost(t, e.Tap, 2, 1, func() { wantKey(t, e, claim("k", "work", start), responded) })

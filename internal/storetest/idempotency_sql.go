@@ -12,7 +12,7 @@ var sqlKeyCases = []testCase[*Env]{
 			wantKey(t, e, c, owned)
 			tx, err := e.BeginTx(t.Context())
 			must(t, err)
-			must(t, e.FinishKey(t.Context(), tx, c.KeyOwner, created))
+			must(t, e.FinishKey(t.Context(), tx, c.Hold, created))
 			want := running
 			if commits {
 				want = responded
@@ -29,7 +29,7 @@ var sqlKeyCases = []testCase[*Env]{
 		tx, err := e.BeginTx(t.Context())
 		must(t, err)
 		defer tx.Rollback()
-		must(t, e.WithTx(tx).FinishKey(t.Context(), nil, c.KeyOwner, created))
+		must(t, e.WithTx(tx).FinishKey(t.Context(), nil, c.Hold, created))
 		must(t, tx.Commit(t.Context()))
 		wantKey(t, e, claim("k", "work", start), responded)
 	}},

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -196,10 +196,10 @@ func (s halfWritten) WriteValues(ctx context.Context, w appdata.Write) ([]appdat
 
 type twoOwners struct{ partnerkit.Store }
 
-func (s twoOwners) ClaimKey(ctx context.Context, claim guard.KeyClaim) (guard.KeyClaimed, error) {
+func (s twoOwners) ClaimKey(ctx context.Context, claim keystore.Claim) (keystore.Claimed, error) {
 	got, err := s.Store.ClaimKey(ctx, claim)
-	if got.State == guard.KeyRunning {
-		got.State = guard.KeyOwned
+	if got.State == keystore.Running {
+		got.State = keystore.Owned
 	}
 	return got, err
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -14,26 +14,26 @@ import (
 func TestKeysOfEarlierProcess(t *testing.T) {
 	t.Parallel()
 	path, now := filepath.Join(t.TempDir(), "keys.db"), time.Now()
-	claimOf := func(key, owner string, fingerprint byte) guard.KeyClaim {
-		return guard.KeyClaim{
-			KeyOwner:    guard.KeyOwner{CallerID: "app_1", BusinessID: "biz_1", Key: key, Owner: owner},
+	claimOf := func(key, owner string, fingerprint byte) keystore.Claim {
+		return keystore.Claim{
+			Hold:        keystore.Hold{CallerID: "app_1", BusinessID: "biz_1", Key: key, Owner: owner},
 			Fingerprint: [32]byte{fingerprint}, LeaseEnds: now.Add(time.Hour), ExpiresAt: now.Add(24 * time.Hour),
-			At: guard.KeyTime{Now: now, Real: now},
+			At: keystore.Time{Now: now, Real: now},
 		}
 	}
-	open := func() (claim func(key, owner string, fingerprint byte, want guard.KeyState), finish func(key, owner string) error, end func()) {
+	open := func() (claim func(key, owner string, fingerprint byte, want keystore.State), finish func(key, owner string) error, end func()) {
 		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
-		claim = func(key, owner string, fingerprint byte, want guard.KeyState) {
+		claim = func(key, owner string, fingerprint byte, want keystore.State) {
 			t.Helper()
 			if got, err := store.ClaimKey(t.Context(), claimOf(key, owner, fingerprint)); err != nil || got.State != want {
 				t.Errorf("%s claims %q: state %v, error %v; want state %v", owner, key, got.State, err, want)
 			}
 		}
 		finish = func(key, owner string) error {
-			return store.FinishKey(t.Context(), nil, claimOf(key, owner, 1).KeyOwner, guard.KeyResponse{Status: 201})
+			return store.FinishKey(t.Context(), nil, claimOf(key, owner, 1).Hold, keystore.Response{Status: 201})
 		}
 		return claim, finish, func() {
 			if err := store.Close(); err != nil {
@@ -43,9 +43,9 @@ func TestKeysOfEarlierProcess(t *testing.T) {
 	}
 
 	claim, finish, end := open()
-	claim("running", "first", 1, guard.KeyOwned)
-	claim("running", "second", 1, guard.KeyRunning)
-	claim("done", "first", 1, guard.KeyOwned)
+	claim("running", "first", 1, keystore.Owned)
+	claim("running", "second", 1, keystore.Running)
+	claim("done", "first", 1, keystore.Owned)
 	if err := finish("done", "first"); err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func TestKeysOfEarlierProcess(t *testing.T) {
 
 	claim, finish, end = open()
 	defer end()
-	claim("done", "third", 1, guard.KeyResponded)
-	claim("running", "third", 2, guard.KeyMismatch)
-	claim("running", "third", 1, guard.KeyOwned)
-	claim("running", "fourth", 1, guard.KeyRunning)
+	claim("done", "third", 1, keystore.Responded)
+	claim("running", "third", 2, keystore.Mismatch)
+	claim("running", "third", 1, keystore.Owned)
+	claim("running", "fourth", 1, keystore.Running)
 	if err := finish("running", "first"); err == nil {
 		t.Error("the owner of the earlier process could still respond")
 	}

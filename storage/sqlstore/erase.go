@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -148,7 +148,7 @@ func eraseAudit(ctx context.Context, tx *tx, e oauthserver.EraseUser, after stri
 // eraseKeys deletes the idempotency keys of the user.
 func eraseKeys(ctx context.Context, tx *tx, e oauthserver.EraseUser, _ string) (done oauthserver.Erasure, next string, err error) {
 	n, err := tx.exec(ctx, `DELETE FROM partnerkit_idempotency_key WHERE (app_id, business_id, name) IN (
-		SELECT app_id, business_id, name FROM partnerkit_idempotency_key WHERE app_id = $1 LIMIT $2)`, guard.UserCallerID(e.UserID), e.Limit)
+		SELECT app_id, business_id, name FROM partnerkit_idempotency_key WHERE app_id = $1 LIMIT $2)`, keystore.UserCallerID(e.UserID), e.Limit)
 	done.Records = int(n)
 	if int(n) == e.Limit {
 		next = "more"

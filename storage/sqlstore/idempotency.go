@@ -10,21 +10,21 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-var _ guard.KeyStore = (*Store)(nil)
+var _ keystore.Store = (*Store)(nil)
 
 // maxClaims is how often a claim is made again when the key that stood in its way
 // was gone at the second look.
 const maxClaims = 3
 
-// ClaimKey implements guard.KeyStore. One conditional write selects the owner. Only a
+// ClaimKey implements keystore.Store. One conditional write selects the owner. Only a
 // request that did not win reads the key. The key may change between the write and the
 // read; then ClaimKey returns the newer state. A key whose owner belonged to an earlier
 // process is free, as one whose lease has ended is.
-func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
+func (s *Store) ClaimKey(ctx context.Context, c keystore.Claim) (keystore.Claimed, error) {
 	for range maxClaims {
 		n, err := s.exec(ctx, `INSERT INTO partnerkit_idempotency_key AS k (app_id, business_id, name, fingerprint, owner, lease_ends, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -36,10 +36,10 @@ func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 					AND (k.lease_ends <= $9 OR SUBSTR(k.owner, 1, LENGTH(CAST($10 AS TEXT))) <> $10))`,
 			c.CallerID, c.BusinessID, c.Key, c.Fingerprint[:], s.process+c.Owner, ms(c.LeaseEnds), ms(c.ExpiresAt), ms(c.At.Now), ms(c.At.Real), s.process)
 		if err != nil {
-			return guard.KeyClaimed{}, wrap("claim key", err)
+			return keystore.Claimed{}, wrap("claim key", err)
 		}
 		if n == 1 {
-			return guard.KeyClaimed{State: guard.KeyOwned}, nil
+			return keystore.Claimed{State: keystore.Owned}, nil
 		}
 		claimed, err := s.takenKey(ctx, c)
 		if !errors.Is(err, storage.ErrNoRows) {
@@ -47,11 +47,11 @@ func (s *Store) ClaimKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 		}
 	}
 	// Others come and go under this key; the next request finds it settled.
-	return guard.KeyClaimed{State: guard.KeyRunning}, nil
+	return keystore.Claimed{State: keystore.Running}, nil
 }
 
 // takenKey returns the state of a key that a claim did not get.
-func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaimed, error) {
+func (s *Store) takenKey(ctx context.Context, c keystore.Claim) (keystore.Claimed, error) {
 	var (
 		fingerprint, body []byte
 		status            sql.NullInt64
@@ -62,31 +62,31 @@ func (s *Store) takenKey(ctx context.Context, c guard.KeyClaim) (guard.KeyClaime
 		WHERE app_id = $1 AND business_id = $2 AND name = $3`, []any{c.CallerID, c.BusinessID, c.Key}, &fingerprint, &status, &header, &body, &isOmitted)
 	switch {
 	case err != nil:
-		return guard.KeyClaimed{}, err
+		return keystore.Claimed{}, err
 	case !bytes.Equal(fingerprint, c.Fingerprint[:]):
-		return guard.KeyClaimed{State: guard.KeyMismatch}, nil
+		return keystore.Claimed{State: keystore.Mismatch}, nil
 	case !status.Valid:
-		return guard.KeyClaimed{State: guard.KeyRunning}, nil
+		return keystore.Claimed{State: keystore.Running}, nil
 	}
-	response := guard.KeyResponse{Status: int(status.Int64), Body: body, IsOmitted: isOmitted.Bool}
+	response := keystore.Response{Status: int(status.Int64), Body: body, IsOmitted: isOmitted.Bool}
 	if err := json.Unmarshal([]byte(header.String), &response.Header); err != nil {
-		return guard.KeyClaimed{}, fmt.Errorf("stored header: %w", err)
+		return keystore.Claimed{}, fmt.Errorf("stored header: %w", err)
 	}
-	return guard.KeyClaimed{State: guard.KeyResponded, Response: response}, nil
+	return keystore.Claimed{State: keystore.Responded, Response: response}, nil
 }
 
-// RenewKey implements guard.KeyStore. A key that has received its response still belongs
+// RenewKey implements keystore.Store. A key that has received its response still belongs
 // to its owner.
-func (s *Store) RenewKey(ctx context.Context, o guard.KeyOwner, leaseEnds time.Time) error {
+func (s *Store) RenewKey(ctx context.Context, o keystore.Hold, leaseEnds time.Time) error {
 	n, err := s.exec(ctx, `UPDATE partnerkit_idempotency_key SET lease_ends = $5
 		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4`, o.CallerID, o.BusinessID, o.Key, s.process+o.Owner, ms(leaseEnds))
 	return wrap("renew key", lostWhenNone(n, err))
 }
 
-// FinishKey implements guard.KeyStore. In a transaction of the host's it runs
+// FinishKey implements keystore.Store. In a transaction of the host's it runs
 // without a savepoint: when it fails, the host's work must fail with it, so
 // there is nothing to save.
-func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyResponse) error {
+func (s *Store) FinishKey(ctx context.Context, tx storage.Tx, o keystore.Hold, a keystore.Response) error {
 	header, err := encodeHeader(a.Header)
 	if err != nil {
 		return wrap("finish key", err)
@@ -111,8 +111,8 @@ func encodeHeader(h http.Header) (string, error) {
 	return string(text), err
 }
 
-// ReleaseKey implements guard.KeyStore.
-func (s *Store) ReleaseKey(ctx context.Context, o guard.KeyOwner) error {
+// ReleaseKey implements keystore.Store.
+func (s *Store) ReleaseKey(ctx context.Context, o keystore.Hold) error {
 	_, err := s.exec(ctx, `DELETE FROM partnerkit_idempotency_key
 		WHERE app_id = $1 AND business_id = $2 AND name = $3 AND owner = $4 AND status IS NULL`, o.CallerID, o.BusinessID, o.Key, s.process+o.Owner)
 	return wrap("release key", err)
@@ -131,7 +131,7 @@ func (s *Store) purgeKeys(ctx context.Context, p storage.Purge) (int, error) {
 // lostWhenNone turns an update of nothing into the error of the interface.
 func lostWhenNone(n int64, err error) error {
 	if err == nil && n == 0 {
-		return guard.ErrKeyLost
+		return keystore.ErrLost
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
@@ -61,7 +61,7 @@ func newHarness(t testing.TB, open testdb.Opener) *harness {
 	k.must(err)
 	k.ledger, err = ledger.New(ledger.Config{Store: k.store.Store, Events: log, Plans: k, Clock: k.clock})
 	k.must(err)
-	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: k.store, Clock: k.clock})
+	keys, err := idempotency.New(idempotency.Config{Store: k.store, Clock: k.clock})
 	k.must(err)
 	mux := http.NewServeMux()
 	for _, route := range k.ledger.Routes() {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -48,6 +48,6 @@ func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx cont
 		if done.location != "" {
 			w.Header().Set("Location", done.location)
 		}
-		return guard.Respond(ctx, tx, done.status, done.body)
+		return idempotency.Respond(ctx, tx, done.status, done.body)
 	}))
 }

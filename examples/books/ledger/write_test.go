@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -69,7 +69,7 @@ func TestFaultsLeaveNothing(t *testing.T) {
 			before := k.state()
 			for step := 1; ; step++ {
 				k.store.Tap.Arm(testdb.FaultError, step)
-				a := k.call(w.method, w.path, w.body, guard.IdempotencyKeyHeader, "key "+w.name)
+				a := k.call(w.method, w.path, w.body, idempotency.KeyHeader, "key "+w.name)
 				struck := k.store.Tap.Struck()
 				k.store.Tap.Reset()
 				if !struck {
@@ -98,12 +98,12 @@ func TestLostCommits(t *testing.T) {
 	t.Parallel()
 	k := newHarness(t, testdb.SQLite)
 	for _, w := range k.writes() {
-		key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
+		key := []string{idempotency.KeyHeader, "key " + w.name}
 		k.store.Tap.Arm(testdb.FaultLostCommit, 2) // the first takes the key
 		k.want(http.StatusInternalServerError, w.method, w.path, w.body, key...)
 		k.store.Tap.Reset()
 		done := k.state()
-		if a := k.want(w.status, w.method, w.path, w.body, key...); a.Header.Get(guard.ReplayedHeader) == "" {
+		if a := k.want(w.status, w.method, w.path, w.body, key...); a.Header.Get(idempotency.ReplayedHeader) == "" {
 			t.Errorf("%s: not the first answer", w.name)
 		}
 		if k.state() != done {
@@ -153,7 +153,7 @@ var pathOf = map[string]string{
 func TestWritesAreRepeatable(t *testing.T) {
 	onBoth(t, func(k *harness) {
 		for _, w := range k.writes() {
-			key := []string{guard.IdempotencyKeyHeader, "key " + w.name}
+			key := []string{idempotency.KeyHeader, "key " + w.name}
 			testdb.Race(4, func(int) { k.call(w.method, w.path, w.body, key...) })
 			done := k.state()
 			first, again := k.want(w.status, w.method, w.path, w.body, key...), k.want(w.status, w.method, w.path, w.body, key...)
@@ -165,7 +165,7 @@ func TestWritesAreRepeatable(t *testing.T) {
 			}
 		}
 		// A refusal is not kept: the key serves for the corrected write.
-		key := []string{guard.IdempotencyKeyHeader, "another"}
+		key := []string{idempotency.KeyHeader, "another"}
 		k.plan.InvoiceLimit = new(int64(0))
 		k.want(http.StatusForbidden, "POST", "/invoices", `{"number": "1", "currency": "EUR", "total": 1}`, key...)
 		k.want(http.StatusBadRequest, "POST", "/invoices", `{}`, key...)

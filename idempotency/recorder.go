@@ -1,4 +1,4 @@
-package guard
+package idempotency
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"slices"
+
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 )
 
 // keptHeaders describe the body or the location of the created resource. The other headers
@@ -120,14 +122,14 @@ func (r *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // response returns the handler's response; a handler that wrote nothing responded with
 // with an empty 200.
-func (r *responseRecorder) response() KeyResponse {
+func (r *responseRecorder) response() keystore.Response {
 	if r.status == 0 {
 		r.status, r.header = http.StatusOK, r.keep.pick(r.below.Header())
 	}
 	if r.isOmitted {
-		return KeyResponse{Status: r.status, Header: r.header, IsOmitted: true}
+		return keystore.Response{Status: r.status, Header: r.header, IsOmitted: true}
 	}
-	return KeyResponse{Status: r.status, Header: r.header, Body: r.body.Bytes()}
+	return keystore.Response{Status: r.status, Header: r.header, Body: r.body.Bytes()}
 }
 
 // hasFailed reports whether the handler itself wrote that it did not do its work.
@@ -135,14 +137,15 @@ func (r *responseRecorder) hasFailed() bool { return r.status >= http.StatusBadR
 
 // replace responds with something else than what the handler wrote, unless that
 // has gone out already.
-func (r *responseRecorder) replace(response KeyResponse) {
+func (r *responseRecorder) replace(response keystore.Response) {
 	if r.isPassing && r.status != 0 {
 		return
 	}
-	response.write(r.below)
+	writeResponse(r.below, response)
 }
 
-func (a KeyResponse) write(w http.ResponseWriter) {
+// writeResponse writes a response that was kept.
+func writeResponse(w http.ResponseWriter, a keystore.Response) {
 	w.Header().Del("Content-Length") // of a body that is not sent
 	maps.Copy(w.Header(), a.Header.Clone())
 	w.WriteHeader(a.Status)

@@ -1,4 +1,8 @@
-package guard
+// Package idempotency makes writes safe to repeat (draft-ietf-httpapi-idempotency-key-header):
+// a request with an Idempotency-Key does its work once, and its repetitions get the same
+// response. [Keys] is the middleware, and [Respond] sets the response of a write in the
+// transaction of the write.
+package idempotency
 
 import (
 	"context"
@@ -9,6 +13,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/storage"
@@ -26,14 +31,14 @@ const (
 	settleTimeout = 5 * time.Second
 )
 
-// Idempotency makes writes safe to repeat: of the requests of one app, or of one person
+// Keys makes writes safe to repeat: of the requests of one app, or of one person
 // with a session, in one business that carry the same Idempotency-Key, one does the work
-// and the others get its response. Make it with [NewIdempotency]. It is safe for concurrent use.
+// and the others get its response. Make it with [New]. It is safe for concurrent use.
 //
 // What a request with a key gets:
 //
 //   - the key is new: its handler runs;
-//   - the same method, path, query and body got a response within [IdempotencyConfig].Lifetime:
+//   - the same method, path, query and body got a response within [Config].Lifetime:
 //     the same response again, byte for byte, with Idempotency-Replayed: true;
 //   - they are still under way: 409 IDEMPOTENCY_CONFLICT with Retry-After;
 //   - the key was used for something else: 422 IDEMPOTENCY_MISMATCH;
@@ -46,28 +51,28 @@ const (
 // A handler that sets its response with [Respond] does its work exactly once. A handler that
 // writes its response itself is recorded when it is done: if the process dies between its
 // commit and the record, the work is done again when the key is free again and the client
-// repeats the request: see [IdempotencyConfig.Lease].
+// repeats the request: see [Config.Lease].
 //
 // A write with a key costs one statement and one commit beside its handler's own,
 // and one statement in the handler's transaction with [Respond], or one statement
 // and one commit more without. A repetition costs two statements and one commit
 // that changes nothing. A write without a key costs nothing.
-type Idempotency struct {
-	cfg     IdempotencyConfig
+type Keys struct {
+	cfg     Config
 	metrics keyMetrics
 }
 
-// NewIdempotency checks cfg and starts nothing: [Idempotency.Run] removes old keys.
-func NewIdempotency(cfg IdempotencyConfig) (*Idempotency, error) {
+// New checks cfg and starts nothing: [Keys.Run] removes old keys.
+func New(cfg Config) (*Keys, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		return nil, fmt.Errorf("guard: idempotency: %w", err)
+		return nil, fmt.Errorf("idempotency: %w", err)
 	}
 	metrics, err := newKeyMetrics(cfg.MeterProvider)
 	if err != nil {
-		return nil, fmt.Errorf("guard: idempotency: %w", err)
+		return nil, fmt.Errorf("idempotency: %w", err)
 	}
-	return &Idempotency{cfg: cfg, metrics: metrics}, nil
+	return &Keys{cfg: cfg, metrics: metrics}, nil
 }
 
 // Wrap makes a handler's writes safe to repeat. It must run after the authorization of the
@@ -77,7 +82,7 @@ func NewIdempotency(cfg IdempotencyConfig) (*Idempotency, error) {
 // A handler behind it may use [Respond]. Its body is in memory already when there
 // is a key, and its own response is held back up to MaxResponse bytes, unless it
 // flushes. Its context ends when the key was lost to another request.
-func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
+func (i *Keys) Wrap(next apierror.Handler) apierror.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if !isWrite(r.Method) {
 			return next(w, r)
@@ -86,14 +91,14 @@ func (i *Idempotency) Wrap(next apierror.Handler) apierror.Handler {
 		if callerID(principal) == "" {
 			return i.serveWithout(w, r, next)
 		}
-		key, err := idempotencyKey(r)
+		key, err := keyOf(r)
 		if err != nil {
 			return err
 		}
 		if key == "" {
 			return i.serveWithout(w, r, next)
 		}
-		owner := KeyOwner{CallerID: callerID(principal), BusinessID: principal.BusinessID, Key: key, Owner: rand.Text()}
+		owner := keystore.Hold{CallerID: callerID(principal), BusinessID: principal.BusinessID, Key: key, Owner: rand.Text()}
 		return i.serveWith(w, r, next, owner)
 	}
 }
@@ -104,16 +109,13 @@ func callerID(p identity.Principal) string {
 	case identity.SignInOAuth:
 		return p.AppID
 	case identity.SignInSession:
-		return UserCallerID(p.UserID)
+		return keystore.UserCallerID(p.UserID)
 	}
 	return ""
 }
 
-// UserCallerID returns the [KeyOwner.CallerID] of the keys that a user claims by a session.
-func UserCallerID(userID string) string { return "user:" + userID }
-
 // serveWithout serves a write that has no key.
-func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next apierror.Handler) error {
+func (i *Keys) serveWithout(w http.ResponseWriter, r *http.Request, next apierror.Handler) error {
 	recorder := &responseRecorder{below: w, isPassing: true}
 	call := &responding{cfg: &i.cfg, header: w.Header(), keep: i.keeper(r)}
 	if err := next(recorder, r.WithContext(context.WithValue(r.Context(), respondingKey{}, call))); err != nil {
@@ -126,7 +128,7 @@ func (i *Idempotency) serveWithout(w http.ResponseWriter, r *http.Request, next 
 }
 
 // serveWith claims the key and does what the key asks for.
-func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner KeyOwner) error {
+func (i *Keys) serveWith(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner keystore.Hold) error {
 	r, body, err := bodies.Buffer(r, i.cfg.MaxBody)
 	if err != nil {
 		return err
@@ -136,12 +138,12 @@ func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next api
 		return err
 	}
 	switch claimed.State {
-	case KeyOwned:
+	case keystore.Owned:
 		return i.serveFirst(w, r, next, owner)
-	case KeyResponded:
+	case keystore.Responded:
 		i.metrics.replays.Add(r.Context(), 1)
 		return replay(w, claimed.Response)
-	case KeyMismatch:
+	case keystore.Mismatch:
 		i.metrics.mismatches.Add(r.Context(), 1)
 		return apierror.New(apierror.IdempotencyMismatch)
 	}
@@ -149,29 +151,29 @@ func (i *Idempotency) serveWith(w http.ResponseWriter, r *http.Request, next api
 	return conflict()
 }
 
-func (i *Idempotency) claim(r *http.Request, owner KeyOwner, body []byte) (KeyClaimed, error) {
+func (i *Keys) claim(r *http.Request, owner keystore.Hold, body []byte) (keystore.Claimed, error) {
 	at := i.now()
-	claimed, err := i.cfg.Store.ClaimKey(r.Context(), KeyClaim{
-		KeyOwner: owner, Fingerprint: fingerprint(r, body), At: at,
+	claimed, err := i.cfg.Store.ClaimKey(r.Context(), keystore.Claim{
+		Hold: owner, Fingerprint: fingerprint(r, body), At: at,
 		ExpiresAt: at.Now.Add(i.cfg.Lifetime), LeaseEnds: at.Real.Add(i.cfg.Lease),
 	})
 	switch {
 	case err == nil:
 		return claimed, nil
 	case errors.Is(err, storage.ErrBusy): // it never ran
-		return KeyClaimed{}, apierror.Unavailable(err).WithRetryAfter(conflictWait)
+		return keystore.Claimed{}, apierror.Unavailable(err).WithRetryAfter(conflictWait)
 	}
 	// The claim may have been committed despite the error. No work was done under it.
 	i.release(r.Context(), owner)
-	return KeyClaimed{}, fmt.Errorf("guard: claim the Idempotency-Key: %w", err)
+	return keystore.Claimed{}, fmt.Errorf("idempotency: claim the Idempotency-Key: %w", err)
 }
 
-func replay(w http.ResponseWriter, response KeyResponse) error {
+func replay(w http.ResponseWriter, response keystore.Response) error {
 	if response.IsOmitted {
 		return apierror.New(apierror.ResponseNotKept)
 	}
 	w.Header().Set(ReplayedHeader, "true")
-	response.write(w)
+	writeResponse(w, response)
 	return nil
 }
 
@@ -179,10 +181,12 @@ func conflict() *apierror.Error {
 	return apierror.New(apierror.IdempotencyConflict).WithRetryAfter(conflictWait)
 }
 
-func (i *Idempotency) keeper(r *http.Request) keeper {
+func (i *Keys) keeper(r *http.Request) keeper {
 	principal, _ := identity.PrincipalFrom(r.Context())
 	return keeper{names: i.cfg.KeepHeaders, versionHeader: i.cfg.VersionHeader, version: principal.Version}
 }
 
 // now is read once a request.
-func (i *Idempotency) now() KeyTime { return KeyTime{Now: i.cfg.Clock.Now(), Real: time.Now()} }
+func (i *Keys) now() keystore.Time {
+	return keystore.Time{Now: i.cfg.Clock.Now(), Real: time.Now()}
+}

@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"bufio"
@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 )
 
 const responseLimit = 10 << 10
 
-func limitResponses(cfg *guard.IdempotencyConfig) { cfg.MaxResponse = responseLimit }
+func limitResponses(cfg *idempotency.Config) { cfg.MaxResponse = responseLimit }
 
 // writing is a handler that does its work and writes these parts.
 func (s *shop) writing(parts ...[]byte) apierror.Handler {
@@ -82,7 +82,7 @@ func TestLargeResponsesInTransactions(t *testing.T) {
 				}
 				defer tx.Rollback()
 				done++
-				if err := guard.Respond(r.Context(), tx, http.StatusOK, string(bytes.Repeat([]byte("x"), size))); err != nil {
+				if err := idempotency.Respond(r.Context(), tx, http.StatusOK, string(bytes.Repeat([]byte("x"), size))); err != nil {
 					return err
 				}
 				return tx.Commit(r.Context())

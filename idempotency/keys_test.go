@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"net/http"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
@@ -171,7 +171,7 @@ func TestRepetitionKeepsHeaders(t *testing.T) {
 				s.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
-	}, func(cfg *guard.IdempotencyConfig) {
+	}, func(cfg *idempotency.Config) {
 		cfg.VersionHeader, cfg.KeepHeaders = "Service-Version", []string{"x-kept"}
 	})
 }

@@ -1,4 +1,4 @@
-package guard
+package idempotency
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 )
 
 const (
@@ -21,15 +22,15 @@ const (
 	defaultMaxResponse = 1 << 20 // bytes
 )
 
-// IdempotencyConfig configures an [Idempotency]. Store is required; the zero
+// Config configures an [Keys]. Store is required; the zero
 // value of everything else is its default.
-type IdempotencyConfig struct {
-	Store KeyStore
+type Config struct {
+	Store keystore.Store
 
 	// Clock is the clock for the lifetime of keys; nil means real time.
 	Clock clock.Clock
 
-	// Lifetime is how long a key repeats its response; 0 means [KeyLifetime], at least one
+	// Lifetime is how long a key repeats its response; 0 means [keystore.Lifetime], at least one
 	// minute and at most 30 days.
 	Lifetime time.Duration
 
@@ -68,7 +69,7 @@ type IdempotencyConfig struct {
 	MeterProvider metric.MeterProvider
 }
 
-func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
+func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Store == nil:
 		return c, errors.New("no Store")
@@ -81,7 +82,7 @@ func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
 	}
 	c.Clock = clock.From(c.Clock)
 	if c.Lifetime == 0 {
-		c.Lifetime = KeyLifetime
+		c.Lifetime = keystore.Lifetime
 	}
 	if c.Lease == 0 {
 		c.Lease = defaultLease
@@ -110,7 +111,7 @@ func (c IdempotencyConfig) withDefaults() (IdempotencyConfig, error) {
 type keyMetrics struct{ replays, conflicts, mismatches metric.Int64Counter }
 
 func newKeyMetrics(provider metric.MeterProvider) (keyMetrics, error) {
-	meter := provider.Meter("github.com/partnerkit/partnerkit/guard")
+	meter := provider.Meter("github.com/partnerkit/partnerkit/idempotency")
 	var m keyMetrics
 	for _, counter := range []struct {
 		dest              *metric.Int64Counter

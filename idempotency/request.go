@@ -1,4 +1,4 @@
-package guard
+package idempotency
 
 import (
 	"crypto/sha256"
@@ -9,9 +9,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
-// IdempotencyKeyHeader names a write, so that sending it again does not do it
+// KeyHeader names a write, so that sending it again does not do it
 // again.
-const IdempotencyKeyHeader = "Idempotency-Key"
+const KeyHeader = "Idempotency-Key"
 
 // maxKeyLength is in characters, which are all of one byte.
 const maxKeyLength = 255
@@ -25,11 +25,11 @@ func isWrite(method string) bool {
 	return false
 }
 
-// idempotencyKey returns the key of a request, empty when it sends none. The
+// keyOf returns the key of a request, empty when it sends none. The
 // key goes into the database as text, and two programs must read it alike, so it
 // is printable ASCII.
-func idempotencyKey(r *http.Request) (string, error) {
-	values := r.Header.Values(IdempotencyKeyHeader)
+func keyOf(r *http.Request) (string, error) {
+	values := r.Header.Values(KeyHeader)
 	switch {
 	case len(values) == 0:
 		return "", nil

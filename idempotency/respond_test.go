@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
@@ -41,7 +41,7 @@ func TestRespondInHostsTransaction(t *testing.T) {
 				if err := s.insert(r.Context(), tx, made); err != nil {
 					return err
 				}
-				if err := guard.Respond(r.Context(), tx, http.StatusCreated, made); err != nil {
+				if err := idempotency.Respond(r.Context(), tx, http.StatusCreated, made); err != nil {
 					return err
 				}
 				if fails != nil {
@@ -126,7 +126,7 @@ func TestRespondRefuses(t *testing.T) {
 					if test.withoutTx {
 						on = nil
 					}
-					err = guard.Respond(r.Context(), on, test.status, test.body)
+					err = idempotency.Respond(r.Context(), on, test.status, test.body)
 					if err == nil {
 						s.Errorf("%s: no error", name)
 					}
@@ -141,7 +141,7 @@ func TestRespondRefuses(t *testing.T) {
 			if err != nil {
 				s.Fatal(err)
 			}
-			if err := guard.Respond(ctx, tx, 200, nil); err == nil || !strings.Contains(err.Error(), "not a guarded write") {
+			if err := idempotency.Respond(ctx, tx, 200, nil); err == nil || !strings.Contains(err.Error(), "not a guarded write") {
 				s.Errorf("outside of a guarded write: %v", err)
 			}
 			_ = tx.Rollback()
@@ -161,7 +161,7 @@ func TestRespondIsWhatIsSent(t *testing.T) {
 					return err
 				}
 				defer tx.Rollback()
-				if err := guard.Respond(r.Context(), tx, http.StatusNoContent, nil); err != nil {
+				if err := idempotency.Respond(r.Context(), tx, http.StatusNoContent, nil); err != nil {
 					return err
 				}
 				return tx.Commit(r.Context())

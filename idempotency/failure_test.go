@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -75,7 +75,7 @@ func TestWrittenFailureFreesTheKey(t *testing.T) {
 						}
 						defer tx.Rollback()
 						if responses {
-							if err := guard.Respond(r.Context(), tx, http.StatusCreated, "done"); err != nil {
+							if err := idempotency.Respond(r.Context(), tx, http.StatusCreated, "done"); err != nil {
 								return err
 							}
 						}

@@ -1,4 +1,4 @@
-package guard
+package idempotency
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Respond sets the response of a write, in the transaction of the write: both are committed
 // or neither is. The handler commits, writes nothing itself and returns nil; the client
 // then gets this response. If the request has an Idempotency-Key, every repetition within
-// [IdempotencyConfig].Lifetime gets the same response, even if the process died or the
+// [Config].Lifetime gets the same response, even if the process died or the
 // handler failed right after the commit.
 //
 // tx is the transaction that the handler opened and writes with: of the store's
@@ -27,22 +28,22 @@ import (
 // call.
 //
 // An error means that the transaction must be rolled back and the error
-// returned. [ErrKeyLost] is one such error: this request was presumed dead, and
+// returned. [keystore.ErrLost] is one such error: this request was presumed dead, and
 // another request is doing its work or has done it. The response asks the client
 // to retry.
 //
 // With a key it costs one statement and no commit; without one it costs nothing.
-// Outside of a POST, PUT, PATCH or DELETE that [Idempotency.Wrap] serves it is
+// Outside of a POST, PUT, PATCH or DELETE that [Keys.Wrap] serves it is
 // an error.
 func Respond(ctx context.Context, tx storage.Tx, status int, body any) error {
 	call, ok := ctx.Value(respondingKey{}).(*responding)
 	switch {
 	case !ok:
-		return errors.New("guard: Respond in a request that is not a guarded write")
+		return errors.New("idempotency: Respond in a request that is not a guarded write")
 	case tx == nil:
-		return errors.New("guard: Respond needs the transaction of the write")
+		return errors.New("idempotency: Respond needs the transaction of the write")
 	case status < 200 || status > 399:
-		return fmt.Errorf("guard: Respond with the status %d; return an error instead", status)
+		return fmt.Errorf("idempotency: Respond with the status %d; return an error instead", status)
 	}
 	response, err := call.encode(status, body)
 	if err != nil {
@@ -56,26 +57,26 @@ type respondingKey struct{}
 
 // responding is a write in progress. Respond stores the response in it.
 type responding struct {
-	cfg    *IdempotencyConfig
-	owner  *KeyOwner // nil: the request has no key
+	cfg    *Config
+	owner  *keystore.Hold // nil: the request has no key
 	header http.Header
 	keep   keeper
 
-	response *KeyResponse // the last that was decided
-	err      error        // why it could not be recorded
+	response *keystore.Response // the last that was decided
+	err      error              // why it could not be recorded
 }
 
-func (a *responding) encode(status int, body any) (KeyResponse, error) {
-	response := KeyResponse{Status: status, Header: a.keep.pick(a.header)}
+func (a *responding) encode(status int, body any) (keystore.Response, error) {
+	response := keystore.Response{Status: status, Header: a.keep.pick(a.header)}
 	if body == nil {
 		return response, nil
 	}
 	if !mayHaveBody(status) {
-		return KeyResponse{}, fmt.Errorf("guard: Respond with a body for the status %d", status)
+		return keystore.Response{}, fmt.Errorf("idempotency: Respond with a body for the status %d", status)
 	}
 	var err error
 	if response.Body, err = apierror.EncodeJSON(body); err != nil {
-		return KeyResponse{}, fmt.Errorf("guard: %w", err)
+		return keystore.Response{}, fmt.Errorf("idempotency: %w", err)
 	}
 	response.Header.Set("Content-Type", "application/json")
 	response.Header.Set("X-Content-Type-Options", "nosniff")
@@ -83,7 +84,7 @@ func (a *responding) encode(status int, body any) (KeyResponse, error) {
 }
 
 // finish gives the key the response, or that there was one when it is too large.
-func (a *responding) finish(ctx context.Context, tx storage.Tx, response KeyResponse) error {
+func (a *responding) finish(ctx context.Context, tx storage.Tx, response keystore.Response) error {
 	if a.owner == nil {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (a *responding) finish(ctx context.Context, tx storage.Tx, response KeyResp
 		response.Body, response.IsOmitted = nil, true
 	}
 	if err := a.cfg.Store.FinishKey(ctx, tx, *a.owner, response); err != nil {
-		return fmt.Errorf("guard: record the answer: %w", err)
+		return fmt.Errorf("idempotency: record the answer: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -25,14 +25,14 @@ type shop struct {
 	*testing.T
 	*testdb.Env
 	clock *clock.Manual
-	keys  *guard.Idempotency
+	keys  *idempotency.Keys
 
 	// midway and afterCommit run inside of handlers, where they are set.
 	midway, afterCommit func(w http.ResponseWriter) error
 }
 
 // onBoth runs a test on a shop on each database.
-func onBoth(t *testing.T, test func(s *shop), changes ...func(*guard.IdempotencyConfig)) {
+func onBoth(t *testing.T, test func(s *shop), changes ...func(*idempotency.Config)) {
 	t.Helper()
 	t.Parallel()
 	for name, open := range testdb.Databases {
@@ -43,7 +43,7 @@ func onBoth(t *testing.T, test func(s *shop), changes ...func(*guard.Idempotency
 	}
 }
 
-func newShop(t *testing.T, open testdb.Opener, changes ...func(*guard.IdempotencyConfig)) *shop {
+func newShop(t *testing.T, open testdb.Opener, changes ...func(*idempotency.Config)) *shop {
 	t.Helper()
 	s := &shop{T: t, Env: testdb.NewEnv(t, open), clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))}
 	s.keys = s.idempotency(changes...)
@@ -51,13 +51,13 @@ func newShop(t *testing.T, open testdb.Opener, changes ...func(*guard.Idempotenc
 	return s
 }
 
-func (s *shop) idempotency(changes ...func(*guard.IdempotencyConfig)) *guard.Idempotency {
+func (s *shop) idempotency(changes ...func(*idempotency.Config)) *idempotency.Keys {
 	s.Helper()
-	cfg := guard.IdempotencyConfig{Store: s.Store, Clock: s.clock}
+	cfg := idempotency.Config{Store: s.Store, Clock: s.clock}
 	for _, change := range changes {
 		change(&cfg)
 	}
-	keys, err := guard.NewIdempotency(cfg)
+	keys, err := idempotency.New(cfg)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func (s *shop) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", "/invoices/"+made.ID)
-	if err := guard.Respond(r.Context(), tx, http.StatusCreated, made); err != nil {
+	if err := idempotency.Respond(r.Context(), tx, http.StatusCreated, made); err != nil {
 		return err
 	}
 	if err := tx.Commit(r.Context()); err != nil {
@@ -204,13 +204,19 @@ func as(r *http.Request, p identity.Principal) *http.Request {
 	return r.WithContext(identity.WithPrincipal(r.Context(), p))
 }
 
+// response is what a request got.
+type response struct {
+	testing.TB
+	*partnertest.Response
+}
+
 // serve sends a request through the shop's keys.
 func (s *shop) serve(h apierror.Handler, r *http.Request) response {
 	s.Helper()
 	return s.serveBy(s.keys, h, r)
 }
 
-func (s *shop) serveBy(keys *guard.Idempotency, h apierror.Handler, r *http.Request) response {
+func (s *shop) serveBy(keys *idempotency.Keys, h apierror.Handler, r *http.Request) response {
 	s.Helper()
 	return response{TB: s.T, Response: partnertest.Serve(s.T, apierror.Writer{}.Standard(keys.Wrap(h)), r)}
 }

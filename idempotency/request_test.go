@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -76,7 +76,7 @@ func TestBodies(t *testing.T) {
 				s.Errorf("%s: the handler saw %d bytes", name, len(seen))
 			}
 		}
-	}, func(cfg *guard.IdempotencyConfig) { cfg.MaxBody = 512 })
+	}, func(cfg *idempotency.Config) { cfg.MaxBody = 512 })
 }
 
 type broken struct{}
@@ -86,14 +86,14 @@ func (broken) Read([]byte) (int, error) { return 0, errors.New("connection reset
 func TestIdempotencyConfig(t *testing.T) {
 	t.Parallel()
 	store := newShop(t, testdb.SQLite).Store
-	for name, cfg := range map[string]guard.IdempotencyConfig{
+	for name, cfg := range map[string]idempotency.Config{
 		"no store":               {},
 		"a short lease":          {Store: store, Lease: 999e6},
 		"a negative lease":       {Store: store, Lease: -1},
 		"a negative MaxBody":     {Store: store, MaxBody: -1},
 		"a negative MaxResponse": {Store: store, MaxResponse: -1},
 	} {
-		if _, err := guard.NewIdempotency(cfg); err == nil {
+		if _, err := idempotency.New(cfg); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -23,7 +23,7 @@ func ExampleRespond() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	keys, err := guard.NewIdempotency(guard.IdempotencyConfig{Store: store})
+	keys, err := idempotency.New(idempotency.Config{Store: store})
 	if err != nil {
 		log.Print(err)
 		return
@@ -38,7 +38,7 @@ func ExampleRespond() {
 		defer tx.Rollback()
 		made++ // in place of rows that are written with tx
 		w.Header().Set("Location", fmt.Sprintf("/invoices/%d", made))
-		if err := guard.Respond(r.Context(), tx, http.StatusCreated, map[string]int{"number": made}); err != nil {
+		if err := idempotency.Respond(r.Context(), tx, http.StatusCreated, map[string]int{"number": made}); err != nil {
 			return err
 		}
 		return tx.Commit(r.Context())
@@ -51,7 +51,7 @@ func ExampleRespond() {
 		app := identity.Principal{AppID: "app_1", BusinessID: "biz_1", SignIn: identity.SignInOAuth} // a Surface finds it
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, r.WithContext(identity.WithPrincipal(r.Context(), app)))
-		fmt.Printf("%d %s %s replayed: %q\n", w.Code, w.Body, w.Header().Get("Location"), w.Header().Get(guard.ReplayedHeader))
+		fmt.Printf("%d %s %s replayed: %q\n", w.Code, w.Body, w.Header().Get("Location"), w.Header().Get(idempotency.ReplayedHeader))
 	}
 	// Output:
 	// 201 {"number":1} /invoices/1 replayed: ""

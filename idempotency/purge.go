@@ -1,4 +1,4 @@
-package guard
+package idempotency
 
 import (
 	"context"
@@ -16,10 +16,10 @@ const (
 	purgeBatch = 200
 )
 
-// Run removes the keys that are older than [IdempotencyConfig].Lifetime, until ctx ends, and
+// Run removes the keys that are older than [Config].Lifetime, until ctx ends, and
 // then returns nil. Any number of nodes may run it. After an error, which is
 // logged, Run tries again in the next minute.
-func (i *Idempotency) Run(ctx context.Context) error {
+func (i *Keys) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		now := i.cfg.Clock.Now()
 		if _, err := i.Purge(ctx); err != nil && ctx.Err() == nil {
@@ -30,15 +30,15 @@ func (i *Idempotency) Run(ctx context.Context) error {
 	return nil
 }
 
-// Purge removes the keys that are older than [IdempotencyConfig].Lifetime now, in batches, and
+// Purge removes the keys that are older than [Config].Lifetime now, in batches, and
 // returns how many: for hosts with a janitor of their own.
-func (i *Idempotency) Purge(ctx context.Context) (int, error) {
+func (i *Keys) Purge(ctx context.Context) (int, error) {
 	at, total := i.now(), 0
 	for ctx.Err() == nil {
 		n, err := i.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeKeys, Before: at.Now, Real: at.Real, Limit: purgeBatch})
 		total += n
 		if err != nil {
-			return total, fmt.Errorf("guard: remove old keys: %w", err)
+			return total, fmt.Errorf("idempotency: remove old keys: %w", err)
 		}
 		if n < purgeBatch {
 			return total, nil

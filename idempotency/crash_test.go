@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -19,38 +20,38 @@ import (
 // mortal is the store of a node that may die: nothing that it does after that
 // reaches the database.
 type mortal struct {
-	guard.KeyStore
+	keystore.Store
 	isDead atomic.Bool
 }
 
 var errDead = errors.New("the node is dead")
 
-func (m *mortal) RenewKey(ctx context.Context, o guard.KeyOwner, ends time.Time) error {
+func (m *mortal) RenewKey(ctx context.Context, o keystore.Hold, ends time.Time) error {
 	if m.isDead.Load() {
 		return errDead
 	}
-	return m.KeyStore.RenewKey(ctx, o, ends)
+	return m.Store.RenewKey(ctx, o, ends)
 }
 
-func (m *mortal) FinishKey(ctx context.Context, tx storage.Tx, o guard.KeyOwner, a guard.KeyResponse) error {
+func (m *mortal) FinishKey(ctx context.Context, tx storage.Tx, o keystore.Hold, a keystore.Response) error {
 	if m.isDead.Load() {
 		return errDead
 	}
-	return m.KeyStore.FinishKey(ctx, tx, o, a)
+	return m.Store.FinishKey(ctx, tx, o, a)
 }
 
-func (m *mortal) ReleaseKey(ctx context.Context, o guard.KeyOwner) error {
+func (m *mortal) ReleaseKey(ctx context.Context, o keystore.Hold) error {
 	if m.isDead.Load() {
 		return errDead
 	}
-	return m.KeyStore.ReleaseKey(ctx, o)
+	return m.Store.ReleaseKey(ctx, o)
 }
 
 // dying makes a node and the function that kills it in the middle of a handler.
-func (s *shop) dying() (*guard.Idempotency, func(http.ResponseWriter) error) {
+func (s *shop) dying() (*idempotency.Keys, func(http.ResponseWriter) error) {
 	s.Helper()
-	store := &mortal{KeyStore: s.Store}
-	return s.idempotency(func(cfg *guard.IdempotencyConfig) { cfg.Store = store }), func(http.ResponseWriter) error {
+	store := &mortal{Store: s.Store}
+	return s.idempotency(func(cfg *idempotency.Config) { cfg.Store = store }), func(http.ResponseWriter) error {
 		store.isDead.Store(true)
 		return errDead
 	}
@@ -60,7 +61,7 @@ func (s *shop) dying() (*guard.Idempotency, func(http.ResponseWriter) error) {
 // ended the same request does the work.
 func TestCrashBeforeTheCommit(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var node *guard.Idempotency
+		var node *idempotency.Keys
 		node, s.midway = s.dying()
 		s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 		s.midway = nil
@@ -80,7 +81,7 @@ func TestCrashBeforeTheCommit(t *testing.T) {
 func TestCrashOfTheOnlyProcess(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, testdb.SQLite)
-	var node *guard.Idempotency
+	var node *idempotency.Keys
 	node, s.midway = s.dying()
 	s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 	s.midway = nil
@@ -88,7 +89,7 @@ func TestCrashOfTheOnlyProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node = s.idempotency(func(cfg *guard.IdempotencyConfig) { cfg.Store = next })
+	node = s.idempotency(func(cfg *idempotency.Config) { cfg.Store = next })
 	s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 	s.wantInvoices(1)
 }
@@ -97,7 +98,7 @@ func TestCrashOfTheOnlyProcess(t *testing.T) {
 // the same request gets the response at once.
 func TestCrashAfterTheCommit(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var node *guard.Idempotency
+		var node *idempotency.Keys
 		node, s.afterCommit = s.dying()
 		s.serveBy(node, s.create, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 		s.afterCommit = nil
@@ -113,7 +114,7 @@ func TestCrashAfterTheCommit(t *testing.T) {
 // Idempotency says, and never before its lease has ended.
 func TestCrashWithoutResponse(t *testing.T) {
 	onBoth(t, func(s *shop) {
-		var node *guard.Idempotency
+		var node *idempotency.Keys
 		node, s.afterCommit = s.dying()
 		s.serveBy(node, s.createPlain, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 		s.afterCommit = nil
@@ -148,7 +149,7 @@ func TestLateOwnerIsFenced(t *testing.T) {
 		late := func(w http.ResponseWriter, r *http.Request) error {
 			takeOver()
 			err := s.create(w, r)
-			if !errors.Is(err, guard.ErrKeyLost) {
+			if !errors.Is(err, keystore.ErrLost) {
 				s.Errorf("the late owner got %v", err)
 			}
 			return err

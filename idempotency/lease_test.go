@@ -1,4 +1,4 @@
-package guard_test
+package idempotency_test
 
 import (
 	"context"
@@ -15,14 +15,15 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 // inBubble runs a test on a shop in time that passes by itself.
-func inBubble(t *testing.T, test func(s *shop), changes ...func(*guard.IdempotencyConfig)) {
+func inBubble(t *testing.T, test func(s *shop), changes ...func(*idempotency.Config)) {
 	t.Helper()
 	t.Parallel()
 	dir := t.TempDir()
@@ -75,7 +76,7 @@ func TestLeaseSurvivesAFault(t *testing.T) {
 		if !strings.Contains(log.String(), "renewing a lease failed") || strings.Contains(log.String(), "hello") {
 			s.Errorf("logged %q", log.String())
 		}
-	}, func(cfg *guard.IdempotencyConfig) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	}, func(cfg *idempotency.Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 }
 
 // The context of a request that has lost its key is cancelled.
@@ -85,7 +86,7 @@ func TestLostLeaseEndsTheContext(t *testing.T) {
 			s.endLeases()
 			s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 			<-r.Context().Done()
-			if !errors.Is(context.Cause(r.Context()), guard.ErrKeyLost) {
+			if !errors.Is(context.Cause(r.Context()), keystore.ErrLost) {
 				s.Errorf("the context ended with %v", context.Cause(r.Context()))
 			}
 			return r.Context().Err()
@@ -178,5 +179,5 @@ func TestIdempotencyMetrics(t *testing.T) {
 				s.Errorf("%d %s, want %d", got, name, want)
 			}
 		}
-	}, func(cfg *guard.IdempotencyConfig) { cfg.MeterProvider = seen })
+	}, func(cfg *idempotency.Config) { cfg.MeterProvider = seen })
 }

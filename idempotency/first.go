@@ -1,4 +1,4 @@
-package guard
+package idempotency
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 )
 
 // serveFirst runs the handler of a request that owns its key, and settles the
 // key: answered when the work was done, new again when it was not.
-func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner KeyOwner) error {
+func (i *Keys) serveFirst(w http.ResponseWriter, r *http.Request, next apierror.Handler, owner keystore.Hold) error {
 	ctx, lose := context.WithCancelCause(r.Context())
 	defer lose(nil)
 	endLease := i.holdLease(ctx, owner, lose)
@@ -54,7 +55,7 @@ func (i *Idempotency) serveFirst(w http.ResponseWriter, r *http.Request, next ap
 // lostMeansConflict turns the loss of the key into a conflict, so that the client retries
 // and gets the response of the request that took over.
 func lostMeansConflict(ctx context.Context, err error) error {
-	if errors.Is(err, ErrKeyLost) || errors.Is(context.Cause(ctx), ErrKeyLost) {
+	if errors.Is(err, keystore.ErrLost) || errors.Is(context.Cause(ctx), keystore.ErrLost) {
 		return conflict().WithCause(err)
 	}
 	return err
@@ -62,7 +63,7 @@ func lostMeansConflict(ctx context.Context, err error) error {
 
 // record finishes the key of a handler that did not use Respond. Its work is done,
 // so the client gets its response even if this fails.
-func (i *Idempotency) record(ctx context.Context, owner KeyOwner, response KeyResponse) {
+func (i *Keys) record(ctx context.Context, owner keystore.Hold, response keystore.Response) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := i.cfg.Store.FinishKey(ctx, nil, owner, response); err != nil {
@@ -72,7 +73,7 @@ func (i *Idempotency) record(ctx context.Context, owner KeyOwner, response KeyRe
 }
 
 // release makes the key new again, even if the client has disconnected.
-func (i *Idempotency) release(ctx context.Context, owner KeyOwner) {
+func (i *Keys) release(ctx context.Context, owner keystore.Hold) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := i.cfg.Store.ReleaseKey(ctx, owner); err != nil {

@@ -1,10 +1,12 @@
-package guard
+package idempotency
 
 import (
 	"context"
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/partnerkit/partnerkit/idempotency/keystore"
 )
 
 // renewals is how often a lease is renewed within its own length, so that two
@@ -15,7 +17,7 @@ const renewals = 3
 // time, and calls lose when another request has taken the key. The function that
 // it returns ends that, and returns when nothing of it is running any more. Most
 // handlers are done before the first renewal.
-func (i *Idempotency) holdLease(ctx context.Context, owner KeyOwner, lose context.CancelCauseFunc) (end func()) {
+func (i *Keys) holdLease(ctx context.Context, owner keystore.Hold, lose context.CancelCauseFunc) (end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -28,7 +30,7 @@ func (i *Idempotency) holdLease(ctx context.Context, owner KeyOwner, lose contex
 			case <-ticker.C:
 			}
 			if !i.renew(ctx, owner) {
-				lose(ErrKeyLost)
+				lose(keystore.ErrLost)
 				return
 			}
 		}
@@ -41,10 +43,10 @@ func (i *Idempotency) holdLease(ctx context.Context, owner KeyOwner, lose contex
 
 // renew reports whether the owner may still hold the key. After a storage error it
 // reports true, and the next renewal decides.
-func (i *Idempotency) renew(ctx context.Context, owner KeyOwner) bool {
+func (i *Keys) renew(ctx context.Context, owner keystore.Hold) bool {
 	err := i.cfg.Store.RenewKey(ctx, owner, time.Now().Add(i.cfg.Lease))
-	if err != nil && !errors.Is(err, ErrKeyLost) && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, keystore.ErrLost) && ctx.Err() == nil {
 		i.cfg.Logger.WarnContext(ctx, "idempotency: renewing a lease failed", "caller_id", owner.CallerID, "business_id", owner.BusinessID, "err", err)
 	}
-	return !errors.Is(err, ErrKeyLost)
+	return !errors.Is(err, keystore.ErrLost)
 }
