@@ -43,6 +43,36 @@ func (l *Latency) count(took time.Duration) {
 	l[len(l)-1]++
 }
 
+// Add adds others to these.
+func (l *Latency) Add(others Latency) {
+	for i, n := range others {
+		l[i] += n
+	}
+}
+
+// Percentile returns a duration that percent of the calls did not exceed; 0 if there are no
+// calls. It is an estimate: the calls of an element are taken to be spread evenly between its
+// bounds, and those beyond the last bound to have taken as long as that bound.
+func (l *Latency) Percentile(percent int) time.Duration {
+	var calls int64
+	for _, n := range l {
+		calls += n
+	}
+	rank := max(1, (calls*int64(percent)+99)/100) // of the slowest call that counts
+	lower := time.Duration(0)
+	for i, upper := range latencyBounds {
+		if n := l[i]; rank <= n {
+			return lower + time.Duration(float64(upper-lower)*float64(rank)/float64(n))
+		}
+		rank -= l[i]
+		lower = upper
+	}
+	if l[len(l)-1] == 0 {
+		return 0
+	}
+	return lower
+}
+
 // Bucket is the calls of one app in one hour.
 type Bucket struct {
 	AppID string

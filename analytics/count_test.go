@@ -38,7 +38,7 @@ func TestAN01Counts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, report.Totals); diff != "" {
+			if diff := cmp.Diff(test.want, report.Totals.Counts); diff != "" {
 				t.Error(diff)
 			}
 		})

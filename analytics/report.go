@@ -20,14 +20,30 @@ var ErrPeriod = fmt.Errorf("analytics: a report covers 1 to %d days", MaxDays)
 
 // Report is the calls of an app, day by day, as the console shows them.
 type Report struct {
-	Totals Counts `json:"totals"`
-	Days   []Day  `json:"days"` // oldest first, the last one is today
+	Totals Figures `json:"totals"`
+	Days   []Day   `json:"days"` // oldest first, the last one is today
+}
+
+// Figures are counters of calls, and how long the calls took.
+type Figures struct {
+	Counts
+	// P50MS and P95MS are the median and the 95th percentile of the durations, in
+	// milliseconds; see [Latency.Percentile]. They are 0 if there were no calls.
+	P50MS float64 `json:"p50Ms,omitempty"`
+	P95MS float64 `json:"p95Ms,omitempty"`
+}
+
+func newFigures(counts Counts, latency Latency) Figures {
+	inMS := func(percent int) float64 {
+		return float64(latency.Percentile(percent).Round(100*time.Microsecond)) / float64(time.Millisecond)
+	}
+	return Figures{Counts: counts, P50MS: inMS(50), P95MS: inMS(95)}
 }
 
 // Day is a UTC day of a [Report].
 type Day struct {
 	Date string `json:"date"` // YYYY-MM-DD
-	Counts
+	Figures
 }
 
 // Hour is a UTC hour of a chart.
@@ -65,9 +81,17 @@ func (c *Counter) Report(ctx context.Context, appID string, days int) (Report, e
 	for i := range r.Days {
 		r.Days[i].Date = first.AddDate(0, 0, i).Format(time.DateOnly)
 	}
+	all, latencies := Latency{}, make([]Latency, days)
 	for _, b := range buckets {
+		i := b.Hour.Sub(first) / day
 		r.Totals.Add(b.Counts)
-		r.Days[b.Hour.Sub(first)/day].Add(b.Counts)
+		r.Days[i].Add(b.Counts)
+		all.Add(b.Latency)
+		latencies[i].Add(b.Latency)
+	}
+	r.Totals = newFigures(r.Totals.Counts, all)
+	for i := range r.Days {
+		r.Days[i].Figures = newFigures(r.Days[i].Counts, latencies[i])
 	}
 	return r, nil
 }

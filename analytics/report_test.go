@@ -37,7 +37,9 @@ func TestAN02Report(t *testing.T) {
  "totals": {
   "calls": 4,
   "errors": 2,
-  "rateLimited": 1
+  "rateLimited": 1,
+  "p50Ms": 2.5,
+  "p95Ms": 5
  },
  "days": [
   {
@@ -154,5 +156,24 @@ func TestAN02Hours(t *testing.T) {
 	if got, err := json.Marshal(want[0]); err != nil ||
 		string(got) != `{"start":"2026-06-01T12:00:00.000Z","calls":1,"errors":1,"rateLimited":0,"latency":[0,0,0,1,0,0,0,0,0,0,0,0]}` {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// AN-02: percentiles are estimated from how many calls were how fast.
+func TestAN02Percentile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		latency  analytics.Latency
+		p50, p95 time.Duration
+	}{
+		"no calls":      {},
+		"one call":      {analytics.Latency{3: 1}, 50 * time.Millisecond, 50 * time.Millisecond},
+		"spread evenly": {analytics.Latency{100}, 2500 * time.Microsecond, 4750 * time.Microsecond},
+		"two kinds":     {analytics.Latency{0: 90, 7: 10}, 5 * time.Millisecond * 50 / 90, 750 * time.Millisecond},
+		"very slow":     {analytics.Latency{11: 3}, 10 * time.Second, 10 * time.Second},
+	} {
+		if p50, p95 := c.latency.Percentile(50), c.latency.Percentile(95); p50 != c.p50 || p95 != c.p95 {
+			t.Errorf("%s: %v and %v, want %v and %v", name, p50, p95, c.p50, c.p95)
+		}
 	}
 }

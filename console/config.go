@@ -74,6 +74,9 @@ type Config struct {
 	// UserName returns the name of a user for the audit log; empty if it is not known. Nil:
 	// the log shows ids.
 	UserName func(ctx context.Context, userID string) (string, error)
+	// BusinessName returns the name of a business, which is shown to the developers of an app
+	// that the business has connected; empty if it is not known. Nil: only ids are shown.
+	BusinessName func(ctx context.Context, businessID string) (string, error)
 	// Origins are the origins whose pages may write with the session cookie, such as
 	// https://app.example.com.
 	Origins []string

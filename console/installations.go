@@ -17,7 +17,8 @@ const maxBusinessID = 256
 // Installation is an app in a business.
 type Installation struct {
 	oauthserver.Installation
-	LastUsedAt time.Time // zero: no call was made
+	BusinessName string    // empty: it is not known
+	LastUsedAt   time.Time // zero: no call was made
 }
 
 // Installations lists the businesses that an app is or was connected to, each with its
@@ -38,8 +39,25 @@ func (c *Console) Installations(ctx context.Context, by Actor, appID string, p P
 	if err != nil {
 		return Paged[Installation]{}, err
 	}
-	all := convert(found, func(i oauthserver.Installation) Installation { return Installation{i, uses[i.ID]} })
+	all := make([]Installation, 0, len(found))
+	for _, one := range found {
+		name, err := c.businessName(ctx, one.BusinessID)
+		if err != nil {
+			return Paged[Installation]{}, err
+		}
+		all = append(all, Installation{one, name, uses[one.ID]})
+	}
 	return cut(all, p.limit(), func(i Installation) string { return i.BusinessID }), nil
+}
+
+// businessName returns the name of a business that has connected an app of the actor's, as it
+// can be shown; empty if it is not known.
+func (c *Console) businessName(ctx context.Context, businessID string) (string, error) {
+	if c.cfg.BusinessName == nil || businessID == "" {
+		return "", nil
+	}
+	name, err := c.cfg.BusinessName(ctx, businessID)
+	return text.Line(name), err
 }
 
 func (c *Console) connectionRoutes() []route {
@@ -50,16 +68,17 @@ func (c *Console) connectionRoutes() []route {
 }
 
 type installationPayload struct {
-	BusinessID  string      `json:"businessId"`
-	Status      string      `json:"status"`
-	Scopes      []string    `json:"scopes"`
-	InstalledAt stamp.Time  `json:"installedAt"`
-	LastUsedAt  *stamp.Time `json:"lastUsedAt,omitempty"`
+	BusinessID   string      `json:"businessId"`
+	BusinessName string      `json:"businessName,omitempty"`
+	Status       string      `json:"status"`
+	Scopes       []string    `json:"scopes"`
+	InstalledAt  stamp.Time  `json:"installedAt"`
+	LastUsedAt   *stamp.Time `json:"lastUsedAt,omitempty"`
 }
 
 func newInstallationPayload(i Installation) installationPayload {
 	return installationPayload{
-		BusinessID: i.BusinessID, Status: string(i.Status), Scopes: i.Scopes.Names(),
+		BusinessID: i.BusinessID, BusinessName: i.BusinessName, Status: string(i.Status), Scopes: i.Scopes.Names(),
 		InstalledAt: stamp.Of(i.CreatedAt), LastUsedAt: stamp.OrNull(i.LastUsedAt),
 	}
 }

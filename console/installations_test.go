@@ -22,7 +22,11 @@ import (
 // CON-11: connected businesses with status, scopes and last use.
 func TestInstallations_CON11(t *testing.T) {
 	t.Parallel()
-	d := newHarness(t)
+	d := newHarness(t, func(c *console.Config) {
+		c.BusinessName = func(_ context.Context, businessID string) (string, error) {
+			return map[string]string{"biz_1": "Corner\u202e Bakery"}[businessID], nil
+		}
+	})
 	path, appID := d.newApp(confidentialApp)
 	d.connect(appID, "biz_1")
 	d.connect(appID, "biz_2")
@@ -51,6 +55,9 @@ func TestInstallations_CON11(t *testing.T) {
 	first, second := all.data()[0], all.data()[1]
 	if want := at.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"); first["lastUsedAt"] != want || second["lastUsedAt"] != nil {
 		t.Errorf("last used at %v and %v, want %s and nothing", first["lastUsedAt"], second["lastUsedAt"], want)
+	}
+	if first["businessName"] != "Corner Bakery" || second["businessName"] != nil { // CON-16, CON-15
+		t.Errorf("the names are %v and %v", first["businessName"], second["businessName"])
 	}
 	page := d.ann("GET " + path + "/installations?limit=1")
 	if next := page.text("nextCursor"); next != "biz_1" || len(d.ann("GET "+path+"/installations?after="+next).data()) != 1 {

@@ -26,12 +26,12 @@ func TestAnalytics_CON02_AN01(t *testing.T) {
 		d.Calls.Count(analytics.Call{AppID: appID, At: now, Status: 429, RateLimited: true, Took: time.Millisecond})
 		d.Calls.Count(analytics.Call{AppID: appID, At: yesterday, Status: 404, Took: time.Millisecond})
 		d.Calls.Count(analytics.Call{AppID: "app_other", At: now, Status: 200, Took: time.Millisecond})
-		day := func(at time.Time, calls, errors, limited float64) map[string]any {
-			return map[string]any{"date": at.Format(time.DateOnly), "calls": calls, "errors": errors, "rateLimited": limited}
+		day := func(at time.Time, calls, errors, limited, p50 float64) map[string]any {
+			return map[string]any{"date": at.Format(time.DateOnly), "calls": calls, "errors": errors, "rateLimited": limited, "p50Ms": p50, "p95Ms": 5.0}
 		}
 		d.ann("GET " + path + "/analytics?days=2").want(http.StatusOK).wantBody(map[string]any{
-			"totals": map[string]any{"calls": 3.0, "errors": 2.0, "rateLimited": 1.0},
-			"days":   []any{day(yesterday, 1, 1, 0), day(now, 2, 1, 1)},
+			"totals": map[string]any{"calls": 3.0, "errors": 2.0, "rateLimited": 1.0, "p50Ms": 3.3, "p95Ms": 5.0},
+			"days":   []any{day(yesterday, 1, 1, 0, 5), day(now, 2, 1, 1, 2.5)},
 		})
 		for query, days := range map[string]int{"": 30, "?days=1": 1, "?days=90": 90} {
 			if got := d.ann("GET " + path + "/analytics" + query).want(http.StatusOK).body["days"].([]any); len(got) != days {

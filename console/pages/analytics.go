@@ -67,7 +67,7 @@ func (v *visit) showAnalytics() error {
 	if err != nil {
 		return err
 	}
-	data := analyticsView{AppID: v.app.ID, Days: days, Totals: report.Totals, ByDay: dayChart(report.Days), ByHour: hourChart(hours)}
+	data := analyticsView{AppID: v.app.ID, Days: days, Totals: report.Totals.Counts, ByDay: dayChart(report.Days), ByHour: hourChart(hours)}
 	data.IsBare = report.Totals.Calls == 0 && data.ByHour.isBare()
 	for _, period := range periods {
 		data.Choice = append(data.Choice, periodChoice{period, period == days})

@@ -59,7 +59,7 @@ func (v *visit) showApp() error {
 	}
 	data := overviewView{
 		App: v.app, ReadOnly: v.isReadOnly(), Badge: site.AppBadge(v.app), Organization: v.organization(v.app.OrganizationID),
-		Waits: waits(v.app), Recent: report.Totals, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
+		Waits: waits(v.app), Recent: report.Totals.Counts, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
 	}
 	data.Unwell, data.Degraded = unwell(hooks)
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })

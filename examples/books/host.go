@@ -86,6 +86,15 @@ func (h Host) User(ctx context.Context, userID string) (operator.User, bool, err
 	return operator.User{ID: user.ID, Name: user.Name, Email: user.Email, IsOperator: user.IsOperator}, err == nil, err
 }
 
+// BusinessName returns the name of a business; empty if there is none.
+func (h Host) BusinessName(ctx context.Context, businessID string) (name string, err error) {
+	err = one(ctx, h.books.store, "SELECT name FROM books_business WHERE id = $1", []any{businessID}, &name)
+	if errors.Is(err, ErrAbsent) {
+		return "", nil
+	}
+	return name, err
+}
+
 // EraseUser deletes a user with the sessions and memberships.
 func (h Host) EraseUser(ctx context.Context, userID string) error {
 	return h.books.EraseUser(ctx, userID)

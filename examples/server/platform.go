@@ -51,7 +51,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	// The platform: what it asks of the backend, what it serves for it, what it runs on.
 	cfg := partnerkit.Config{
 		Host: s.site.Host(), Developers: s.site.Host(), Operators: s.site.Host(), Permissions: p.books, Records: p.books.Ledger(),
-		FunctionChecker: p.functions,
+		FunctionChecker: p.functions, BusinessName: s.site.Host().BusinessName,
 
 		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
 		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
