@@ -14,6 +14,7 @@ func auditRoutes() []route {
 type auditView struct {
 	Entries []auditRow
 	Pager   look.Pager
+	Exports []look.Link
 }
 
 type auditRow struct {
@@ -35,7 +36,9 @@ func (v *visit) showAudit() error {
 	if err != nil {
 		return err
 	}
-	return v.show("audit", "Audit log", auditView{rows, v.pager(path("apps", v.app.ID, "audit"), after, page.NextCursor)})
+	return v.show("audit", "Audit log", auditView{
+		Entries: rows, Pager: v.pager(path("apps", v.app.ID, "audit"), after, page.NextCursor), Exports: v.exportLinks(path("apps", v.app.ID, "audit"), nil),
+	})
 }
 
 // auditRows returns the entries with the names of people and the addresses of webhooks.

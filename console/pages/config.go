@@ -79,6 +79,9 @@ func New(cfg Config) (*Pages, error) {
 		cfg.Prefix = "/developer"
 	}
 	cfg.Clock = clock.From(cfg.Clock)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	p := &Pages{cfg: cfg}
 	var err error
 	p.site, err = site.New(site.Config{

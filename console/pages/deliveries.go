@@ -99,6 +99,7 @@ type deliveriesView struct {
 	Tabs     []look.Link
 	Rows     []deliveryRow
 	Pager    look.Pager
+	Exports  []look.Link
 	Live     string // the URL that the script reloads the list from
 
 	NoSending   string         // why nothing can be sent again; empty: it can
@@ -152,6 +153,7 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 	}
 	values := filter.values()
 	view.Rows, view.Live, view.Tabs = newDeliveryRows(hook, page.Deliveries), v.site.ListAt(own, values, q.After), v.tabs(own, filter, page.Counts)
+	view.Exports = v.exportLinks(own, values)
 	values.Set("after", q.After)
 	view.Pager = v.site.Pager(own, values, page.Next)
 	return view, nil

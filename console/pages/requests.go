@@ -45,6 +45,7 @@ type requestsView struct {
 	IsFiltered bool
 	Requests   []requestRow
 	Pager      look.Pager
+	Exports    []look.Link
 }
 
 type requestRow struct {
@@ -89,6 +90,7 @@ func (v *visit) showRequests() error {
 		data.Requests = append(data.Requests, newRequestRow(one))
 	}
 	data.Pager = v.site.Pager(path("apps", v.app.ID, "requests"), q, page.NextCursor)
+	data.Exports = v.exportLinks(path("apps", v.app.ID, "requests"), q)
 	return v.show("requests", requestsTitle, data)
 }
 
