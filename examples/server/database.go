@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -16,11 +17,18 @@ import (
 )
 
 // openStore opens what -db names.
-func openStore(ctx context.Context, db string, log *slog.Logger) (*sqlstore.Store, error) {
-	if strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://") {
-		return postgres.Open(ctx, db, postgres.Config{Logger: log})
+func (o *options) openStore(ctx context.Context, log *slog.Logger) (*sqlstore.Store, error) {
+	if isPostgres(o.db) {
+		return postgres.Open(ctx, o.db, postgres.Config{DirectURL: o.dbDirect, Logger: log})
 	}
-	return sqlite.Open(ctx, sqlite.Config{Path: db, Logger: log})
+	if o.dbDirect != "" {
+		return nil, usage(errors.New("-db-direct goes past a pooler: -db must be a postgres:// URL"))
+	}
+	return sqlite.Open(ctx, sqlite.Config{Path: o.db, Logger: log})
+}
+
+func isPostgres(db string) bool {
+	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
 // openLimiter opens what -redis names, or counts in memory. done releases it.

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 
-	if p.store, err = openStore(ctx, o.db, log); err != nil {
+	if p.store, err = o.openStore(ctx, log); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.store.Close()) }()

@@ -18,6 +18,10 @@ type Config struct {
 	// MaxConns is how many connections [Open] opens at most; 0 means 10. A host
 	// that brings its own *sql.DB sets its limits there.
 	MaxConns int
+	// DirectURL is a postgres:// URL of the same database that goes past a pooler. With it,
+	// notifications between processes and migrations use up to three connections of their own.
+	// Empty means the URL of [Open]. [New] rejects it.
+	DirectURL string
 	// IdleTransaction is how long a transaction on a connection of [Open] may wait
 	// for its next statement before the server ends it, because other processes wait for
 	// the locks of a process that hangs. 0 means 10 seconds; a negative value keeps the

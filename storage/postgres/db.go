@@ -25,7 +25,8 @@ const (
 type DB struct {
 	sql    *sql.DB
 	cfg    Config
-	owned  bool   // we opened it, so we close it
+	pool   *pool  // we opened it, so we close it; nil: the host's
+	direct *pool  // past a pooler; nil: there is no other way
 	name   string // host and database, for errors
 	closed atomic.Bool
 	ending chan struct{} // closed by Close
@@ -36,6 +37,9 @@ func NewDB(db *sql.DB, cfg Config) (*DB, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	if cfg.DirectURL != "" {
+		return nil, errors.New("postgres: Config.DirectURL is for Open, which opens the connections")
 	}
 	return &DB{sql: db, cfg: cfg, name: "the host's database", ending: make(chan struct{})}, nil
 }
@@ -73,7 +77,11 @@ func (db *DB) piped(ctx context.Context, act storage.Operation) (isPgx bool, err
 			return nil
 		}
 		isPgx = true
-		return runPipeline(ctx, known.Conn(), act)
+		err := runPipeline(ctx, known.Conn(), act)
+		if isFailover(err) {
+			_ = known.Conn().Close(context.WithoutCancel(ctx)) // nothing good comes from that server
+		}
+		return err
 	})
 	return isPgx, err
 }
@@ -120,7 +128,7 @@ func (db *DB) repeat(ctx context.Context, attempt func() error) error {
 	for n := 1; ; n++ {
 		err := attempt()
 		if err == nil || !repeatable(err) || n == maxAttempts {
-			return explain(err)
+			return db.explain(err)
 		}
 		db.cfg.Logger.DebugContext(ctx, "postgres: operation conflicted with another, repeating", "attempt", n, "sqlstate", sqlState(err))
 		select {
@@ -142,7 +150,7 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (storage.Row
 		return nil, ctx.Err() // and not that the connection timed out
 	}
 	if err != nil {
-		return nil, explain(err)
+		return nil, db.explain(err)
 	}
 	return rows, nil
 }
@@ -154,9 +162,9 @@ func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 	}
 	tx, err := db.sql.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, explain(err)
+		return nil, db.explain(err)
 	}
-	return &openTx{Tx: storage.SQL(tx), tx: tx}, nil
+	return &openTx{Tx: storage.SQL(tx), tx: tx, db: db}, nil
 }
 
 // Migrate implements [storage.DB]: it creates the schema when it is absent and
@@ -175,10 +183,27 @@ func (db *DB) Migrate(ctx context.Context, act storage.Operation) error {
 		return act(ctx, tx)
 	}
 	// Not as a pipeline, which takes one statement at a time.
-	if err := db.repeat(ctx, func() error { return plainly(ctx, db.sql, migrate) }); err != nil {
+	if err := db.repeat(ctx, func() error { return plainly(ctx, db.past(), migrate) }); err != nil {
 		return fmt.Errorf("migrate %s: %w", db.name, err)
 	}
 	return nil
+}
+
+// past returns the connections that go past a pooler, if there are such.
+func (db *DB) past() *sql.DB {
+	if db.direct != nil {
+		return db.direct.sql
+	}
+	return db.sql
+}
+
+// explain adds the error of storage that a server's error amounts to. After a failover,
+// connections that are open are not used again.
+func (db *DB) explain(err error) error {
+	if isFailover(err) && db.pool != nil {
+		db.pool.generation.Add(1)
+	}
+	return explain(err)
 }
 
 // createSchema asks first: a user without the right to create schemas can use
@@ -198,8 +223,12 @@ func (db *DB) Close() error {
 		return nil
 	}
 	close(db.ending)
-	if !db.owned {
+	if db.pool == nil {
 		return nil
 	}
-	return db.sql.Close()
+	err := db.sql.Close()
+	if db.direct != nil {
+		err = errors.Join(err, db.direct.sql.Close())
+	}
+	return err
 }

@@ -6,7 +6,12 @@
 //
 // While the store's Run runs, processes that use pgx and direct connections notify each other of
 // new work with LISTEN and NOTIFY. With another driver or behind a pooler they only poll: about
-// once a second for new events and due deliveries. This is logged.
+// once a second for new events and due deliveries. This is logged. [Config.DirectURL] goes past a
+// pooler.
+//
+// Behind PgBouncer in transaction mode, whatever its version, the store of [Open] finds out
+// whether prepared statements work, and does without them if not. A host that opens its own
+// *sql.DB there sets default_query_exec_mode=cache_describe in its URL.
 //
 // Close the store after everything that uses it has stopped. Close of a store that New returned
 // does not close the host's *sql.DB.

@@ -18,6 +18,9 @@ const (
 	undefinedTable       = "42P01"
 	lockNotAvailable     = "55P03"
 	protocolViolation    = "08P01"
+	adminShutdown        = "57P01"
+	crashShutdown        = "57P02"
+	cannotConnectNow     = "57P03"
 )
 
 // sqlState returns the code of a server's error; pgx and lib/pq both have it.
@@ -33,6 +36,15 @@ func sqlState(err error) string {
 func repeatable(err error) bool {
 	state := sqlState(err)
 	return state == serializationFailure || state == deadlockDetected
+}
+
+// isFailover tells an error of a server that has become read-only or shuts down.
+func isFailover(err error) bool {
+	switch sqlState(err) {
+	case readOnlyTransaction, adminShutdown, crashShutdown, cannotConnectNow:
+		return true
+	}
+	return false
 }
 
 // explain adds the error of storage that a server's error amounts to.

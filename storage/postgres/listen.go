@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -22,6 +23,10 @@ const (
 	probeWait  = 3 * time.Second
 )
 
+// silence is how long nothing may arrive before Listen asks whether the server is still there,
+// and how long the server may take to respond.
+var silence = 5 * time.Second
+
 // Announce implements [storage.DB] with NOTIFY.
 func (db *DB) Announce(ctx context.Context, topic string) error {
 	_, err := db.Exec(ctx, "SELECT pg_notify($1, $2)", channel, db.payload(topic))
@@ -35,7 +40,10 @@ func (db *DB) Listen(ctx context.Context, heard func(topic string)) error {
 	if db.closed.Load() {
 		return storage.ErrClosed
 	}
-	if db.sql.Stats().MaxOpenConnections == 1 {
+	if db.pool != nil && db.direct == nil && db.pool.server.isShared {
+		return fmt.Errorf("%w: a pooler shares connections, and no Config.DirectURL goes past it", storage.ErrNoListen)
+	}
+	if db.past().Stats().MaxOpenConnections == 1 {
 		return fmt.Errorf("%w: it would take the only connection", storage.ErrNoListen)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -55,7 +63,7 @@ func (db *DB) Listen(ctx context.Context, heard func(topic string)) error {
 }
 
 func (db *DB) listenOn(ctx context.Context, heard func(topic string)) error {
-	conn, err := db.sql.Conn(ctx)
+	conn, err := db.past().Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,15 +89,36 @@ func (db *DB) listen(ctx context.Context, conn *pgx.Conn, heard func(topic strin
 	}
 	heard("") // what was announced before we listened
 	for {
-		note, err := conn.WaitForNotification(ctx)
+		note, err := await(ctx, conn)
 		if err != nil {
 			return err
+		}
+		if note == nil { // the server still responds
+			continue
 		}
 		schema, topic, _ := strings.Cut(note.Payload, " ")
 		if schema == db.cfg.Schema && topic != probeTopic {
 			heard(topic)
 		}
 	}
+}
+
+// await returns the next notification. After a silence it asks whether the server is still
+// there, and returns nil if it responds: nothing else tells a quiet server from one that is
+// gone.
+func await(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
+	waiting, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	note, err := conn.WaitForNotification(waiting)
+	if err == nil || ctx.Err() != nil || waiting.Err() == nil {
+		return note, err
+	}
+	asking, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	if err := conn.Ping(asking); err != nil {
+		return nil, fmt.Errorf("the server does not respond: %w", err)
+	}
+	return nil, nil
 }
 
 // probe finds out whether announcements arrive here at all.

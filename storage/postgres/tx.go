@@ -15,16 +15,17 @@ import (
 type openTx struct {
 	storage.Tx
 	tx *sql.Tx
+	db *DB
 }
 
 func (t *openTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	n, err := t.Tx.Exec(ctx, query, args...)
-	return n, txError(err)
+	return n, t.error(err)
 }
 
 func (t *openTx) Query(ctx context.Context, query string, args ...any) (storage.Rows, error) {
 	rows, err := t.Tx.Query(ctx, query, args...)
-	return rows, txError(err)
+	return rows, t.error(err)
 }
 
 func (t *openTx) Commit(ctx context.Context) error {
@@ -32,7 +33,7 @@ func (t *openTx) Commit(ctx context.Context) error {
 		return errors.Join(err, t.Rollback())
 	}
 	if err := t.tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", txError(err))
+		return fmt.Errorf("commit: %w", t.error(err))
 	}
 	return nil
 }
@@ -44,11 +45,11 @@ func (t *openTx) Rollback() error {
 	return nil
 }
 
-func txError(err error) error {
+func (t *openTx) error(err error) error {
 	if errors.Is(err, sql.ErrTxDone) {
 		return storage.ErrTxDone
 	}
-	return explain(err)
+	return t.db.explain(err)
 }
 
 // Pgx adapts a host's pgx.Tx, so that operations can join it.

@@ -52,6 +52,33 @@ func TestKillsPostgres(t *testing.T) {
 	w.report(kills, acts)
 }
 
+// OPER-01: the same through a PgBouncer in transaction mode. It keeps running while nodes are
+// killed and PostgreSQL is restarted behind it. Notifications go past it.
+func TestKillsPgBouncer(t *testing.T) {
+	besideOthers(t)
+	kills := proof.Begin(t, "Kills under load, PgBouncer, one of two nodes", "kills")
+	acts := proof.Begin(t, "Acknowledged acts among kills, PgBouncer", "acts")
+	databases := proof.Begin(t, "PostgreSQL restarts behind PgBouncer", "restarts")
+	postgres, redis := newPostgres(t), newRedis(t)
+	pooler := testenv.StartPgBouncer(t, postgres.URL, "server_login_retry = 1")
+	w := newFixture(t, kills, 2)
+	w.pace = 300 * time.Millisecond
+	w.flags = append(w.flags, "-db", pooler.URL, "-db-direct", postgres.URL, "-redis", redis.URL)
+	w.start(0)
+	w.start(1)
+	w.begin()
+	w.killOften(testenv.Rounds(2, 60))
+
+	w.proof = databases
+	w.mayFault.Store(true)
+	w.restartOften(postgres, testenv.Rounds(1, 6), 200*time.Millisecond, syscall.SIGQUIT, syscall.SIGINT) // immediate, fast
+	w.mayFault.Store(false)
+
+	w.proof = kills
+	w.end(testenv.Proving())
+	w.report(kills, acts)
+}
+
 // countAlone checks that each node counts on its own while Redis is down: calls are
 // allowed up to the limit and not above it (LIM-01).
 func (w *fixture) countAlone() {
