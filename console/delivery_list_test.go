@@ -74,8 +74,8 @@ func TestDeliveryFilters_DLV09(t *testing.T) {
 	start := d.clock.Now()
 	failed := d.deliver("invoice.paid", "biz_1")
 	d.exhaust()
-	d.clock.Advance(time.Second) // deliveries have the millisecond that they were created in
-	middle := d.clock.Now()
+	d.clock.Advance(time.Second)                       // deliveries have the millisecond that they were created in
+	middle := d.clock.Now().Truncate(time.Millisecond) // ids and times that people see have milliseconds
 	d.clock.Advance(time.Second)
 	first := d.deliver("invoice.created", "biz_1")
 	second := d.deliver("invoice.created", "biz_2")
@@ -198,7 +198,7 @@ func TestRedeliverMany_RDL04(t *testing.T) {
 	d.deliver("invoice.paid", "biz_1")
 	d.deliver("invoice.created", "biz_1")
 	d.deliver("invoice.created", "biz_2")
-	middle := d.clock.Now()
+	middle := d.clock.Now().Truncate(time.Millisecond) // ids and times that people see have milliseconds
 	d.deliver("invoice.created", "biz_1")
 	d.exhaust()
 	d.must(d.oauth.Uninstall(t.Context(), appID, "biz_2", "usr_owner"))
