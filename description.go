@@ -9,8 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
+	"github.com/partnerkit/partnerkit/internal/httpapi"
 	"github.com/partnerkit/partnerkit/internal/openapi"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -51,7 +51,7 @@ func (p *Platform) description(in openapi.Input) []byte {
 func (p *Platform) descriptionInput() openapi.Input {
 	c := p.cfg
 	in := openapi.Input{
-		Title: "Partner API of " + c.Service, Service: c.Service, Version: c.Versions.Current, VersionHeader: oauthserver.VersionHeader(c.Service),
+		Title: "Partner API of " + c.Service, Service: c.Service, Version: c.Versions.Current, VersionHeader: httpapi.VersionHeader(c.Service),
 		APIURL: c.APIURL, AppURL: c.AppURL, Schemas: c.Schemas,
 		APIPatterns: p.oauth.APIPatterns(), AppPatterns: p.AppPatterns(), Figures: p.figures(),
 	}

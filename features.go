@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/hostrequest"
+	"github.com/partnerkit/partnerkit/internal/httpapi"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
@@ -113,7 +114,7 @@ func (p *Platform) newSurface() (err error) {
 	c := p.cfg
 	p.keys, err = idempotency.New(idempotency.Config{
 		Store: c.Store, Lifetime: c.Retention.IdempotencyKeys, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider,
-		VersionHeader: oauthserver.VersionHeader(c.Service),
+		VersionHeader: httpapi.VersionHeader(c.Service),
 	})
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -149,9 +149,9 @@ func TestSuspended_CON01(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.ann("GET /developer/apps", "").want(http.StatusOK)
-	d.must(d.oauth.SetUserStatus(t.Context(), ann, oauthserver.UserSuspended))
+	d.must(d.oauth.SetUserStatus(t.Context(), ann, identity.UserSuspended))
 	d.ann("GET /developer/apps", "").want(http.StatusForbidden)
-	d.must(d.oauth.SetUserStatus(t.Context(), ann, oauthserver.UserActive))
+	d.must(d.oauth.SetUserStatus(t.Context(), ann, identity.UserActive))
 	d.ann("GET /developer/apps", "").want(http.StatusOK)
 }
 

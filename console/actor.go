@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -75,7 +76,7 @@ func (c *Console) actor(ctx context.Context, userID, name string) (Actor, error)
 	if err != nil {
 		return Actor{}, err
 	}
-	if status == oauthserver.UserSuspended {
+	if status == identity.UserSuspended {
 		return Actor{}, apierror.Forbidden("This account is suspended")
 	}
 	organizations, err := c.cfg.Host.Organizations(ctx, userID)

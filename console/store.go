@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -22,8 +23,8 @@ type Store interface {
 	// When do fails, the transaction is rolled back and the error of do is returned.
 	// The function do may run more than once.
 	Transact(ctx context.Context, do func(ctx context.Context) error) error
-	// UserStatus is oauthserver.UserActive unless another one was set.
-	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
+	// UserStatus is identity.UserActive unless another one was set.
+	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
 	// App returns one; oauthserver.ErrNotFound.
 	App(ctx context.Context, id string) (oauthserver.App, error)
 	// Apps lists the apps that a query asks for, by id from the last to the first.

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -118,7 +118,7 @@ func TestConsoleTokens(t *testing.T) {
 		t.Parallel()
 		d := newHarness(t)
 		text, _ := d.newToken(ann, `{"name": "ci"}`)
-		d.must(d.oauth.SetUserStatus(t.Context(), ann, oauthserver.UserSuspended))
+		d.must(d.oauth.SetUserStatus(t.Context(), ann, identity.UserSuspended))
 		d.with(text, "GET /developer/apps").want(http.StatusForbidden)
 	})
 	t.Run("CON-09 cannot create tokens", func(t *testing.T) {

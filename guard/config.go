@@ -15,15 +15,15 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/httpapi"
 	"github.com/partnerkit/partnerkit/internal/muxes"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
 // Tokens returns the principal of a call with an access token; an
 // oauthserver.Server implements it. The Version of the principal is the one that
-// the app has pinned. oauthserver.ErrInvalidToken rejects the token, and an
-// oauthserver.InvalidTokenError tells the app why; any other error is an internal error.
+// the app has pinned. identity.ErrInvalidToken rejects the token, and an
+// identity.InvalidTokenError tells the app why; any other error is an internal error.
 type Tokens interface {
 	VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error)
 }
@@ -52,7 +52,7 @@ type ForeignTokens func(r *http.Request, token string) (identity.Session, bool, 
 // Users returns the status of a user, which decides whether the user may act; an
 // oauthserver.Store implements it. An error is an internal error.
 type Users interface {
-	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
+	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
 }
 
 // Analytics counts each call that was made with a token, after its response. Calls with an
@@ -149,7 +149,7 @@ func New(cfg Config) (*Surface, error) {
 	s := &Surface{
 		cfg:           cfg,
 		errors:        apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, ResourceMetadata: cfg.ResourceMetadata, Shape: cfg.ErrorShape},
-		versionHeader: http.CanonicalHeaderKey(oauthserver.VersionHeader(cfg.Service)),
+		versionHeader: http.CanonicalHeaderKey(httpapi.VersionHeader(cfg.Service)),
 		origins:       http.NewCrossOriginProtection(),
 		mux:           http.NewServeMux(),
 		hasFallback:   cfg.Fallback != nil,

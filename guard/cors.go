@@ -3,13 +3,13 @@ package guard
 import (
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/httpapi"
 )
 
 // cors lets pages call next: those of SessionOrigins with the browser's cookies where sessions
 // are allowed, and those of any origin without.
 func (s *Surface) cors(next http.Handler) http.Handler {
-	return oauthserver.CredentialedCORS(s.cfg.Service, oauthserver.Credentials{Origins: s.cfg.SessionOrigins, Allowed: s.allowsSessions}, next)
+	return httpapi.CredentialedCORS(s.cfg.Service, httpapi.Credentials{Origins: s.cfg.SessionOrigins, Allowed: s.allowsSessions}, next)
 }
 
 // allowsSessions reports whether the route of a request, or of the request that a

@@ -15,7 +15,6 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -200,11 +199,11 @@ func TestForeignTokensFail(t *testing.T) {
 // suspended is the id of the only suspended user.
 type suspended string
 
-func (s suspended) UserStatus(_ context.Context, userID string) (oauthserver.UserStatus, error) {
+func (s suspended) UserStatus(_ context.Context, userID string) (identity.UserStatus, error) {
 	if userID == string(s) {
-		return oauthserver.UserSuspended, nil
+		return identity.UserSuspended, nil
 	}
-	return oauthserver.UserActive, nil
+	return identity.UserActive, nil
 }
 
 // BIZ-05: a suspended user is rejected, even with a valid token of the host.

@@ -127,10 +127,10 @@ var gates = map[string]gate{
 		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
 	}),
 	"user suspended": ending(userRefused, func(k *api, _ fixture.Tokens) error {
-		return k.OAuth.SetUserStatus(k.Context(), user, oauthserver.UserSuspended)
+		return k.OAuth.SetUserStatus(k.Context(), user, identity.UserSuspended)
 	}),
 	"user restricted": ending(userRefused, func(k *api, _ fixture.Tokens) error {
-		return k.OAuth.SetUserStatus(k.Context(), user, oauthserver.UserRestricted)
+		return k.OAuth.SetUserStatus(k.Context(), user, identity.UserRestricted)
 	}),
 	"consent revoked": ending(disconnected, func(k *api, _ fixture.Tokens) error {
 		return k.Store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: harness.Start})

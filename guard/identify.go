@@ -8,7 +8,6 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/header"
-	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // identify identifies the caller. The error is a 401, a 403 for a suspended user, or an
@@ -59,7 +58,7 @@ func (s *Surface) checkUser(ctx context.Context, userID string) error {
 	if err != nil {
 		return apierror.Failed("read the status of the user", err)
 	}
-	if status == oauthserver.UserSuspended {
+	if status == identity.UserSuspended {
 		return apierror.Forbidden("This account is suspended")
 	}
 	return nil
@@ -74,9 +73,9 @@ func (s *Surface) identifyApp(c *call, r *http.Request, token string) error {
 	}
 	principal, err := s.cfg.Tokens.VerifyAccessToken(r.Context(), token)
 	switch {
-	case errors.Is(err, oauthserver.ErrInvalidToken):
+	case errors.Is(err, identity.ErrInvalidToken):
 		c.dead, c.keepsError = principal, principal.AppID != ""
-		if invalid, ok := errors.AsType[*oauthserver.InvalidTokenError](err); ok {
+		if invalid, ok := errors.AsType[*identity.InvalidTokenError](err); ok {
 			return apierror.Unauthorized().WithReason(invalid.Reason)
 		}
 		return apierror.Unauthorized().WithReason(notValid)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/httpapi"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) APIHandler() http.Handler {
 	unknown := s.errors.Standard(s.withDefaultLimit(func(http.ResponseWriter, *http.Request) error {
 		return apierror.NotFound("")
 	}))
-	return CORS(s.cfg.Service, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return httpapi.CORS(s.cfg.Service, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Not a ServeMux, which redirects paths that it would clean.
 		handler, ok := handlers[r.URL.Path]
 		if !ok {

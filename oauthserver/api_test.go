@@ -162,16 +162,6 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// The name of the version header is valid in HTTP for every service name.
-func TestVersionHeader(t *testing.T) {
-	t.Parallel()
-	for service, want := range map[string]string{"": "Service-Version", "Ledger": "Ledger-Version", "My Ledger: Ö": "My-Ledger----Version"} {
-		if got := oauthserver.VersionHeader(service); got != want {
-			t.Errorf("VersionHeader(%q) = %q, want %q", service, got, want)
-		}
-	}
-}
-
 // LIM-05: what has no limit of its own has the default one, in the standard
 // shape.
 func TestDefaultLimit(t *testing.T) {

@@ -122,13 +122,3 @@ type Client struct {
 
 // IsUsable reports whether the app is neither suspended nor deactivated.
 func (c Client) IsUsable() bool { return c.Status.isUsable() }
-
-// UserStatus determines whether a user may act.
-type UserStatus string
-
-// The statuses of a user. Restricted is a restriction of processing.
-const (
-	UserActive     UserStatus = "ACTIVE"
-	UserSuspended  UserStatus = "SUSPENDED"
-	UserRestricted UserStatus = "RESTRICTED"
-)

@@ -36,7 +36,7 @@ type Standing struct {
 	GrantID            string // empty for tokens from an exchange
 	GrantEnded         bool
 	UserID             string
-	UserStatus         UserStatus
+	UserStatus         identity.UserStatus
 	FamilyID           string // empty for tokens without a family
 	FamilyEnded        bool
 }
@@ -46,7 +46,7 @@ func (s Standing) standing() Standing { return s }
 
 // IsAlive reports whether everything that the code or token depends on is valid.
 func (s Standing) IsAlive() bool {
-	return s.AppStatus == AppActive && s.isConnected() && s.UserStatus == UserActive && !s.FamilyEnded
+	return s.AppStatus == AppActive && s.isConnected() && s.UserStatus == identity.UserActive && !s.FamilyEnded
 }
 
 // isConnected reports whether neither the installation nor the consent has ended. One that

@@ -63,7 +63,7 @@ func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, e
 	switch {
 	case err != nil:
 		return member{}, false, err
-	case status == UserSuspended:
+	case status == identity.UserSuspended:
 		return member{}, false, about(App{}, visitor{session, connectedAppsPath}, errSuspended)
 	}
 	businesses, err := s.businesses(r.Context(), session.UserID)

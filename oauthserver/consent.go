@@ -28,7 +28,7 @@ func (s *Server) connection(ctx context.Context, app App, session identity.Sessi
 	if err != nil {
 		return connection{}, err
 	}
-	if status != UserActive {
+	if status != identity.UserActive {
 		return connection{}, errPermission
 	}
 	c := connection{server: s, app: app, wish: w, userID: session.UserID}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -21,18 +22,18 @@ var passing = map[string]struct {
 }{
 	"suspended": {
 		func(k *apiHarness) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 		},
 		func(k *apiHarness) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserActive)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserActive)
 		}, deniedUser,
 	},
 	"restricted": {
 		func(k *apiHarness) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 		},
 		func(k *apiHarness) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserActive)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserActive)
 		}, deniedUser,
 	},
 	"no member": {
@@ -139,7 +140,7 @@ func TestDeviceDeniedRace(t *testing.T) {
 	k, crowd := newCrowd(t)
 	device, user := k.newDevice(confidentialID)
 	k.approveDevice(user)
-	k.Must(k.OAuth.SetUserStatus(t.Context(), apiUser, oauthserver.UserSuspended))
+	k.Must(k.OAuth.SetUserStatus(t.Context(), apiUser, identity.UserSuspended))
 	responses := make([]apiResponse, 8)
 	crowd.expect(len(responses))
 	testdb.Race(len(responses), func(i int) { responses[i] = k.poll(confidentialID, device) })

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -273,7 +274,7 @@ func TestHostFault(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
-			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), oauthserver.ErrNotFound, oauthserver.ErrInvalidToken} {
+			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), oauthserver.ErrNotFound, identity.ErrInvalidToken} {
 				k.Host.SetError(fault)
 				k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
 			}

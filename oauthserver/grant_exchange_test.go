@@ -128,10 +128,10 @@ func TestExchangeDead(t *testing.T) {
 			return k.OAuth.RevokeAccess(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"user suspended": func(k *apiHarness) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 		},
 		"user restricted": func(k *apiHarness) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 		},
 		"left": func(k *apiHarness) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 		"no scope left": func(k *apiHarness) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -67,10 +68,10 @@ func TestIntrospectInactive(t *testing.T) {
 			return k.OAuth.RevokeConsent(k.Context(), k.app(confidentialID).ID, apiBusiness, apiUser)
 		},
 		"user suspended": func(k *harness, _, _ string) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 		},
 		"user restricted": func(k *harness, _, _ string) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 		},
 		"left": func(k *harness, _, _ string) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 		"app suspended": func(k *harness, _, _ string) error {

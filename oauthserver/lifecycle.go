@@ -93,9 +93,9 @@ func (s *Server) SetAppStatus(ctx context.Context, appID string, status AppStatu
 
 // SetUserStatus sets the status of a user. Tokens of a user who is not ACTIVE are rejected, and
 // none are issued.
-func (s *Server) SetUserStatus(ctx context.Context, userID string, status UserStatus) error {
+func (s *Server) SetUserStatus(ctx context.Context, userID string, status identity.UserStatus) error {
 	switch status {
-	case UserActive, UserSuspended, UserRestricted:
+	case identity.UserActive, identity.UserSuspended, identity.UserRestricted:
 		return s.cfg.Store.SetUserStatus(ctx, userID, status, s.cfg.Clock.Now())
 	}
 	return fmt.Errorf("set user status: %q is not a status", status)

@@ -42,10 +42,10 @@ func TestWhatEndsAConnection(t *testing.T) {
 			return k.OAuth.SetAppStatus(k.Context(), a.ID, oauthserver.AppDeactivated)
 		}, client, client},
 		"suspend the user": {func(k *apiHarness, _ oauthserver.App) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 		}, denied, denied},
 		"restrict the user": {func(k *apiHarness, _ oauthserver.App) error {
-			return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 		}, denied, denied},
 		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil }, denied, denied},
 	}

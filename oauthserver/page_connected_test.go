@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -106,7 +107,7 @@ func TestConnectedAppsNeedABusiness(t *testing.T) {
 			t.Errorf("signed out: %d to %s", page.Status, page.location)
 		}
 	}
-	if err := bare.server.SetUserStatus(t.Context(), "usr_owner", oauthserver.UserSuspended); err != nil {
+	if err := bare.server.SetUserStatus(t.Context(), "usr_owner", identity.UserSuspended); err != nil {
 		t.Fatal(err)
 	}
 	bare.browser(t).signIn("usr_owner", "biz_bakery").get("/settings/apps").wantRefusal(http.StatusForbidden, "This account is suspended")

@@ -190,7 +190,7 @@ func TestEligibleBusinesses_AZ11_AZ12(t *testing.T) {
 // AZ-11: everything is checked again at the decision.
 func TestDecisionChecksAgain_AZ11(t *testing.T) {
 	t.Parallel()
-	user := func(status oauthserver.UserStatus) func(*testing.T, *pageEnv, oauthserver.App) {
+	user := func(status identity.UserStatus) func(*testing.T, *pageEnv, oauthserver.App) {
 		return func(t *testing.T, e *pageEnv, _ oauthserver.App) {
 			if err := e.server.SetUserStatus(t.Context(), "usr_owner", status); err != nil {
 				t.Fatal(err)
@@ -217,8 +217,8 @@ func TestDecisionChecksAgain_AZ11(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 403, notReviewed},
-		"user suspended":  {"biz_bakery", user(oauthserver.UserSuspended), 403, notPermitted},
-		"user restricted": {"biz_bakery", user(oauthserver.UserRestricted), 403, notPermitted},
+		"user suspended":  {"biz_bakery", user(identity.UserSuspended), 403, notPermitted},
+		"user restricted": {"biz_bakery", user(identity.UserRestricted), 403, notPermitted},
 		"app suspended": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
 			e.setStatus(t, a, oauthserver.AppSuspended)
 		}, 400, "Invalid client_id"},
@@ -259,7 +259,7 @@ func TestDecisionRaces_AZ11(t *testing.T) {
 		}, 400, "Requested scopes not permitted for this client", true},
 		"review": {func(t *testing.T, e *pageEnv, a oauthserver.App) { e.update(t, a, unreviewed) }, 403, notReviewed, true},
 		"user": {func(t *testing.T, e *pageEnv, _ oauthserver.App) {
-			if err := e.server.SetUserStatus(t.Context(), "usr_owner", oauthserver.UserRestricted); err != nil {
+			if err := e.server.SetUserStatus(t.Context(), "usr_owner", identity.UserRestricted); err != nil {
 				t.Error(err)
 			}
 		}, 403, notPermitted, true},
@@ -306,7 +306,7 @@ func TestUserStatusOnThePage(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
 	app := e.app(t)
-	for _, status := range []oauthserver.UserStatus{oauthserver.UserSuspended, oauthserver.UserRestricted} {
+	for _, status := range []identity.UserStatus{identity.UserSuspended, identity.UserRestricted} {
 		if err := e.server.SetUserStatus(t.Context(), "usr_owner", status); err != nil {
 			t.Fatal(err)
 		}

@@ -171,7 +171,7 @@ func TestDeviceRefusals_DEV05_AZ11_AZ12(t *testing.T) {
 			e.update(t, a, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
 		}, 400, "Requested scopes not permitted for this client"},
 		"user": {"biz_bakery", func(t *testing.T, e *pageEnv, _ oauthserver.App) {
-			if err := e.server.SetUserStatus(t.Context(), "usr_owner", oauthserver.UserSuspended); err != nil {
+			if err := e.server.SetUserStatus(t.Context(), "usr_owner", identity.UserSuspended); err != nil {
 				t.Fatal(err)
 			}
 		}, 403, notPermitted},

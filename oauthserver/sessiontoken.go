@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 )
@@ -122,7 +123,7 @@ func (s *Server) checkSessionUser(ctx context.Context, t NewSessionToken) error 
 	if err != nil {
 		return internalError("issue session token", err)
 	}
-	if status != UserActive {
+	if status != identity.UserActive {
 		return ErrUserNotActive
 	}
 	member, err := s.cfg.Host.IsMember(ctx, t.BusinessID, t.UserID)

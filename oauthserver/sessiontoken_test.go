@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -163,10 +164,10 @@ func TestIssueSessionTokenRefuses_TX05_TX07(t *testing.T) {
 			mustDo(t, r.RevokeAccess(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
 		{"suspended user", func(t *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
-			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserSuspended))
+			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", identity.UserSuspended))
 		}, oauthserver.ErrUserNotActive},
 		{"restricted user", func(t *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
-			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", oauthserver.UserRestricted))
+			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", identity.UserRestricted))
 		}, oauthserver.ErrUserNotActive},
 		{"no member", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
 			m.UserID = "usr_2"

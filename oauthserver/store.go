@@ -108,9 +108,9 @@ type ConnectionStore interface {
 	// EndGrant ends a user's consent; [ErrNotFound].
 	EndGrant(ctx context.Context, end EndGrant) error
 	// SetUserStatus suspends or restricts a user, or lifts that.
-	SetUserStatus(ctx context.Context, userID string, status UserStatus, now time.Time) error
+	SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error
 	// UserStatus returns the status of a user; ACTIVE if none was set.
-	UserStatus(ctx context.Context, userID string) (UserStatus, error)
+	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
 	// EraseUser does one part of erasing a user, in one transaction. The caller repeats it
 	// with the Next of the part before until Next is empty.
 	//

@@ -10,17 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
-// ErrInvalidToken means that no call may be made with the token. A token that is not unknown
-// has an [InvalidTokenError], which is an ErrInvalidToken too.
-var ErrInvalidToken = errors.New("invalid access token")
-
-// InvalidTokenError says why no call may be made with a token that was issued.
-type InvalidTokenError struct {
-	// Reason is for the developer of the app: the error_description of the challenge
-	// (RFC 6750 section 3).
-	Reason string
-}
-
 // The reasons, the first that applies. Whether a person is suspended, restricted or has left
 // is not told.
 const (
@@ -30,12 +19,6 @@ const (
 	reasonDisconnected = "the business has disconnected the app"
 	reasonUser         = deniedUser
 )
-
-// Error implements error.
-func (e *InvalidTokenError) Error() string { return ErrInvalidToken.Error() + ": " + e.Reason }
-
-// Is reports whether target is [ErrInvalidToken].
-func (e *InvalidTokenError) Is(target error) bool { return target == ErrInvalidToken }
 
 // refusal returns the reason why no call may be made with the token now; empty if one may.
 // The records of an erased user have ended, but neither the app nor the business ended them.
@@ -50,7 +33,7 @@ func (t AccessToken) refusal(now time.Time) string {
 		return reasonApp
 	case !t.isConnected():
 		return reasonDisconnected
-	case t.UserStatus != UserActive, erased:
+	case t.UserStatus != identity.UserActive, erased:
 		return reasonUser
 	}
 	return ""
@@ -59,7 +42,7 @@ func (t AccessToken) refusal(now time.Time) string {
 // VerifyAccessToken returns the principal of calls with this access token. Its Scopes are the
 // effective ones; its Version is the one that the app has pinned, or empty.
 //
-// The error for a token that is not valid is [ErrInvalidToken], and an [InvalidTokenError] if
+// The error for a token that is not valid is [identity.ErrInvalidToken], and an [identity.InvalidTokenError] if
 // the token was issued. In that case the principal is not zero: its
 // AppID, ClientID and BusinessID are for logs, and grant no access.
 //
@@ -68,24 +51,24 @@ func (t AccessToken) refusal(now time.Time) string {
 func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error) {
 	presented, err := secret.Parse(secret.AccessToken, token)
 	if err != nil {
-		return identity.Principal{}, ErrInvalidToken
+		return identity.Principal{}, identity.ErrInvalidToken
 	}
 	found, err := s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return identity.Principal{}, ErrInvalidToken
+		return identity.Principal{}, identity.ErrInvalidToken
 	case err != nil:
 		return identity.Principal{}, apierror.Failed("find access token", err)
 	}
 	if reason := found.refusal(s.cfg.Clock.Now()); reason != "" {
-		return formerly(found), &InvalidTokenError{reason}
+		return formerly(found), &identity.InvalidTokenError{Reason: reason}
 	}
 	member, err := s.cfg.Host.IsMember(ctx, found.BusinessID, found.UserID)
 	switch {
 	case err != nil:
 		return identity.Principal{}, apierror.Failed("ask the host for membership", err)
 	case !member:
-		return formerly(found), &InvalidTokenError{reasonUser}
+		return formerly(found), &identity.InvalidTokenError{Reason: reasonUser}
 	}
 	return identity.Principal{
 		AppID: found.AppID, ClientID: found.ClientID, InstallationID: found.InstallationID,

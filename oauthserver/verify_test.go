@@ -59,8 +59,8 @@ func TestVerifyReasons(t *testing.T) {
 	wantReason := func(t *testing.T, k *apiHarness, access, want string) {
 		t.Helper()
 		_, err := k.OAuth.VerifyAccessToken(t.Context(), access)
-		var invalid *oauthserver.InvalidTokenError
-		if !errors.As(err, &invalid) || invalid.Reason != want || !errors.Is(err, oauthserver.ErrInvalidToken) {
+		var invalid *identity.InvalidTokenError
+		if !errors.As(err, &invalid) || invalid.Reason != want || !errors.Is(err, identity.ErrInvalidToken) {
 			t.Errorf("%v, want the reason %q", err, want)
 		}
 	}
@@ -98,7 +98,7 @@ func TestVerifyReasons(t *testing.T) {
 	}{
 		"suspended, uninstalled": {
 			func(k *apiHarness, _ oauthserver.App) error {
-				return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserSuspended)
+				return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 			},
 			func(k *apiHarness, a oauthserver.App) error {
 				return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
@@ -106,7 +106,7 @@ func TestVerifyReasons(t *testing.T) {
 		},
 		"restricted, access revoked": {
 			func(k *apiHarness, _ oauthserver.App) error {
-				return k.OAuth.SetUserStatus(k.Context(), apiUser, oauthserver.UserRestricted)
+				return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 			},
 			func(k *apiHarness, a oauthserver.App) error {
 				return k.OAuth.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
@@ -140,7 +140,7 @@ func TestVerifyReasons(t *testing.T) {
 				k.Clock.Advance(24 * time.Hour)
 				k.OAuth.Tidy(t.Context())
 			}
-			if _, err := k.OAuth.VerifyAccessToken(t.Context(), access); !errors.Is(err, oauthserver.ErrInvalidToken) || errors.As(err, new(*oauthserver.InvalidTokenError)) {
+			if _, err := k.OAuth.VerifyAccessToken(t.Context(), access); !errors.Is(err, identity.ErrInvalidToken) || errors.As(err, new(*identity.InvalidTokenError)) {
 				t.Errorf("a purged token: %v", err)
 			}
 		})
@@ -166,7 +166,7 @@ func TestVerifyRefuses(t *testing.T) {
 	access, refresh := k.tokens(confidentialID)
 	forged := secret.NewToken(secret.AccessToken, secret.Wrap(access).TokenID()).Reveal() // it names the record, and proves nothing
 	for _, token := range []string{"", "x", refresh, forged, secret.New(secret.AccessToken).Reveal(), access + "x", access[:len(access)-1], "Bearer " + access} {
-		if _, err := k.OAuth.VerifyAccessToken(t.Context(), token); !errors.Is(err, oauthserver.ErrInvalidToken) {
+		if _, err := k.OAuth.VerifyAccessToken(t.Context(), token); !errors.Is(err, identity.ErrInvalidToken) {
 			t.Errorf("token of %d bytes: %v", len(token), err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Error("dead a second too early")
 	}
 	k.Host.SetError(errors.New("the host is down"))
-	if _, err := k.OAuth.VerifyAccessToken(t.Context(), access); err == nil || errors.Is(err, oauthserver.ErrInvalidToken) {
+	if _, err := k.OAuth.VerifyAccessToken(t.Context(), access); err == nil || errors.Is(err, identity.ErrInvalidToken) {
 		t.Errorf("a fault of the host: %v", err)
 	}
 	k.Host.SetError(nil)

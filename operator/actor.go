@@ -9,10 +9,10 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // Actor is one of the platform's own staff. Only [Operator.Actor] makes one.
@@ -56,7 +56,7 @@ func (o *Operator) operator(ctx context.Context, userID string) (User, bool, err
 		return User{}, false, err
 	}
 	status, err := o.cfg.Store.UserStatus(ctx, userID)
-	return user, err == nil && status != oauthserver.UserSuspended, err
+	return user, err == nil && status != identity.UserSuspended, err
 }
 
 // IsNoOperator reports whether an error of [Operator.Actor] means that the request does not

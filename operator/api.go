@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -132,8 +133,8 @@ func (o *Operator) serveUser(w http.ResponseWriter, r *http.Request, by Actor) e
 
 func (o *Operator) setUserStatus(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var in struct {
-		Status oauthserver.UserStatus `json:"status"`
-		Reason string                 `json:"reason"`
+		Status identity.UserStatus `json:"status"`
+		Reason string              `json:"reason"`
 	}
 	check := func() error { return by.checkUserStatus(r.PathValue("userId"), in.Status, in.Reason) }
 	if err := readBody(r, &in, check); err != nil {

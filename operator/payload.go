@@ -215,11 +215,11 @@ func newRevisionPayload(r console.Revision) revisionPayload {
 }
 
 type userPayload struct {
-	ID       string                 `json:"id"`
-	Name     string                 `json:"name"`
-	Email    *string                `json:"email"`
-	Operator bool                   `json:"operator"`
-	Status   oauthserver.UserStatus `json:"status"`
+	ID       string              `json:"id"`
+	Name     string              `json:"name"`
+	Email    *string             `json:"email"`
+	Operator bool                `json:"operator"`
+	Status   identity.UserStatus `json:"status"`
 }
 
 func newUserPayload(u UserDetails) userPayload {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -29,8 +30,8 @@ type Store interface {
 	UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error)
 	// Installations lists the ACTIVE ones that a query asks for.
 	Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error)
-	// UserStatus is oauthserver.UserActive unless another one was set.
-	UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error)
+	// UserStatus is identity.UserActive unless another one was set.
+	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
 	console.ReviewStore
 	// Assets lists images of an app; see console.AssetStore.
 	Assets(ctx context.Context, q console.AssetQuery) ([]console.Asset, error)

@@ -5,21 +5,22 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // userActions are the statuses of a user and what setting them is called in the audit log.
-var userActions = map[oauthserver.UserStatus]audit.Action{
-	oauthserver.UserActive:     audit.UserReactivated,
-	oauthserver.UserSuspended:  audit.UserSuspended,
-	oauthserver.UserRestricted: audit.UserRestricted,
+var userActions = map[identity.UserStatus]audit.Action{
+	identity.UserActive:     audit.UserReactivated,
+	identity.UserSuspended:  audit.UserSuspended,
+	identity.UserRestricted: audit.UserRestricted,
 }
 
 // UserDetails is a user and the status.
 type UserDetails struct {
 	User
-	Status oauthserver.UserStatus
+	Status identity.UserStatus
 }
 
 // user returns a user of the host, with a name and an address that can be shown.
@@ -46,7 +47,7 @@ func (o *Operator) User(ctx context.Context, _ Actor, userID string) (UserDetail
 }
 
 // checkUserStatus returns a validation error that names everything that is wrong.
-func (a Actor) checkUserStatus(userID string, status oauthserver.UserStatus, reason string) error {
+func (a Actor) checkUserStatus(userID string, status identity.UserStatus, reason string) error {
 	var v apierror.Validation
 	if _, ok := userActions[status]; !ok {
 		v.Add("status", "must be ACTIVE, SUSPENDED or RESTRICTED")
@@ -61,7 +62,7 @@ func (a Actor) checkUserStatus(userID string, status oauthserver.UserStatus, rea
 // SetUserStatus suspends, restricts or reactivates a user, with a reason for the audit log.
 // Its error is one of apierror: 404, everything that is wrong, or that operators cannot
 // change their own status.
-func (o *Operator) SetUserStatus(ctx context.Context, by Actor, userID string, status oauthserver.UserStatus, reason string) (UserDetails, error) {
+func (o *Operator) SetUserStatus(ctx context.Context, by Actor, userID string, status identity.UserStatus, reason string) (UserDetails, error) {
 	if err := by.checkUserStatus(userID, status, reason); err != nil {
 		return UserDetails{}, err
 	}
@@ -98,7 +99,7 @@ func (o *Operator) EraseUser(ctx context.Context, by Actor, userID, reason strin
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		entry := by.did(audit.UserErased, reason)
 		entry.Target = oauthserver.ErasedUser
-		return entry, o.cfg.OAuth.SetUserStatus(ctx, userID, oauthserver.UserSuspended)
+		return entry, o.cfg.OAuth.SetUserStatus(ctx, userID, identity.UserSuspended)
 	})
 	if err != nil {
 		return oauthserver.Erasure{}, err

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -159,7 +159,7 @@ func (s *Site) checkPassword(ctx context.Context, u User, password string) error
 	if err != nil {
 		return err
 	}
-	if status == oauthserver.UserSuspended {
+	if status == identity.UserSuspended {
 		return apierror.Forbidden("This account is suspended")
 	}
 	return nil

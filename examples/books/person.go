@@ -8,7 +8,6 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // person is a user who is signed in, with the membership in the chosen business.
@@ -50,7 +49,7 @@ func (s *Site) person(r *http.Request) (p person, ok bool, err error) {
 	if err != nil {
 		return p, false, err
 	}
-	if status == oauthserver.UserSuspended {
+	if status == identity.UserSuspended {
 		return p, false, apierror.Forbidden("This account is suspended")
 	}
 	p.place, err = s.books.membership(ctx, p.user.ID, p.session.BusinessID)

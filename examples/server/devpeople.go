@@ -10,8 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
-	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 func (s *server) devSignIn(w http.ResponseWriter, r *http.Request) error {
@@ -74,13 +74,13 @@ func (s *server) devPermissions(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) devUserStatus(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		Status oauthserver.UserStatus `json:"status"`
+		Status identity.UserStatus `json:"status"`
 	}
 	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
 	switch in.Status {
-	case oauthserver.UserActive, oauthserver.UserSuspended, oauthserver.UserRestricted:
+	case identity.UserActive, identity.UserSuspended, identity.UserRestricted:
 	default:
 		return apierror.Invalid("status must be ACTIVE, SUSPENDED or RESTRICTED")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/examples/books"
+	"github.com/partnerkit/partnerkit/internal/httpapi"
 	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -58,7 +59,7 @@ func (s *server) api() http.Handler {
 	r := &s.routes.api
 	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
 	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	r.Handle("GET /openapi.yaml", oauthserver.CORS(service, s.limited(s.spec.serve)))
+	r.Handle("GET /openapi.yaml", httpapi.CORS(service, s.limited(s.spec.serve)))
 	if s.dev {
 		r.mux.Handle("/dev/", s.errors.ValidPath(s.development()))
 	}

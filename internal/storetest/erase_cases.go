@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -71,7 +72,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 		about := other.entry(audit.AppUpdated, noon)
 		about.Target = f.user
 		must(t, e.RecordAudit(t.Context(), about))
-		must(t, e.SetUserStatus(t.Context(), f.user, oauthserver.UserRestricted, noon))
+		must(t, e.SetUserStatus(t.Context(), f.user, identity.UserRestricted, noon))
 		key := claim(newKey(), "work", start)
 		key.CallerID = keystore.UserCallerID(f.user)
 		wantKey(t, e, key, owned)
@@ -110,7 +111,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 				t.Errorf("the audit log has %+v", entry)
 			}
 		}
-		if got := get[oauthserver.UserStatus](t)(e.UserStatus(t.Context(), f.user)); got != oauthserver.UserActive {
+		if got := get[identity.UserStatus](t)(e.UserStatus(t.Context(), f.user)); got != identity.UserActive {
 			t.Errorf("the user is %s", got)
 		}
 		again := key

@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -82,7 +83,7 @@ func (f *oauthFixture) recordEverywhere(t *testing.T) oauthserver.NewTokens {
 	f.code(t)
 	f.device(t, true)
 	must(t, f.RecordAudit(t.Context(), f.entry(audit.AppUpdated, noon)))
-	must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserRestricted, noon))
+	must(t, f.SetUserStatus(t.Context(), f.user, identity.UserRestricted, noon))
 	key := claim(newKey(), "work", start)
 	key.CallerID = keystore.UserCallerID(f.user)
 	wantKey(t, f, key, owned)

@@ -218,7 +218,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 			},
 			oauthserver.ApprovalUserDead: func(a *oauthserver.Decision) {
 				a.UserID = "usr_suspended"
-				must(t, e.SetUserStatus(t.Context(), "usr_suspended", oauthserver.UserSuspended, noon))
+				must(t, e.SetUserStatus(t.Context(), "usr_suspended", identity.UserSuspended, noon))
 			},
 		}
 		for want, change := range tests {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -100,7 +101,7 @@ var raceCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, true)
-			must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+			must(t, f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon))
 			var barred, lost atomic.Int64
 			testdb.Race(8, func(int) {
 				got, err := f.CollectDevice(t.Context(), device, newTokens(noon))
@@ -116,7 +117,7 @@ var raceCases = []testCase[partnerkit.Store]{
 			if barred.Load() != 1 || lost.Load() != 7 {
 				t.Fatalf("%d polls denied the code and %d were late, of 8", barred.Load(), lost.Load())
 			}
-			must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
+			must(t, f.SetUserStatus(t.Context(), f.user, identity.UserActive, noon))
 		}
 	}},
 	// TX-04: one winner.
@@ -259,7 +260,7 @@ var killCases = []testCase[partnerkit.Store]{
 	}},
 	{"Suspend the user against issuing", func(t *testing.T, e partnerkit.Store) {
 		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
-			return f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon)
+			return f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon)
 		})
 	}},
 	// REF-02: a burn that races with a rotation leaves nothing of the family.

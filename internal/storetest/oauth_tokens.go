@@ -138,14 +138,14 @@ var tokenCases = []testCase[partnerkit.Store]{
 		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, newTokens(noon))); got.Outcome != oauthserver.Issued {
 			t.Fatalf("collection: %q", got.Outcome)
 		}
-		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+		must(t, f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon))
 		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, newTokens(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a code that was used, of a user who was suspended: %q", got.Outcome)
 		}
 		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, newTokens(noon))); got.Outcome != oauthserver.Lost {
 			t.Errorf("a device code that was collected, of a user who was suspended: %q", got.Outcome)
 		}
-		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
+		must(t, f.SetUserStatus(t.Context(), f.user, identity.UserActive, noon))
 		f.wantLive(t, first, false)
 
 		token := f.refreshToken(t, f.issued(t))
@@ -168,10 +168,10 @@ var tokenCases = []testCase[partnerkit.Store]{
 			"a suspended user": {
 				oauthserver.UserBarred,
 				func(f *oauthFixture, _ *oauthserver.NewTokens) {
-					must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+					must(t, f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon))
 				},
 				func(f *oauthFixture) {
-					must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserActive, noon))
+					must(t, f.SetUserStatus(t.Context(), f.user, identity.UserActive, noon))
 				},
 			},
 			"no member": {oauthserver.UserBarred, func(_ *oauthFixture, m *oauthserver.NewTokens) { m.NotMember = true }, func(*oauthFixture) {}},

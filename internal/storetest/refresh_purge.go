@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -83,7 +84,7 @@ var refreshPurgeCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		tokens := f.refreshed(t, 7)
 		must(t, fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended))
-		must(t, f.SetUserStatus(t.Context(), f.user, oauthserver.UserSuspended, noon))
+		must(t, f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon))
 		purgeAll(t, e, last(tokens).Now, 10)
 		if !f.refreshToken(t, tokens[0]).Used {
 			t.Error("the first token was not recognized")

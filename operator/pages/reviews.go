@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -179,7 +180,7 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 	case review.App.Status == oauthserver.AppDeactivated:
 	case state.IsOpen():
 		view.MayTake = state == console.RevisionSubmitted
-		view.MayEnd = !view.MayTake && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == oauthserver.UserSuspended)
+		view.MayEnd = !view.MayTake && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == identity.UserSuspended)
 	default:
 		view.MayTake = review.App.OrganizationID == "" && review.MayBeSubmitted()
 		if view.MayTake && subject != nil && !subject.OfListing() { // a new review is of the app as it is

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
@@ -41,10 +42,10 @@ type userView struct {
 	Form     bodies.Form
 }
 
-var userBadges = map[oauthserver.UserStatus]look.Badge{
-	oauthserver.UserActive:     {Kind: "ok", Text: "Active"},
-	oauthserver.UserRestricted: {Kind: "warn", Text: "Restricted"},
-	oauthserver.UserSuspended:  {Kind: "bad", Text: "Suspended"},
+var userBadges = map[identity.UserStatus]look.Badge{
+	identity.UserActive:     {Kind: "ok", Text: "Active"},
+	identity.UserRestricted: {Kind: "warn", Text: "Restricted"},
+	identity.UserSuspended:  {Kind: "bad", Text: "Suspended"},
 }
 
 // userPage returns a user, with what is in a form. A user whom the host does not know can be
@@ -66,11 +67,11 @@ func (v *visit) userPage(form bodies.Form) (userView, error) {
 		UserDetails: user, IsKnown: true, IsSelf: user.ID == v.by.UserID(), Badge: userBadges[user.Status], Form: form,
 		Reason: reasonField{ID: "reason", Label: "Reason", Hint: "It is kept in the audit log."},
 	}
-	chosen := oauthserver.UserStatus(form.Get("status"))
+	chosen := identity.UserStatus(form.Get("status"))
 	if chosen != "" {
 		view.Reason.Value = form.Get("reason")
 	}
-	for _, status := range []oauthserver.UserStatus{oauthserver.UserActive, oauthserver.UserRestricted, oauthserver.UserSuspended} {
+	for _, status := range []identity.UserStatus{identity.UserActive, identity.UserRestricted, identity.UserSuspended} {
 		view.Statuses = append(view.Statuses, choice{string(status), userBadges[status].Text, status == chosen || chosen == "" && status == user.Status})
 	}
 	return view, nil
@@ -103,7 +104,7 @@ func (v *visit) setUserStatus() error {
 		return err
 	}
 	userID := v.r.PathValue("userId")
-	_, err = v.cfg.Operator.SetUserStatus(v.r.Context(), v.by, userID, oauthserver.UserStatus(form.Get("status")), site.UnixLines(form.Get("reason")))
+	_, err = v.cfg.Operator.SetUserStatus(v.r.Context(), v.by, userID, identity.UserStatus(form.Get("status")), site.UnixLines(form.Get("reason")))
 	if err != nil {
 		return v.userAgain(err, form)
 	}

@@ -175,11 +175,11 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 	if done.Outcome != oauthserver.ApprovalDone {
 		return done, nil
 	}
-	var user oauthserver.UserStatus
+	var user identity.UserStatus
 	if err := t.one(ctx, "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')", []any{d.UserID}, &user); err != nil {
 		return done, err
 	}
-	if user != oauthserver.UserActive {
+	if user != identity.UserActive {
 		done.Outcome = oauthserver.ApprovalUserDead
 		return done, nil
 	}

@@ -164,14 +164,14 @@ const setUserStatus = `INSERT INTO partnerkit_user_state (user_id, status, chang
 	ON CONFLICT (user_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`
 
 // SetUserStatus implements oauthserver.ConnectionStore.
-func (s *Store) SetUserStatus(ctx context.Context, userID string, status oauthserver.UserStatus, now time.Time) error {
+func (s *Store) SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error {
 	_, err := s.exec(ctx, setUserStatus, userID, string(status), ms(now))
 	return wrap("set user status", err)
 }
 
 // UserStatus implements oauthserver.ConnectionStore.
-func (s *Store) UserStatus(ctx context.Context, userID string) (oauthserver.UserStatus, error) {
-	var status oauthserver.UserStatus
+func (s *Store) UserStatus(ctx context.Context, userID string) (identity.UserStatus, error) {
+	var status identity.UserStatus
 	err := s.read(ctx, "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')", []any{userID}, &status)
 	return status, wrap("user status", err)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -66,7 +67,7 @@ func (s *Store) EraseUser(ctx context.Context, e oauthserver.EraseUser) (oauthse
 
 // suspendErased makes every token of the user dead.
 func suspendErased(ctx context.Context, tx *tx, e oauthserver.EraseUser, _ string) (none oauthserver.Erasure, _ string, err error) {
-	_, err = tx.exec(ctx, setUserStatus, e.UserID, string(oauthserver.UserSuspended), ms(e.Now))
+	_, err = tx.exec(ctx, setUserStatus, e.UserID, string(identity.UserSuspended), ms(e.Now))
 	return none, "", err
 }
 

@@ -47,11 +47,11 @@ func (r *standingRow) decode(own stored) error {
 }
 
 // userStatus returns the status of a user; a user without a row is active.
-func userStatus(said sql.NullString) oauthserver.UserStatus {
+func userStatus(said sql.NullString) identity.UserStatus {
 	if !said.Valid {
-		return oauthserver.UserActive
+		return identity.UserActive
 	}
-	return oauthserver.UserStatus(said.String)
+	return identity.UserStatus(said.String)
 }
 
 // parents are the ids of the app, installation, user and grant that a token depends on.
@@ -79,7 +79,7 @@ type locked struct {
 	app                oauthserver.AppStatus
 	installation       oauthserver.InstallationStatus
 	grantEnded         bool
-	user               oauthserver.UserStatus
+	user               identity.UserStatus
 	appScopes, granted identity.Scopes
 }
 
@@ -159,7 +159,7 @@ func (l locked) result(scopes identity.Scopes, m oauthserver.NewTokens) oauthser
 		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}
 	case l.installation != oauthserver.InstallationActive, l.grantEnded:
 		return oauthserver.IssueResult{Outcome: oauthserver.Dead}
-	case l.user != oauthserver.UserActive, m.NotMember:
+	case l.user != identity.UserActive, m.NotMember:
 		return oauthserver.IssueResult{Outcome: oauthserver.UserBarred}
 	case left.IsEmpty():
 		return oauthserver.IssueResult{Outcome: oauthserver.NoScopes}

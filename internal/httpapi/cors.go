@@ -1,4 +1,5 @@
-package oauthserver
+// Package httpapi holds what all endpoints of the API host share in HTTP.
+package httpapi
 
 import (
 	"net/http"
@@ -14,7 +15,7 @@ const preflightAge = "3600"
 
 // CORS lets pages of any origin call next: it responds to preflights with 204 and marks every
 // other response as readable. Credentials of the browser are never allowed, so a page can do
-// no more than any other program. service is that of [Config]; it names the version header.
+// no more than any other program. service names the version header.
 func CORS(service string, next http.Handler) http.Handler {
 	return CredentialedCORS(service, Credentials{}, next)
 }
