@@ -45,6 +45,7 @@ const (
 	AppNotInstalled     Code = "APP_NOT_INSTALLED"
 	EventScopeMissing   Code = "EVENT_SCOPE_MISSING"
 	WebhookNotActive    Code = "WEBHOOK_NOT_ACTIVE"
+	WebhookNotVerified  Code = "WEBHOOK_NOT_VERIFIED"
 )
 
 // Developer console.

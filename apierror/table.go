@@ -66,6 +66,7 @@ var table = []Entry{
 	{Code: AppNotInstalled, Status: http.StatusBadRequest, Message: "the app is not installed in the business of this event"},
 	{Code: EventScopeMissing, Status: http.StatusBadRequest, Params: 2, Message: "{p0} needs the scope {p1}, which the app or its installation no longer has"},
 	{Code: WebhookNotActive, Status: http.StatusBadRequest, Message: "the webhook is switched off"},
+	{Code: WebhookNotVerified, Status: http.StatusBadRequest, Message: "the webhook is not verified: its endpoint has not answered a challenge"},
 
 	{Code: AppDeactivated, Status: http.StatusBadRequest, Message: "the app is deactivated and read-only"},
 	{Code: Conflict, Status: http.StatusConflict, Message: "it has been changed since the version that was sent; read it again, then repeat the change"},

@@ -76,6 +76,7 @@ const (
 	WebhookDeleted       Action = "webhook.deleted"
 	WebhookSecretRotated Action = "webhook.secret_rotated"
 	WebhookTested        Action = "webhook.tested"
+	WebhookChallenged    Action = "webhook.challenged"
 	DeliveryRedelivered  Action = "delivery.redelivered"
 	DeliveryAttemptedNow Action = "delivery.attempted_now"
 	// WebhookRedelivered is about many deliveries; its target is the webhook.

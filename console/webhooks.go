@@ -113,6 +113,29 @@ func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
 	return absent("webhook", err)
 }
 
+// VerifiesWebhooks reports whether a webhook gets nothing until its endpoint has answered a
+// challenge.
+func (c *Console) VerifiesWebhooks() bool { return c.cfg.Webhooks.VerifiesEndpoints() }
+
+// VerifyWebhook sends a challenge to the endpoint of a webhook again, soon after it returns. Its
+// error is one of apierror: 404, also where webhooks need not be verified, that the app is
+// suspended or deactivated, or that the webhook had too many challenges.
+func (c *Console) VerifyWebhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webhook, error) {
+	if !c.VerifiesWebhooks() {
+		return webhooks.Webhook{}, apierror.NotFound("")
+	}
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return webhooks.Webhook{}, err
+	}
+	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
+		return by.did(audit.WebhookChallenged, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Challenge(ctx, ref.AppID, ref.WebhookID)
+	})
+	if err != nil {
+		return webhooks.Webhook{}, absent("webhook", err)
+	}
+	return c.Webhook(ctx, by, ref)
+}
+
 // DeliveriesKept returns how long deliveries are kept and can be sent again.
 func (c *Console) DeliveriesKept() time.Duration { return c.cfg.Webhooks.Retention() }
 

@@ -17,6 +17,7 @@ func (c *Console) webhookRoutes() []route {
 		{"PATCH " + one, c.updateWebhook},
 		{"DELETE " + one, c.deleteWebhook},
 		{"POST " + one + "/rotate-secret", c.rotateSecret},
+		{"POST " + one + "/verify", c.verifyWebhook},
 	}
 }
 
@@ -37,14 +38,20 @@ type webhookPayload struct {
 	UpdatedAt stamp.Time    `json:"updatedAt"`
 	Version   int64         `json:"version"`
 	Health    healthPayload `json:"health"`
-	Secret    string        `json:"secret,omitempty"` // once
+	Verified  *bool         `json:"verified,omitempty"` // nil: webhooks need not be verified
+	Secret    string        `json:"secret,omitempty"`   // once
 }
 
-func newWebhookPayload(w webhooks.Webhook) webhookPayload {
-	return webhookPayload{
+func (c *Console) webhookPayload(w webhooks.Webhook) webhookPayload {
+	payload := webhookPayload{
 		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
 		CreatedAt: stamp.Of(w.CreatedAt), UpdatedAt: stamp.Of(w.UpdatedAt), Version: w.Version, Health: newHealthPayload(w.Health),
 	}
+	if c.cfg.Webhooks.VerifiesEndpoints() {
+		isVerified := w.UnverifiedSince.IsZero()
+		payload.Verified = &isVerified
+	}
+	return payload
 }
 
 // healthPayload is how the attempts of a webhook have ended.
@@ -77,7 +84,7 @@ func (c *Console) createWebhook(w http.ResponseWriter, r *http.Request, by Actor
 	if err != nil {
 		return err
 	}
-	payload := newWebhookPayload(hook)
+	payload := c.webhookPayload(hook)
 	payload.Secret = secret
 	return apierror.WriteJSON(w, http.StatusCreated, payload)
 }
@@ -87,7 +94,7 @@ func (c *Console) listWebhooks(w http.ResponseWriter, r *http.Request, by Actor)
 	if err != nil {
 		return err
 	}
-	return list(w, hooks, newWebhookPayload)
+	return list(w, hooks, c.webhookPayload)
 }
 
 func (c *Console) serveWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -95,7 +102,7 @@ func (c *Console) serveWebhook(w http.ResponseWriter, r *http.Request, by Actor)
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, newWebhookPayload(hook))
+	return apierror.WriteJSON(w, http.StatusOK, c.webhookPayload(hook))
 }
 
 func (c *Console) updateWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -107,7 +114,7 @@ func (c *Console) updateWebhook(w http.ResponseWriter, r *http.Request, by Actor
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, newWebhookPayload(hook))
+	return apierror.WriteJSON(w, http.StatusOK, c.webhookPayload(hook))
 }
 
 func (c *Console) deleteWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -115,6 +122,17 @@ func (c *Console) deleteWebhook(w http.ResponseWriter, r *http.Request, by Actor
 		return err
 	}
 	return noContent(w)
+}
+
+func (c *Console) verifyWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
+	if err := readNothing(r); err != nil {
+		return err
+	}
+	hook, err := c.VerifyWebhook(r.Context(), by, refOf(r))
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusAccepted, c.webhookPayload(hook))
 }
 
 func (c *Console) rotateSecret(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -42,7 +42,7 @@ func (h *Harness) Receiver(app *App, types ...string) *Receiver {
 	server := httptest.NewServer(r)
 	h.t.Cleanup(server.Close)
 	r.URL = server.URL
-	hook, secret, err := h.Webhooks().Create(h.t.Context(), webhooks.NewWebhook{AppID: app.ID, URL: r.URL, Events: types})
+	hook, secret, err := h.Webhooks().Create(h.t.Context(), webhooks.NewWebhook{AppID: app.ID, URL: r.URL, Events: types, Verified: true})
 	if err != nil {
 		h.t.Fatalf("partnertest: add the webhook: %v", err)
 	}

@@ -117,6 +117,10 @@ type Options struct {
 	// for good and switches the webhook off. Retry-After beside 429 or 503 puts the next
 	// attempt off, at most to twice the delay that it has without.
 	HeedReceivers bool
+	// VerifyEndpoints holds the deliveries of a new webhook, and of one whose URL changed, until its
+	// endpoint has answered a challenge; see [Service.Challenge]. What waits for longer than
+	// [VerifyWithin] fails. Webhooks from before the option was set count as verified.
+	VerifyEndpoints bool
 	// PurgeAfter is the age at which deliveries are deleted: 0 means Retention, and less
 	// is refused. More leaves time to a host that drops whole partitions instead.
 	PurgeAfter time.Duration

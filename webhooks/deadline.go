@@ -75,6 +75,17 @@ func (s deadlineStore) Purge(ctx context.Context, p storage.Purge) (int, error) 
 	return within(ctx, s, func(ctx context.Context) (int, error) { return s.Store.Purge(ctx, p) })
 }
 
+func (s deadlineStore) TakeChallenges(ctx context.Context, limit int) ([]Target, error) {
+	return within(ctx, s, func(ctx context.Context) ([]Target, error) { return s.Store.TakeChallenges(ctx, limit) })
+}
+
+func (s deadlineStore) EndChallenge(ctx context.Context, webhookID string, unverifiedSince time.Time, failed string) error {
+	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, s.Store.EndChallenge(ctx, webhookID, unverifiedSince, failed)
+	})
+	return err
+}
+
 func (s deadlineStore) Webhooks(ctx context.Context, q WebhookQuery) ([]Webhook, error) {
 	return within(ctx, s, func(ctx context.Context) ([]Webhook, error) { return s.Store.Webhooks(ctx, q) })
 }

@@ -54,7 +54,7 @@ type Requeued struct {
 
 // RedeliverSome queues some of the failed deliveries of a webhook again, those after the
 // Next of the call before, in one transaction. [ErrNotFound], or an error of apierror: the
-// app is not usable, or the webhook is off.
+// app is not usable, or the webhook is off or not verified.
 func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after string) (Requeued, error) {
 	now := s.now()
 	page, err := s.cfg.Store.Deliveries(ctx, DeliveryQuery{
@@ -81,7 +81,7 @@ func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after s
 			case err == nil:
 				delete(skipped, d.ID)
 				return nil
-			case !standing.IsAppUsable || !standing.IsEnabled || !errors.As(err, &refused):
+			case !standing.IsAppUsable || !standing.IsEnabled || s.isUnverified(standing) || !errors.As(err, &refused):
 				return err
 			}
 			skipped[d.ID] = d.Status == Failed // any other was queued in between

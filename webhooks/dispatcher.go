@@ -44,6 +44,7 @@ type dispatcher struct {
 	scheduler *scheduler
 	recorder  recorder
 
+	waiting   waitingRoom
 	look      look
 	claimPace pace
 	attempts  chan Outcome
@@ -85,8 +86,8 @@ func newDispatcher(s *Service) *dispatcher {
 		svc: s, planner: newPlanner(s, node),
 		owner:     newOwnership(s.store, s.cfg.Logger, node, s.cfg.Lease),
 		scheduler: newScheduler(s.cfg.MaxInFlight, s.cfg.PerEndpoint), recorder: newRecorder(),
-		claimPace: pace{gather: claimGather},
-		attempts:  make(chan Outcome, (1+slowPerSlot)*s.cfg.MaxInFlight), recorded: make(chan recordResult, 1), searched: make(chan searchResult, 1),
+		claimPace: pace{gather: claimGather}, waiting: waitingRoom{},
+		attempts: make(chan Outcome, (1+slowPerSlot)*s.cfg.MaxInFlight), recorded: make(chan recordResult, 1), searched: make(chan searchResult, 1),
 		look: look{unsearched: map[int]bool{}},
 	}
 }
@@ -245,6 +246,11 @@ func (d *dispatcher) findWork(ctx context.Context, now time.Time) {
 	}
 	if d.look.isTime {
 		d.look.isTime = false
+		for _, one := range d.waiting.expired(now) {
+			if shard := d.owner.shardOf(one.WebhookID); d.owner.isMine(shard) {
+				d.scheduler.add(one, shard.Number, now)
+			}
+		}
 		if err := d.readDue(ctx, now); err != nil {
 			d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: looking for attempts to repeat failed", "err", err)
 		}
@@ -375,6 +381,10 @@ func (d *dispatcher) claim(ctx context.Context, now time.Time) (again bool) {
 	}
 	got := map[string]int{}
 	for _, one := range due {
+		if d.svc.mustWait(one, now) {
+			d.waiting.add(one)
+			continue
+		}
 		got[one.WebhookID]++
 		d.send(ctx, one, now)
 	}

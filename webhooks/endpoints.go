@@ -31,6 +31,8 @@ type NewWebhook struct {
 	// 256 printable ASCII characters without spaces, more than whsec_ alone.
 	ID     string
 	Secret string
+	// Verified makes one that counts as verified, for fixtures; see Options.VerifyEndpoints.
+	Verified bool
 }
 
 // Change is a change of a webhook; nil leaves a member unchanged.
@@ -88,6 +90,9 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	w = Webhook{
 		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: distinct(n.Events), Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Version: 1, Secrets: Secrets{Secret: sealed},
 	}
+	if s.cfg.VerifyEndpoints && !n.Verified {
+		w.UnverifiedSince = now
+	}
 	switch err := s.cfg.Store.CreateWebhook(ctx, w, s.cfg.MaxWebhooks); {
 	case errors.Is(err, ErrTooMany):
 		return Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", s.cfg.MaxWebhooks)).WithCause(err)
@@ -96,7 +101,11 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	case err != nil:
 		return Webhook{}, "", err
 	}
-	return w, n.Secret, nil
+	if w.UnverifiedSince.IsZero() {
+		return w, n.Secret, nil
+	}
+	_, err = s.challenge(ctx, w, now)
+	return w, n.Secret, err
 }
 
 // Get returns a webhook of an app; [ErrNotFound].
@@ -123,12 +132,15 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 		return Webhook{}, err
 	}
 	now := s.now()
-	_, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
+	saved, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
 		if c.Version != nil && *c.Version != w.Version {
 			return Webhook{}, apierror.New(apierror.Conflict)
 		}
-		if c.URL != nil {
+		if c.URL != nil && *c.URL != w.URL {
 			w.URL = *c.URL
+			if s.cfg.VerifyEndpoints {
+				w.UnverifiedSince, w.ChallengeError = later(now, w.UnverifiedSince), ""
+			}
 		}
 		if c.Events != nil {
 			w.Events = distinct(*c.Events)
@@ -142,6 +154,11 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 	})
 	if err != nil {
 		return Webhook{}, err
+	}
+	if s.cfg.VerifyEndpoints && !saved.UnverifiedSince.IsZero() {
+		if _, err := s.challenge(ctx, saved, now); err != nil {
+			return Webhook{}, err
+		}
 	}
 	return s.Get(ctx, appID, webhookID) // with its health
 }

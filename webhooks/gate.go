@@ -14,6 +14,7 @@ const (
 	gateUninstalled  gate = "app_not_installed"
 	gateScope        gate = "scope_missing"
 	gateUnknownEvent gate = "unknown_event"
+	gateUnverified   gate = "webhook_not_verified"
 )
 
 // text returns the last error that the developer reads.
@@ -25,12 +26,23 @@ func (g gate) text() string {
 		gateUninstalled:  "not sent: the app is not installed in the business",
 		gateScope:        "not sent: the app or its installation lacks the scope of the event",
 		gateUnknownEvent: "not sent: the event is no longer in the catalog",
+		gateUnverified:   "the webhook is not verified",
 	}[g]
 }
 
-// gate checks a delivery before it is sent, and before it is sent again. A test needs no
-// installation and no scope, and neither does an event about the app itself.
+// gate checks a delivery before it is sent, and before it is sent again. The last gate is that
+// the webhook is verified: only a delivery that may be sent otherwise waits for that.
 func (s *Service) gate(d Delivery, now Standing) gate {
+	closed := s.gateOf(d, now)
+	if closed == gateOpen && s.isUnverified(now) {
+		return gateUnverified
+	}
+	return closed
+}
+
+// gateOf checks everything but whether the webhook is verified. A test needs no installation
+// and no scope, and neither does an event about the app itself.
+func (s *Service) gateOf(d Delivery, now Standing) gate {
 	switch {
 	case now.IsDeleted:
 		return gateDeleted

@@ -48,6 +48,9 @@ func (s *Service) refusal(d Delivery, standing Standing) error {
 	if !standing.IsAppUsable {
 		return apierror.New(apierror.AppNotActive)
 	}
+	if standing.IsEnabled && !standing.IsDeleted && s.isUnverified(standing) {
+		return apierror.New(apierror.WebhookNotVerified)
+	}
 	switch s.gate(d, standing) {
 	case gateOpen:
 		return nil

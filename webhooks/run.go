@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,9 @@ func (s *Service) run(ctx context.Context) {
 	d := newDispatcher(s)
 	var wg sync.WaitGroup
 	wg.Go(func() { d.planner.run(ctx) })
+	if s.cfg.VerifyEndpoints {
+		wg.Go(func() { s.runChallenges(ctx) })
+	}
 	wg.Go(func() {
 		for ctx.Err() == nil {
 			now := s.cfg.Clock.Now()
@@ -135,5 +139,6 @@ func (s *Service) isSent(ctx context.Context, now time.Time) (bool, error) {
 		claim.Webhooks = append(claim.Webhooks, WebhookClaim{WebhookID: one.WebhookID, From: one.First, Limit: 1, Taken: taken})
 	}
 	due, err := s.cfg.Store.DueDeliveries(ctx, claim)
+	due = slices.DeleteFunc(due, func(d Due) bool { return s.mustWait(d, now) })
 	return len(due) == 0, err
 }

@@ -13,6 +13,8 @@ import (
 const (
 	// TopicQueued has news when deliveries were queued.
 	TopicQueued = "deliveries"
+	// TopicChallenges has news when a challenge was asked for.
+	TopicChallenges = "challenges"
 	// TopicShards has news when a dispatcher gave up shards.
 	TopicShards = "shards"
 )
@@ -31,6 +33,7 @@ var (
 // one transaction.
 type Store interface {
 	EndpointStore
+	ChallengeStore
 	DeliveryStore
 	PlanStore
 	ShardStore
@@ -75,6 +78,31 @@ type WebhookQuery struct {
 	// HealthAt asks for all of Health, as it is at that time; zero: IsDegraded, Attempts and
 	// Failures are left out.
 	HealthAt time.Time
+}
+
+// ChallengeStore keeps which webhooks are to be challenged, and the results.
+type ChallengeStore interface {
+	// RequestChallenge notes that a webhook is to be challenged, and counts it. If it was asked
+	// for r.Limit times within r.Window, which begins with the first of them, it notes nothing and
+	// returns how long that lasts. check gets the webhook's standing under the locks; its error is
+	// returned and nothing is noted. [ErrNotFound].
+	RequestChallenge(ctx context.Context, r ChallengeRequest) (wait time.Duration, err error)
+	// TakeChallenges returns webhooks of active apps that are to be challenged, each to one
+	// caller only.
+	TakeChallenges(ctx context.Context, limit int) ([]Target, error)
+	// EndChallenge records the result of a challenge to a webhook that was unverified since then
+	// and still is: that its endpoint has answered or, with an error, that it has not. After an
+	// answer, the dispatchers look for what waited.
+	EndChallenge(ctx context.Context, webhookID string, unverifiedSince time.Time, failed string) error
+}
+
+// ChallengeRequest asks for a challenge.
+type ChallengeRequest struct {
+	AppID, WebhookID string
+	Now              time.Time
+	Limit            int
+	Window           time.Duration
+	Check            func(Standing) error
 }
 
 // DeliveryStore has the operations of the console on deliveries.

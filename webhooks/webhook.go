@@ -18,6 +18,12 @@ type Webhook struct {
 	// Version grows with each change of the webhook. A new webhook has 1.
 	Version int64
 	Health  Health
+	// UnverifiedSince is when the webhook was created or its URL changed, while its endpoint has not
+	// answered a challenge since then; zero: the webhook counts as verified. See
+	// Options.VerifyEndpoints.
+	UnverifiedSince time.Time
+	// ChallengeError is why the last challenge of an unverified webhook failed; empty: none has.
+	ChallengeError string
 
 	Secrets
 }
@@ -78,5 +84,7 @@ type Standing struct {
 	IsDeleted   bool // the webhook
 	IsEnabled   bool
 	IsAppUsable bool // neither suspended nor deactivated
-	Viewer      events.Viewer
+	// IsUnverified reports that the webhook's endpoint has not answered a challenge.
+	IsUnverified bool
+	Viewer       events.Viewer
 }

@@ -21,6 +21,7 @@ func webhookRoutes() []route {
 		{"POST", webhook + "/delete", (*visit).deleteWebhook},
 		{"POST", webhook + "/rotate-secret", (*visit).rotateSecret},
 		{"POST", webhook + "/test", (*visit).sendTest},
+		{"POST", webhook + "/verify", (*visit).verifyWebhook},
 	}
 }
 
@@ -54,6 +55,7 @@ type webhookView struct {
 	NoSending string // why nothing can be sent; empty: it can
 	Overlap   string // how long the present secret signs after a rotation
 	IsChanged bool   // the form was sent, and has mistakes
+	Verify    bool   // its endpoint has to answer a challenge
 }
 
 // webhook returns the page of the path's webhook; its form holds what the webhook is.
@@ -76,6 +78,7 @@ func (v *visit) webhook() (webhookView, error) {
 		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Form: filled{Form: form}, Events: v.eventGroups(v.app, hook.Events),
 		Overlap: span(v.cfg.Console.SecretOverlap()), NoSending: v.noSending(hook),
 	}
+	view.Verify = v.isUnverified(hook)
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
 	}
@@ -107,8 +110,23 @@ func (v *visit) noSending(hook webhooks.Webhook) string {
 		return "Nothing can be sent while the app is suspended."
 	case !hook.Enabled:
 		return "Nothing can be sent while the webhook is off."
+	case v.isUnverified(hook):
+		return "Nothing can be sent until the webhook is verified."
 	}
 	return ""
+}
+
+func (v *visit) isUnverified(hook webhooks.Webhook) bool {
+	return v.cfg.Console.VerifiesWebhooks() && !hook.UnverifiedSince.IsZero()
+}
+
+// verifyWebhook sends the challenge again.
+func (v *visit) verifyWebhook() error {
+	hook, err := v.cfg.Console.VerifyWebhook(v.r.Context(), v.by, v.ref())
+	if err != nil {
+		return v.webhookAgain(err)
+	}
+	return v.to(v.webhookPath(hook.ID), "webhook-challenged")
 }
 
 func (v *visit) showWebhook() error {

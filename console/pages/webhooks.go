@@ -32,6 +32,8 @@ type webhookRow struct {
 	Last   *deliveryRow // nil: there is none yet
 	Recent int          // how many deliveries are listed
 	Failed int          // of those
+	// Unverified reports that the endpoint has to answer a challenge.
+	Unverified bool
 }
 
 // fewEvents is how many events of a webhook the list names.
@@ -51,7 +53,9 @@ func (v *visit) showWebhooks() error {
 		if err != nil {
 			return err
 		}
-		view.Webhooks = append(view.Webhooks, newWebhookRow(hook, deliveries.Deliveries))
+		row := newWebhookRow(hook, deliveries.Deliveries)
+		row.Unverified = v.isUnverified(hook)
+		view.Webhooks = append(view.Webhooks, row)
 	}
 	return v.show("webhooks", "Webhooks", view)
 }
@@ -101,7 +105,7 @@ func (v *visit) createWebhook() error {
 	if err != nil {
 		return v.again(err, "webhook_new", newWebhookTitle, v.newWebhook(v.mark(err, form, webhookFields)))
 	}
-	return v.show("webhook_secret", "The webhook was created", webhookSecretView{Webhook: hook, Secret: secret, Lacking: v.lacking(hook)})
+	return v.show("webhook_secret", "The webhook was created", webhookSecretView{Webhook: hook, Secret: secret, Lacking: v.lacking(hook), Verify: v.isUnverified(hook)})
 }
 
 // webhookSecretView is a secret that signs from now on.
@@ -109,5 +113,6 @@ type webhookSecretView struct {
 	Webhook  webhooks.Webhook
 	Secret   string
 	Previous look.Left // until when the one before it signs too; zero: there is none
+	Verify   bool      // its endpoint has to answer a challenge
 	Lacking  []events.Definition
 }

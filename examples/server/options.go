@@ -32,6 +32,7 @@ type options struct {
 	proxies        []netip.Prefix
 	agents         bool
 	heedReceivers  bool
+	verifyWebhooks bool
 	refreshRetry   time.Duration
 	standard       bool     // the headers of Standard Webhooks too
 	documents      []string // hosts and URLs whose client metadata documents count as reviewed
@@ -107,6 +108,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	})
 	flags.DurationVar(&o.refreshRetry, "refresh-retry", 0, "how `long` a client may repeat a refresh whose response it lost, as 30s or 30m, at most 24h")
 	flags.BoolVar(&o.standard, "standard-webhooks", false, "the headers of Standard Webhooks too")
+	flags.BoolVar(&o.verifyWebhooks, "verify-webhooks", false, "a webhook gets nothing until its endpoint has answered a challenge")
 	flags.BoolVar(&o.heedReceivers, "heed-receivers", false, "410 and Retry-After of receivers count: 410 switches a webhook off, and Retry-After puts the next attempt off")
 	flags.Func("trusted-proxies", "`CIDRs`, separated by commas, whose X-Forwarded-For is believed", o.addProxies)
 	flags.BoolVar(&o.agents, "agents", false, "what clients of AI agents expect beyond the standard behaviour; see docs/embedding.md")

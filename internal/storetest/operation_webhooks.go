@@ -239,6 +239,43 @@ var webhookOperations = []Operation{
 			},
 		}
 	}},
+	{Name: "Ask for a challenge", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
+		f := s.sending(t)
+		hook := addWebhook(t, s, s.app.ID)
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				_, err := on.RequestChallenge(ctx, webhooks.ChallengeRequest{
+					AppID: f.app.ID, WebhookID: hook.ID, Now: noon, Limit: 1, Window: time.Hour, Check: func(webhooks.Standing) error { return nil },
+				})
+				return answered(err)
+			},
+			Check: func(t testing.TB, happened bool) {
+				wait := get[time.Duration](t)(s.RequestChallenge(t.Context(), webhooks.ChallengeRequest{
+					AppID: f.app.ID, WebhookID: hook.ID, Now: noon, Limit: 1, Window: time.Hour, Check: func(webhooks.Standing) error { return nil },
+				}))
+				if (wait > 0) != happened {
+					t.Errorf("happened %v: another one waits %v", happened, wait)
+				}
+			},
+		}
+	}},
+	{Name: "Verify a webhook", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
+		f := s.sending(t)
+		hook := f.webhook
+		hook.ID, hook.UnverifiedSince = id.New(id.Webhook, noon), noon
+		must(t, s.CreateWebhook(t.Context(), hook, 100))
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				return answered(on.EndChallenge(ctx, hook.ID, noon, ""))
+			},
+			Check: func(t testing.TB, happened bool) {
+				found := get[[]webhooks.Webhook](t)(s.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID, WebhookID: hook.ID}))
+				if len(found) != 1 || found[0].UnverifiedSince.IsZero() != happened {
+					t.Errorf("happened %v: %+v", happened, found)
+				}
+			},
+		}
+	}},
 	{Name: "Plan", Of: ofWebhooks, Answers: []Answer{Done, lost}, Prepare: func(t testing.TB, s *Scene) Act {
 		f, tries := *s.sending(t), 3
 		if s.planned { // a node has one planner, so this one is another's, which lost the shard

@@ -75,10 +75,80 @@ var webhookCases = []testCase[partnerkit.Store]{
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
+	// WH-04: a challenge is counted, goes to one node, and verifies the webhook that it was sent to.
+	{"A webhook is challenged", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		hook := f.another(noon)
+		hook.UnverifiedSince = noon
+		must(t, e.CreateWebhook(t.Context(), hook, maxWebhooks))
+		ask := func(webhookID string, at time.Time) (time.Duration, error) {
+			return e.RequestChallenge(t.Context(), webhooks.ChallengeRequest{
+				AppID: f.app.ID, WebhookID: webhookID, Now: at, Limit: 2, Window: time.Hour, Check: func(now webhooks.Standing) error {
+					if !now.IsUnverified || !now.IsAppUsable || !now.IsEnabled {
+						return errGate
+					}
+					return nil
+				},
+			})
+		}
+		for minute, want := range []time.Duration{0, 0, 58 * time.Minute, 57 * time.Minute} {
+			if wait := get[time.Duration](t)(ask(hook.ID, noon.Add(time.Duration(minute)*time.Minute))); wait != want {
+				t.Errorf("challenge %d: wait %v, want %v", minute, wait, want)
+			}
+		}
+		if wait := get[time.Duration](t)(ask(hook.ID, noon.Add(time.Hour))); wait != 0 {
+			t.Errorf("an hour later: wait %v", wait)
+		}
+		if _, err := ask(f.webhook.ID, noon); !errors.Is(err, errGate) {
+			t.Errorf("the check fails: %v", err)
+		}
+		if _, err := ask("whk_absent", noon); !errors.Is(err, webhooks.ErrNotFound) {
+			t.Errorf("an absent one: %v", err)
+		}
+		take := func() (all []webhooks.Target) {
+			for _, one := range get[[]webhooks.Target](t)(e.TakeChallenges(t.Context(), 1000)) {
+				if one.Webhook.AppID == f.app.ID {
+					all = append(all, one)
+				}
+			}
+			return all
+		}
+		if got := take(); len(got) != 1 || cmp.Diff(hook, got[0].Webhook) != "" || got[0].PinnedVersion != f.app.PinnedVersion {
+			t.Fatalf("taken: %+v", got)
+		}
+		if got := take(); len(got) != 0 {
+			t.Errorf("taken twice: %+v", got)
+		}
+		at := get[webhooks.News](t)(e.News(t.Context(), nil)).Place
+		look := func() webhooks.Webhook {
+			return get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, hook.ID))
+		}
+		for _, end := range []struct {
+			since         time.Time
+			failed        string
+			wantSince     time.Time
+			wantFailed    string
+			wantTellNodes bool
+		}{
+			{noon.Add(-time.Hour), "of another URL", noon, "", false},
+			{noon.Add(-time.Hour), "", noon, "", false},
+			{noon, "timed out", noon, "timed out", false},
+			{noon, "", time.Time{}, "", true},
+			{noon, "late", time.Time{}, "", true},
+		} {
+			must(t, e.EndChallenge(t.Context(), hook.ID, end.since, end.failed))
+			news := get[webhooks.News](t)(e.News(t.Context(), at))
+			told := slices.ContainsFunc(news.Webhooks, func(w webhooks.DueWebhook) bool { return w.WebhookID == hook.ID })
+			if got := look(); !got.UnverifiedSince.Equal(end.wantSince) || got.ChallengeError != end.wantFailed || told != end.wantTellNodes {
+				t.Errorf("%+v: %v, %q, told %v", end, got.UnverifiedSince, got.ChallengeError, told)
+			}
+		}
+	}},
 	{"A webhook changes in one step", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
 		want := f.webhook
 		want.URL, want.Events, want.Enabled, want.UpdatedAt = "https://app.example/new", []string{}, false, noon.Add(time.Minute)
+		want.UnverifiedSince, want.ChallengeError = noon.Add(time.Minute), "timed out"
 		want.Secrets = webhooks.Secrets{Secret: []byte("new"), Previous: f.webhook.Secret, PreviousExpiresAt: noon.Add(webhooks.SecretOverlap)}
 		changed := get[webhooks.Webhook](t)(e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(before webhooks.Webhook) (webhooks.Webhook, error) {
 			if diff := cmp.Diff(f.webhook, before); diff != "" {

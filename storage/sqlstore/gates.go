@@ -10,7 +10,7 @@ import (
 // gateColumns and gateJoins add to deliveries d all that decides whether one may be
 // sent.
 const (
-	gateColumns = "w.id, w.enabled, w.deleted_at, app.status, app.scopes, i.scopes"
+	gateColumns = "w.id, w.enabled, w.deleted_at, w.unverified_since, app.status, app.scopes, i.scopes"
 	gateJoins   = ` LEFT JOIN partnerkit_webhook w ON w.id = d.webhook_id LEFT JOIN partnerkit_app app ON app.id = d.app_id
 		LEFT JOIN partnerkit_installation i ON i.app_id = d.app_id AND i.business_id = d.business_id AND i.status = 'ACTIVE'`
 )
@@ -19,17 +19,17 @@ const (
 type gateRow struct {
 	webhook                              sql.NullString
 	enabled                              sql.NullBool
-	deleted                              sql.NullInt64
+	deleted, unverified                  sql.NullInt64
 	status, appScopes, installationScope sql.NullString
 }
 
 func (r *gateRow) dest() []any {
-	return []any{&r.webhook, &r.enabled, &r.deleted, &r.status, &r.appScopes, &r.installationScope}
+	return []any{&r.webhook, &r.enabled, &r.deleted, &r.unverified, &r.status, &r.appScopes, &r.installationScope}
 }
 
 func (r *gateRow) standing(appID string) (webhooks.Standing, error) {
 	now := webhooks.Standing{
-		IsDeleted: !r.webhook.Valid || r.deleted.Valid, IsEnabled: r.enabled.Bool, IsAppUsable: r.status.String == string(oauthserver.AppActive),
+		IsDeleted: !r.webhook.Valid || r.deleted.Valid, IsEnabled: r.enabled.Bool, IsUnverified: r.unverified.Valid, IsAppUsable: r.status.String == string(oauthserver.AppActive),
 	}
 	now.Viewer.AppID, now.Viewer.IsInstalled = appID, r.installationScope.Valid
 	var lists []stored

@@ -209,21 +209,22 @@ func (s *Store) targets(ctx context.Context, claimed []claim) (map[string]target
 		}
 	}
 	scopes := knownScopes{}
-	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, w.health_epoch, a.status, a.scopes
+	err := eachIn(ctx, s, s.sql.of(`SELECT w.id, w.app_id, w.url, w.secret, w.previous_secret, w.previous_expires_at, w.enabled, w.deleted_at, w.unverified_since, w.health_epoch, a.status, a.scopes
 			FROM partnerkit_webhook w JOIN partnerkit_app a ON a.id = w.app_id WHERE w.id IN`), ids,
 		func(scan func(...any) error) error {
 			var (
 				one              target
 				id, status, text string
 				expires, deleted sql.NullInt64
+				unverified       sql.NullInt64
 			)
-			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &one.healthEpoch, &status, &text)
+			err := scan(&id, &one.appID, &one.url, &one.secrets.Secret, &one.secrets.Previous, &expires, &one.standing.IsEnabled, &deleted, &unverified, &one.healthEpoch, &status, &text)
 			if err != nil {
 				return err
 			}
 			one.secrets.PreviousExpiresAt = fromNullMS(expires)
 			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(oauthserver.AppActive)
-			one.standing.Viewer.AppID = one.appID
+			one.standing.IsUnverified, one.standing.Viewer.AppID = unverified.Valid, one.appID
 			if one.standing.Viewer.AppScopes, err = scopes.of(text); err != nil {
 				s.log.ErrorContext(ctx, "storage: nothing is sent to a webhook, since the scopes of its app cannot be read", "webhook", id, "app", one.appID, "err", err)
 				delete(targets, id)

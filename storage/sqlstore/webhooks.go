@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at, " + failingSince + ", w.disabled_at, w.disabled_reason, w.version"
+const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at, " + failingSince + ", w.disabled_at, w.disabled_reason, w.unverified_since, w.challenge_error, w.version"
 
 // liveWebhook is one of an app that is not deleted.
 const liveWebhook = "SELECT " + webhookColumns + " FROM partnerkit_webhook w WHERE w.id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL"
@@ -22,15 +22,15 @@ type webhookRow struct {
 	previousExpires  sql.NullInt64
 	created, updated int64
 
-	failing, disabled sql.NullInt64
-	reason            sql.NullString
+	failing, disabled, unverified sql.NullInt64
+	reason, challengeError        sql.NullString
 }
 
 func (r *webhookRow) dest() []any {
 	w := &r.webhook
 	return []any{
 		&w.ID, &w.AppID, &w.URL, &r.events, &w.Enabled, &w.Secret, &w.Previous, &r.previousExpires, &r.created, &r.updated,
-		&r.failing, &r.disabled, &r.reason, &w.Version,
+		&r.failing, &r.disabled, &r.reason, &r.unverified, &r.challengeError, &w.Version,
 	}
 }
 
@@ -38,6 +38,7 @@ func (r *webhookRow) value() (webhooks.Webhook, error) {
 	var err error
 	r.webhook.PreviousExpiresAt, r.webhook.CreatedAt, r.webhook.UpdatedAt = fromNullMS(r.previousExpires), fromMS(r.created), fromMS(r.updated)
 	r.webhook.Health = webhooks.Health{FailingSince: fromNullMS(r.failing), DisabledAt: fromNullMS(r.disabled), DisabledReason: r.reason.String}
+	r.webhook.UnverifiedSince, r.webhook.ChallengeError = fromNullMS(r.unverified), r.challengeError.String
 	r.webhook.Events, err = parseList(r.events)
 	return r.webhook, err
 }
@@ -57,9 +58,9 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int
 		if has >= limit {
 			return webhooks.ErrTooMany
 		}
-		n, err := tx.exec(ctx, `INSERT INTO partnerkit_webhook (id, app_id, url, events, enabled, secret, previous_secret, previous_expires_at, created_at, updated_at, version)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING`,
-			w.ID, w.AppID, w.URL, list(w.Events), w.Enabled, w.Secret, w.Previous, nullMS(w.PreviousExpiresAt), ms(w.CreatedAt), ms(w.UpdatedAt), w.Version)
+		n, err := tx.exec(ctx, `INSERT INTO partnerkit_webhook (id, app_id, url, events, enabled, secret, previous_secret, previous_expires_at, created_at, updated_at, version, unverified_since)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
+			w.ID, w.AppID, w.URL, list(w.Events), w.Enabled, w.Secret, w.Previous, nullMS(w.PreviousExpiresAt), ms(w.CreatedAt), ms(w.UpdatedAt), w.Version, nullMS(w.UnverifiedSince))
 		if err == nil && n == 0 {
 			return webhooks.ErrTaken
 		}
@@ -125,8 +126,9 @@ func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, chan
 		}
 		changed = next
 		_, err = tx.exec(ctx, `UPDATE partnerkit_webhook SET url = $2, events = $3, enabled = $4, secret = $5, previous_secret = $6, previous_expires_at = $7,
-			updated_at = $8, version = $9 WHERE id = $1`,
-			next.ID, next.URL, list(next.Events), next.Enabled, next.Secret, next.Previous, nullMS(next.PreviousExpiresAt), ms(next.UpdatedAt), next.Version)
+			updated_at = $8, version = $9, unverified_since = $10, challenge_error = $11 WHERE id = $1`,
+			next.ID, next.URL, list(next.Events), next.Enabled, next.Secret, next.Previous, nullMS(next.PreviousExpiresAt), ms(next.UpdatedAt), next.Version,
+			nullMS(next.UnverifiedSince), nullText(next.ChallengeError))
 		return err
 	})
 	return changed, wrap("update webhook", err)

@@ -22,7 +22,7 @@ type server struct {
 
 // start starts a server and waits until it is ready; it ends with the test. Webhooks
 // go to the URL; "" is for tests that cause none.
-func start(t *testing.T, webhook string) *server {
+func start(t *testing.T, webhook string, flags ...string) *server {
 	t.Helper()
 	s := &server{t: t, redirect: freeURL(t) + "/callback"}
 	if webhook == "" {
@@ -36,7 +36,7 @@ func start(t *testing.T, webhook string) *server {
 	if err := os.WriteFile(fixtures, []byte(strings.NewReplacer("REDIRECT", s.redirect, "WEBHOOK", webhook).Replace(string(text))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process, err := servertest.Launch("-fixtures", fixtures)
+	process, err := servertest.Launch(append(flags, "-fixtures", fixtures)...)
 	if err != nil {
 		t.Fatal(err)
 	}

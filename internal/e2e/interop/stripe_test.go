@@ -35,21 +35,7 @@ func deliver(t *testing.T) (byOld, byNew delivery) {
 	}))
 	t.Cleanup(hook.Close)
 	s := start(t, hook.URL)
-	p, err := s.person()
-	if err != nil {
-		t.Fatal(err)
-	}
-	connect := "/oauth/authorize?response_type=code&client_id=interop-web&scope=invoices:read&redirect_uri=" + s.redirect
-	if _, err := p.allow(s.App + connect); err != nil {
-		t.Fatal(err)
-	}
-	secret, err := p.rotateSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.dev("events", `{"businessId": "biz_live", "type": "invoice.paid", "data": {"id": "inv_1", "note": "12.50 €"}}`, nil); err != nil {
-		t.Fatal(err)
-	}
+	secret := s.sendPaid()
 	select {
 	case d := <-arrived:
 		byOld, byNew = d, d
@@ -59,6 +45,27 @@ func deliver(t *testing.T) (byOld, byNew delivery) {
 	byOld.Secret, byOld.Other = "whsec_interop", "whsec_another"
 	byNew.Secret, byNew.Other = secret, "whsec_another"
 	return byOld, byNew
+}
+
+// sendPaid connects the app, rotates the secret of its webhook, and records an event, which is
+// signed with both secrets. It returns the new one.
+func (s *server) sendPaid() (secret string) {
+	s.t.Helper()
+	p, err := s.person()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	connect := "/oauth/authorize?response_type=code&client_id=interop-web&scope=invoices:read&redirect_uri=" + s.redirect
+	if _, err := p.allow(s.App + connect); err != nil {
+		s.t.Fatal(err)
+	}
+	if secret, err = p.rotateSecret(); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.dev("events", `{"businessId": "biz_live", "type": "invoice.paid", "data": {"id": "inv_1", "note": "12.50 €"}}`, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	return secret
 }
 
 // SIG-01, SIG-02, SIG-03: what the service sends passes Stripe's own checks, in both of

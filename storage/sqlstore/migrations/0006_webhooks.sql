@@ -2,7 +2,9 @@
 -- Secrets are sealed by the host's keyring. A deleted webhook stays while its
 -- deliveries may, so that they know why they are not sent. failing_since is when the first
 -- attempt failed after the last one that arrived, and failed_count is how many deliveries
--- have used up their attempts since then.
+-- have used up their attempts since then. unverified_since is when the webhook was made or its URL
+-- changed, until its endpoint has answered a challenge; challenge_at is when a challenge was asked
+-- for that nobody has taken. challenges counts those since challenges_since.
 CREATE TABLE partnerkit_webhook (
   id TEXT PRIMARY KEY,
   app_id TEXT NOT NULL REFERENCES partnerkit_app (id) ON DELETE CASCADE,
@@ -17,12 +19,18 @@ CREATE TABLE partnerkit_webhook (
   failed_count BIGINT NOT NULL DEFAULT 0,
   disabled_at BIGINT,
   disabled_reason TEXT,
+  unverified_since BIGINT,
+  challenge_at BIGINT,
+  challenge_error TEXT,
+  challenges BIGINT NOT NULL DEFAULT 0,
+  challenges_since BIGINT NOT NULL DEFAULT 0,
   version BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   deleted_at BIGINT
 );
 CREATE INDEX pk_webhook_app ON partnerkit_webhook (app_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX pk_webhook_challenge ON partnerkit_webhook (id) WHERE challenge_at IS NOT NULL;
 CREATE INDEX pk_webhook_deleted ON partnerkit_webhook (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- event_id and sequence are NULL for a test. Purged by ids, which sort by time. An event
