@@ -98,6 +98,7 @@ var areas = []struct {
 		{apierror.AppNotInstalled, "the business has uninstalled the app since"},
 		{apierror.EventScopeMissing, "the app or its installation has lost the scope of the event since"},
 		{apierror.WebhookNotActive, "switch it on first"},
+		{apierror.WebhookNotVerified, "its endpoint answers a challenge first, if the platform asks for that"},
 	}},
 	{"Developer console", []cause{
 		{apierror.AppDeactivated, "a write to an app whose deactivation is final"},

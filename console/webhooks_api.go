@@ -10,15 +10,18 @@ import (
 
 func (c *Console) webhookRoutes() []route {
 	const all, one = "/developer/apps/{appId}/webhooks", "/developer/apps/{appId}/webhooks/{webhookId}"
-	return []route{
+	routes := []route{
 		{"POST " + all, c.createWebhook},
 		{"GET " + all, c.listWebhooks},
 		{"GET " + one, c.serveWebhook},
 		{"PATCH " + one, c.updateWebhook},
 		{"DELETE " + one, c.deleteWebhook},
 		{"POST " + one + "/rotate-secret", c.rotateSecret},
-		{"POST " + one + "/verify", c.verifyWebhook},
 	}
+	if c.VerifiesWebhooks() {
+		routes = append(routes, route{"POST " + one + "/verify", c.verifyWebhook})
+	}
+	return routes
 }
 
 // refOf returns the ids in the path.
