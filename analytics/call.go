@@ -19,7 +19,8 @@ type Call struct {
 	Method         string
 	Route          string // the pattern, such as "GET /invoices/{id}"; empty: no route serves it
 	Status         int
-	RateLimited    bool // a rate limit refused it
+	Bytes          int64 // of the body of the response, as written
+	RateLimited    bool  // a rate limit refused it
 	// HasDeadToken reports whether the token has expired or was revoked. Such a call is in
 	// the request log and is not counted.
 	HasDeadToken bool
@@ -42,6 +43,7 @@ type Request struct {
 	Method     string
 	Route      string // empty: no route serves it
 	Status     int
+	Bytes      int64 // of the body of the response
 	Code       string
 	RequestID  string // that of the response's X-Request-Id, or the ID
 	Error      string // the body of an error, as sent; empty: there was none
@@ -52,7 +54,7 @@ type Request struct {
 // request makes the entry of a call. It runs off the request path.
 func (c Call) request() Request {
 	r := Request{
-		ID: id.New(id.Request, c.At), AppID: c.AppID, BusinessID: clean(c.BusinessID), Method: clean(c.Method), Route: clean(c.Route), Status: c.Status,
+		ID: id.New(id.Request, c.At), AppID: c.AppID, BusinessID: clean(c.BusinessID), Method: clean(c.Method), Route: clean(c.Route), Status: c.Status, Bytes: c.Bytes,
 		Code: clean(c.Code), RequestID: clean(c.RequestID), Error: secret.Mask(storable(string(c.Error))), At: c.At.UTC().Truncate(time.Millisecond), Took: c.Took,
 	}
 	if r.RequestID == "" {

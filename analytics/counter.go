@@ -54,7 +54,7 @@ type Counter struct {
 type shard struct {
 	mu      sync.Mutex
 	buckets map[key]*Bucket
-	groups  map[groupKey]*Counts
+	groups  map[groupKey]*tally
 	calls   []Call   // for the request log
 	_       [16]byte // a cache line for each lock
 }

@@ -18,6 +18,13 @@
 // memory is bounded: while [Config.MaxBuckets] buckets wait because the store cannot be written,
 // calls that would need a new bucket are dropped, which is logged and counted by a metric.
 //
+// # Usage
+//
+// [Counter.Usage] returns the calls, the errors and the bytes of the response bodies of an app by
+// business and UTC day, for plans and bills. Bytes are those that were written to the response:
+// headers and the framing of a transfer do not count, nor what the response to a HEAD request
+// would contain. Of a response that was cut off all that was written before counts.
+//
 // # The request log
 //
 // The most recent calls of each app are stored too, in the same batches: at most [MaxRequests],
@@ -27,5 +34,6 @@
 // URL, JSON or HTML, or in base64 too. A PKCE verifier has no prefix, so a long run of letters
 // and digits in an error is masked as well.
 //
-// Buckets are kept for [Retention] and groups for [GroupRetention]; Run purges older ones.
+// Buckets and usage are kept for [Config.Retention], groups by route and by status for
+// [GroupRetention]; Run purges older ones.
 package analytics

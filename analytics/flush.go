@@ -103,7 +103,7 @@ func (c *Counter) tellDropped(ctx context.Context) {
 	if dropped == c.told {
 		return
 	}
-	c.cfg.Logger.WarnContext(ctx, "analytics: calls dropped: too many buckets in memory",
+	c.cfg.Logger.WarnContext(ctx, "analytics: calls dropped: too many buckets or groups in memory",
 		"calls", dropped-c.told, "buckets", c.waiting.Load())
 	c.told = dropped
 }

@@ -20,7 +20,8 @@ const (
 	ByBusiness GroupBy = "business"
 )
 
-// GroupRetention is how long groups are kept.
+// GroupRetention is how long groups by route and by status are kept. Those by business are
+// the [Usage], which is kept for Config.Retention.
 const GroupRetention = 90 * day
 
 // MaxGroups is how many groups a report has: those with the most calls.
@@ -34,6 +35,7 @@ type Group struct {
 	By    GroupBy
 	Key   string // empty: calls that no route serves
 	Counts
+	Bytes int64 // of the bodies of the responses
 }
 
 // GroupStore reads groups. [Store.AddCalls] adds them.
@@ -61,45 +63,46 @@ type groupKey struct {
 	status int
 }
 
+// tally is what is counted of a group.
+type tally struct {
+	Counts
+	bytes int64
+}
+
 // group counts a call in its three groups, in a locked shard.
 func (c *Counter) group(s *shard, call *Call) {
 	hour := hourOf(call.At)
 	first := hour - (hour%secondsPerDay+secondsPerDay)%secondsPerDay
 	for _, k := range [...]groupKey{
+		{appID: call.AppID, day: first, by: ByBusiness, name: call.BusinessID},
 		{appID: call.AppID, day: first, by: ByRoute, name: call.Route},
 		{appID: call.AppID, day: first, by: ByStatus, status: call.Status},
-		{appID: call.AppID, day: first, by: ByBusiness, name: call.BusinessID},
 	} {
 		counts := s.groups[k]
 		if counts == nil {
-			if !text.IsStorable(k.name) || !c.reserveGroup() {
+			if !text.IsStorable(k.name) || !c.reserve(&c.grouped, maxGroupsPerBucket*c.cfg.MaxBuckets) {
+				if k.by == ByBusiness {
+					c.dropped.Add(1) // the usage lacks it
+				}
 				continue
 			}
 			k.appID, k.name = strings.Clone(k.appID), strings.Clone(k.name)
-			counts = new(Counts)
+			counts = new(tally)
 			if s.groups == nil {
-				s.groups = make(map[groupKey]*Counts)
+				s.groups = make(map[groupKey]*tally)
 			}
 			s.groups[k] = counts
 		}
 		counts.count(call.Status, call.RateLimited)
+		counts.bytes += call.Bytes
 	}
 }
 
-// reserveGroup takes room for one group. Buckets fill up sooner and wake Run.
-func (c *Counter) reserveGroup() bool {
-	if c.grouped.Add(1) <= int64(maxGroupsPerBucket*c.cfg.MaxBuckets) {
-		return true
-	}
-	c.grouped.Add(-1)
-	return false
-}
-
-func (k groupKey) group(counts Counts) Group {
+func (k groupKey) group(counts tally) Group {
 	if k.by == ByStatus {
 		k.name = strconv.Itoa(k.status)
 	}
-	return Group{AppID: k.appID, Day: time.Unix(k.day, 0).UTC(), By: k.by, Key: k.name, Counts: counts}
+	return Group{AppID: k.appID, Day: time.Unix(k.day, 0).UTC(), By: k.by, Key: k.name, Counts: counts.Counts, Bytes: counts.bytes}
 }
 
 // Groups returns the calls of an app on the last days, today included, in groups: those

@@ -107,6 +107,10 @@ func (f *flaky) CallGroups(ctx context.Context, q analytics.GroupQuery) ([]analy
 	return f.env.CallGroups(ctx, q)
 }
 
+func (f *flaky) Usage(ctx context.Context, q analytics.UsageQuery) ([]analytics.Usage, error) {
+	return f.env.Usage(ctx, q)
+}
+
 func (f *flaky) Requests(ctx context.Context, q analytics.RequestQuery) ([]analytics.Request, error) {
 	return f.env.Requests(ctx, q)
 }

@@ -86,6 +86,7 @@ func (c *Counter) purge(ctx context.Context, now time.Time) {
 	for kind, before := range map[storage.PurgeKind]time.Time{
 		storage.PurgeCalls:      startOfDay(now).Add(-c.cfg.Retention),
 		storage.PurgeCallGroups: startOfDay(now).Add(-GroupRetention),
+		storage.PurgeUsage:      startOfDay(now).Add(-c.cfg.Retention),
 		storage.PurgeRequests:   now.Add(-RequestRetention),
 	} {
 		for ctx.Err() == nil {

@@ -161,7 +161,8 @@ func TestRunWakesWhenMemoryFills(t *testing.T) {
 			fill(20)
 			synctest.Wait()
 		}
-		if n := r.log.Count("counts stay in memory"); n != 1 {
+		// Half of the room of buckets is taken once, and half of that of groups.
+		if n := r.log.Count("counts stay in memory"); n < 1 || n > 2 {
 			t.Errorf("%d flushes of a store that is down", n)
 		}
 	})

@@ -19,12 +19,14 @@ type Store interface {
 	// and before to, oldest first. Hours without calls have none.
 	Calls(ctx context.Context, appID string, from, to time.Time) ([]Bucket, error)
 	// Purge deletes a batch of records of the kinds [storage.PurgeCalls],
-	// storage.PurgeCallGroups and storage.PurgeRequests, and returns how many it deleted.
+	// storage.PurgeCallGroups, storage.PurgeUsage and storage.PurgeRequests, and returns how
+	// many it deleted.
 	Purge(ctx context.Context, p storage.Purge) (int, error)
 	// LastUses returns when each was used last; what was never used is not in it.
 	LastUses(ctx context.Context, ids []string) (map[string]time.Time, error)
 
 	GroupStore
+	UsageStore
 	RequestStore
 }
 

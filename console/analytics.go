@@ -51,6 +51,7 @@ func (c *Console) Hours(ctx context.Context, by Actor, appID string, last int) (
 func (c *Console) analyticsRoutes() []route {
 	return []route{
 		{"GET /developer/apps/{appId}/analytics", c.serveReport},
+		{"GET /developer/apps/{appId}/usage", c.listUsage},
 		{"GET /developer/apps/{appId}/requests", c.listRequests},
 		{"GET /developer/apps/{appId}/requests/{requestId}", c.serveRequest},
 	}

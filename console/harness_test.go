@@ -142,7 +142,7 @@ func (d *harness) send(c call) response {
 		r = r.WithContext(c.ctx)
 	}
 	got := response{Response: partnertest.Serve(d.TB, d.console, r), harness: d}
-	if strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
+	if kind := got.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") && kind != "application/jsonl" {
 		got.body = got.JSON()
 	}
 	return got

@@ -123,3 +123,16 @@ func readPage(r *http.Request) (Page, error) {
 	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
 	return p, q.problems.Err()
 }
+
+// date is zero when the parameter is not given.
+func (q *query) date(name string) time.Time {
+	value := q.text(name)
+	if !q.values.Has(name) {
+		return time.Time{}
+	}
+	day, err := time.Parse(time.DateOnly, value)
+	if err != nil || day.Year() < 1970 {
+		q.problems.Add(name, "must be a date such as 2026-09-01")
+	}
+	return day
+}

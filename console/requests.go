@@ -108,13 +108,14 @@ type requestPayload struct {
 	RequestID  string     `json:"requestId"`
 	BusinessID string     `json:"businessId"`
 	DurationMS float64    `json:"durationMs"`
+	Bytes      int64      `json:"bytes"` // of the body of the response
 	Error      string     `json:"error,omitempty"`
 }
 
 func newRequestPayload(r analytics.Request) requestPayload {
 	return requestPayload{
 		ID: r.ID, Time: stamp.Of(r.At), Method: r.Method, Route: r.Route, Status: r.Status, Code: r.Code, RequestID: r.RequestID,
-		BusinessID: r.BusinessID, DurationMS: float64(r.Took.Microseconds()) / 1000, Error: r.Error,
+		BusinessID: r.BusinessID, DurationMS: float64(r.Took.Microseconds()) / 1000, Bytes: r.Bytes, Error: r.Error,
 	}
 }
 

@@ -250,6 +250,18 @@ type recorded struct {
 	all   []analytics.Call
 }
 
+func (a *recorded) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.all)
+}
+
+func (a *recorded) last() analytics.Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.all[len(a.all)-1]
+}
+
 type counted struct {
 	app         string
 	at          time.Time

@@ -20,6 +20,9 @@ type recorder struct {
 	id     string    // of the request; empty: it has none
 	status int       // zero until the response has begun
 
+	isHead bool  // the response has no body, whatever is written
+	bytes  int64 // of the body, as written
+
 	keepsError bool   // for the request log
 	errorBody  []byte // the beginning of the body, if the status is 400 or above
 
@@ -73,7 +76,11 @@ func (w *recorder) Write(p []byte) (int, error) {
 	if w.keepsError && w.status >= http.StatusBadRequest {
 		w.errorBody = append(w.errorBody, p[:min(len(p), analytics.MaxErrorBytes-len(w.errorBody))]...)
 	}
-	return w.ResponseWriter.Write(p)
+	n, err := w.ResponseWriter.Write(p)
+	if !w.isHead && w.status != http.StatusNoContent && w.status != http.StatusNotModified {
+		w.bytes += int64(n)
+	}
+	return n, err
 }
 
 // FlushError sends the header, so it must not be left to Unwrap.

@@ -57,7 +57,7 @@ type gates struct {
 // counted.
 func (g gates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.surface
-	c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now(), id: apierror.RequestID(r.Context())}, started: time.Now(), route: g.route}
+	c := &call{recorder: recorder{ResponseWriter: w, now: s.cfg.Clock.Now(), id: apierror.RequestID(r.Context()), isHead: r.Method == http.MethodHead}, started: time.Now(), route: g.route}
 	ctx, span := s.telemetry.begin(r, c)
 	finished := false
 	defer func() { s.finish(ctx, r, c, span, finished) }()

@@ -86,7 +86,7 @@ func (s *Surface) tellAnalytics(r *http.Request, c *call, status int, took time.
 		who = c.dead
 	}
 	called := analytics.Call{
-		AppID: who.AppID, InstallationID: who.InstallationID, BusinessID: who.BusinessID, At: c.now, Took: took, Method: methodName(r.Method), Status: status,
+		AppID: who.AppID, InstallationID: who.InstallationID, BusinessID: who.BusinessID, At: c.now, Took: took, Method: methodName(r.Method), Status: status, Bytes: c.bytes,
 		RateLimited: c.refusedBy != "", HasDeadToken: !c.isOAuth(), Code: string(c.code), RequestID: c.Header().Get("X-Request-Id"), Error: c.errorBody,
 	}
 	if c.route != nil {

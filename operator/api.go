@@ -45,6 +45,20 @@ func (o *Operator) serveApp(w http.ResponseWriter, r *http.Request, by Actor) er
 	return apierror.WriteJSON(w, http.StatusOK, newDetailsPayload(app))
 }
 
+func (o *Operator) serveUsage(w http.ResponseWriter, r *http.Request, by Actor) error {
+	return o.ServeUsage(w, r, by, r.PathValue("appId"))
+}
+
+// ServeUsage responds with what an app used by business and UTC day, as the console does to
+// the developers of the app; see console.Console.ServeAppUsage. Its error is one of apierror.
+func (o *Operator) ServeUsage(w http.ResponseWriter, r *http.Request, _ Actor, appID string) error {
+	app, err := o.cfg.Store.App(r.Context(), appID)
+	if err != nil {
+		return absent("app", err)
+	}
+	return o.cfg.Console.ServeAppUsage(w, r, app)
+}
+
 func (o *Operator) setAppStatus(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var in struct {
 		Status oauthserver.AppStatus `json:"status"`

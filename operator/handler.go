@@ -25,6 +25,7 @@ func (o *Operator) allRoutes() []route {
 		{"GET /operator/apps", o.listApps},
 		{"GET /operator/apps/{appId}", o.serveApp},
 		{"POST /operator/apps/{appId}/status", o.setAppStatus},
+		{"GET /operator/apps/{appId}/usage", o.serveUsage},
 		{"GET /operator/apps/{appId}/listing", o.serveListing},
 		{"POST /operator/apps/{appId}/listing", o.reviewListing},
 		{"POST /operator/apps/{appId}/review", o.reviewApp},

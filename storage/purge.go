@@ -29,8 +29,10 @@ const (
 	// PurgeCalls: call buckets whose hours begin before a time, and the record of writers
 	// that added nothing since. Limit counts for each of the two.
 	PurgeCalls PurgeKind = "calls"
-	// PurgeCallGroups: groups of calls whose days begin before a time.
+	// PurgeCallGroups: groups of calls by route or by status whose days begin before a time.
 	PurgeCallGroups PurgeKind = "call groups"
+	// PurgeUsage: groups of calls by business whose days begin before a time.
+	PurgeUsage PurgeKind = "usage"
 	// PurgeRequests: entries of the request log of calls that came before a time.
 	PurgeRequests PurgeKind = "requests"
 	// PurgeEvents: events that were recorded before a time.

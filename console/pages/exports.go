@@ -72,6 +72,7 @@ var requestColumns = []export.Column[analytics.Request]{
 	{Name: "requestId", Value: func(r analytics.Request) any { return r.RequestID }},
 	{Name: "businessId", Value: func(r analytics.Request) any { return r.BusinessID }},
 	{Name: "durationMs", Value: func(r analytics.Request) any { return float64(r.Took.Microseconds()) / 1000 }},
+	{Name: "bytes", Value: func(r analytics.Request) any { return r.Bytes }},
 	{Name: "error", Value: func(r analytics.Request) any { return r.Error }},
 }
 

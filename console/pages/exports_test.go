@@ -43,7 +43,7 @@ func TestExportRequests_CON10(t *testing.T) {
 		t.Errorf("%d rows, the first one %v", len(rows), rows[0])
 	}
 	filtered := o.get(list + ".csv?status=4xx").want(http.StatusOK).rows()
-	if len(filtered) != 12 || filtered[1][6] != "'=cmd()" || filtered[1][5] != "NOT_FOUND" || filtered[1][9] != `{"code":"NOT_FOUND"}` {
+	if len(filtered) != 12 || filtered[1][6] != "'=cmd()" || filtered[1][5] != "NOT_FOUND" || filtered[1][10] != `{"code":"NOT_FOUND"}` {
 		t.Errorf("%d rows: %v", len(filtered), filtered)
 	}
 	lines := strings.Split(strings.TrimSpace(o.get(list+".jsonl?status=404").want(http.StatusOK).Body), "\n")

@@ -58,6 +58,7 @@ var parts = []theme.Link{
 	{Text: "Functions", Href: "/functions"},
 	{Text: "Businesses", Href: "/installations"},
 	{Text: "Analytics", Href: "/analytics"},
+	{Text: "Usage", Href: "/usage"},
 	{Text: "Requests", Href: "/requests"},
 	{Text: "Limits", Href: "/limits"},
 	{Text: "Audit log", Href: "/audit"},

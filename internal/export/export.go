@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -31,6 +32,23 @@ func (f Format) ContentType() string {
 		return "text/csv; charset=utf-8"
 	}
 	return "application/jsonl"
+}
+
+// Requested returns the first format whose media type the Accept header of a request names;
+// empty if it names none.
+func Requested(r *http.Request) Format {
+	for _, value := range r.Header.Values("Accept") {
+		for one := range strings.SplitSeq(value, ",") {
+			kind, _, _ := mime.ParseMediaType(one)
+			switch kind {
+			case "text/csv":
+				return CSV
+			case "application/jsonl":
+				return JSONLines
+			}
+		}
+	}
+	return ""
 }
 
 // Column is a column of a CSV file and a member of each JSON object.

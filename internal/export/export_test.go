@@ -99,3 +99,18 @@ func TestServeFails(t *testing.T) {
 		return errors.Join(yield(record{}), broken)
 	}, func(err error) { told = err })
 }
+
+func TestRequested(t *testing.T) {
+	t.Parallel()
+	for accept, want := range map[string]export.Format{
+		"": "", "*/*": "", "application/json": "", "text/csvx": "",
+		"text/csv": export.CSV, "application/jsonl": export.JSONLines,
+		"application/json;q=0.5, Text/CSV; charset=utf-8": export.CSV, "application/jsonl, text/csv": export.JSONLines,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept", accept)
+		if got := export.Requested(r); got != want {
+			t.Errorf("Accept %q: %q, not %q", accept, got, want)
+		}
+	}
+}

@@ -281,7 +281,7 @@ func (s *Service) PurgeNothing(ctx context.Context) error {
 }
 
 // Kinds is of how many kinds Purge deletes rows. Attempts go with their deliveries.
-const Kinds = 19
+const Kinds = 20
 
 // Purge deletes the given number of the oldest rows of each kind, as of a time when they
 // are old enough. Families that were refreshed in between stay.
@@ -299,7 +299,7 @@ func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, err
 	total := 0
 	for kind, before := range map[storage.PurgeKind]time.Time{
 		storage.PurgeOAuth: now, storage.PurgeEvents: now.Add(-kept), storage.PurgeDeliveries: now.Add(-kept), storage.PurgeHealth: now.Add(-kept), storage.PurgeAppData: now,
-		storage.PurgeKeys: now, storage.PurgeCalls: now.Add(-kept), storage.PurgeCallGroups: now.Add(-kept), storage.PurgeRequests: now.Add(-kept), storage.PurgeAudit: now.Add(-audit.Retention),
+		storage.PurgeKeys: now, storage.PurgeCalls: now.Add(-kept), storage.PurgeCallGroups: now.Add(-kept), storage.PurgeUsage: now.Add(-kept), storage.PurgeRequests: now.Add(-kept), storage.PurgeAudit: now.Add(-audit.Retention),
 	} {
 		n, err := s.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Real: now, Limit: limit})
 		total += n

@@ -186,10 +186,10 @@ var tables = []string{
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young}`,
 	`INSERT INTO partnerkit_calls (app_id, hour_at, calls, errors, rate_limited, ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over)
 		SELECT a.id, {later} - CAST(3600000 AS BIGINT) * f.i, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM fill f CROSS JOIN fill_app a WHERE f.i < 600`,
-	`INSERT INTO partnerkit_calls_group (app_id, kind, day_at, name, calls, errors, rate_limited)
-		SELECT a.id, 'route', {later} - CAST(86400000 AS BIGINT) * (f.i % 25), 'GET /' || f.i, 9, 0, 0 FROM fill f CROSS JOIN fill_app a WHERE f.i < 600`,
-	`INSERT INTO partnerkit_request (id, app_id, business_id, method, route, status, code, request_id, error, took, created_at)
-		SELECT 'req_' || f.tail, l.app_id, l.business_id, 'GET', 'GET /invoices', 200, '', '', '', 1, f.at
+	`INSERT INTO partnerkit_calls_group (app_id, kind, day_at, name, calls, errors, rate_limited, bytes)
+		SELECT a.id, CASE WHEN f.i % 2 = 0 THEN 'route' ELSE 'business' END, {later} - CAST(86400000 AS BIGINT) * (f.i % 25), 'GET /' || f.i, 9, 0, 0, 900 FROM fill f CROSS JOIN fill_app a WHERE f.i < 600`,
+	`INSERT INTO partnerkit_request (id, app_id, business_id, method, route, status, bytes, code, request_id, error, took, created_at)
+		SELECT 'req_' || f.tail, l.app_id, l.business_id, 'GET', 'GET /invoices', 200, 900, '', '', '', 1, f.at
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
 	`INSERT INTO partnerkit_last_use (id, used_at) SELECT installation_id, at FROM fill_line`,
 	`INSERT INTO partnerkit_user_state (user_id, status, changed_at) SELECT 'stranger_' || f.i, 'SUSPENDED', f.at FROM fill f WHERE f.i >= {young}`,

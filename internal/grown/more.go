@@ -323,6 +323,9 @@ func (s *Service) Count(ctx context.Context) error {
 	if _, err := s.Store.CallGroups(ctx, analytics.GroupQuery{AppID: s.apps[0].id, By: analytics.ByRoute, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
 		return err
 	}
+	if _, err := s.Store.Usage(ctx, analytics.UsageQuery{AppID: s.apps[0].id, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
+		return err
+	}
 	if _, err := s.Store.Requests(ctx, analytics.RequestQuery{AppID: s.apps[0].id, MinStatus: 400, MaxStatus: 499, Limit: 50}); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ var callCases = []testCase[partnerkit.Store]{
 		for i := range 5 {
 			at := noon.Add(time.Duration(i) * time.Second)
 			want = append(want, analytics.Request{
-				ID: id.New(id.Request, at), AppID: "app_1", BusinessID: fmt.Sprint("biz_", i%2), Method: "GET", Route: []string{"GET /invoices/{id}", "GET /invoices"}[i%2], Status: 200 + 100*i,
+				ID: id.New(id.Request, at), AppID: "app_1", BusinessID: fmt.Sprint("biz_", i%2), Method: "GET", Route: []string{"GET /invoices/{id}", "GET /invoices"}[i%2], Status: 200 + 100*i, Bytes: int64(i) << 33,
 				Code: "CODE", RequestID: fmt.Sprint("req_", i), Error: "{}", At: at, Took: time.Duration(i) * time.Microsecond,
 			})
 		}
@@ -166,6 +166,54 @@ var callCases = []testCase[partnerkit.Store]{
 		}
 		if n := get[int](t)(purge(e, storage.PurgeCallGroups)(t.Context(), today, 10)); n != 1 {
 			t.Errorf("purged %d", n)
+		}
+	}},
+	{"AN-03 Usage adds up by business and day, and is purged apart from other groups", func(t *testing.T, e partnerkit.Store) {
+		today := noon.Truncate(24 * time.Hour)
+		before := today.AddDate(0, 0, -1)
+		group := func(day time.Time, by analytics.GroupBy, key string, bytes int64) analytics.Group {
+			return analytics.Group{AppID: "app_1", Day: day, By: by, Key: key, Counts: analytics.Counts{Calls: 2, Errors: 1}, Bytes: bytes}
+		}
+		other := group(today, analytics.ByBusiness, "biz_a", 5)
+		other.AppID = "app_2"
+		added := analytics.Batch{Writer: "w", Number: 1, At: noon, Groups: []analytics.Group{
+			group(today, analytics.ByBusiness, "biz_b", 1<<40), group(today, analytics.ByBusiness, "biz_a", 7), group(before, analytics.ByBusiness, "biz_b", 0), other,
+			group(today, analytics.ByRoute, "biz_a", 9), group(before, analytics.ByRoute, "biz_a", 9), group(today, analytics.ByBusiness, "biz_b", 3),
+		}}
+		for range 2 { // a batch that is sent again adds nothing
+			must(t, e.AddCalls(t.Context(), added))
+		}
+		want := []analytics.Usage{
+			{Day: before, BusinessID: "biz_b", Calls: 2, Errors: 1},
+			{Day: today, BusinessID: "biz_a", Calls: 2, Errors: 1, Bytes: 7},
+			{Day: today, BusinessID: "biz_b", Calls: 4, Errors: 2, Bytes: 1<<40 + 3},
+		}
+		read := func(q analytics.UsageQuery) []analytics.Usage {
+			q.AppID = "app_1"
+			return get[[]analytics.Usage](t)(e.Usage(t.Context(), q))
+		}
+		for name, test := range map[string]struct {
+			q    analytics.UsageQuery
+			want []analytics.Usage
+		}{
+			"both days": {analytics.UsageQuery{From: before, To: today, Limit: 10}, want}, "the first": {analytics.UsageQuery{From: before, To: before, Limit: 10}, want[:1]},
+			"the last": {analytics.UsageQuery{From: today, To: today, Limit: 10}, want[1:]}, "none": {analytics.UsageQuery{From: today.AddDate(0, 0, 1), To: today.AddDate(0, 0, 1), Limit: 10}, nil},
+			"a page": {analytics.UsageQuery{From: before, To: today, Limit: 2}, want[:2]}, "the page after": {analytics.UsageQuery{From: before, To: today, After: want[1].Cursor(), Limit: 2}, want[2:]},
+			"after an earlier day": {analytics.UsageQuery{From: today, To: today, After: want[0].Cursor(), Limit: 10}, want[1:]},
+		} {
+			if diff := cmp.Diff(test.want, read(test.q)); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		all := analytics.UsageQuery{From: before, To: today, Limit: 10}
+		if n := get[int](t)(purge(e, storage.PurgeCallGroups)(t.Context(), today, 10)); n != 1 || len(read(all)) != 3 {
+			t.Errorf("purged %d other groups and left %v", n, read(all))
+		}
+		if n := get[int](t)(purge(e, storage.PurgeUsage)(t.Context(), today, 10)); n != 1 {
+			t.Errorf("purged %d", n)
+		}
+		if diff := cmp.Diff(want[1:], read(all)); diff != "" {
+			t.Errorf("purged (-want +got)\n%s", diff)
 		}
 	}},
 	{"The last use of an installation is the latest one", func(t *testing.T, e partnerkit.Store) {

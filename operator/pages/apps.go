@@ -14,6 +14,8 @@ func appRoutes() []route {
 		{"GET /apps", (*visit).listApps},
 		{"GET /apps/{appId}", (*visit).showApp},
 		{"POST /apps/{appId}/status", (*visit).setAppStatus},
+		{"GET /apps/{appId}/usage.csv", func(v *visit) error { return v.exportUsage("text/csv") }},
+		{"GET /apps/{appId}/usage.jsonl", func(v *visit) error { return v.exportUsage("application/jsonl") }},
 		{"GET /apps/{appId}/assets/{assetId}", (*visit).showAsset},
 	}
 }
@@ -50,6 +52,13 @@ func (v *visit) listApps() error {
 	}
 	data.Pager = v.site.Pager("/apps", query, page.NextCursor)
 	return v.show("apps", appsTitle, data)
+}
+
+// exportUsage responds with the usage of an app as a file. The parameters are those of the JSON.
+func (v *visit) exportUsage(format string) error {
+	r := v.r.Clone(v.r.Context())
+	r.Header.Set("Accept", format)
+	return v.cfg.Operator.ServeUsage(v.w, r, v.by, v.r.PathValue("appId"))
 }
 
 const appsTitle = "Apps"

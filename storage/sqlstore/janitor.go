@@ -49,7 +49,9 @@ func (s *Store) Purge(ctx context.Context, p storage.Purge) (int, error) {
 	case storage.PurgeCalls:
 		return s.purgeCalls(ctx, p.Before, p.Limit)
 	case storage.PurgeCallGroups:
-		return s.purgeCallGroups(ctx, p.Before, p.Limit)
+		return s.purgeCallGroups(ctx, "kind <> 'business'", p)
+	case storage.PurgeUsage:
+		return s.purgeCallGroups(ctx, "kind = 'business'", p)
 	case storage.PurgeRequests:
 		return s.purgeRequests(ctx, p.Before, p.Limit)
 	case storage.PurgeEvents:

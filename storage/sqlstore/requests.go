@@ -10,13 +10,13 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const requestColumns = "id, app_id, business_id, method, route, status, code, request_id, error, took, created_at"
+const requestColumns = "id, app_id, business_id, method, route, status, bytes, code, request_id, error, took, created_at"
 
 // addRequests adds entries of the request log.
 func (t *tx) addRequests(ctx context.Context, requests []analytics.Request) error {
 	rows := make([][]any, len(requests))
 	for i, r := range requests {
-		rows[i] = []any{r.ID, r.AppID, r.BusinessID, r.Method, r.Route, r.Status, r.Code, r.RequestID, r.Error, int64(r.Took), ms(r.At)}
+		rows[i] = []any{r.ID, r.AppID, r.BusinessID, r.Method, r.Route, r.Status, r.Bytes, r.Code, r.RequestID, r.Error, int64(r.Took), ms(r.At)}
 	}
 	return t.insertMany(ctx, "INSERT INTO partnerkit_request ("+requestColumns+") VALUES", rows)
 }
@@ -69,7 +69,7 @@ func (s *Store) Requests(ctx context.Context, q analytics.RequestQuery) ([]analy
 	err := storage.Each(ctx, s, query, args, func(scan func(...any) error) error {
 		var r analytics.Request
 		var took, at int64
-		err := scan(&r.ID, &r.AppID, &r.BusinessID, &r.Method, &r.Route, &r.Status, &r.Code, &r.RequestID, &r.Error, &took, &at)
+		err := scan(&r.ID, &r.AppID, &r.BusinessID, &r.Method, &r.Route, &r.Status, &r.Bytes, &r.Code, &r.RequestID, &r.Error, &took, &at)
 		r.Took, r.At = time.Duration(took), fromMS(at)
 		requests = append(requests, r)
 		return err

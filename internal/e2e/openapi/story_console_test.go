@@ -48,6 +48,7 @@ func (s *service) console(n *newcomers) {
 
 	act("GET", "/apps/app_sync/analytics?days=2", nil, 200)
 	act("GET", "/apps/app_sync/analytics?days=2&by=route", nil, 200)
+	act("GET", "/apps/app_sync/usage?limit=2", nil, 200)
 	logged := act("GET", "/apps/app_sync/requests?limit=2", nil, 200)
 	act("GET", "/apps/app_sync/requests/"+logged.text("data.0.requestId"), nil, 200)
 	act("GET", "/apps/app_sync/requests?status=4xx", nil, 200)

@@ -22,6 +22,8 @@ func (s *service) operator(n *newcomers) {
 	act("GET", "/apps?status=LOST", nil, 400)
 	act("GET", "/apps/app_sync", nil, 200)
 	act("GET", app, nil, 200)
+	act("GET", app+"/usage?from=2026-09-01&to=2026-09-02", nil, 200)
+	act("GET", app+"/usage?from=yesterday", nil, 400)
 
 	act("GET", "/reviews?limit=1", nil, 200)
 	act("GET", app+"/listing", nil, 200)

@@ -33,7 +33,8 @@ CREATE TABLE partnerkit_calls_writer (
 );
 CREATE INDEX pk_calls_writer_added ON partnerkit_calls_writer (added_at);
 
--- Calls by app and UTC day, grouped by route, by status and by business.
+-- Calls by app and UTC day, grouped by route, by status and by business. Groups by business
+-- are the usage, which is kept for longer.
 CREATE TABLE partnerkit_calls_group (
   app_id TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -42,10 +43,12 @@ CREATE TABLE partnerkit_calls_group (
   calls BIGINT NOT NULL,
   errors BIGINT NOT NULL,
   rate_limited BIGINT NOT NULL,
+  bytes BIGINT NOT NULL,
   PRIMARY KEY (app_id, kind, day_at, name)
 );
--- Over an expression, so that only the purge takes it and no read of one app's groups.
-CREATE INDEX pk_calls_group_day ON partnerkit_calls_group ((day_at + 0));
+-- Over an expression, so that only the purges take them and no read of one app's groups.
+CREATE INDEX pk_calls_group_day ON partnerkit_calls_group ((day_at + 0)) WHERE kind <> 'business';
+CREATE INDEX pk_calls_usage_day ON partnerkit_calls_group ((day_at + 0)) WHERE kind = 'business';
 
 -- The last calls of each app. Purged by ids, which sort by time.
 CREATE TABLE partnerkit_request (
@@ -55,6 +58,7 @@ CREATE TABLE partnerkit_request (
   method TEXT NOT NULL,
   route TEXT NOT NULL,
   status BIGINT NOT NULL,
+  bytes BIGINT NOT NULL,
   code TEXT NOT NULL,
   request_id TEXT NOT NULL,
   error TEXT NOT NULL,

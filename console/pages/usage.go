@@ -1,0 +1,93 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/export"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
+)
+
+func usageRoutes() []route {
+	routes := []route{{"GET", "/apps/{appId}/usage", (*visit).showUsage}}
+	for _, format := range export.Formats() {
+		routes = append(routes, route{"GET", "/apps/{appId}/usage." + string(format), func(v *visit) error { return v.exportUsage(format) }})
+	}
+	return routes
+}
+
+type usageView struct {
+	AppID    string
+	From, To entry
+	Rows     []analytics.Usage
+	Exports  []look.Link
+	MaxDays  int
+	Pager    look.Pager
+}
+
+const usageTitle = "Usage"
+
+// showUsage shows what the app used, by day and business.
+func (v *visit) showUsage() error {
+	q := v.r.URL.Query()
+	data := usageView{AppID: v.app.ID, MaxDays: analytics.MaxDays}
+	period := v.readPeriod(q, &data)
+	if data.From.Problem != "" || data.To.Problem != "" {
+		focusFirst(&data.From, &data.To)
+		return v.site.Show(v.w, http.StatusBadRequest, "usage", look.Page{Frame: v.frame(usageTitle), Data: data})
+	}
+	usage, err := v.cfg.Console.AppUsage(v.r.Context(), v.app, period, console.Page{After: q.Get("after")})
+	if site.IsStatus(err, http.StatusBadRequest) && q.Get("after") == "" {
+		data.From.Problem, data.From.IsFirst = "Choose a period of at most 400 days that ends after it begins.", true
+		return v.site.Show(v.w, http.StatusBadRequest, "usage", look.Page{Frame: v.frame(usageTitle), Data: data})
+	}
+	if err != nil {
+		return err
+	}
+	data.Rows = usage.Items
+	own, days := path("apps", v.app.ID, "usage"), url.Values{"from": {data.From.Value}, "to": {data.To.Value}}
+	data.Exports = v.exportLinks(own, days)
+	if after := q.Get("after"); after != "" {
+		days.Set("after", after)
+	}
+	data.Pager = v.site.Pager(own, days, usage.NextCursor)
+	return v.show("usage", usageTitle, data)
+}
+
+// readPeriod reads the period of an address; an empty field is its default.
+func (v *visit) readPeriod(q url.Values, data *usageView) console.UsagePeriod {
+	read := func(name string, into *entry) time.Time {
+		text := trimmed(q, name)
+		if text == "" {
+			return time.Time{}
+		}
+		into.Value = text
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil || day.Year() < 1970 {
+			into.Problem = "Enter a date such as 2026-09-01."
+		}
+		return day
+	}
+	period := console.UsagePeriod{From: read("from", &data.From), To: read("to", &data.To)}.Within(v.cfg.Clock.Now())
+	if data.From.Value == "" {
+		data.From.Value = period.From.UTC().Format(time.DateOnly)
+	}
+	if data.To.Value == "" {
+		data.To.Value = period.To.UTC().Format(time.DateOnly)
+	}
+	return period
+}
+
+// exportUsage responds with a file.
+func (v *visit) exportUsage(format export.Format) error {
+	var data usageView
+	period := v.readPeriod(v.r.URL.Query(), &data)
+	if data.From.Problem != "" || data.To.Problem != "" {
+		return v.showUsage()
+	}
+	return v.cfg.Console.ExportUsage(v.w, v.r, v.app, period, string(format))
+}
