@@ -64,7 +64,7 @@ fuzz: ## Every fuzz target for FUZZTIME each
 	go run ./internal/proof/fuzz -time $(FUZZTIME)
 
 # The parts of make prove. Each is meant to take at most fifteen minutes on two quiet cores.
-PARTS = races stores webhooks packages steady nodes crash hostile powerloss mutants fresh others fuzz bench race lint
+PARTS = races stores webhooks packages steady nodes crash failover hostile powerloss mutants fresh others fuzz bench race lint
 PART ?= $(PARTS)
 PROVE = PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m
 
@@ -91,7 +91,11 @@ prove-packages:
 	$(PROVE) $$(go list ./... | grep -v -e /proofs/ -e /storage -e '/webhooks$$')
 prove-nodes:
 	$(PROVE) -p 1 ./internal/proofs/nodes ./internal/proofs/plans ./internal/proofs/growth
-prove-crash prove-hostile prove-powerloss prove-mutants prove-fresh prove-steady: prove-%:
+prove-crash:
+	$(PROVE) -skip '^TestFailover' ./internal/proofs/crash
+prove-failover:
+	$(PROVE) -run '^TestFailover' ./internal/proofs/crash ./ratelimit/redislimit
+prove-hostile prove-powerloss prove-mutants prove-fresh prove-steady: prove-%:
 	$(PROVE) ./internal/proofs/$*
 prove-others:
 	cd internal/e2e && $(PROVE) -short -p 1 ./linear ./migrations

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -32,22 +32,51 @@ func isPostgres(db string) bool {
 }
 
 // openLimiter opens what -redis names, or counts in memory. done releases it.
-func openLimiter(ctx context.Context, url string, p parts) (limiter ratelimit.Limiter, done func(), err error) {
-	if url == "" {
+func openLimiter(ctx context.Context, address string, p parts) (limiter ratelimit.Limiter, done func(), err error) {
+	if address == "" {
 		limiter, err = ratelimit.NewMemory(ratelimit.MemoryConfig{})
 		return limiter, func() {}, err
 	}
-	opts, err := redis.ParseURL(url)
+	client, err := newRedis(address)
 	if err != nil {
 		// Its text may repeat the URL, and with it the password.
-		return nil, nil, usage(fmt.Errorf("-redis is not of the form redis://user:password@host:port/number"))
+		return nil, nil, usage(errors.New("-redis is not of the form redis://user:password@host:port/number, with addr= for the other nodes of a cluster, or with master_name= and addr= for Sentinel"))
 	}
-	opts.ContextTimeoutEnabled = true // so that a slow Redis delays no request
-	opts.MaxRetries = -1              // a command that is sent twice counts twice
-	client := redis.NewClient(opts)
 	if err := client.Ping(ctx).Err(); err != nil {
-		p.log.Warn("redis does not respond, limits are counted in memory until it does", "address", opts.Addr)
+		p.log.Warn("redis does not respond, limits are counted in memory until it does", "err", err)
 	}
 	limiter, err = redislimit.New(redislimit.Config{Client: client, Logger: p.log, MeterProvider: p.metrics.library})
 	return limiter, func() { _ = client.Close() }, err
+}
+
+// newRedis returns a client of one server, of Sentinel if the URL has a master_name, or of a
+// cluster if it has an addr. A slow Redis delays no request, and no command is sent twice,
+// because it would count twice.
+func newRedis(address string) (redis.UniversalClient, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	switch options := parsed.Query(); {
+	case options.Has("master_name"):
+		opts, err := redis.ParseFailoverURL(address)
+		if err != nil {
+			return nil, err
+		}
+		opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+		return redis.NewFailoverClient(opts), nil
+	case options.Has("addr"):
+		opts, err := redis.ParseClusterURL(address)
+		if err != nil {
+			return nil, err
+		}
+		opts.ContextTimeoutEnabled, opts.MaxRetries, opts.MaxRedirects = true, -1, 1
+		return redis.NewClusterClient(opts), nil
+	}
+	opts, err := redis.ParseURL(address)
+	if err != nil {
+		return nil, err
+	}
+	opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+	return redis.NewClient(opts), nil
 }

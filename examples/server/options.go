@@ -87,7 +87,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.appURL, "app-url", "", "public `URL` of the app host, when a proxy stands in front")
 	flags.StringVar(&o.db, "db", "partnerkit.db", "an SQLite `file`, :memory:, or a postgres:// URL")
 	flags.StringVar(&o.dbDirect, "db-direct", "", "postgres:// `URL` of the same database that goes past a pooler, for notifications and migrations")
-	flags.StringVar(&o.redis, "redis", "", "redis:// `URL`: limits and lockouts are shared between nodes")
+	flags.StringVar(&o.redis, "redis", "", "redis:// `URL`, also of a cluster or of Sentinel: limits and lockouts are shared between nodes")
 	flags.StringVar(&o.key, "key", "", "base64 of 32 bytes that seal secrets and signing keys; several, separated by commas, to rotate; required outside development mode")
 	flags.StringVar(&o.fixtures, "fixtures", "", "JSON `file` with data for an empty database (default: the embedded demo)")
 	flags.BoolFunc("dev", "development mode (default: when both listeners and both public URLs are loopback and no proxy is trusted)", func(text string) error {

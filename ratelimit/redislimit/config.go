@@ -30,10 +30,12 @@ const (
 
 // Config configures a Limiter. Only Client is required.
 type Config struct {
-	// Client is the host's; the limiter never closes it. Its options must set
+	// Client is the host's; the limiter never closes it: of one server, of Sentinel
+	// (redis.NewFailoverClient) or of a cluster. Its options must set
 	// ContextTimeoutEnabled, or Timeout could not be kept. MaxRetries -1 is
-	// best: a command that is sent again after a lost response counts twice.
-	Client *redis.Client
+	// best, and MaxRedirects 1 for a cluster: a command that is sent again after a lost
+	// response counts twice. A client of a cluster must not read from replicas.
+	Client redis.UniversalClient
 
 	// Prefix begins every key in Redis, at most 128 bytes. Empty means
 	// "partnerkit:limit:". Limiters with the same prefix share their counts.
@@ -82,8 +84,10 @@ func (c Config) validate() error {
 	switch {
 	case c.Client == nil:
 		return errors.New("no Client")
-	case !c.Client.Options().ContextTimeoutEnabled:
+	case !heedsContext(c.Client):
 		return errors.New("the options of Client do not set ContextTimeoutEnabled")
+	case readsReplicas(c.Client):
+		return errors.New("the options of Client set ReadOnly, RouteByLatency or RouteRandomly, and a replica does not know the last counts")
 	case len(c.Prefix) > maxPrefix:
 		return fmt.Errorf("a Prefix of %d bytes, more than %d", len(c.Prefix), maxPrefix)
 	case c.Timeout < 0:
@@ -92,4 +96,23 @@ func (c Config) validate() error {
 		return fmt.Errorf("an unknown OnFailure, %q", c.OnFailure)
 	}
 	return nil
+}
+
+// heedsContext reports whether a client heeds the deadlines of contexts, as far as it can be
+// seen.
+func heedsContext(client redis.UniversalClient) bool {
+	switch c := client.(type) {
+	case *redis.Client:
+		return c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		return c.Options().ContextTimeoutEnabled
+	case *redis.Ring:
+		return c.Options().ContextTimeoutEnabled
+	}
+	return true
+}
+
+func readsReplicas(client redis.UniversalClient) bool {
+	cluster, ok := client.(*redis.ClusterClient)
+	return ok && (cluster.Options().ReadOnly || cluster.Options().RouteByLatency || cluster.Options().RouteRandomly)
 }

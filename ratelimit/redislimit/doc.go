@@ -1,6 +1,6 @@
 // Package redislimit is a ratelimit.Limiter for several nodes that share one
-// Redis. A check is at most one round trip for all counters and lockouts of a
-// request, and so is a failure.
+// Redis, a Sentinel or a Redis Cluster. A check is at most one round trip for all counters and
+// lockouts of a request, and so is a failure; a cluster needs more.
 //
 // # Shared round trips
 //
@@ -23,9 +23,13 @@
 // limiter a Redis that does not evict keys which are still needed:
 // maxmemory-policy noeviction, or enough memory.
 //
-// The keys of one check lie in different hash slots, so Redis Cluster is not
-// supported; the type of Config.Client rules it out. A client made by
-// redis.NewFailoverClient (Sentinel) is fine.
+// # Sentinel and Redis Cluster
+//
+// A client made by redis.NewFailoverClient (Sentinel) works like one of a single server. The keys of
+// one check lie in different slots of a Redis Cluster. There a check is one round trip for each node
+// that holds some of its keys, at the same time. A failure is more: the lockouts are read first,
+// and then the failure is counted in one after the other. When a node of the cluster does not respond, the checks
+// that share a call with one of its keys count as not answered.
 //
 // # When Redis does not respond
 //

@@ -19,11 +19,12 @@ import (
 func held(t *testing.T, config redislimit.Config) (*redislimit.Limiter, *fakeRedis) {
 	t.Helper()
 	d := &fakeRedis{calls: make(chan call), counts: map[string]int64{}}
-	config.Client = newClient(t, &redis.Options{
+	client := newClient(t, &redis.Options{
 		Addr:   "127.0.0.1:1",
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed },
 	})
-	config.Client.AddHook(d)
+	client.AddHook(d)
+	config.Client = client
 	config.OnFailure = redislimit.FailClosed
 	return open(t, config), d
 }

@@ -92,17 +92,22 @@ return 0
 
 // store is the part that lives in Redis.
 type store struct {
-	client   *redis.Client
+	client   redis.UniversalClient
+	isOne    bool // one server has all keys
 	prefix   string
-	digest   string // of checkScript
+	digest   string        // of checkScript
+	counts   *redis.Script // countScript
 	fails    *redis.Script
 	forgives *redis.Script
 }
 
-func newStore(client *redis.Client, prefix string) *store {
+func newStore(client redis.UniversalClient, prefix string) *store {
+	_, isOne := client.(*redis.Client)
 	return &store{
 		client:   client,
+		isOne:    isOne,
 		prefix:   prefix,
+		counts:   redis.NewScript(countScript),
 		digest:   redis.NewScript(checkScript).Hash(),
 		fails:    redis.NewScript(failScript),
 		forgives: redis.NewScript(forgiveScript),
@@ -142,6 +147,9 @@ func (s *store) keys(now time.Time, req *ratelimit.Request) keys {
 // check counts and reads the keys. It returns a number for each, in the order
 // of checkScript.
 func (s *store) check(ctx context.Context, k keys) ([]int64, error) {
+	if !s.isOne {
+		return s.checkEach(ctx, k)
+	}
 	args := slices.Concat([]any{"evalsha", s.digest, k.len()}, k.counters, k.lockouts, k.ttls)
 	reply, err := s.numbers(ctx, args)
 	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -165,6 +173,9 @@ func (s *store) read(ctx context.Context, now time.Time, counters []ratelimit.Co
 	keys := make([]string, len(counters))
 	for i := range counters {
 		keys[i] = s.counterKey(&counters[i], now)
+	}
+	if !s.isOne {
+		return s.readEach(ctx, keys)
 	}
 	kept, err := s.client.MGet(ctx, keys...).Result()
 	if err != nil {
@@ -207,19 +218,17 @@ func tally(req *ratelimit.Request, counts, ends []int64) ratelimit.Tally {
 // fail counts failures. It returns when the lockouts end that refused, as check does, and
 // whether it began one.
 func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockouts) (ratelimit.Tally, error) {
-	keys := make([]string, 0, 2*ratelimit.MaxLockouts)
-	args := make([]any, 1, 1+4*ratelimit.MaxLockouts)
-	args[0] = now.UnixMilli()
-	for i := range failed {
-		if l := &failed[i]; l.IsUsed() {
-			within, lock := l.Rule.Within.Milliseconds(), l.Rule.For.Milliseconds()
-			keys = append(keys, s.lockoutKey(l), s.failuresKey(l))
-			args = append(args, l.Rule.MoreThan, within, lock, 2*max(within, lock))
-		}
-	}
-	if len(keys) == 0 {
+	calls := s.perLockout(now, failed, func(rule ratelimit.LockoutRule) []any {
+		within, lock := rule.Within.Milliseconds(), rule.For.Milliseconds()
+		return []any{rule.MoreThan, within, lock, 2 * max(within, lock)}
+	})
+	if len(calls) == 0 {
 		return ratelimit.Tally{}, nil
 	}
+	if !s.isOne {
+		return s.failEach(ctx, now, failed, calls)
+	}
+	keys, args := together(calls)
 	reply, err := s.fails.Run(ctx, s.client, keys, args...).Int64Slice()
 	if err != nil {
 		return ratelimit.Tally{}, err
@@ -234,18 +243,39 @@ func (s *store) fail(ctx context.Context, now time.Time, failed ratelimit.Lockou
 }
 
 func (s *store) forgive(ctx context.Context, now time.Time, failed ratelimit.Lockouts) error {
-	var keys []string
-	args := []any{now.UnixMilli()}
-	for i := range failed {
-		if l := &failed[i]; l.IsUsed() {
-			keys = append(keys, s.lockoutKey(l), s.failuresKey(l))
-			args = append(args, l.Rule.MoreThan, l.Rule.Within.Milliseconds())
-		}
-	}
-	if len(keys) == 0 {
+	calls := s.perLockout(now, failed, func(rule ratelimit.LockoutRule) []any {
+		return []any{rule.MoreThan, rule.Within.Milliseconds()}
+	})
+	if len(calls) == 0 {
 		return nil
 	}
+	if !s.isOne {
+		_, err := s.runEach(ctx, s.forgives, calls)
+		return err
+	}
+	keys, args := together(calls)
 	return s.forgives.Run(ctx, s.client, keys, args...).Err()
+}
+
+// perLockout returns a run of failScript or of forgiveScript for each lockout: the first of its
+// arguments is now, the others are those of the lockout.
+func (s *store) perLockout(now time.Time, failed ratelimit.Lockouts, args func(ratelimit.LockoutRule) []any) []scripted {
+	var calls []scripted
+	for i := range failed {
+		if l := &failed[i]; l.IsUsed() {
+			calls = append(calls, scripted{[]string{s.lockoutKey(l), s.failuresKey(l)}, append([]any{now.UnixMilli()}, args(l.Rule)...)})
+		}
+	}
+	return calls
+}
+
+// together returns the keys and the arguments of one run for all lockouts.
+func together(calls []scripted) (keys []string, args []any) {
+	args = calls[0].args[:1:1]
+	for _, call := range calls {
+		keys, args = append(keys, call.keys...), append(args, call.args[1:]...)
+	}
+	return keys, args
 }
 
 func (s *store) counterKey(c *ratelimit.Counter, now time.Time) string {

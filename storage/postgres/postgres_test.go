@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"go.uber.org/goleak"
@@ -19,6 +20,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	sql.Register(otherDriver, wrapped{stdlib.GetDefaultDriver()})
+	postgres.SetSilence(time.Second)
 	goleak.VerifyTestMain(m)
 }
 
