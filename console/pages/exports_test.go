@@ -15,7 +15,7 @@ import (
 )
 
 // rows reads a CSV file.
-func (a response) rows() [][]string {
+func (a response) csv() [][]string {
 	a.o.Helper()
 	rows, err := csv.NewReader(strings.NewReader(a.Body)).ReadAll()
 	a.o.must(err)
@@ -39,10 +39,10 @@ func TestExportRequests_CON10(t *testing.T) {
 			t.Errorf("no link to %s in %v", want, links)
 		}
 	}
-	if rows := o.get(list + ".csv").want(http.StatusOK).rows(); len(rows) != 132 || rows[0][0] != "id" {
+	if rows := o.get(list + ".csv").want(http.StatusOK).csv(); len(rows) != 132 || rows[0][0] != "id" {
 		t.Errorf("%d rows, the first one %v", len(rows), rows[0])
 	}
-	filtered := o.get(list + ".csv?status=4xx").want(http.StatusOK).rows()
+	filtered := o.get(list + ".csv?status=4xx").want(http.StatusOK).csv()
 	if len(filtered) != 12 || filtered[1][6] != "'=cmd()" || filtered[1][5] != "NOT_FOUND" || filtered[1][10] != `{"code":"NOT_FOUND"}` {
 		t.Errorf("%d rows: %v", len(filtered), filtered)
 	}
@@ -65,7 +65,7 @@ func TestExportAudit_CON07(t *testing.T) {
 	if links := page.values("href"); !slices.Contains(links, o.prefix+"/apps/"+app.ID+"/audit.csv") || !slices.Contains(links, o.prefix+"/apps/"+app.ID+"/audit.jsonl") {
 		t.Errorf("the links are %v", links)
 	}
-	rows := o.get("/apps/" + app.ID + "/audit.csv").want(http.StatusOK).lacks("usr_customer").rows()
+	rows := o.get("/apps/" + app.ID + "/audit.csv").want(http.StatusOK).lacks("usr_customer").csv()
 	if len(rows) != 3 || rows[1][3] != "consent.allowed" || rows[1][4] != "'-biz" || rows[2][2] != ann {
 		t.Errorf("the rows are %v", rows)
 	}
@@ -93,7 +93,7 @@ func TestExportDeliveries_DLV09(t *testing.T) {
 	if !slices.Contains(links, o.prefix+list+".csv?event=invoice.paid") {
 		t.Errorf("the links are %v", links)
 	}
-	if rows := o.get(list + ".csv?event=invoice.paid").want(http.StatusOK).rows(); len(rows) != 4 || rows[1][2] != "invoice.paid" || rows[1][6] != "queued" {
+	if rows := o.get(list + ".csv?event=invoice.paid").want(http.StatusOK).csv(); len(rows) != 4 || rows[1][2] != "invoice.paid" || rows[1][6] != "queued" {
 		t.Errorf("the rows are %v", rows)
 	}
 	if body := o.get(list + ".jsonl").want(http.StatusOK).Body; strings.Count(body, "\n") != 4 {

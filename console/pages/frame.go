@@ -48,6 +48,7 @@ func (v *visit) subject(title string) string {
 // parts are the pages that an app has, below its own.
 var parts = []theme.Link{
 	{Text: "Overview", Href: ""},
+	{Text: "Quick start", Href: "/start"},
 	{Text: "Settings", Href: "/settings"},
 	{Text: "Credentials", Href: "/secrets"},
 	{Text: "Webhooks", Href: "/webhooks"},

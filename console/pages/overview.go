@@ -32,7 +32,6 @@ type overviewView struct {
 	Waits        bool // something of the app waits for a review
 	Todo         []todo
 	IsReady      bool // all of it is done
-	QuickStart   quickStart
 }
 
 // todo is something to do before an app is complete.
@@ -53,13 +52,17 @@ func (v *visit) showApp() error {
 	if err != nil {
 		return err
 	}
+	called, err := v.hasCalled(report)
+	if err != nil {
+		return err
+	}
 	listing, err := v.listing()
 	if err != nil {
 		return err
 	}
 	data := overviewView{
 		App: v.app, ReadOnly: v.isReadOnly(), Badge: site.AppBadge(v.app), Organization: v.organization(v.app.OrganizationID),
-		Waits: waits(v.app), Recent: report.Totals.Counts, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing),
+		Waits: waits(v.app), Recent: report.Totals.Counts, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing, called),
 	}
 	data.Unwell, data.Degraded = unwell(hooks)
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })
@@ -68,10 +71,17 @@ func (v *visit) showApp() error {
 			data.Scopes = append(data.Scopes, scope)
 		}
 	}
-	if data.QuickStart, err = v.quickStart(); err != nil {
-		return err
-	}
 	return v.show("overview", "Overview", data)
+}
+
+// hasCalled reports whether the app has called the API: on the days of the report, or in one
+// of the first businesses that connected it.
+func (v *visit) hasCalled(report analytics.Report) (bool, error) {
+	if report.Totals.Calls > 0 {
+		return true, nil
+	}
+	page, err := v.cfg.Console.Installations(v.r.Context(), v.by, v.app.ID, console.Page{Limit: 5})
+	return slices.ContainsFunc(page.Items, func(i console.Installation) bool { return !i.LastUsedAt.IsZero() }), err
 }
 
 // listing returns the listing of the app, or nil if it has none.
@@ -94,10 +104,11 @@ func (v *visit) organization(id string) string {
 }
 
 // todoList lists what there is to do for an app, in the order in which to do it.
-func todoList(app oauthserver.App, hooks int, listing *console.Listing) []todo {
+func todoList(app oauthserver.App, hooks int, listing *console.Listing, called bool) []todo { //nolint:revive // what is done, not a switch
 	return []todo{
 		{"Add a redirect URI", "People return there after they have connected the app.", "/settings", len(app.RedirectURIs) > 0},
 		{"Choose scopes", "The app can request only the scopes that you choose.", "/settings", len(app.Scopes.Names()) > 0},
+		{"Make the first call", "One click gives a token for a sandbox business.", "/start", called},
 		{"Add a webhook", "It receives the events of the businesses that connect.", "/webhooks", hooks > 0},
 		{"Create a listing for the marketplace", "A name, a summary and a description, with images.", "/listing", listing != nil},
 		{"Submit the listing", "Once it is approved any business can connect.", "/listing", listing != nil && (listing.Live != nil || listing.Revision.State != console.RevisionDraft)},

@@ -17,7 +17,7 @@ import (
 // blocks are the texts of a page that are copied as a whole.
 func (a response) blocks() []string {
 	var all []string
-	for _, found := range regexp.MustCompile(`(?s)<pre tabindex="0">(.*?)</pre>`).FindAllStringSubmatch(a.Body, -1) {
+	for _, found := range regexp.MustCompile(`(?s)<pre tabindex="0">(.*?)</pre>`).FindAllStringSubmatch(a.Body[max(0, strings.Index(a.Body, `id="quick-start"`)):], -1) {
 		all = append(all, html.UnescapeString(found[1]))
 	}
 	return all
@@ -36,7 +36,7 @@ func TestQuickStart(t *testing.T) {
 		Name: "Sync", Type: oauthserver.Confidential, RedirectURIs: []string{"https://partner.example/cb?a=$(id)&b='", "https://partner.example/other"}, Scopes: []string{"invoices:read", "events:read"},
 	})
 	o.must(err)
-	app, path := created.App, "/apps/"+created.App.ID
+	app, path := created.App, "/apps/"+created.App.ID+"/start"
 	page := o.get(path).want(http.StatusOK).shows("Quick start", "PKCE", app.RedirectURIs[0], "sandbox business", "set CODE and CLIENT_SECRET").lacks(created.Secret)
 	blocks := page.blocks()
 	if len(blocks) != 6 {
@@ -64,14 +64,14 @@ func TestQuickStart(t *testing.T) {
 	o.connect(app, "biz_1")
 	o.get(path).want(http.StatusOK).shows("Quick start").lacks(opened)
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
-	o.get(path).want(http.StatusOK).lacks("Quick start")
+	o.get(path).want(http.StatusOK).lacks("oauth/token", "Get a sandbox token")
 }
 
 func TestQuickStartKinds(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	public := o.newApp(func(n *console.NewApp) { n.Type = oauthserver.Public })
-	page := o.get("/apps/"+public.ID).want(http.StatusOK).shows("-d client_id="+public.ClientID, "set CODE, and").lacks("CLIENT_SECRET", "Call the API")
+	page := o.get("/apps/"+public.ID+"/start").want(http.StatusOK).shows("-d client_id="+public.ClientID, "set CODE, and").lacks("CLIENT_SECRET", "Call the API")
 	if n := len(page.blocks()); n != 5 {
 		t.Errorf("without routes there are %d blocks", n)
 	}
@@ -80,13 +80,13 @@ func TestQuickStartKinds(t *testing.T) {
 	keyed := o.newApp()
 	_, err := o.store.Tap.Exec(t.Context(), "DELETE FROM partnerkit_client_secret")
 	o.must(err)
-	o.get("/apps/"+keyed.ID).want(http.StatusOK).shows("-d client_id="+keyed.ClientID, `-d client_assertion="$CLIENT_ASSERTION"`, "set CODE and CLIENT_ASSERTION").lacks("CLIENT_SECRET")
+	o.get("/apps/"+keyed.ID+"/start").want(http.StatusOK).shows("-d client_id="+keyed.ClientID, `-d client_assertion="$CLIENT_ASSERTION"`, "set CODE and CLIENT_ASSERTION").lacks("CLIENT_SECRET")
 
 	for _, statement := range []string{"UPDATE partnerkit_app SET redirect_uris = '[]'", "UPDATE partnerkit_app SET scopes = ''"} {
 		bare := newHarness(t, withReads)
 		app := bare.newApp()
 		_, err := bare.store.Tap.Exec(t.Context(), statement)
 		bare.must(err)
-		bare.get("/apps/"+app.ID).want(http.StatusOK).shows("once the app has a redirect URI and scopes", "Verify webhooks").lacks("oauth/token")
+		bare.get("/apps/"+app.ID+"/start").want(http.StatusOK).shows("once the app has a redirect URI and scopes", "Verify webhooks").lacks("oauth/token")
 	}
 }

@@ -25,8 +25,8 @@ func (r *harness) quickStart(developer *http.Client, kind string) (app map[strin
 	app = do(r.t, developer, request(r.t, http.MethodPost, r.api+"/developer/apps", "application/json",
 		`{"name": "First", "type": "`+kind+`", "redirectUris": ["http://localhost:9191/cb?from=a%20b"], "scopes": ["invoices:read", "profile:read"]}`)).
 		want(r.t, http.StatusCreated).json(r.t)
-	page := get(r.t, developer, r.app+"/developer/apps/"+app["id"].(string)).want(r.t, http.StatusOK)
-	for _, found := range block.FindAllStringSubmatch(page.body, -1) {
+	page := get(r.t, developer, r.app+"/developer/apps/"+app["id"].(string)+"/start").want(r.t, http.StatusOK)
+	for _, found := range block.FindAllStringSubmatch(page.body[strings.Index(page.body, `id="quick-start"`):], -1) {
 		blocks = append(blocks, html.UnescapeString(found[1]))
 	}
 	if len(blocks) != 6 {
