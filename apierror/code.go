@@ -55,6 +55,7 @@ const (
 	PublicAppHasNoSecrets   Code = "PUBLIC_APP_HAS_NO_SECRETS" //nolint:gosec // it names the lack of some
 	SecretLimitReached      Code = "SECRET_LIMIT_REACHED"
 	LastSecret              Code = "LAST_SECRET"
+	ConnectionExists        Code = "CONNECTION_EXISTS"
 	ListingExists           Code = "LISTING_EXISTS"
 	ListingStateInvalid     Code = "LISTING_STATE_INVALID"
 	ListingIncomplete       Code = "LISTING_INCOMPLETE"

@@ -106,6 +106,7 @@ var areas = []struct {
 		{apierror.PublicAppHasNoSecrets, "a secret was asked for"},
 		{apierror.SecretLimitReached, "a third secret beside two valid ones"},
 		{apierror.LastSecret, "the end of the only valid secret"},
+		{apierror.ConnectionExists, "`customBusinessId` names another business while one has approved; the first connection keeps working"},
 		{apierror.ListingExists, "a first save of a listing that exists; of two concurrent first saves, one gets this error"},
 		{apierror.ListingStateInvalid, "a step that the revision's state does not allow"},
 		{apierror.ReviewConflict, "an operator's step on a revision that another operator has taken or decided; `params.p0` is their name"},

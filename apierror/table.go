@@ -73,6 +73,7 @@ var table = []Entry{
 	{Code: PublicAppHasNoSecrets, Status: http.StatusBadRequest, Message: "a PUBLIC app has no client secret; it proves itself with PKCE"},
 	{Code: SecretLimitReached, Status: http.StatusBadRequest, Params: 1, Message: "the app has {p0} valid secrets already; end one of them first"},
 	{Code: LastSecret, Status: http.StatusBadRequest, Message: "this is the app's only valid secret; add another one first"},
+	{Code: ConnectionExists, Status: http.StatusConflict, Message: "the business that the app names has approved a custom connection; end that one first"},
 	{Code: ListingExists, Status: http.StatusConflict, Message: "the app already has a listing; update it instead"},
 	{Code: ListingStateInvalid, Status: http.StatusBadRequest, Params: 2, Message: "a revision that is {p0} cannot become {p1}"},
 	{Code: ReviewConflict, Status: http.StatusConflict, Params: 1, Message: "{p0} has taken this revision or decided about it"},

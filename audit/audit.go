@@ -60,13 +60,20 @@ const (
 	DeviceAllowed  Action = "device.allowed"
 	DeviceDenied   Action = "device.denied"
 	AccessRevoked  Action = "access.revoked"
-	Uninstalled    Action = "app.uninstalled"
+
+	CustomConnectionAllowed Action = "custom_connection.allowed"
+	CustomConnectionDenied  Action = "custom_connection.denied"
+
+	Uninstalled Action = "app.uninstalled"
 )
 
 // What developers do in the console.
 const (
 	AppCreated Action = "app.created"
 	AppUpdated Action = "app.updated"
+	// CustomConnectionEnded is recorded when an app no longer names the business that has
+	// approved its custom connection. The target is the business.
+	CustomConnectionEnded Action = "custom_connection.ended"
 
 	SecretCreated Action = "secret.created"
 	SecretEnded   Action = "secret.ended"

@@ -21,14 +21,22 @@ const (
 )
 
 // Principal is the identity of a call: an app, in a business where it is installed,
-// for the user who consented. Ids are opaque. The host assigns the ids of users and
-// businesses.
+// for the user who consented, or for the installation itself. Ids are opaque. The host
+// assigns the ids of users and businesses.
 type Principal struct {
 	AppID          string
 	ClientID       string
 	InstallationID string
 	BusinessID     string
-	UserID         string
+	UserID         string // empty if ForInstallation
+
+	// ForInstallation reports that the token is that of a custom connection: the call is made
+	// for the installation, on behalf of no user. Only routes that say so take such calls, see
+	// guard.Route.Installations.
+	ForInstallation bool
+	// Permissions are what a call ForInstallation may do, as decided when the connection was
+	// approved. Those of a user are the host's to know.
+	Permissions []string
 
 	// Scopes are the effective scopes of this call: as issued, reduced to those that the
 	// installation and the app still have.

@@ -4,10 +4,12 @@
 // [Language] for each request.
 //
 // A text has a key such as consent.title and may have placeholders in braces, such as
-// {app}. English has every key; [English] returns them all. Two families of keys are open:
+// {app}. English has every key; [English] returns them all. Three families of keys are open:
 //
 //   - scope:<name> is the description of a scope. Without such a text the scope's own
 //     description is shown.
+//   - permission:<name> is the description of a permission. Without such a text its name is
+//     shown.
 //   - link:<href> is the text of a link of the host's theme.
 //
 // A text that a language lacks is taken from the language without its region, and then

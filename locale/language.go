@@ -11,8 +11,9 @@ import (
 
 // The open families of keys.
 const (
-	scopeKey = "scope:"
-	linkKey  = "link:"
+	scopeKey      = "scope:"
+	permissionKey = "permission:"
+	linkKey       = "link:"
 )
 
 // Language is one language with its texts. The zero value is built-in English. It is
@@ -129,6 +130,14 @@ func defaultDescription(name string) string {
 	return scope.Description
 }
 
+// Permission returns the description of a permission, or its name if there is none.
+func (l Language) Permission(name string) string {
+	if text, ok := l.find(permissionKey + name); ok {
+		return text
+	}
+	return name
+}
+
 // Link returns the text of a link of the host's theme.
 func (l Language) Link(text, href string) string {
 	if own, ok := l.find(linkKey + href); ok {
@@ -161,7 +170,7 @@ func (l Language) missing(scopes identity.ScopeCatalog, isFirst bool) []string {
 	}
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(englishTexts)) {
-		if !slices.ContainsFunc(l.layers, func(one layer) bool { return !one.isEnglish && one.has(key) }) {
+		if !strings.HasPrefix(key, permissionKey) && !slices.ContainsFunc(l.layers, func(one layer) bool { return !one.isEnglish && one.has(key) }) {
 			keys = append(keys, key)
 		}
 	}

@@ -126,7 +126,7 @@ func checkTexts(tag string, texts Texts, scopes identity.ScopeCatalog) error {
 		switch {
 		case isScope && !isKnown:
 			errs = append(errs, fmt.Errorf("%s is for a scope that is not in the catalog; correct the name or add the scope to Config.Scopes", field))
-		case !isScope && !isText && !strings.HasPrefix(key, linkKey):
+		case !isScope && !isText && !strings.HasPrefix(key, linkKey) && !strings.HasPrefix(key, permissionKey):
 			errs = append(errs, fmt.Errorf("%s is not a text of any page; locale.English returns all keys", field))
 		case isText && !slices.Equal(placeholders(texts[key]), placeholders(original)):
 			errs = append(errs, fmt.Errorf("%s must have the placeholders %v of %q and no others", field, placeholders(original), original))
