@@ -62,6 +62,9 @@ type App struct {
 	Scopes        identity.Scopes // registered: all that it may ever ask for
 	PinnedVersion string          // empty: the current version
 	AppURL        string
+	// CustomBusinessID is the business that the app's organization named for a custom
+	// connection; empty: none. The id may be that of no business.
+	CustomBusinessID string
 	// Metadata holds the members of the registration or the metadata document beyond the
 	// above, as a JSON object; empty for none.
 	Metadata string

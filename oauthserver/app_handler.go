@@ -54,6 +54,7 @@ func (s *Server) pageRoutes() map[string]apierror.Handler {
 		"GET " + iconPath:       serveIcon,
 	}
 	maps.Copy(routes, s.connectedAppsRoutes())
+	maps.Copy(routes, s.customConnectionRoutes())
 	return routes
 }
 

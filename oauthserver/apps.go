@@ -6,10 +6,12 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 )
 
@@ -143,7 +145,18 @@ type AppChange struct {
 	Scopes        *identity.Scopes
 	AppURL        *string // empty: none
 	PinnedVersion *string // empty: the current version
+	// CustomBusinessID names the business for a custom connection, or none if it is empty,
+	// which ends the connection that was approved. Of By, UserID, ByDeveloper and Token are
+	// those of the audit log's entry about that end.
+	CustomBusinessID *string
+	By               audit.Entry
 }
+
+// HasCustomConnections reports whether Options.CustomConnections is set.
+func (s *Server) HasCustomConnections() bool { return s.cfg.CustomConnections }
+
+// maxBusinessID is how long a named business id may be, in bytes.
+const maxBusinessID = 255
 
 // CheckChange is [Server.CheckApp] for a change of an app of this type. Members that are not
 // changed are not checked.
@@ -160,14 +173,29 @@ func (s *Server) CheckChange(of ClientType, c AppChange) error {
 	if c.Scopes != nil {
 		s.checkScopes(&v, *c.Scopes)
 	}
+	if c.CustomBusinessID != nil {
+		s.checkCustomBusiness(&v, of, *c.CustomBusinessID)
+	}
 	return v.Err()
 }
 
+// checkCustomBusiness accepts any id, so that nothing about businesses is learned from it.
+func (s *Server) checkCustomBusiness(v *apierror.Validation, of ClientType, businessID string) {
+	switch {
+	case !s.cfg.CustomConnections:
+		v.Add("customBusinessId", "is not a known member")
+	case len(businessID) > maxBusinessID || !text.IsStorable(businessID):
+		v.Add("customBusinessId", "must be the id of a business, of at most %d bytes", maxBusinessID)
+	case of != Confidential && businessID != "":
+		v.Add("customBusinessId", "cannot be set: custom connections are for %s apps", Confidential)
+	}
+}
+
 // UpdateApp changes an app. It returns [ErrNotFound], or an apierror error if the change is
-// invalid or the app was deactivated. Concurrent changes of different members do not undo
-// each other.
+// invalid, the app was deactivated, or another business is named while one has approved a
+// custom connection. Concurrent changes of different members do not undo each other.
 func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (App, error) {
-	return s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+	change := func(a App) (App, error) {
 		if a.Status == AppDeactivated {
 			return App{}, apierror.New(apierror.AppDeactivated)
 		}
@@ -181,8 +209,39 @@ func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (App,
 		set(&a.Scopes, c.Scopes)
 		set(&a.AppURL, c.AppURL)
 		set(&a.PinnedVersion, c.PinnedVersion)
+		set(&a.CustomBusinessID, c.CustomBusinessID)
 		return a, nil
+	}
+	if c.CustomBusinessID != nil {
+		return s.nameCustomBusiness(ctx, appID, change, c.By)
+	}
+	return s.cfg.Store.UpdateApp(ctx, appID, change)
+}
+
+// nameCustomBusiness makes a change that names a business for a custom connection.
+func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change func(App) (App, error), by audit.Entry) (App, error) {
+	now := s.cfg.Clock.Now()
+	by.ID, by.AppID, by.Action, by.At = id.New(id.Audit, now), appID, audit.CustomConnectionEnded, now
+	var before string
+	named, err := s.cfg.Store.NameCustomBusiness(ctx, NameCustomBusiness{
+		AppID: appID,
+		Change: func(a App) (App, error) {
+			before = a.CustomBusinessID
+			return change(a)
+		},
+		End: EndInstallation{
+			Now: now, RedactAt: now.Add(s.cfg.Lifetimes.RedactDelay),
+			Record: func(i Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) },
+			Audit:  by,
+		},
 	})
+	switch {
+	case errors.Is(err, ErrConnectionExists):
+		return App{}, apierror.New(apierror.ConnectionExists)
+	case err == nil && named.Uninstalled:
+		s.tell(ctx, events.Notification{Kind: events.NotifyAppDisconnected, AppID: appID, BusinessID: before, UserID: by.UserID})
+	}
+	return named.App, err
 }
 
 func set[T any](member *T, value *T) {

@@ -35,11 +35,15 @@ type Standing struct {
 	InstallationScopes identity.Scopes
 	GrantID            string // empty for tokens from an exchange
 	GrantEnded         bool
-	UserID             string
+	UserID             string // empty for installation tokens
 	UserStatus         identity.UserStatus
 	FamilyID           string // empty for tokens without a family
 	FamilyEnded        bool
 }
+
+// IsForInstallation reports whether the token is an installation token: its grant is the
+// approval of a custom connection, and it has no user.
+func (s Standing) IsForInstallation() bool { return s.GrantID != "" && s.UserID == "" }
 
 // standing returns the Standing of a type that embeds it.
 func (s Standing) standing() Standing { return s }
@@ -87,6 +91,8 @@ type AccessToken struct {
 	Revoked   bool // by the app, or replaced by a refresh
 	// PinnedVersion is the app's; empty: the current version.
 	PinnedVersion string
+	// Permissions are what a call with an installation token may do.
+	Permissions []string
 }
 
 // IsLive reports whether a call may be made with the token now, unless the user is no longer a

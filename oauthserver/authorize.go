@@ -174,6 +174,21 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 // openRequest returns a request that can still be decided, in this browser and
 // for an app that may still have what it asked for.
 func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (held, error) {
+	request, err := s.heldRequest(r, presented, now)
+	switch {
+	case err != nil:
+		return held{}, err
+	case !s.isRegistered(request.app, request.RedirectURI): // the page of custom connections has requests without one
+		return held{}, about(request.app, visitor{}, errRedirect)
+	case !s.mayAsk(request.app, request.Scopes):
+		return held{}, about(request.app, visitor{}, errScopes)
+	}
+	return request, nil
+}
+
+// heldRequest returns a request that can still be decided, in this browser and for an app that
+// is usable.
+func (s *Server) heldRequest(r *http.Request, presented string, now time.Time) (held, error) {
 	named, err := secret.Parse(secret.ConsentRequest, presented)
 	if err != nil {
 		return held{}, errRequest
@@ -195,13 +210,8 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 		return held{}, s.closedRequest(r.Context(), request)
 	}
 	app, err := s.sameApp(r, request.AppID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return held{}, err
-	case !s.isRegistered(app, request.RedirectURI):
-		return held{}, about(app, visitor{}, errRedirect)
-	case !s.mayAsk(app, request.Scopes):
-		return held{}, about(app, visitor{}, errScopes)
 	}
 	return held{AuthorizationRequest: request, secret: named, app: app}, nil
 }

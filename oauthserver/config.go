@@ -79,6 +79,12 @@ type Config struct {
 	// secrets is not kept.
 	SecretUsed func(useID string, at time.Time)
 
+	// CallPermissions returns the names of the permissions that calls of a custom connection
+	// can need with these scopes, and that the user has in the business: what the connection
+	// may do if the user approves it. An error is an internal error. Nil means none. Platform
+	// asks its Permissions about its Routes.
+	CallPermissions func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error)
+
 	// ErrorShape replaces the standard shape of errors, which metadata endpoints and
 	// unknown paths use; nil: apierror.StandardShape. OAuth endpoints keep the OAuth shape.
 	ErrorShape apierror.ShapeFunc
@@ -143,6 +149,16 @@ type Options struct {
 	// is set: as long, who steals a used refresh token gets tokens for it, and nothing is
 	// noticed. Zero disables it.
 	RefreshRetry time.Duration
+	// CustomConnections lets the organization of a CONFIDENTIAL app name one business, whose
+	// people can then approve a custom connection at /connections/new?client_id=…, without a
+	// review of the app. With the grant type client_credentials the app gets installation tokens
+	// for it, which act for the installation and not for a person. Only routes that say so take
+	// them: guard.Route.Installations. When the option is turned off again, these tokens are
+	// rejected.
+	CustomConnections bool
+	// OrganizationName returns the name of the organization that made an app. The page of custom
+	// connections shows it. Nil means that the page shows the id.
+	OrganizationName func(ctx context.Context, organizationID string) (string, error)
 	// ExchangeRefresh adds a refresh token to the response of token exchange.
 	ExchangeRefresh bool
 	// SessionTokens verifies subject tokens of the host's own format; nil means the

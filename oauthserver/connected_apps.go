@@ -105,10 +105,17 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 	case audit.AccessRevoked, audit.Uninstalled:
 		view.Disconnected = done
 	}
+	custom, err := s.customConnections(r.Context(), installations)
+	if err != nil {
+		return err
+	}
 	for _, installation := range installations {
 		app, err := s.connectedApp(r.Context(), installation, m.business)
 		if err != nil {
 			return err
+		}
+		if grant, ok := custom[installation.ID]; ok {
+			app.IsCustom, app.Permissions = true, permissionViews(view.Language, grant.Permissions)
 		}
 		app.Scopes, app.LastUsedAt = s.scopeViews(view.Language, installation.Scopes), used[installation.ID]
 		view.Apps = append(view.Apps, app)
@@ -126,6 +133,23 @@ func (s *Server) lastUses(ctx context.Context, installations []Installation) (ma
 		ids[i] = installation.ID
 	}
 	return s.cfg.ConnectedApps.LastUses(ctx, ids...)
+}
+
+// customConnections returns the custom connections of installations by the ids of these.
+func (s *Server) customConnections(ctx context.Context, installations []Installation) (map[string]Grant, error) {
+	if !s.cfg.CustomConnections {
+		return nil, nil
+	}
+	ids := make([]string, len(installations))
+	for i, installation := range installations {
+		ids[i] = installation.ID
+	}
+	grants, err := s.cfg.Store.CustomConnections(ctx, ids...)
+	custom := make(map[string]Grant, len(grants))
+	for _, grant := range grants {
+		custom[grant.InstallationID] = grant
+	}
+	return custom, err
 }
 
 // connectedApp returns the app of an installation as people in the business see it, without its scopes and its use.

@@ -113,7 +113,7 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 	if err != nil {
 		return "", err
 	}
-	s.tellApproved(ctx, approved)
+	s.tellApproved(ctx, approved, d.session.UserID)
 	if approved.Outcome == ApprovalNotOpen {
 		return "", errRequest
 	}
@@ -175,6 +175,8 @@ func outcomeError(outcome ApprovalOutcome) error {
 		return errReview
 	case ApprovalUserDead:
 		return errPermission
+	case ApprovalNotNamed:
+		return errNotOffered
 	}
 	return errors.New("approval: unknown outcome " + string(outcome))
 }

@@ -58,7 +58,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Bus
 	if err != nil {
 		return Business{}, err
 	}
-	s.tellApproved(ctx, approved)
+	s.tellApproved(ctx, approved, d.session.UserID)
 	if approved.Outcome == ApprovalNotOpen {
 		return Business{}, deviceFormProblem{device.UserCode, errUserCode}
 	}

@@ -31,11 +31,15 @@ type Installation struct {
 
 // Grant is one user's consent to one installation. Codes and token families belong to it. A
 // user has at most one valid grant for each installation.
+//
+// The approval of a custom connection is a grant without a user, of which an installation has
+// at most one valid one too. Installation tokens belong to it.
 type Grant struct {
 	ID             string
 	InstallationID string
-	UserID         string
-	Scopes         identity.Scopes // the union of what the user approved
+	UserID         string          // empty: of a custom connection
+	Scopes         identity.Scopes // the union of what the user approved; of a custom connection what was approved last
+	Permissions    []string        // of a custom connection: what its calls may do
 	CreatedAt      time.Time
 	EndedAt        time.Time // zero while it is alive
 }

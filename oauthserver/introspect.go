@@ -77,14 +77,21 @@ func (s *Server) introspect(ctx context.Context, c call, client authenticatedCli
 	if err != nil || token == nil || !token.isLive(c.now) || !client.owns(token.standing) {
 		return nil, err
 	}
+	if token.standing.IsForInstallation() {
+		if !s.cfg.CustomConnections {
+			return nil, nil
+		}
+		return token.introspection(token.standing.InstallationID), nil
+	}
 	member, err := s.isMember(ctx, token.standing.BusinessID, token.standing.UserID)
 	if err != nil || !member {
 		return nil, err
 	}
-	return &introspection{
-		Active: true, Scope: token.scopes.String(), Exp: token.expires.Unix(),
-		ClientID: token.standing.ClientID, Sub: token.standing.UserID,
-	}, nil
+	return token.introspection(token.standing.UserID), nil
+}
+
+func (t foundToken) introspection(sub string) *introspection {
+	return &introspection{Active: true, Scope: t.scopes.String(), Exp: t.expires.Unix(), ClientID: t.standing.ClientID, Sub: sub}
 }
 
 // foundToken is an access token or a refresh token.

@@ -7,12 +7,14 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 )
 
-// The grant types (RFC 6749, RFC 8628, RFC 8693).
+// The grant types (RFC 6749, RFC 8628, RFC 8693). Installation tokens are an option.
 const (
 	grantCode     = "authorization_code"
 	grantRefresh  = "refresh_token"
 	grantDevice   = "urn:ietf:params:oauth:grant-type:device_code"
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+
+	grantInstallation = "client_credentials"
 )
 
 // How clients authenticate (RFC 7591 section 2).
@@ -60,6 +62,10 @@ func (s *Server) serveServerMetadata(w http.ResponseWriter, _ *http.Request) err
 	if s.cfg.HideInternalScopes {
 		scopes = s.cfg.Scopes.Requestable()
 	}
+	grants := supportedGrants()
+	if s.cfg.CustomConnections {
+		grants = append(grants, grantInstallation)
+	}
 	var signing []string
 	if s.cfg.PrivateKeyJWT {
 		signing = assertion.Algorithms()
@@ -76,7 +82,7 @@ func (s *Server) serveServerMetadata(w http.ResponseWriter, _ *http.Request) err
 		APIBaseURL:            s.apiOrigin,
 		Scopes:                scopes.Names(),
 		ResponseTypes:         []string{responseCode},
-		GrantTypes:            supportedGrants(),
+		GrantTypes:            grants,
 		ChallengeMethods:      []string{"S256"},
 		AuthMethods:           s.authMethods(),
 		ClientDocuments:       true,

@@ -12,10 +12,10 @@ func (s *Server) tell(ctx context.Context, n events.Notification) {
 	s.cfg.Notifications.Tell(ctx, n)
 }
 
-// tellApproved notifies of an approval that connected an app or widened its scopes.
-func (s *Server) tellApproved(ctx context.Context, a Approved) {
+// tellApproved notifies of an approval by a user that connected an app or widened its scopes.
+func (s *Server) tellApproved(ctx context.Context, a Approved, userID string) {
 	n := events.Notification{
-		AppID: a.App.ID, BusinessID: a.Installation.BusinessID, UserID: a.Grant.UserID, Detail: a.Installation.Scopes.String(),
+		AppID: a.App.ID, BusinessID: a.Installation.BusinessID, UserID: userID, Detail: a.Installation.Scopes.String(),
 	}
 	switch {
 	case a.Outcome != ApprovalDone:

@@ -23,6 +23,7 @@ const (
 	PageInvalidRequest      PageError = "invalid_request" // a parameter, or anything else
 	PageRequestExpired      PageError = "request_expired"
 	PageReviewRequired      PageError = "review_required"
+	PageNotOffered          PageError = "connection_not_offered"
 	PagePermissionRequired  PageError = "permission_required"
 	PageDisconnectForbidden PageError = "disconnect_forbidden"
 	PageBusinessRequired    PageError = "business_required"
@@ -54,6 +55,7 @@ var (
 
 	errReview     = forbidden(PageReviewRequired, "This app has not completed review and can only connect to its own sandbox businesses")
 	errPermission = forbidden(PagePermissionRequired, "You do not have permission to connect apps to this business")
+	errNotOffered = forbidden(PageNotOffered, "This app asks for no custom connection to a business of yours")
 	errDisconnect = forbidden(PageDisconnectForbidden, "You do not have permission to disconnect apps from this business")
 	errSuspended  = forbidden(PageAccountSuspended, "This account is suspended")
 	errOrigin     = forbidden(PageCrossSite, "This form was sent from another site")

@@ -19,7 +19,7 @@ type Pages interface {
 	Consent(w http.ResponseWriter, r *http.Request, view ConsentView) error
 	// DeviceForm asks for a user code.
 	DeviceForm(w http.ResponseWriter, r *http.Request, view DeviceFormView) error
-	// Done shows that a device was approved or denied.
+	// Done shows that a device or a custom connection was approved or denied.
 	Done(w http.ResponseWriter, r *http.Request, view DoneView) error
 	// ConnectedApps lists the apps of a business.
 	ConnectedApps(w http.ResponseWriter, r *http.Request, view ConnectedAppsView) error
@@ -56,20 +56,27 @@ type ConsentView struct {
 	Missing []MissingBusiness
 	// Gap is why the app cannot be connected to some of Missing although it was reviewed.
 	Gap     ReviewGap
-	FixedTo string // business_id that cannot be changed: the device flow's
+	FixedTo string // business_id that cannot be changed: the device flow's, and that of a custom connection
 	// ChooseBusiness is the path where the person can sign in to another business and then return to
 	// this page, in the device flow; may be empty.
 	ChooseBusiness string
 	Unreviewed     bool // the app has not completed review
+	// ForInstallation reports that a custom connection is decided: the app will act for the
+	// business and not for the person, with these Permissions, none of which the person
+	// lacks. Maker is the organization that made the app. If Unreviewed, no review covers
+	// what the app asks for, and the page must say so.
+	ForInstallation bool
+	Permissions     []ScopeView
+	Maker           string
 	// LocalOnly: the app has a metadata document, and all its redirect URIs lead to programs
 	// on the person's computer. Any of them could be asking.
 	LocalOnly bool
-	ReturnsTo string // host or scheme of the redirect URI; empty in the device flow
+	ReturnsTo string // host or scheme of the redirect URI; empty in the device flow and for custom connections
 	Action    string
 	Hidden    []HiddenField
 }
 
-// ScopeView is a scope in plain words, in the language of the page.
+// ScopeView is a scope or a permission in plain words, in the language of the page.
 type ScopeView struct{ Name, Description string }
 
 // BusinessView is a business that can be chosen.
@@ -102,12 +109,15 @@ type DeviceFormView struct {
 	Hidden      []HiddenField
 }
 
-// DoneView is the end of the device flow in the browser.
+// DoneView is the end of the device flow in the browser, or of the decision about a custom
+// connection.
 type DoneView struct {
 	Frame
-	AppName  string
-	Business string
-	Approved bool
+	AppName         string
+	Business        string
+	Approved        bool
+	ForInstallation bool   // a custom connection was decided
+	AppsPath        string // of the page of connected apps, for custom connections; may be empty
 }
 
 // ConnectedAppsView is the apps that a business has connected. Where MayChange is true,
@@ -133,6 +143,8 @@ type ConnectedApp struct {
 	Listing            AppListing
 	OpenPath           string // the host's page for the app; may be empty
 	Scopes             []ScopeView
+	IsCustom           bool // it has a custom connection, whose calls have these Permissions
+	Permissions        []ScopeView
 	ConnectedAt        time.Time
 	LastUsedAt         time.Time // zero: never
 }

@@ -19,6 +19,8 @@ var (
 	ErrTaken = errors.New("client_id is taken")
 	// ErrDeactivated: a deactivated app stays deactivated.
 	ErrDeactivated = errors.New("app is deactivated")
+	// ErrConnectionExists: the business that an app names has approved a custom connection.
+	ErrConnectionExists = errors.New("another business has approved a custom connection")
 	// ErrTooManyApps: the organization has as many apps as it may have.
 	ErrTooManyApps = errors.New("too many apps")
 	// ErrTooManySecrets: the app has as many valid secrets as it may have.
@@ -51,14 +53,14 @@ type AppStore interface {
 	Apps(ctx context.Context, q AppQuery) ([]App, error)
 	// UpdateApp changes an app in one transaction: change gets the app as it
 	// stands, locked, and returns it as it should be; its error is returned and
-	// nothing is changed. ID, ClientID, Type, Origin and CreatedAt stay, and Version
-	// grows by one. An app that is Reviewed and has no ReviewedAs is reviewed as it is.
+	// nothing is changed. ID, ClientID, Type, Origin, CustomBusinessID and CreatedAt stay, and
+	// Version grows by one. An app that is Reviewed and has no ReviewedAs is reviewed as it is.
 	// [ErrNotFound], [ErrDeactivated] when a deactivated app would get another status.
 	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
 	// SaveDocumentApp adds the app of a metadata document, or updates the app with the same
 	// client_id. An app of another origin is not changed, nor is an app whose document was
-	// fetched later. Status, Reviewed, ReviewedAs, OrganizationID and ID of an existing app
-	// are kept, and its Version grows by one.
+	// fetched later. Status, Reviewed, ReviewedAs, OrganizationID, ID of an existing app
+	// and CustomBusinessID are kept, and its Version grows by one.
 	SaveDocumentApp(ctx context.Context, app App) (App, error)
 }
 
@@ -99,12 +101,20 @@ type ConnectionStore interface {
 	// Installations lists the ACTIVE ones that a query asks for, by id from the first to the
 	// last.
 	Installations(ctx context.Context, q InstallationQuery) ([]Installation, error)
+	// NameCustomBusiness is UpdateApp for a change of CustomBusinessID, which ends the custom
+	// connection that the business named before has approved, if it has: always if the app
+	// names none any more. If it names another one, the error is [ErrConnectionExists] and
+	// nothing is changed. With the connection ends its installation, unless the consent of a
+	// user to it is valid.
+	NameCustomBusiness(ctx context.Context, n NameCustomBusiness) (NamedCustomBusiness, error)
 	// EndInstallation ends the ACTIVE one with that status, records the events
 	// and sets the timer of business.redact; [ErrNotFound].
 	EndInstallation(ctx context.Context, end EndInstallation) (Installation, error)
 	// SetInstallationScopes narrows or widens what was granted; [ErrNotFound].
 	// record is called with what it was and what it is.
 	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after Installation) []events.Event) (Installation, error)
+	// CustomConnections returns the valid approvals of custom connections of installations.
+	CustomConnections(ctx context.Context, installationIDs ...string) ([]Grant, error)
 	// EndGrant ends a user's consent; [ErrNotFound].
 	EndGrant(ctx context.Context, end EndGrant) error
 	// SetUserStatus suspends or restricts a user, or lifts that.
@@ -161,6 +171,22 @@ type EndInstallation struct {
 	Audit             audit.Entry // recorded with it; the zero Entry: none
 }
 
+// NameCustomBusiness is how an app names the business for its custom connection.
+type NameCustomBusiness struct {
+	AppID string
+	// Change is that of UpdateApp.
+	Change func(App) (App, error)
+	// End is how a custom connection ends: its Now, RedactAt and Record count, and its Audit,
+	// which is recorded with the business as the target.
+	End EndInstallation
+}
+
+// NamedCustomBusiness is the result of naming a business.
+type NamedCustomBusiness struct {
+	App         App
+	Uninstalled bool // with the connection ended the installation
+}
+
 // EndGrant is how a user's consent ends.
 type EndGrant struct {
 	AppID, BusinessID, UserID string
@@ -202,6 +228,10 @@ type Decision struct {
 	InstallationID string  // for a new one
 	GrantID        string  // for a new one
 	Code           NewCode // of an authorization request
+	// ForInstallation approves a custom connection instead: no user's consent is recorded and
+	// no code added. UserID is the person who decided it.
+	ForInstallation bool
+	Permissions     []string // of the calls of a custom connection
 	// Check checks the locked app and returns ApprovalDone, or the reason for a
 	// rejection: status, redirect URI, scopes, review.
 	Check func(App) ApprovalOutcome
@@ -229,6 +259,7 @@ const (
 	ApprovalUserDead    ApprovalOutcome = "user dead"    // suspended or restricted
 	ApprovalBadRedirect ApprovalOutcome = "bad redirect" // no longer registered
 	ApprovalBadScopes   ApprovalOutcome = "bad scopes"   // no longer registered
+	ApprovalNotNamed    ApprovalOutcome = "not named"    // the app names another business for its custom connection
 )
 
 // Approved is the result of a decision. After a denial only Outcome is set.
@@ -251,7 +282,7 @@ const (
 	Dead       Outcome = "dead"        // the installation or the consent has ended, or does not exist
 	Revoked    Outcome = "revoked"     // the family has ended, or the business revoked access
 	ClientDead Outcome = "client dead" // the app was suspended or deactivated meanwhile
-	TooWide    Outcome = "too wide"    // the token has scopes left, but none of those that a refresh asks for
+	TooWide    Outcome = "too wide"    // the token has scopes left, but not those that the client asks for
 	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
 
 	// The causes of these two may pass. They use up a code and a device code, and leave a
@@ -322,6 +353,11 @@ type TokenStore interface {
 	// and returns Lost, unless a retry is allowed. A retry ends no family, whatever its
 	// outcome is.
 	RotateRefresh(ctx context.Context, r Rotation, m NewTokens) (IssueResult, error)
+	// IssueForInstallation issues an access token of the custom connection of an app, and
+	// neither a family nor a refresh token. It has the scopes of narrow, or all that were approved if narrow
+	// is empty; TooWide if narrow has others. Dead if the business that the app names has
+	// no ACTIVE installation with a valid approval.
+	IssueForInstallation(ctx context.Context, appID string, narrow identity.Scopes, m NewTokens) (IssueResult, error)
 	// Revoke ends what a revocation names, and reports whether it did: false when there is
 	// no such record, or when it had ended or was used before. Of a redemption and the
 	// revocation of its code at the same time exactly one succeeds.

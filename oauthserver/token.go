@@ -70,6 +70,10 @@ func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) 
 		return s.grantDevice(ctx, c, client)
 	case grantExchange:
 		return s.grantExchange(ctx, c, client)
+	case grantInstallation:
+		if s.cfg.CustomConnections {
+			return s.grantInstallation(ctx, c, client)
+		}
 	}
 	return tokenResponse{}, apierror.NewOAuth(apierror.UnsupportedGrantType, "")
 }

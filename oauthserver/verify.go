@@ -17,6 +17,7 @@ const (
 	reasonExpired      = "the access token expired"
 	reasonApp          = "the app may not call the API now"
 	reasonDisconnected = "the business has disconnected the app"
+	reasonCustomEnded  = "the custom connection has ended"
 	reasonUser         = deniedUser
 )
 
@@ -31,6 +32,8 @@ func (t AccessToken) refusal(now time.Time) string {
 		return reasonExpired
 	case t.AppStatus != AppActive:
 		return reasonApp
+	case t.IsForInstallation() && t.GrantEnded && t.InstallationStatus == InstallationActive:
+		return reasonCustomEnded
 	case !t.isConnected():
 		return reasonDisconnected
 	case t.UserStatus != identity.UserActive, erased:
@@ -46,8 +49,8 @@ func (t AccessToken) refusal(now time.Time) string {
 // the token was issued. In that case the principal is not zero: its
 // AppID, ClientID and BusinessID are for logs, and grant no access.
 //
-// Nothing is cached: a call costs one statement and one call of the host, and revocation takes
-// effect on the next call. Any other error is an internal error.
+// Nothing is cached: a call costs one statement and, unless the token is an installation token,
+// one call of the host, and revocation takes effect on the next call. Any other error is an internal error.
 func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error) {
 	presented, err := secret.Parse(secret.AccessToken, token)
 	if err != nil {
@@ -63,6 +66,18 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	if reason := found.refusal(s.cfg.Clock.Now()); reason != "" {
 		return formerly(found), &identity.InvalidTokenError{Reason: reason}
 	}
+	principal := identity.Principal{
+		AppID: found.AppID, ClientID: found.ClientID, InstallationID: found.InstallationID,
+		BusinessID: found.BusinessID, UserID: found.UserID,
+		Scopes: found.EffectiveScopes(), Version: found.PinnedVersion, SignIn: identity.SignInOAuth,
+	}
+	if found.IsForInstallation() {
+		if !s.cfg.CustomConnections { // it was issued while the option was on
+			return formerly(found), &InvalidTokenError{reasonCustomEnded}
+		}
+		principal.ForInstallation, principal.Permissions = true, found.Permissions
+		return principal, nil
+	}
 	member, err := s.cfg.Host.IsMember(ctx, found.BusinessID, found.UserID)
 	switch {
 	case err != nil:
@@ -70,11 +85,7 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	case !member:
 		return formerly(found), &identity.InvalidTokenError{Reason: reasonUser}
 	}
-	return identity.Principal{
-		AppID: found.AppID, ClientID: found.ClientID, InstallationID: found.InstallationID,
-		BusinessID: found.BusinessID, UserID: found.UserID,
-		Scopes: found.EffectiveScopes(), Version: found.PinnedVersion, SignIn: identity.SignInOAuth,
-	}, nil
+	return principal, nil
 }
 
 // formerly says whose token was valid once.

@@ -60,7 +60,7 @@ func (s *Store) DecideRequest(ctx context.Context, d oauthserver.Decision) (oaut
 		find: "SELECT app_id, scopes FROM partnerkit_authorization_request WHERE id = $1 AND used_at IS NULL AND expires_at > $2",
 		use: func(ctx context.Context, tx *tx, done oauthserver.Approved) (int64, error) {
 			n, err := tx.exec(ctx, useRequest, d.RequestID, ms(d.Now))
-			if err != nil || n == 0 {
+			if err != nil || n == 0 || d.ForInstallation {
 				return n, err
 			}
 			return tx.exec(ctx, `INSERT INTO partnerkit_code (id, digest, app_id, installation_id, grant_id, user_id, redirect_uri, code_challenge, scopes, created_at, expires_at)
@@ -185,6 +185,9 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 	}
 	if err := t.install(ctx, d, appID, scopes, &done); err != nil {
 		return done, err
+	}
+	if d.ForInstallation {
+		return done, t.approveCustom(ctx, d, scopes, &done)
 	}
 	return done, t.consent(ctx, d, scopes, &done)
 }

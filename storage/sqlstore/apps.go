@@ -11,7 +11,7 @@ import (
 
 const appColumns = `a.id, a.client_id, a.type, a.status, a.status_reason, a.origin, a.name, a.organization_id, a.reviewed, a.redirect_uris,
 	a.scopes, a.pinned_version, a.app_url, a.metadata, a.document_fetched_at, a.document_fresh_until, a.created_at, a.version,
-	a.reviewed_name, a.reviewed_redirect_uris, a.reviewed_scopes, a.reviewed_app_url`
+	a.custom_business_id, a.reviewed_name, a.reviewed_redirect_uris, a.reviewed_scopes, a.reviewed_app_url`
 
 // appRow scans a row of appColumns.
 type appRow struct {
@@ -49,10 +49,10 @@ func profileValues(p oauthserver.Profile) []any {
 }
 
 func (r *appRow) dest() []any {
-	own := append(make([]any, 0, 26), // with room for what comes with an app
+	own := append(make([]any, 0, 27), // with room for what comes with an app
 		// Statuses as plain strings, which need no reflection.
 		&r.app.ID, &r.app.ClientID, (*string)(&r.app.Type), (*string)(&r.app.Status), &r.app.StatusReason, (*string)(&r.app.Origin), &r.app.Name, &r.app.OrganizationID, &r.app.Reviewed,
-		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created, &r.app.Version)
+		&r.redirectURIs, &r.scopes, &r.app.PinnedVersion, &r.app.AppURL, &r.app.Metadata, &r.fetched, &r.freshUntil, &r.created, &r.app.Version, &r.app.CustomBusinessID)
 	return append(own, r.reviewedAs.dest()...)
 }
 
@@ -71,8 +71,8 @@ func (r *appRow) value() (oauthserver.App, error) {
 func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
 	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, status_reason, origin, name, organization_id, reviewed, redirect_uris,
 			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at, version,
-			reviewed_name, reviewed_redirect_uris, reviewed_scopes, reviewed_app_url)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) ON CONFLICT DO NOTHING`, appValues(app)...)
+			custom_business_id, reviewed_name, reviewed_redirect_uris, reviewed_scopes, reviewed_app_url)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ON CONFLICT DO NOTHING`, appValues(app)...)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 func appValues(a oauthserver.App) []any {
 	return append([]any{
 		a.ID, a.ClientID, string(a.Type), string(a.Status), a.StatusReason, string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
-		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt), a.Version,
+		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt), a.Version, a.CustomBusinessID,
 	}, profileValues(a.ReviewedAs)...)
 }
 
@@ -128,22 +128,30 @@ func (t *tx) lockApp(ctx context.Context, id, suffix string) (oauthserver.App, e
 func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error) {
 	var changed oauthserver.App
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		app, err := tx.lockApp(ctx, id, tx.dialect.ForUpdate)
+		app, next, err := tx.changeApp(ctx, id, change)
 		if err != nil {
 			return err
 		}
-		next, err := change(app)
-		if err != nil {
-			return err
-		}
-		if app.Status == oauthserver.AppDeactivated && next.Status != app.Status {
-			return oauthserver.ErrDeactivated
-		}
-		next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt, next.Version = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt, app.Version+1
-		changed = reviewedAsItIs(next)
+		next.CustomBusinessID = app.CustomBusinessID
+		changed = next
 		return tx.saveApp(ctx, changed)
 	})
 	return changed, wrap("update app", err)
+}
+
+// changeApp locks an app and returns it before and after a change, which is not saved yet.
+func (t *tx) changeApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (app, next oauthserver.App, err error) {
+	if app, err = t.lockApp(ctx, id, t.dialect.ForUpdate); err != nil {
+		return app, next, err
+	}
+	if next, err = change(app); err != nil {
+		return app, next, err
+	}
+	if app.Status == oauthserver.AppDeactivated && next.Status != app.Status {
+		return app, next, oauthserver.ErrDeactivated
+	}
+	next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt, next.Version = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt, app.Version+1
+	return app, reviewedAsItIs(next), nil
 }
 
 // reviewedAsItIs completes an app that is reviewed and does not say as what.
@@ -157,11 +165,11 @@ func reviewedAsItIs(a oauthserver.App) oauthserver.App {
 func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
 	values := []any{
 		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), a.Scopes.String(),
-		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason, a.Version,
+		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason, a.Version, a.CustomBusinessID,
 	}
 	_, err := t.exec(ctx, `UPDATE partnerkit_app SET name = $2, organization_id = $3, reviewed = $4, redirect_uris = $5, scopes = $6,
 			pinned_version = $7, app_url = $8, metadata = $9, document_fetched_at = $10, document_fresh_until = $11, type = $12, status = $13, status_reason = $14, version = $15,
-			reviewed_name = $16, reviewed_redirect_uris = $17, reviewed_scopes = $18, reviewed_app_url = $19 WHERE id = $1`, append(values, profileValues(a.ReviewedAs)...)...)
+			custom_business_id = $16, reviewed_name = $17, reviewed_redirect_uris = $18, reviewed_scopes = $19, reviewed_app_url = $20 WHERE id = $1`, append(values, profileValues(a.ReviewedAs)...)...)
 	return err
 }
 

@@ -100,15 +100,8 @@ func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessI
 // which all its tokens depend, and waits for transactions that are issuing tokens under it.
 func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
 	var ended oauthserver.Installation
-	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		var row installationRow
-		err := tx.one(ctx, `UPDATE partnerkit_installation SET status = $3, ended_at = $4, redact_at = $5
-			WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE' RETURNING `+installationColumns,
-			[]any{end.AppID, end.BusinessID, string(end.Status), ms(end.Now), ms(end.RedactAt)}, row.dest()...)
-		if err != nil {
-			return notFound(err)
-		}
-		if ended, err = row.value(); err != nil {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
+		if ended, err = tx.endInstallation(ctx, end); err != nil {
 			return err
 		}
 		if err := tx.audit(ctx, end.Audit); err != nil {
@@ -117,6 +110,17 @@ func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstalla
 		return tx.record(ctx, end.Record(ended))
 	})
 	return ended, wrap("end installation", err)
+}
+
+func (t *tx) endInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
+	var row installationRow
+	err := t.one(ctx, `UPDATE partnerkit_installation SET status = $3, ended_at = $4, redact_at = $5
+		WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE' RETURNING `+installationColumns,
+		[]any{end.AppID, end.BusinessID, string(end.Status), ms(end.Now), ms(end.RedactAt)}, row.dest()...)
+	if err != nil {
+		return oauthserver.Installation{}, notFound(err)
+	}
+	return row.value()
 }
 
 // SetInstallationScopes implements oauthserver.ConnectionStore.

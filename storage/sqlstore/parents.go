@@ -32,7 +32,7 @@ type standingRow struct {
 
 func (r *standingRow) dest() []any {
 	s := r.to
-	return append(make([]any, 0, 24), // with room for what its artifact adds
+	return append(make([]any, 0, 25), // with room for what its artifact adds
 		// Statuses as plain strings, which need no reflection.
 		&s.AppID, &s.ClientID, (*string)(&s.AppStatus), &r.appScopes,
 		&s.InstallationID, &s.BusinessID, (*string)(&s.InstallationStatus), &r.installedScopes,

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const accessToken = "SELECT " + standingColumns + `, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version
+const accessToken = "SELECT " + standingColumns + `, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version, g.permissions
 	FROM partnerkit_access_token x` + standingJoins + ` LEFT JOIN partnerkit_family f ON f.id = x.family_id
 	WHERE x.digest = $1 AND x.id = $2`
 
@@ -24,17 +24,21 @@ func (s *Store) AccessToken(ctx context.Context, tokenID string, digest oauthser
 		scopes              string
 		generation, expires int64
 		revoked             sql.NullInt64
+		permissions         sql.NullString
 	}
 	token := &row.token
 	row.to = &token.Standing
 	err := s.read(ctx, accessToken, []any{digest.Bytes(), tokenID},
-		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.revoked, &row.family, &row.generation, &row.familyEnded, &row.familyGenerated, &token.PinnedVersion)...)
+		append(row.dest(), &token.ID, &row.scopes, &row.expires, &row.revoked, &row.family, &row.generation, &row.familyEnded, &row.familyGenerated, &token.PinnedVersion, &row.permissions)...)
 	if err != nil {
 		return *token, wrap("access token", notFound(err))
 	}
 	replaced := row.family.Valid && row.familyGenerated.Int64 != row.generation
 	token.ExpiresAt, token.Revoked = fromMS(row.expires), row.revoked.Valid || replaced
-	err = row.decode(stored{row.scopes, &token.Scopes})
+	if err = row.decode(stored{row.scopes, &token.Scopes}); err != nil || !token.IsForInstallation() {
+		return *token, err
+	}
+	token.Permissions, err = parseList(row.permissions.String)
 	return *token, err
 }
 

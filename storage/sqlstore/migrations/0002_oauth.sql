@@ -18,6 +18,8 @@ CREATE TABLE partnerkit_app (
   scopes TEXT NOT NULL,
   pinned_version TEXT NOT NULL,
   app_url TEXT NOT NULL,
+  -- The business that may approve a custom connection; empty for none.
+  custom_business_id TEXT NOT NULL DEFAULT '',
   metadata TEXT NOT NULL,
   document_fetched_at BIGINT NOT NULL,
   document_fresh_until BIGINT NOT NULL,
@@ -76,11 +78,14 @@ CREATE TABLE partnerkit_last_use (
   used_at BIGINT NOT NULL
 );
 
+-- The approval of a custom connection is a grant without a user: user_id is empty, and
+-- permissions lists what its calls may do.
 CREATE TABLE partnerkit_grant (
   id TEXT PRIMARY KEY,
   installation_id TEXT NOT NULL REFERENCES partnerkit_installation (id),
   user_id TEXT NOT NULL,
   scopes TEXT NOT NULL,
+  permissions TEXT NOT NULL DEFAULT '[]',
   created_at BIGINT NOT NULL,
   ended_at BIGINT
 );
