@@ -59,6 +59,9 @@ func (p *Platform) newOAuth() (err error) {
 			return slices.ContainsFunc(organizations, func(o console.Organization) bool { return o.ID == organizationID }), err
 		}
 	}
+	oauth.CallPermissions = func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
+		return p.guard.InstallationPermissions(ctx, businessID, userID, scopes) // it is made after the OAuth server
+	}
 	oauth.SecretUsed = func(useID string, at time.Time) { p.calls.Use(useID, at) }
 	if p.oauth, err = oauthserver.New(oauth); err != nil {
 		return err

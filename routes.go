@@ -138,14 +138,14 @@ func (p *Platform) ownRoutes() []guard.Route {
 	var routes []guard.Route
 	if _, ok := p.cfg.Scopes.Lookup(EventsScope); ok {
 		routes = append(routes,
-			guard.Route{Pattern: "GET /events", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.List},
-			guard.Route{Pattern: "GET /events/{id}", Scope: EventsScope, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.Get})
+			guard.Route{Pattern: "GET /events", Scope: EventsScope, Installations: true, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.List},
+			guard.Route{Pattern: "GET /events/{id}", Scope: EventsScope, Installations: true, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.Get})
 	}
 	if p.data != nil {
 		routes = append(routes,
-			guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.ListValues},
-			guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.PutValues},
-			guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.DeleteValue})
+			guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, Installations: true, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.ListValues},
+			guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, Installations: true, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.PutValues},
+			guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, Installations: true, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.DeleteValue})
 	}
 	return routes
 }

@@ -130,7 +130,7 @@ type Surface struct {
 	origins       *http.CrossOriginProtection
 	telemetry     *telemetry
 	mux           *http.ServeMux
-	patterns      []string // of all routes, in the order in which they were opened
+	routes        []Route // all, in the order in which they were opened
 	undeclared    gates
 	hasFallback   bool
 	handler       http.Handler // route, behind CORS

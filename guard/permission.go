@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
 )
 
 // Permission is something that a user may do in a business.
@@ -72,12 +73,19 @@ func (p rolePermissions) HasPermission(ctx context.Context, businessID, userID s
 }
 
 // checkPermission is the second gate, for apps and people alike. It is about the
-// business of the call, so there must be one.
+// business of the call, so there must be one. The permissions of a custom connection were
+// decided when it was approved; those of a user are asked of the host.
 func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 	if c.isSession() && c.principal.BusinessID == "" {
 		return apierror.Entry{Status: http.StatusBadRequest, Message: "the session has no business: choose one first"}.New()
 	}
 	if c.route.Permission == "" {
+		return nil
+	}
+	if c.principal.ForInstallation {
+		if !slices.Contains(c.principal.Permissions, string(c.route.Permission)) {
+			return apierror.New(apierror.PermissionRequired, c.route.Permission)
+		}
 		return nil
 	}
 	ok, err := s.cfg.Permissions.HasPermission(ctx, c.principal.BusinessID, c.principal.UserID, c.route.Permission)
@@ -88,4 +96,34 @@ func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 		return apierror.New(apierror.PermissionRequired, c.route.Permission)
 	}
 	return nil
+}
+
+// InstallationPermissions returns the permissions that calls of a custom connection can need
+// with these scopes, and that the user has in the business: those of the routes with
+// Installations that the scopes open. They are sorted.
+func (s *Surface) InstallationPermissions(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
+	var held []string
+	for _, permission := range s.permissions(func(r Route) bool {
+		return r.Installations && (r.Scope == AnyScope || scopes.Has(r.Scope))
+	}) {
+		ok, err := s.cfg.Permissions.HasPermission(ctx, businessID, userID, permission)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			held = append(held, string(permission))
+		}
+	}
+	return held, nil
+}
+
+// permissions returns the permissions that some routes declare, each once, sorted.
+func (s *Surface) permissions(isOf func(Route) bool) (declared []Permission) {
+	for _, route := range s.routes {
+		if route.Permission != "" && isOf(route) {
+			declared = append(declared, route.Permission)
+		}
+	}
+	slices.Sort(declared)
+	return slices.Compact(declared)
 }

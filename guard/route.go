@@ -30,6 +30,10 @@ type Route struct {
 	// Permission that the user must have in the business, besides the scope;
 	// empty means none.
 	Permission Permission
+	// Installations opens the route to the installation tokens of custom connections too, whose
+	// calls have a business and no user: Principal.UserID is empty. Otherwise they are rejected
+	// with ENDPOINT_NOT_EXPOSED.
+	Installations bool
 	// SessionsAllowed serves people too, with a session cookie or a token of the host, for
 	// the business that they are signed into; without one it is a 400. They need the
 	// permission and no scope. Otherwise their requests go to the host's own handler.
@@ -88,13 +92,19 @@ func (s *Surface) handle(declared Route) (err error) {
 		}
 	}()
 	s.mux.Handle(declared.Pattern, gates{s, checked})
-	s.patterns = append(s.patterns, declared.Pattern)
+	s.routes = append(s.routes, declared)
 	return nil
 }
 
 // Patterns returns the patterns of all routes that apps may call, in the order in which
 // the routes were added. A request that matches none of them is rejected.
-func (s *Surface) Patterns() []string { return slices.Clone(s.patterns) }
+func (s *Surface) Patterns() []string {
+	patterns := make([]string, len(s.routes))
+	for i, route := range s.routes {
+		patterns[i] = route.Pattern
+	}
+	return patterns
+}
 
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 

@@ -97,7 +97,7 @@ func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
 	if err := s.resolveVersion(c, r); err != nil {
 		return err
 	}
-	if c.route == nil {
+	if c.route == nil || c.principal.ForInstallation && !c.route.Installations {
 		return apierror.New(apierror.EndpointNotExposed)
 	}
 	if err := c.checkScope(); err != nil {
