@@ -31,16 +31,20 @@ type NewApp struct {
 }
 
 // AppChange is a change of an app. Members that are not sent stay unchanged; null
-// takes AppURL and PinnedVersion away. Type and OrganizationID stay as they are, and
+// takes AppURL, PinnedVersion and CustomBusinessID away. Type and OrganizationID stay as they are, and
 // are here to be refused.
 type AppChange struct {
-	Name           optional.Member[string]   `json:"name"`
-	RedirectURIs   optional.Member[[]string] `json:"redirectUris"`
-	Scopes         optional.Member[[]string] `json:"scopes"`
-	AppURL         optional.Member[string]   `json:"appUrl"`
-	PinnedVersion  optional.Member[string]   `json:"pinnedVersion"`
-	Type           optional.Member[string]   `json:"type"`
-	OrganizationID optional.Member[string]   `json:"organizationId"`
+	Name          optional.Member[string]   `json:"name"`
+	RedirectURIs  optional.Member[[]string] `json:"redirectUris"`
+	Scopes        optional.Member[[]string] `json:"scopes"`
+	AppURL        optional.Member[string]   `json:"appUrl"`
+	PinnedVersion optional.Member[string]   `json:"pinnedVersion"`
+	// CustomBusinessID names the business for a custom connection. Null ends the one that was
+	// approved. It is known with oauthserver.Options.CustomConnections only.
+	CustomBusinessID optional.Member[string] `json:"customBusinessId"`
+
+	Type           optional.Member[string] `json:"type"`
+	OrganizationID optional.Member[string] `json:"organizationId"`
 	// Version is the version that the change is based on. The error is CONFLICT if the app has
 	// another one.
 	Version optional.Member[int64] `json:"version"`
@@ -130,6 +134,7 @@ func (c *Console) updateAndReview(ctx context.Context, by Actor, appID string, c
 		if err != nil {
 			return audit.Entry{}, err
 		}
+		next.By = by.did("", "", "")
 		if changed, err = c.cfg.OAuth.UpdateApp(ctx, appID, next); err != nil {
 			return audit.Entry{}, err
 		}
@@ -163,6 +168,12 @@ func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.Ap
 	}
 	changed.AppURL = cleared(sent.AppURL, func(raw string) string { return c.appURL(v, raw) })
 	changed.PinnedVersion = cleared(sent.PinnedVersion, func(name string) string { return c.version(v, name, app.PinnedVersion) })
+	changed.CustomBusinessID = cleared(sent.CustomBusinessID, func(businessID string) string {
+		if businessID == "" && c.cfg.OAuth.HasCustomConnections() {
+			v.Add("customBusinessId", "must not be empty; null means none")
+		}
+		return businessID
+	})
 	if err := v.Include(c.cfg.OAuth.CheckChange(app.Type, changed)); err != nil {
 		return oauthserver.AppChange{}, err
 	}
@@ -230,3 +241,12 @@ func (c *Console) version(v *apierror.Validation, name, before string) string {
 	}
 	return name
 }
+
+// OffersCustomConnection reports whether the app can name a business for a custom connection.
+func (c *Console) OffersCustomConnection(app oauthserver.App) bool {
+	return c.cfg.OAuth.HasCustomConnections() && app.Type == oauthserver.Confidential
+}
+
+// ConnectionPage returns the URL of the page on which the business that the app names approves
+// a custom connection.
+func (c *Console) ConnectionPage(app oauthserver.App) string { return c.cfg.OAuth.ConnectionPage(app) }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -33,11 +34,18 @@ type appPayload struct {
 	Scopes         identity.Scopes        `json:"scopes"`
 	AppURL         *string                `json:"appUrl"`
 	PinnedVersion  *string                `json:"pinnedVersion"`
+	CustomBusiness *nullable              `json:"customBusinessId,omitempty"` // with the option
 	CreatedAt      stamp.Time             `json:"createdAt"`
 	Version        int64                  `json:"version"`
 	Review         reviewPayload          `json:"review"`
 	ClientSecret   string                 `json:"clientSecret,omitempty"` // once
 }
+
+// nullable is a text that is null if it is empty.
+type nullable string
+
+// MarshalJSON implements json.Marshaler.
+func (n nullable) MarshalJSON() ([]byte, error) { return json.Marshal(orNull(string(n))) }
 
 // reviewPayload is how far the review of an app has come.
 type reviewPayload struct {
@@ -80,12 +88,16 @@ func newReviewPayload(r AppReview) reviewPayload {
 	return p
 }
 
-func newAppPayload(a oauthserver.App, review AppReview) appPayload {
-	return appPayload{
+func (c *Console) newAppPayload(a oauthserver.App, review AppReview) appPayload {
+	p := appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
 		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt), Version: a.Version,
 		Review: newReviewPayload(review),
 	}
+	if c.cfg.OAuth.HasCustomConnections() {
+		p.CustomBusiness = new(nullable(a.CustomBusinessID))
+	}
+	return p
 }
 
 func (c *Console) createApp(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -97,7 +109,7 @@ func (c *Console) createApp(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err != nil {
 		return err
 	}
-	payload := newAppPayload(created.App, AppReview{Pending: created.App.Unreviewed()})
+	payload := c.newAppPayload(created.App, AppReview{Pending: created.App.Unreviewed()})
 	payload.ClientSecret = created.Secret
 	return apierror.WriteJSON(w, http.StatusCreated, payload)
 }
@@ -115,7 +127,7 @@ func (c *Console) listApps(w http.ResponseWriter, r *http.Request, by Actor) err
 	if err != nil {
 		return err
 	}
-	return listPage(w, apps, func(a oauthserver.App) appPayload { return newAppPayload(a, reviews[a.ID]) })
+	return listPage(w, apps, func(a oauthserver.App) appPayload { return c.newAppPayload(a, reviews[a.ID]) })
 }
 
 func (c *Console) serveApp(w http.ResponseWriter, r *http.Request, _ Actor, app oauthserver.App) error {
@@ -123,7 +135,7 @@ func (c *Console) serveApp(w http.ResponseWriter, r *http.Request, _ Actor, app 
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app, review))
+	return apierror.WriteJSON(w, http.StatusOK, c.newAppPayload(app, review))
 }
 
 func (c *Console) submitApp(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -134,7 +146,7 @@ func (c *Console) submitApp(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusAccepted, newAppPayload(app, review))
+	return apierror.WriteJSON(w, http.StatusAccepted, c.newAppPayload(app, review))
 }
 
 func (c *Console) updateApp(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -153,5 +165,5 @@ func (c *Console) updateApp(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, newAppPayload(app, review))
+	return apierror.WriteJSON(w, http.StatusOK, c.newAppPayload(app, review))
 }

@@ -64,6 +64,7 @@ func (a Actor) changedApp(before, after oauthserver.App) audit.Entry {
 	d.add("redirectUris", strings.Join(before.RedirectURIs, " "), strings.Join(after.RedirectURIs, " "))
 	d.add("scopes", before.Scopes.String(), after.Scopes.String())
 	d.add("pinnedVersion", before.PinnedVersion, after.PinnedVersion)
+	d.add("customBusinessId", before.CustomBusinessID, after.CustomBusinessID)
 	entry := a.did(audit.AppUpdated, after.ID, "")
 	entry.Detail = d.String()
 	return entry

@@ -71,6 +71,7 @@ var appFields = formFields{
 	{Name: "name", Label: "Name"}, {Name: "type", Label: "Type"}, organizationField,
 	{Name: "redirect_uris", Member: "redirectUris", Label: "Redirect URIs", Entry: lineEntry},
 	{Name: "scopes", Label: "Scopes"}, {Name: "app_url", Member: "appUrl", Label: "App URL"},
+	{Name: "custom_business", Member: "customBusinessId", Label: "Custom connection"},
 	{Name: "pinned_version", Member: "pinnedVersion", Label: "API version"},
 }
 

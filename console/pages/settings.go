@@ -29,13 +29,19 @@ type settingsView struct {
 	ReadOnly bool
 	Scopes   []scopeChoice
 	Versions []string
-	Form     filled
+	// ConnectionPage is where the business of a custom connection approves it; empty if the
+	// app cannot have one.
+	ConnectionPage string
+	Form           filled
 }
 
 func (v *visit) settings(form filled) settingsView {
 	view := settingsView{
 		App: v.app, Badge: site.AppBadge(v.app), Standing: standing(v.app), Waits: waits(v.app), ReadOnly: v.isReadOnly(),
 		Scopes: v.scopes(form.Form["scopes"]), Versions: v.cfg.Console.Versions(), Form: form,
+	}
+	if v.cfg.Console.OffersCustomConnection(v.app) {
+		view.ConnectionPage = v.cfg.Console.ConnectionPage(v.app)
 	}
 	if pinned := v.app.PinnedVersion; pinned != "" && !slices.Contains(view.Versions, pinned) {
 		view.Versions = append(view.Versions, pinned) // a retired one
@@ -70,7 +76,7 @@ func waits(app oauthserver.App) bool {
 func (v *visit) showSettings() error {
 	form := bodies.Form{
 		"name": {v.app.Name}, "redirect_uris": {strings.Join(v.app.RedirectURIs, "\n")}, "scopes": v.app.Scopes.Names(),
-		"app_url": {v.app.AppURL}, "pinned_version": {v.app.PinnedVersion},
+		"app_url": {v.app.AppURL}, "pinned_version": {v.app.PinnedVersion}, "custom_business": {v.app.CustomBusinessID},
 	}
 	setVersion(form, v.app.Version)
 	return v.show("settings", settingsTitle, v.settings(filled{Form: form}))
@@ -86,6 +92,9 @@ func (v *visit) saveSettings() error {
 		AppURL:        orNull(form.Get("app_url")),
 		PinnedVersion: orNull(form.Get("pinned_version")),
 		Version:       sentVersion(form),
+	}
+	if v.cfg.Console.OffersCustomConnection(v.app) {
+		change.CustomBusinessID = orNull(form.Get("custom_business"))
 	}
 	if _, err := v.cfg.Console.UpdateApp(v.r.Context(), v.by, v.app.ID, change); err != nil {
 		err = conflict(err, form, "the app", v.app.Version)
