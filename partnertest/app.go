@@ -45,7 +45,8 @@ type App struct {
 	RedirectURI                string
 	Scopes                     []string
 	UserID, BusinessID         string // the user who consented, and where
-	// AccessToken and RefreshToken are the current tokens; see [App.Refresh].
+	// AccessToken and RefreshToken are the current tokens; see [App.Refresh]. A custom
+	// connection has no refresh token; see [App.Renew].
 	AccessToken, RefreshToken string
 	// Client sends the access token with every request to the API host. Its requests
 	// need whole URLs; see [App.URL].
@@ -62,6 +63,9 @@ func (h *Harness) Connect(o ConnectOptions) *App {
 	app := &App{h: h, RedirectURI: redirectURI, Scopes: o.Scopes, UserID: cmp.Or(o.UserID, User)}
 	if o.App == nil {
 		h.createApp(app, o)
+		if err := h.OAuth().SetReviewed(h.t.Context(), app.ID, true); err != nil {
+			h.t.Fatalf("partnertest: review the app: %v", err)
+		}
 	} else {
 		app.ID, app.ClientID, app.ClientSecret = o.App.ID, o.App.ClientID, o.App.ClientSecret
 		if len(app.Scopes) == 0 {
@@ -86,6 +90,38 @@ func (h *Harness) Connect(o ConnectOptions) *App {
 	return app
 }
 
+// ConnectCustom connects a confidential app to the business of o, or to [Business], by a custom
+// connection: the app names the business, the user allows it on the page for that, and the app
+// gets an installation token. A new app has not completed review. It needs
+// Config.OAuth.CustomConnections.
+func (h *Harness) ConnectCustom(o ConnectOptions) *App {
+	h.t.Helper()
+	app := &App{h: h, RedirectURI: redirectURI, UserID: cmp.Or(o.UserID, User), BusinessID: cmp.Or(o.BusinessID, Business)}
+	if o.App == nil {
+		h.createApp(app, o)
+	} else {
+		app.ID, app.ClientID, app.ClientSecret, app.Scopes = o.App.ID, o.App.ClientID, o.App.ClientSecret, o.App.Scopes
+	}
+	named, err := h.OAuth().UpdateApp(h.t.Context(), app.ID, oauthserver.AppChange{CustomBusinessID: &app.BusinessID})
+	if err != nil {
+		h.t.Fatalf("partnertest: name the business of the custom connection: %v", err)
+	}
+	page, decided := h.allow(h.OAuth().ConnectionPage(named), app.UserID, app.BusinessID)
+	if decided.Status != http.StatusOK {
+		page.fatal(h.t, "the custom connection was not approved", decided)
+	}
+	app.Renew()
+	app.Client = &http.Client{Transport: bearer{app}}
+	return app
+}
+
+// Renew replaces the access token of a custom connection by a new one. It must not run at the
+// same time as requests of Client.
+func (a *App) Renew() {
+	a.h.t.Helper()
+	a.redeem(url.Values{"grant_type": {"client_credentials"}})
+}
+
 func (h *Harness) createApp(app *App, o ConnectOptions) {
 	h.t.Helper()
 	scopes := h.OAuth().Scopes().Requestable()
@@ -100,9 +136,6 @@ func (h *Harness) createApp(app *App, o ConnectOptions) {
 	})
 	if err != nil {
 		h.t.Fatalf("partnertest: create the app: %v", err)
-	}
-	if err := h.OAuth().SetReviewed(h.t.Context(), created.App.ID, true); err != nil {
-		h.t.Fatalf("partnertest: review the app: %v", err)
 	}
 	app.ID, app.ClientID, app.ClientSecret, app.Scopes = created.App.ID, created.App.ClientID, created.Secret, scopes.Names()
 }

@@ -46,11 +46,22 @@ func (p capturingPages) Error(w http.ResponseWriter, r *http.Request, view oauth
 // is not shown or the decision is rejected.
 func (h *Harness) Approve(authorizeURL, userID, businessID string) url.Values {
 	h.t.Helper()
-	var page consent
-	ctx := context.WithValue(h.t.Context(), consentKey{}, &page)
+	page, decided := h.allow(authorizeURL, userID, businessID)
+	back, err := url.Parse(decided.Header.Get("Location"))
+	if err != nil || decided.Status != http.StatusSeeOther {
+		page.fatal(h.t, "the decision was rejected", decided)
+	}
+	return back.Query()
+}
+
+// allow opens a consent page as a user, allows the app and returns the response to that.
+func (h *Harness) allow(pageURL, userID, businessID string) (*consent, *Response) {
+	h.t.Helper()
+	page := new(consent)
+	ctx := context.WithValue(h.t.Context(), consentKey{}, page)
 	session := h.Host.NewSession(userID, businessID)
 	defer h.Host.EndSession(session)
-	open := httptest.NewRequestWithContext(ctx, http.MethodGet, authorizeURL, http.NoBody)
+	open := httptest.NewRequestWithContext(ctx, http.MethodGet, pageURL, http.NoBody)
 	open.AddCookie(session)
 	opened := Serve(h.t, h.App(), open)
 	if !page.shown {
@@ -70,12 +81,7 @@ func (h *Harness) Approve(authorizeURL, userID, businessID string) url.Values {
 	for _, cookie := range (&http.Response{Header: opened.Header}).Cookies() {
 		decide.AddCookie(cookie)
 	}
-	decided := Serve(h.t, h.App(), decide)
-	back, err := url.Parse(decided.Header.Get("Location"))
-	if err != nil || decided.Status != http.StatusSeeOther {
-		page.fatal(h.t, "the decision was rejected", decided)
-	}
-	return back.Query()
+	return page, Serve(h.t, h.App(), decide)
 }
 
 // fatal ends the test with what the page said.

@@ -12,8 +12,11 @@ import (
 
 // Routes returns what apps may call, and people with a session.
 func (b *Books) Routes() []guard.Route {
-	routes := append(b.ledger.Routes(),
-		guard.Route{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: b.serveProfile})
+	routes := b.ledger.Routes()
+	for i := range routes {
+		routes[i].Installations = true // the records belong to the business
+	}
+	routes = append(routes, guard.Route{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: b.serveProfile}) // of a person
 	for i := range routes {
 		routes[i].Description = described().Routes[routes[i].Pattern]
 	}

@@ -160,6 +160,15 @@ func (b *Books) organizationsOf(ctx context.Context, userID string) ([]console.O
 	return all, err
 }
 
+// OrganizationName returns the name of an organization; empty if there is none with the id.
+func (b *Books) OrganizationName(ctx context.Context, id string) (name string, err error) {
+	err = one(ctx, b.store, "SELECT name FROM books_organization WHERE id = $1", []any{id}, &name)
+	if errors.Is(err, ErrAbsent) {
+		return "", nil
+	}
+	return name, err
+}
+
 // OrganizationOf returns the id of the first organization that a user is a member of. It
 // returns ErrAbsent if there is none.
 func (b *Books) OrganizationOf(ctx context.Context, userID string) (id string, err error) {

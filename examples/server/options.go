@@ -31,6 +31,7 @@ type options struct {
 	disableAfter   int    // days; 0: never
 	proxies        []netip.Prefix
 	agents         bool
+	custom         bool // custom connections
 	heedReceivers  bool
 	verifyWebhooks bool
 	refreshRetry   time.Duration
@@ -106,6 +107,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 		}
 		return nil
 	})
+	flags.BoolVar(&o.custom, "custom-connections", false, "apps can act for one business that approved them, without a person: custom connections and their installation tokens")
 	flags.DurationVar(&o.refreshRetry, "refresh-retry", 0, "how `long` a client may repeat a refresh whose response it lost, as 30s or 30m, at most 24h")
 	flags.BoolVar(&o.standard, "standard-webhooks", false, "the headers of Standard Webhooks too")
 	flags.BoolVar(&o.verifyWebhooks, "verify-webhooks", false, "a webhook gets nothing until its endpoint has answered a challenge")

@@ -41,6 +41,7 @@ type parts struct {
 	refreshRetry   time.Duration
 	webhooks       webhooks.Options
 	agents         bool
+	custom         bool // custom connections
 	documents      oauthserver.DocumentPolicy
 	log            *slog.Logger
 	metrics        *metrics

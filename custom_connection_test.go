@@ -1,0 +1,90 @@
+package partnerkit_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partnertest"
+)
+
+// customRoutes are routes that need a permission each, one of them not open to installation
+// tokens.
+func customRoutes(calls *[]identity.Principal) []guard.Route {
+	serve := func(w http.ResponseWriter, r *http.Request) error {
+		p, _ := identity.PrincipalFrom(r.Context())
+		*calls = append(*calls, p)
+		return apierror.WriteJSON(w, http.StatusOK, struct{}{})
+	}
+	return []guard.Route{
+		{Pattern: "GET /invoices", Scope: "invoices:read", Installations: true, Handler: serve},
+		{Pattern: "POST /journal", Scope: "journal:write", Permission: guard.PostJournal, Installations: true, Handler: serve},
+		{Pattern: "DELETE /payments/{id}", Scope: "payments:write", Permission: guard.DeletePayments, Installations: true, Handler: serve},
+		{Pattern: "GET /profile", Scope: "profile:read", Handler: serve},
+	}
+}
+
+// someone has every permission but deleting payments.
+type someone struct{}
+
+func (someone) HasPermission(_ context.Context, _, userID string, permission guard.Permission) (bool, error) {
+	return userID == partnertest.User && permission != guard.DeletePayments, nil
+}
+
+func withCustom(calls *[]identity.Principal) func(*partnerkit.Config) {
+	return func(c *partnerkit.Config) {
+		c.Routes, c.Permissions, c.OAuth.CustomConnections = customRoutes(calls), someone{}, true
+	}
+}
+
+func TestCustomConnection(t *testing.T) {
+	t.Parallel()
+	var calls []identity.Principal
+	h := partnertest.New(t, withCustom(&calls))
+	app := h.ConnectCustom(partnertest.ConnectOptions{Scopes: []string{"invoices:read", "journal:write", "payments:write", "profile:read", "events:read"}})
+	if app.RefreshToken != "" {
+		t.Error("IT-02: there is a refresh token")
+	}
+	app.Get("/invoices").Want(http.StatusOK)
+	app.Do(http.MethodPost, "/journal", struct{}{}).Want(http.StatusOK)
+	app.Get("/events").Want(http.StatusOK)
+	for _, p := range calls {
+		if p.UserID != "" || !p.ForInstallation || p.BusinessID != partnertest.Business || p.AppID != app.ID || p.InstallationID == "" {
+			t.Errorf("IT-03: the call was made for %+v", p)
+		}
+	}
+	t.Run("IT-03 only routes that say so", func(t *testing.T) {
+		app.Get("/profile").WantCode(http.StatusForbidden, apierror.EndpointNotExposed)
+	})
+	t.Run("IT-01 no permission above the approver's", func(t *testing.T) {
+		app.Do(http.MethodDelete, "/payments/1", nil).WantCode(http.StatusForbidden, apierror.PermissionRequired)
+	})
+	t.Run("IT-03 no person's membership", func(t *testing.T) {
+		h.Host.RemoveBusiness(partnertest.User, partnertest.Business)
+		app.Get("/invoices").Want(http.StatusOK)
+		app.Renew()
+		app.Get("/invoices").Want(http.StatusOK)
+		h.Host.AddBusiness(partnertest.User, oauthserver.Business{ID: partnertest.Business, Name: "Corner Bakery", MayConnect: true})
+	})
+	t.Run("IT-02 scope", func(t *testing.T) {
+		var narrowed struct {
+			Scope     string
+			ExpiresIn int `json:"expires_in"`
+		}
+		app.Token(url.Values{"grant_type": {"client_credentials"}, "scope": {"invoices:read"}}).Want(http.StatusOK).Decode(&narrowed)
+		if narrowed.Scope != "invoices:read" || narrowed.ExpiresIn != 3600 {
+			t.Errorf("%+v", narrowed)
+		}
+		wide := app.Token(url.Values{"grant_type": {"client_credentials"}, "scope": {"invoices:read customers:read"}}).Want(http.StatusBadRequest)
+		if !strings.Contains(string(wide.Body), `"invalid_scope"`) {
+			t.Errorf("a wider scope: %s", wide.Body)
+		}
+	})
+}
