@@ -45,12 +45,13 @@ func (t AccessToken) refusal(now time.Time) string {
 // VerifyAccessToken returns the principal of calls with this access token. Its Scopes are the
 // effective ones; its Version is the one that the app has pinned, or empty.
 //
-// The error for a token that is not valid is [identity.ErrInvalidToken], and an [identity.InvalidTokenError] if
-// the token was issued. In that case the principal is not zero: its
-// AppID, ClientID and BusinessID are for logs, and grant no access.
+// The error for a token that is not valid is [identity.ErrInvalidToken], and an
+// [identity.InvalidTokenError] if the token was issued. In that case the principal is not zero:
+// its AppID, ClientID and BusinessID are for logs, and grant no access.
 //
 // Nothing is cached: a call costs one statement and, unless the token is an installation token,
-// one call of the host, and revocation takes effect on the next call. Any other error is an internal error.
+// one call of the host, and revocation takes effect on the next call. Any other error is an
+// internal error.
 func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.Principal, error) {
 	presented, err := secret.Parse(secret.AccessToken, token)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	}
 	if found.IsForInstallation() {
 		if !s.cfg.CustomConnections { // it was issued while the option was on
-			return formerly(found), &InvalidTokenError{reasonCustomEnded}
+			return formerly(found), &identity.InvalidTokenError{Reason: reasonCustomEnded}
 		}
 		principal.ForInstallation, principal.Permissions = true, found.Permissions
 		return principal, nil
