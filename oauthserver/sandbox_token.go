@@ -64,7 +64,7 @@ func (s *Server) SandboxToken(ctx context.Context, app App, session identity.Ses
 	if err != nil {
 		return SandboxToken{}, err
 	}
-	s.tellApproved(ctx, approved)
+	s.tellApproved(ctx, approved, session.UserID)
 	if err := outcomeError(approved.Outcome); err != nil {
 		return SandboxToken{}, err
 	}
