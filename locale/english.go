@@ -8,13 +8,19 @@ func English() Texts { return maps.Clone(englishTexts) }
 var englishTexts = Texts{
 	"time.layout": "2 Jan 2006, 15:04:05 UTC", // of package time
 
-	"frame.skip":     "Skip to content",
-	"frame.main":     "Main",
-	"frame.about":    "About this service",
-	"frame.sign_out": "Sign out",
-	"frame.terms":    "Terms",
-	"frame.privacy":  "Privacy",
-	"frame.support":  "Support",
+	"frame.skip":          "Skip to content",
+	"frame.main":          "Main",
+	"frame.about":         "About this service",
+	"frame.sign_out":      "Sign out",
+	"frame.menu":          "Menu",
+	"frame.account":       "Account of {person}",
+	"frame.scheme":        "Appearance",
+	"frame.scheme_system": "System",
+	"frame.scheme_light":  "Light",
+	"frame.scheme_dark":   "Dark",
+	"frame.terms":         "Terms",
+	"frame.privacy":       "Privacy",
+	"frame.support":       "Support",
 
 	"consent.title":              "Connect {app}?",
 	"consent.publisher":          "An app by {publisher}.",

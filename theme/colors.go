@@ -24,16 +24,16 @@ type Colors struct {
 // The colours of the default look, as style.css of internal/look has them.
 var (
 	defaultLight = Colors{
-		Paper: "#f4f6f5", Card: "#fff", Sunk: "#eef1f0", Ink: "#16212a", Quiet: "#51606b", Line: "#d3dbd9", Edge: "#7b8a92",
+		Paper: "#f6f8f7", Card: "#fff", Sunk: "#eff2f1", Ink: "#16212a", Quiet: "#51606b", Line: "#dfe5e3", Edge: "#7b8a92",
 		Accent: "#0b6652", OnAccent: "#fff", AccentPaper: "#e2f2ed",
 		OK: "#0a5a3d", OKPaper: "#dff3e9", Warn: "#744600", WarnPaper: "#fdf0d3",
 		Bad: "#971b1b", BadPaper: "#fde8e7", Info: "#1a4789", InfoPaper: "#e4eefb",
 	}
 	defaultDark = Colors{
-		Paper: "#0f1518", Card: "#182025", Sunk: "#11181c", Ink: "#e7edef", Quiet: "#a6b4bc", Line: "#34424a", Edge: "#7d8f99",
-		Accent: "#67d5b7", OnAccent: "#05231b", AccentPaper: "#133a31",
-		OK: "#7be0b3", OKPaper: "#12382a", Warn: "#f3c877", WarnPaper: "#3b2c10",
-		Bad: "#ffb0aa", BadPaper: "#451d1c", Info: "#a8cbff", InfoPaper: "#1a3050",
+		Paper: "#0d1215", Card: "#151c20", Sunk: "#1d262b", Ink: "#e7edef", Quiet: "#a0b0b8", Line: "#28343b", Edge: "#74868f",
+		Accent: "#67d5b7", OnAccent: "#05231b", AccentPaper: "#12352c",
+		OK: "#7be0b3", OKPaper: "#12382a", Warn: "#f3c877", WarnPaper: "#35290f",
+		Bad: "#ffb0aa", BadPaper: "#411c1b", Info: "#a8cbff", InfoPaper: "#182d4c",
 	}
 )
 
@@ -135,10 +135,11 @@ func contrast(a, b string) float64 {
 
 // CSS sets the custom properties of the theme's colours; empty when it has none. Values
 // that are not colours are left out, so that nothing else gets into a style sheet.
-func (t Theme) CSS() string { return t.Light.rule("light") + t.Dark.rule("dark") }
+func (t Theme) CSS() string { return t.Light.rules(Light, Dark) + t.Dark.rules(Dark, Light) }
 
-// rule returns the style rule of a scheme; empty without colours.
-func (c Colors) rule(scheme string) string {
+// rules returns the style rules of a scheme: for browsers that prefer it where the person has
+// not chosen the other one, and for people who have chosen it. Empty without colours.
+func (c Colors) rules(scheme, other string) string {
 	var b strings.Builder
 	for _, one := range c.all() {
 		if _, ok := luminance(one.value); ok {
@@ -148,5 +149,6 @@ func (c Colors) rule(scheme string) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "@media (prefers-color-scheme: " + scheme + ") { :root {" + b.String() + " } }\n"
+	return "@media (prefers-color-scheme: " + scheme + ") { :root:where(:not([data-scheme=" + other + "])) {" + b.String() + " } }\n" +
+		":root:where([data-scheme=" + scheme + "]) {" + b.String() + " }\n"
 }

@@ -45,6 +45,10 @@ type Theme struct {
 	// SignOut is the path on the app host that a form posts to in order to sign out;
 	// empty: there is no such button.
 	SignOut string
+	// Switch is the path on the app host that a form posts to in order to choose the light
+	// scheme, the dark one, or the one that the browser prefers. [ServeSwitch] serves it.
+	// Empty: there is no such control, and the browser decides.
+	Switch string
 }
 
 // Link leads to a page of the host: an https URL or a path on the app host.
@@ -58,6 +62,7 @@ func (t Theme) Check() error {
 		checkPath("Theme.Icon", t.Icon, "/brand/icon.svg"),
 		checkPath("Theme.StyleSheet", t.StyleSheet, "/brand/pages.css"),
 		checkPath("Theme.SignOut", t.SignOut, "/logout"),
+		checkPath("Theme.Switch", t.Switch, "/theme"),
 		checkPath("Theme.SwitchAccount", t.SwitchAccount, "/login"),
 		checkLink("Theme.Terms", t.Terms), checkLink("Theme.Privacy", t.Privacy),
 		checkSupport(t.Support),

@@ -89,12 +89,13 @@ func TestCSS(t *testing.T) {
 		t.Errorf("without colours: %q", got)
 	}
 	got := theme.Theme{Light: theme.Colors{Accent: "#1d4ed8", OnAccent: "#fff"}, Dark: theme.Colors{AccentPaper: "#123"}}.CSS()
-	if want := "@media (prefers-color-scheme: light) { :root { --accent: #1d4ed8; --on-accent: #fff; } }\n@media (prefers-color-scheme: dark) { :root { --accent-paper: #123; } }\n"; got != want {
+	if want := "@media (prefers-color-scheme: light) { :root:where(:not([data-scheme=dark])) { --accent: #1d4ed8; --on-accent: #fff; } }\n:root:where([data-scheme=light]) { --accent: #1d4ed8; --on-accent: #fff; }\n" +
+		"@media (prefers-color-scheme: dark) { :root:where(:not([data-scheme=light])) { --accent-paper: #123; } }\n:root:where([data-scheme=dark]) { --accent-paper: #123; }\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// What was not checked does no harm either.
 	got = theme.Theme{Light: theme.Colors{Ink: "#fff", Card: "#fff; } * { display: none", Paper: hostile, Line: "url(//evil.example)"}}.CSS()
-	if !regexp.MustCompile(`^@media \(prefers-color-scheme: light\) { :root { --ink: #fff; } }\n$`).MatchString(got) {
+	if !regexp.MustCompile(`^@media \(prefers-color-scheme: light\) { :root:where\(:not\(\[data-scheme=dark\]\)\) { --ink: #fff; } }\n:root:where\(\[data-scheme=light\]\) { --ink: #fff; }\n$`).MatchString(got) {
 		t.Errorf("hostile: %q", got)
 	}
 }

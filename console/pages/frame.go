@@ -2,33 +2,81 @@ package pages
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/theme"
 )
 
 // frame returns the frame of a page. The frame of a page about an app has links to its parts.
 func (v *visit) frame(title string) look.Frame {
 	f := v.site.Frame(v.r, title, v.by.Name())
-	f.Subject = v.subject(title)
+	f.Subject, f.Heading = v.subject(title), v.heading
 	if v.app.ID == "" {
-		f.Trail = v.trail
+		f.Trail, f.SideLabel = v.trail, "Developer console"
+		f.Side, f.IsPart = v.side(v.cfg.Prefix, ownParts)
 		return f
 	}
-	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: v.cfg.Prefix + path("apps", v.app.ID)}}
-	f.SideLabel = "Parts of the app"
 	own := v.cfg.Prefix + path("apps", v.app.ID)
+	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: own}}
+	f.SideLabel = "Parts of the app"
+	f.Side, f.IsPart = v.side(own, parts)
+	for _, part := range f.Side {
+		if part.Current && part.Text != title && part.Href != own {
+			f.Trail = append(f.Trail, look.Link{Text: part.Text, Href: part.Href})
+		}
+	}
+	f.Trail = append(f.Trail, v.trail...)
+	f.Switch = look.Switch{Name: v.app.Name, Others: v.others}
+	switch {
+	case f.Heading != "":
+	case v.r.URL.Path == own:
+		f.Heading = v.app.Name
+	default:
+		f.Heading = v.app.Name + ": " + lowered(title)
+	}
+	return f
+}
+
+// side returns the links to parts below a path, and whether the page is one of them.
+func (v *visit) side(own string, parts []part) (links []look.Link, isPart bool) {
 	for _, part := range parts {
 		href := own + part.Href
 		current := v.r.URL.Path == href || part.Href != "" && strings.HasPrefix(v.r.URL.Path, href+"/") ||
 			part.Href == "/listing" && strings.HasPrefix(v.r.URL.Path, own+"/assets") // the page shows both
-		f.Side = append(f.Side, look.Link{Text: part.Text, Href: href, Current: current})
-		if current && part.Text != title && part.Href != "" {
-			f.Trail = append(f.Trail, look.Link{Text: part.Text, Href: href})
-		}
+		isPart = isPart || v.r.URL.Path == href
+		links = append(links, look.Link{Text: part.Text, Href: href, Current: current, Group: part.Group, Icon: part.Icon})
 	}
-	f.Trail = append(f.Trail, v.trail...)
-	return f
+	return links, isPart
+}
+
+// mostOthers is how many apps the switch of an app shows.
+const mostOthers = 8
+
+// findOthers finds the apps that the switch of the app leads to.
+func (v *visit) findOthers() error {
+	if v.app.ID == "" {
+		return nil
+	}
+	found, err := v.cfg.Console.Apps(v.r.Context(), v.by, console.Page{Limit: mostOthers})
+	if err != nil {
+		return err
+	}
+	for _, app := range found.Items {
+		v.others = append(v.others, look.Link{Text: app.Name, Href: v.cfg.Prefix + path("apps", app.ID), Current: app.ID == v.app.ID})
+	}
+	v.others = append(v.others, look.Link{Text: "All apps", Href: v.cfg.Prefix})
+	return nil
+}
+
+// lowered returns a title for the middle of a sentence.
+func lowered(title string) string {
+	first, size := utf8.DecodeRuneInString(title)
+	if next, _ := utf8.DecodeRuneInString(title[size:]); unicode.IsUpper(next) {
+		return title // an abbreviation
+	}
+	return string(unicode.ToLower(first)) + title[size:]
 }
 
 // subject returns the id of the delivery, the webhook or the request that a page is about: the
@@ -45,7 +93,11 @@ func (v *visit) subject(title string) string {
 	return ""
 }
 
+// part is a page of the side.
+type part struct{ Text, Href, Group, Icon string }
+
 // parts are the pages that an app has, below its own.
+<<<<<<< HEAD
 var parts = []theme.Link{
 	{Text: "Overview", Href: ""},
 	{Text: "Quick start", Href: "/start"},
@@ -63,6 +115,30 @@ var parts = []theme.Link{
 	{Text: "Requests", Href: "/requests"},
 	{Text: "Limits", Href: "/limits"},
 	{Text: "Audit log", Href: "/audit"},
+=======
+var parts = []part{
+	{"Overview", "", "", "home"},
+	{"Settings", "/settings", "Build", "settings"},
+	{"Credentials", "/secrets", "Build", "key"},
+	{"App data", "/fields", "Build", "data"},
+	{"Extensions", "/extensions", "Build", "extension"},
+	{"Functions", "/functions", "Build", "function"},
+	{"Webhooks", "/webhooks", "Events", "hook"},
+	{"Requests", "/requests", "Monitor", "list"},
+	{"Analytics", "/analytics", "Monitor", "chart"},
+	{"Limits", "/limits", "Monitor", "gauge"},
+	{"Audit log", "/audit", "Monitor", "clock"},
+	{"Listing", "/listing", "Publish", "shop"},
+	{"Review", "/review", "Publish", "shield"},
+	{"Businesses", "/installations", "Publish", "building"},
+}
+
+// ownParts are the pages that are about no app, below the prefix.
+var ownParts = []part{
+	{"Apps", "", "", "apps"},
+	{"Console tokens", "/tokens", "Access", "key"},
+	{"Registration tokens", "/registration", "Access", "code"},
+>>>>>>> f9bbc60 (Give the pages a frame with groups, smaller type and tables in lines)
 }
 
 // notices are the messages that pages show after a change, by the word in the URL. A URL

@@ -30,7 +30,9 @@ type visit struct {
 
 	alerts []string // above a form with problems, see mend; nil: all messages of its error
 
-	trail []look.Link // where the page lies, below the part of the app if it is about one
+	trail   []look.Link // where the page lies, below the part of the app if it is about one
+	heading string      // names what the page is about; empty: the app and the title
+	others  []look.Link // apps that the switch leads to
 }
 
 // allRoutes returns the routes of all parts.
@@ -82,12 +84,18 @@ func (p *Pages) page(handle func(v *visit) error) http.Handler {
 
 // show responds with a page. Its title is the last step of the trail.
 func (v *visit) show(name, title string, data any) error {
+	if err := v.findOthers(); err != nil {
+		return err
+	}
 	return v.site.Show(v.w, http.StatusOK, name, look.Page{Frame: v.frame(title), Data: data})
 }
 
 // again shows a form again, with the problems of the values that were sent. It returns
 // errors that the sender cannot correct.
 func (v *visit) again(err error, name, title string, data any) error {
+	if err := v.findOthers(); err != nil {
+		return err
+	}
 	page := look.Page{Frame: v.frame(title), Data: data}
 	e, ok := site.Problems(err)
 	if !ok || v.alerts == nil {
@@ -116,7 +124,7 @@ func (p *Pages) functions() template.FuncMap {
 		"clockSteps": p.clockSteps,
 		"add":        func(a, b int) int { return a + b },
 
-		"ago":           func(at time.Time) string { return ago(at, p.cfg.Clock.Now()) },
+		"ago":           func(at time.Time) string { return look.Ago(at, p.cfg.Clock.Now()) },
 		"statuses":      func() []webhooks.Status { return statuses },
 		"deliveryBadge": deliveryBadge,
 		"maxAttempts":   p.cfg.Console.MaxAttempts,

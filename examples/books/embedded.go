@@ -55,7 +55,7 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 		Tokens: "/embedded/" + url.PathEscape(app.ClientID) + "/session-token",
 	}
 	w.Header().Set("Content-Security-Policy", look.Policy+"; frame-src "+origin)
-	return s.pages.show(w, http.StatusOK, "embedded", View{Title: app.Name, Person: p.user, Data: data})
+	return s.pages.show(w, r, http.StatusOK, "embedded", View{Title: app.Name, Person: p.user, Data: data})
 }
 
 // AppURLProblem returns what is wrong with the URL of an embedded app; empty if it is https, or

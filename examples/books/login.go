@@ -42,7 +42,7 @@ func (s *Site) showLogin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.pages.show(w, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo, SignedInAs: name}})
+	return s.pages.show(w, r, http.StatusOK, "login", View{Title: "Sign in", Data: loginView{ReturnTo: returnTo, SignedInAs: name}})
 }
 
 // signedInAs returns the name of the person of the session, suspended or not; empty if there
@@ -76,10 +76,10 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	case isClosed:
 		w.Header().Set("Retry-After", strconv.Itoa(closed.RetryAfter()))
 		again.Alert = "Too many wrong passwords. Please wait a few minutes."
-		return s.pages.show(w, http.StatusTooManyRequests, "login", again)
+		return s.pages.show(w, r, http.StatusTooManyRequests, "login", again)
 	case errors.Is(err, errWrongPassword):
 		again.Alert = "The email or the password is wrong."
-		return s.pages.show(w, http.StatusForbidden, "login", again)
+		return s.pages.show(w, r, http.StatusForbidden, "login", again)
 	case err != nil:
 		return err
 	}

@@ -28,6 +28,7 @@ type View struct {
 	Title  string
 	Person User        // who is signed in; the zero User if there is none
 	Path   string      // of the page, for the links in the header
+	Scheme string      // that the person has chosen
 	Alert  string      // what went wrong
 	Notice string      // what went well
 	Side   []look.Link // links to the sections of a long page
@@ -60,7 +61,8 @@ func withPageHeader(next http.Handler) http.Handler {
 }
 
 // show responds with a page.
-func (p *pages) show(w http.ResponseWriter, status int, name string, v View) error {
+func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, name string, v View) error {
+	v.Scheme = theme.Chosen(r)
 	var page bytes.Buffer
 	if err := p.set.Render(&page, name, p.frame(v)); err != nil {
 		return err
@@ -70,15 +72,15 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, v View) err
 	return nil
 }
 
-func (p *pages) showFailure(w http.ResponseWriter, _ *http.Request, f apierror.Failure) error {
-	return p.set.Render(w, "message", p.frame(View{Title: http.StatusText(f.Status), Alert: f.Message}))
+func (p *pages) showFailure(w http.ResponseWriter, r *http.Request, f apierror.Failure) error {
+	return p.set.Render(w, "message", p.frame(View{Title: http.StatusText(f.Status), Scheme: theme.Chosen(r), Alert: f.Message}))
 }
 
 // frame puts the view into the frame of the site. A person who is not signed in has one
 // thing to do.
 func (p *pages) frame(v View) look.Page {
 	frame := look.Frame{
-		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Person: text.Line(v.Person.Name), Notice: v.Notice, Focus: v.Person.ID == "" && v.Side == nil,
+		Service: p.errors.Service, Title: v.Title, Assets: "/assets", Home: "/", Scheme: v.Scheme, Path: v.Path, Theme: theme.Theme{Switch: switchPath}, Person: text.Line(v.Person.Name), Notice: v.Notice, Focus: v.Person.ID == "" && v.Side == nil,
 		SideLabel: "Subjects", Side: v.Side,
 	}
 	if v.Alert != "" {

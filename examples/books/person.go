@@ -83,7 +83,7 @@ func (s *Site) showBusinesses(w http.ResponseWriter, r *http.Request, p person) 
 			ID: m.BusinessID, Name: text.Line(m.Business), Sandbox: m.SandboxOf != "", Selected: m.BusinessID == p.session.BusinessID,
 		})
 	}
-	return s.pages.show(w, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user, Path: BusinessPath, Data: data})
+	return s.pages.show(w, r, http.StatusOK, "businesses", View{Title: "Businesses", Person: p.user, Path: BusinessPath, Data: data})
 }
 
 func (s *Site) chooseBusiness(w http.ResponseWriter, r *http.Request, p person) error {

@@ -91,7 +91,7 @@ func (s *Site) Patterns() []string { return slices.Clone(s.patterns) }
 
 // Theme returns the header of the platform's pages: the links of the site.
 func (s *Site) Theme() theme.Theme {
-	return theme.Theme{Links: s.links(), SignOut: "/logout", SwitchAccount: "/login"}
+	return theme.Theme{Links: s.links(), SignOut: "/logout", SwitchAccount: "/login", Switch: switchPath}
 }
 
 // ThemeFor returns the header of a page of the platform: that of [Site.Theme], and for
@@ -114,6 +114,9 @@ func (s *Site) ConnectedApps() oauthserver.ConnectedAppsConfig {
 
 // BusinessPath is the page on which a person chooses the business to sign into.
 const BusinessPath = "/businesses"
+
+// switchPath is where the form goes with which a person chooses the light or the dark scheme.
+const switchPath = "/theme"
 
 // settingsPath is the platform's page of connected apps.
 const settingsPath = "/settings/apps"
@@ -139,6 +142,7 @@ func (s *Site) addPages() {
 	s.Handle("GET /login", s.showLogin)
 	s.Handle("POST /login", s.signIn)
 	s.Handle("POST /logout", s.signOut)
+	s.Handle("POST "+switchPath, theme.ServeSwitch)
 	s.handle("GET "+BusinessPath, s.personal(s.showBusinesses))
 	s.handle("POST "+BusinessPath, s.personal(s.chooseBusiness))
 	s.handle("GET /embedded/{clientId}", s.personal(s.showEmbedded))

@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 // ownDescription describes what this server serves beside the platform.
@@ -141,7 +142,7 @@ func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
 	}
 	query := searched(r)
 	sections, count := matching(sections, strings.Fields(query))
-	v := books.View{Title: "API", Person: person, Path: r.URL.Path, Data: descriptionView{
+	v := books.View{Title: "API", Person: person, Path: r.URL.Path, Scheme: theme.Chosen(r), Data: descriptionView{
 		YAML: s.apiURL + "/openapi.yaml", Query: query, Count: count, Sections: sections,
 	}}
 	for _, section := range sections {

@@ -36,7 +36,7 @@ var floors = [][]string{
 }
 
 var arrows = map[string][]string{
-	"theme":                    {"internal/hostrequest"},                                   // a theme by request
+	"theme":                    {"internal/hostrequest", "apierror"},                       // a theme by request, and the errors of its form
 	"internal/hostrequest":     {"identity"},                                               // the session of a request
 	"internal/openapi":         {"internal/schema"},                                        // references
 	"locale":                   {"internal/hostrequest", "identity"},                       // a language by request; scopes have descriptions

@@ -50,6 +50,7 @@ func named(stem string, content []byte, extension string) string {
 type Frame struct {
 	Service  string // what the service calls itself
 	Title    string
+	Heading  string // names what the page is about above its content; empty: Title
 	Subject  string // id of what the page is about, if the title does not name it
 	Theme    theme.Theme
 	Language locale.Language // zero: English
@@ -66,10 +67,16 @@ type Frame struct {
 	Links   []Link // of the header
 	Person  string // who is signed in
 	SignOut string // where that ends; empty: nowhere here
+	Search  string // where the search field of the bar leads; empty: there is none
+	Scheme  string // that the person has chosen, light or dark; empty: that of the browser
+	Path    string // of the page, with its query, for forms that lead back to it
 
 	SideLabel string
 	Side      []Link
+	Switch    Switch // leads from the side to other things of the same kind
 	Trail     []Link // where the page lies
+	// IsPart is true for a page that the side leads to: it shows no trail.
+	IsPart bool
 
 	// Focus is for a page with one thing to do.
 	Focus  bool
@@ -85,6 +92,14 @@ func (f Frame) Name() string {
 		return f.Title
 	}
 	return f.Title + " " + f.Subject
+}
+
+// Head returns the heading of the page.
+func (f Frame) Head() string {
+	if f.Heading != "" {
+		return f.Heading
+	}
+	return f.Title
 }
 
 // WindowTitle identifies the page among the tabs of a browser: what it is about, then what
@@ -112,11 +127,25 @@ type Page struct {
 type Link struct {
 	Text, Href string
 	Current    bool
+
+	// For the side: the heading of the group that the link belongs to, an icon of icons.go, and
+	// a count of what is wrong there.
+	Group, Icon string
+	Count       int
+}
+
+// Switch is what a page is about and how to get to others of its kind. The zero value is none.
+type Switch struct {
+	Name   string
+	Others []Link
 }
 
 // Badge is a word that can be understood at a glance. Kind is ok, warn, bad, info, or
 // empty.
 type Badge struct{ Kind, Text string }
+
+// Named is something with an id and the name that people know it by; the name may be empty.
+type Named struct{ ID, Name string }
 
 // Pager leads through a long list, newest first.
 type Pager struct{ First, Next string }
@@ -194,6 +223,11 @@ func pieces() template.FuncMap {
 		"scriptName": func() string { return scriptName },
 		"iconName":   func() string { return iconName },
 		"colors":     func(t theme.Theme) template.CSS { return template.CSS(t.CSS()) }, //nolint:gosec // it has checked colours only
+		"icon":       drawn,
+		"initial":    initial,
+		"initials":   initials,
+		"short":      short,
+		"ago":        func(at time.Time) string { return Ago(at, time.Now()) },
 		"rfc3339":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"stamp":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") },
 	}

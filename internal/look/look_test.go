@@ -121,12 +121,13 @@ func TestDefaultColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	light, rest, _ := strings.Cut(string(style), "@media (prefers-color-scheme: dark)")
-	dark, _, _ := strings.Cut(rest, "*, ::before")
+	dark, rest, _ := strings.Cut(rest, "\n}\n")
+	chosen, _, _ := strings.Cut(rest, "*, ::before")
 	colour := regexp.MustCompile(`--[a-z-]+: #[0-9a-f]+;`)
 	var defaults theme.Theme
 	defaults.Light, defaults.Dark = theme.Defaults()
-	wantLight, wantDark, _ := strings.Cut(defaults.CSS(), "\n")
-	for scheme, both := range map[string][2]string{"light": {light, wantLight}, "dark": {dark, wantDark}} {
+	rules := strings.Split(defaults.CSS(), "\n")
+	for scheme, both := range map[string][2]string{"light": {light, rules[0]}, "dark": {dark, rules[2]}, "chosen dark": {chosen, rules[3]}} {
 		got, want := colour.FindAllString(both[0], -1), colour.FindAllString(both[1], -1)
 		slices.Sort(got)
 		slices.Sort(want)
@@ -144,7 +145,7 @@ func TestAllowStyle(t *testing.T) {
 	look.SetHeader(h)
 	look.AllowStyle(h, "n1")
 	if !strings.Contains(h.Get("Content-Security-Policy"), "style-src 'self' 'nonce-n1'; script-src 'self'; img-src 'self'; font-src 'self';") ||
-		!strings.Contains(page, `<style nonce="n1">@media (prefers-color-scheme: light) { :root { --accent: #00f; } }`) || !strings.Contains(page, `<link rel="stylesheet" nonce="n1" href="/x.css">`) {
+		!strings.Contains(page, `<style nonce="n1">@media (prefers-color-scheme: light) { :root:where(:not([data-scheme=dark])) { --accent: #00f; } }`) || !strings.Contains(page, `<link rel="stylesheet" nonce="n1" href="/x.css">`) {
 		t.Errorf("%s\n%s", h, page)
 	}
 }

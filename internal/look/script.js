@@ -8,15 +8,92 @@ function showCopyButtons(root) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
-  const before = button.textContent;
+  const isDrawn = button.matches(".copier"), before = button.textContent;
+  let said;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "Copied";
+    said = "Copied";
   } catch {
-    button.textContent = "Select it and copy by hand";
+    said = "Select it and copy by hand";
   }
-  setTimeout(() => { button.textContent = before; }, 2000);
+  if (isDrawn) showTip(button, said);
+  else button.textContent = said;
+  button.classList.toggle("done", said === "Copied");
+  setTimeout(() => {
+    if (!isDrawn) button.textContent = before;
+    button.classList.remove("done");
+  }, 2000);
 });
+
+// A tip says more about what the pointer or the focus is on: the exact time, the whole of
+// what is cut, a bar of a chart.
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.setAttribute("role", "status");
+tip.hidden = true;
+document.body.append(tip);
+function showTip(element, text) {
+  if (tip.textContent !== text) tip.textContent = text;
+  tip.hidden = false;
+  const place = element.getBoundingClientRect(), own = tip.getBoundingClientRect();
+  const left = Math.min(Math.max(8, place.left + place.width / 2 - own.width / 2), document.documentElement.clientWidth - own.width - 8);
+  const above = place.top - own.height - 6;
+  tip.style.left = left + scrollX + "px";
+  tip.style.top = (above > 0 ? above : place.bottom + 6) + scrollY + "px";
+}
+const hideTip = () => { tip.hidden = true; };
+function tipOf(element) {
+  const time = element.closest?.("time[title], time[data-exact]");
+  if (time) {
+    if (time.title) {
+      time.dataset.exact = time.title + "\n" + new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" });
+      time.removeAttribute("title"); // the browser's own would cover ours
+    }
+    return [time, time.dataset.exact];
+  }
+  const bar = element.closest?.("[data-tip]");
+  return bar ? [bar, bar.dataset.tip] : null;
+}
+for (const event of ["pointerover", "focusin"]) {
+  document.addEventListener(event, ({ target }) => {
+    const found = tipOf(target);
+    if (found) showTip(...found);
+    else hideTip();
+  });
+}
+document.addEventListener("focusout", hideTip);
+addEventListener("scroll", hideTip, { passive: true });
+
+// The bars of a chart are one stop of the keyboard: arrows lead from bar to bar.
+document.addEventListener("keydown", (event) => {
+  const bar = event.target.closest?.("svg.chart [data-tip]");
+  if (!bar) return;
+  const bars = [...bar.parentNode.querySelectorAll("[data-tip]")];
+  const to = { ArrowLeft: bars.indexOf(bar) - 1, ArrowRight: bars.indexOf(bar) + 1, Home: 0, End: bars.length - 1 }[event.key];
+  if (to === undefined || !bars[to]) return;
+  event.preventDefault();
+  for (const one of bars) one.setAttribute("tabindex", one === bars[to] ? "0" : "-1");
+  bars[to].focus();
+});
+
+// Escape closes what was opened last: a question, a filter, a switch.
+const closing = "details.ask, details.chip, details.switch";
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  hideTip();
+  const open = event.target.closest?.(closing)?.closest("[open]") ?? [...document.querySelectorAll(closing)].findLast((details) => details.open);
+  if (!open?.open) return;
+  const hadFocus = open.contains(document.activeElement);
+  open.open = false;
+  if (hadFocus) open.querySelector("summary").focus();
+});
+// One filter is open at a time, and a click beside it closes it.
+document.addEventListener("click", ({ target }) => {
+  for (const open of document.querySelectorAll("details.chip[open], details.switch[open]")) if (!open.contains(target)) open.open = false;
+});
+document.addEventListener("toggle", ({ target }) => {
+  if (target.open && target.matches("details.chip")) target.querySelector("input:not([type=hidden]), select")?.focus();
+}, true);
 
 // <span data-countdown="seconds">: what is left, counted from when the page came.
 function countDown(root) {

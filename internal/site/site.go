@@ -107,6 +107,10 @@ func (s *Site) Frame(r *http.Request, title, person string) look.Frame {
 	f := look.Frame{
 		Service: s.cfg.Service, Title: title, Theme: own.theme, Nonce: own.nonce,
 		Assets: s.cfg.Prefix + "/assets", Home: s.cfg.Prefix, Person: person, SignOut: own.theme.SignOut,
+		Scheme: theme.Chosen(r), Path: s.cfg.Prefix,
+	}
+	if r.Method == http.MethodGet {
+		f.Path = r.URL.RequestURI()
 	}
 	for _, link := range own.theme.Links {
 		f.Links = append(f.Links, look.Link{Text: link.Text, Href: link.Href, Current: link.Href == s.cfg.Prefix})

@@ -9,14 +9,12 @@ package pages
 
 import (
 	"embed"
-	"html/template"
 	"net/http"
-	"strings"
-	"unicode"
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/theme"
 )
 
 //go:embed all:templates
@@ -30,7 +28,7 @@ var _ oauthserver.Pages = (*Pages)(nil)
 
 // New reads the templates that come with the package.
 func New() *Pages {
-	set, err := look.Parse(files, "templates", template.FuncMap{"initial": initial})
+	set, err := look.Parse(files, "templates", nil)
 	if err != nil {
 		panic(err) // they were there, and whole, at compile time
 	}
@@ -38,13 +36,13 @@ func New() *Pages {
 }
 
 // Consent implements oauthserver.Pages.
-func (p *Pages) Consent(w http.ResponseWriter, _ *http.Request, view oauthserver.ConsentView) error {
-	return p.focus(w, "consent", view, frame(view.Frame, view.Language.Text("consent.title", "app", view.AppName)))
+func (p *Pages) Consent(w http.ResponseWriter, r *http.Request, view oauthserver.ConsentView) error {
+	return p.focus(w, "consent", view, frame(r, view.Frame, view.Language.Text("consent.title", "app", view.AppName)))
 }
 
 // DeviceForm implements oauthserver.Pages.
-func (p *Pages) DeviceForm(w http.ResponseWriter, _ *http.Request, view oauthserver.DeviceFormView) error {
-	f := frame(view.Frame, view.Language.Text("device.title"))
+func (p *Pages) DeviceForm(w http.ResponseWriter, r *http.Request, view oauthserver.DeviceFormView) error {
+	f := frame(r, view.Frame, view.Language.Text("device.title"))
 	if view.Problem != "" {
 		f.Alerts = []string{view.Problem}
 		f.Explanation = explanation(view.Frame, view.ProblemCode)
@@ -53,18 +51,18 @@ func (p *Pages) DeviceForm(w http.ResponseWriter, _ *http.Request, view oauthser
 }
 
 // Done implements oauthserver.Pages.
-func (p *Pages) Done(w http.ResponseWriter, _ *http.Request, view oauthserver.DoneView) error {
+func (p *Pages) Done(w http.ResponseWriter, r *http.Request, view oauthserver.DoneView) error {
 	title := "done.not_connected"
 	if view.Approved {
 		title = "done.connected"
 	}
-	return p.focus(w, "done", view, frame(view.Frame, view.Language.Text(title)))
+	return p.focus(w, "done", view, frame(r, view.Frame, view.Language.Text(title)))
 }
 
 // ConnectedApps implements oauthserver.Pages.
-func (p *Pages) ConnectedApps(w http.ResponseWriter, _ *http.Request, view oauthserver.ConnectedAppsView) error {
-	f := frame(view.Frame, view.Language.Text("apps.title"))
-	f.Person, f.SignOut = view.Person, view.Theme.SignOut
+func (p *Pages) ConnectedApps(w http.ResponseWriter, r *http.Request, view oauthserver.ConnectedAppsView) error {
+	f := frame(r, view.Frame, view.Language.Text("apps.title"))
+	f.Person, f.SignOut, f.Path = view.Person, view.Theme.SignOut, view.Path
 	for _, link := range view.Theme.Links {
 		f.Links = append(f.Links, look.Link{Text: view.Language.Link(link.Text, link.Href), Href: link.Href, Current: link.Href == view.Path})
 	}
@@ -78,8 +76,8 @@ func (p *Pages) ConnectedApps(w http.ResponseWriter, _ *http.Request, view oauth
 }
 
 // Error implements oauthserver.Pages.
-func (p *Pages) Error(w http.ResponseWriter, _ *http.Request, view oauthserver.ErrorView) error {
-	f := frame(view.Frame, errorTitle(view))
+func (p *Pages) Error(w http.ResponseWriter, r *http.Request, view oauthserver.ErrorView) error {
+	f := frame(r, view.Frame, errorTitle(view))
 	f.Alerts, f.Explanation = []string{view.Message}, explanation(view.Frame, view.Code)
 	return p.focus(w, "error", view, f)
 }
@@ -111,20 +109,8 @@ func explanation(f oauthserver.Frame, code oauthserver.PageError) string {
 }
 
 // frame returns the frame of a page with the title.
-func frame(f oauthserver.Frame, title string) look.Frame {
-	return look.Frame{Title: title, Service: f.Service, Nonce: f.Nonce, Icon: f.Icon, Theme: f.Theme, Language: f.Language}
-}
-
-// initial returns the first letter or digit of a name, which stands for an app without an icon.
-func initial(name string) string {
-	i := strings.IndexFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-	if i < 0 {
-		return ""
-	}
-	for _, first := range name[i:] {
-		return string(unicode.ToUpper(first))
-	}
-	return ""
+func frame(r *http.Request, f oauthserver.Frame, title string) look.Frame {
+	return look.Frame{Title: title, Scheme: theme.Chosen(r), Service: f.Service, Nonce: f.Nonce, Icon: f.Icon, Theme: f.Theme, Language: f.Language}
 }
 
 // focus writes a page with one thing to do.

@@ -25,7 +25,7 @@ func (v *visit) showFigures() error {
 	if err != nil {
 		return err
 	}
-	return v.show("figures", "Figures", figuresView{
+	return v.show("figures", "Dashboard", figuresView{
 		PlatformFigures: figures, Active: figures.Apps[oauthserver.AppActive],
 		Suspended: figures.Apps[oauthserver.AppSuspended], Deactivated: figures.Apps[oauthserver.AppDeactivated],
 		Table: webhooksTable{Webhooks: figures.Failing},

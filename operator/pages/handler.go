@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
-	"github.com/partnerkit/partnerkit/theme"
 )
 
 // route is a page, or what a form of one posts to.
@@ -26,7 +25,8 @@ type visit struct {
 	r  *http.Request
 	by operator.Actor
 
-	trail []look.Link // where the page lies
+	trail   []look.Link // where the page lies
+	heading string      // names what the page is about; empty: the title
 }
 
 func allRoutes() []route {
@@ -92,11 +92,12 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.routes.Ser
 // page returns a page in its frame. The title is the last step of the trail.
 func (v *visit) page(title string, data any) look.Page {
 	f := v.site.Frame(v.r, title, v.by.Name())
-	f.Trail, f.SideLabel = v.trail, "Parts of the platform"
+	f.Trail, f.SideLabel, f.Heading = v.trail, "Parts of the platform", v.heading
 	for _, part := range parts {
 		href := v.cfg.Prefix + part.Href
 		current := v.r.URL.Path == href || part.Href != "" && strings.HasPrefix(v.r.URL.Path, href+"/")
-		f.Side = append(f.Side, look.Link{Text: part.Text, Href: href, Current: current})
+		f.IsPart = f.IsPart || v.r.URL.Path == href
+		f.Side = append(f.Side, look.Link{Text: part.Text, Href: href, Current: current, Group: part.Group, Icon: part.Icon})
 	}
 	return look.Page{Frame: f, Data: data}
 }
@@ -118,13 +119,13 @@ func (v *visit) to(done string, steps ...string) error {
 func (v *visit) form() (bodies.Form, error) { return site.Form(v.r) }
 
 // parts are the sections of the pages.
-var parts = []theme.Link{
-	{Text: "Figures", Href: ""},
-	{Text: "Apps", Href: "/apps"},
-	{Text: "Reviews", Href: "/reviews"},
-	{Text: "Trusted documents", Href: "/trusted-documents"},
-	{Text: "Users", Href: "/users"},
-	{Text: "Audit log", Href: "/audit"},
+var parts = []struct{ Text, Href, Group, Icon string }{
+	{"Dashboard", "", "", "home"},
+	{"Apps", "/apps", "Platform", "apps"},
+	{"Reviews", "/reviews", "Platform", "shield"},
+	{"Trusted documents", "/trusted-documents", "Platform", "globe"},
+	{"Users", "/users", "People", "people"},
+	{"Audit log", "/audit", "People", "clock"},
 }
 
 // notices are the texts that pages show after a change, by the word in the address.

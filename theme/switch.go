@@ -1,0 +1,65 @@
+package theme
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/apierror"
+)
+
+// The schemes that a person can choose. Light and Dark are also values of the cookie
+// [SwitchCookie].
+const (
+	Light  = "light"
+	Dark   = "dark"
+	System = "system" // that of the browser
+)
+
+// SwitchCookie is the name of the cookie that keeps the scheme that a person has chosen.
+const SwitchCookie = "theme"
+
+// keptFor is how long a browser keeps the choice, in seconds: a year.
+const keptFor = 365 * 24 * 60 * 60
+
+// Chosen returns the scheme that the person has chosen, [Light] or [Dark]; empty for that of
+// the browser.
+func Chosen(r *http.Request) string {
+	cookie, err := r.Cookie(SwitchCookie)
+	if err != nil || cookie.Value != Light && cookie.Value != Dark {
+		return ""
+	}
+	return cookie.Value
+}
+
+// ServeSwitch serves [Theme.Switch]: it reads the field theme of a form, which is light, dark
+// or system, keeps it in a cookie, and leads back to the page that the field return_to names.
+// Mount it behind the protection against forged requests that your other forms have.
+func ServeSwitch(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
+	if err := r.ParseForm(); err != nil {
+		return apierror.Invalid("the body is not a form")
+	}
+	cookie := &http.Cookie{Name: SwitchCookie, Path: "/", MaxAge: keptFor, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode}
+	switch chosen := r.PostForm.Get("theme"); chosen {
+	case Light, Dark:
+		cookie.Value = chosen
+	case System:
+		cookie.MaxAge = -1
+	default:
+		return apierror.InvalidAt("theme", "must be system, light or dark")
+	}
+	http.SetCookie(w, cookie)
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, ownPath(r.PostForm.Get("return_to")), http.StatusSeeOther)
+	return nil
+}
+
+// ownPath returns the path and query of an address on this host; / for every other address.
+func ownPath(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || !isPath(address) || strings.HasPrefix(u.Path, "//") {
+		return "/"
+	}
+	return u.RequestURI()
+}
