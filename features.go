@@ -208,7 +208,7 @@ func (p *Platform) newOperator() (err error) {
 		return nil
 	}
 	p.operator, err = operator.New(operator.Config{
-		Store: c.Store, Service: c.Service, Host: c.Operators, OAuth: p.oauth, Console: p.console, Analytics: p.calls, Otherwise: p.guard,
+		Store: c.Store, Service: c.Service, Host: c.Operators, OAuth: p.oauth, Console: p.console, Analytics: p.calls, BusinessName: c.BusinessName, Otherwise: p.guard,
 		Limited: func(next http.Handler) http.Handler { return p.limited(c.Limits.DefaultAPI, next) },
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, Notifications: p.told, ErrorShape: c.ErrorShape,
 	})

@@ -129,7 +129,7 @@ type Config struct {
 	// users these paths do not exist.
 	Operators operator.Host
 	// BusinessName returns the name of a business for the developers of an app that the
-	// business has connected; empty if it is not known. Nil: the console shows ids only.
+	// business has connected, and for operators; empty if it is not known. Nil: pages show ids only.
 	BusinessName func(ctx context.Context, businessID string) (string, error)
 	// MaxFunctions is how many functions an app may have in the console; 0 means 20.
 	// OAuth.MaxApps, OAuth.MaxRedirectURIs and Webhooks.MaxWebhooks are the other bounds

@@ -35,7 +35,7 @@ func TestTheme(t *testing.T) {
 		nonce, _, _ := strings.Cut(rest, "'")
 		for _, want := range []string{
 			`<img class="logo" src="/brand/logo.svg" alt="">`, `<link rel="stylesheet" nonce="` + nonce + `" href="/brand/pages.css">`,
-			`<style nonce="` + nonce + `">@media (prefers-color-scheme: light) { :root { --accent: #1d4ed8; } }`,
+			`<style nonce="` + nonce + `">@media (prefers-color-scheme: light) { :root:where(:not([data-scheme=dark])) { --accent: #1d4ed8; } }`,
 			`<a href="https://example.com/terms" target="_blank" rel="noopener noreferrer">Terms</a>`, `<a href="/privacy" `, `<a href="mailto:help@example.com" `,
 		} {
 			if nonce == "" || !strings.Contains(page.Body, want) {

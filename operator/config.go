@@ -45,7 +45,10 @@ type Config struct {
 	OAuth     *oauthserver.Server
 	Console   *console.Console
 	Analytics *analytics.Counter
-	Service   string // names the service in challenges; empty means "Service"
+	// BusinessName returns the name of a business; empty if it is not known. Nil: pages show
+	// ids only.
+	BusinessName func(ctx context.Context, businessID string) (string, error)
+	Service      string // names the service in challenges; empty means "Service"
 	// Otherwise serves the requests of users who are not operators, as it serves any path
 	// that does not exist; nil: 401 without a session, and 404 with one.
 	Otherwise http.Handler

@@ -19,10 +19,10 @@ type auditView struct {
 
 type auditRow struct {
 	audit.Entry
-	Words  string // what was done
-	Person string // the name of the user; empty: only the id is known
-	Link   string // the page of the target; empty: it has none
-	Name   string // of the target
+	Words string     // what was done
+	By    look.Named // the user
+	Link  string     // the page of the target; empty: it has none
+	Name  string     // of the target
 }
 
 // showAudit shows the audit log of an app.
@@ -51,7 +51,8 @@ func (v *visit) auditRows(entries []audit.Entry) ([]auditRow, error) {
 	rows := make([]auditRow, 0, len(entries))
 	for _, entry := range entries {
 		row := auditRow{Entry: entry, Words: site.InWords(entry.Action)}
-		if row.Person, err = v.userName(names, entry.UserID); err != nil {
+		row.By.ID = entry.UserID
+		if row.By.Name, err = v.userName(names, entry.UserID); err != nil {
 			return nil, err
 		}
 		if address, ok := addresses[entry.Target]; ok {

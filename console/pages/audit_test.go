@@ -97,7 +97,7 @@ func TestAuditChanges_CON07(t *testing.T) {
 	o.must(err)
 	o.later().record(audit.Entry{AppID: app.ID, UserID: ben, ByDeveloper: true, Action: audit.SecretEnded, Target: "sec_1", Token: "nightly"})
 	page := o.get("/apps/"+app.ID+"/audit").want(http.StatusOK).shows(
-		"Client secret ended Ben Okafor usr_ben with the token nightly sec_1",
+		"Client secret ended Ben Okafor with the token nightly sec_1",
 		"App updated name: "+app.Name+" → Ledger Two",
 		"url: https://partner.example/hook?… → https://partner.example/other?…; enabled: yes → no",
 		"Webhook updated url: another query",

@@ -32,8 +32,9 @@ const perPage = 25
 
 type deliveryRow struct {
 	webhooks.Delivery
-	Badge  look.Badge
-	Record record
+	Badge    look.Badge
+	Business look.Named
+	Record   record
 	// Next is when the delivery is tried next; zero if it is not, or if its webhook is off.
 	Next time.Time
 }
@@ -46,12 +47,16 @@ func newDeliveryRow(hook webhooks.Webhook, d webhooks.Delivery) deliveryRow {
 	return row
 }
 
-func newDeliveryRows(hook webhooks.Webhook, all []webhooks.Delivery) []deliveryRow {
+// deliveryRows returns deliveries with the names of their businesses.
+func (v *visit) deliveryRows(hook webhooks.Webhook, all []webhooks.Delivery) ([]deliveryRow, error) {
+	names, err := v.named(idsOf(all, func(d webhooks.Delivery) string { return d.BusinessID }))
 	rows := make([]deliveryRow, 0, len(all))
 	for _, d := range all {
-		rows = append(rows, newDeliveryRow(hook, d))
+		row := newDeliveryRow(hook, d)
+		row.Business = names[d.BusinessID]
+		rows = append(rows, row)
 	}
-	return rows
+	return rows, err
 }
 
 func deliveryBadge(s webhooks.Status) look.Badge {
@@ -115,6 +120,9 @@ func (v *visit) showDeliveries() error {
 	if err != nil {
 		return err
 	}
+	if err := v.findOthers(); err != nil {
+		return err
+	}
 	page := look.Page{Frame: v.frame(deliveriesTitle), Data: view}
 	if text := v.redelivered(); text != "" {
 		page.Notice = text
@@ -152,7 +160,10 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 		return deliveriesView{}, err
 	}
 	values := filter.values()
-	view.Rows, view.Live, view.Tabs = newDeliveryRows(hook, page.Deliveries), v.site.ListAt(own, values, q.After), v.tabs(own, filter, page.Counts)
+	if view.Rows, err = v.deliveryRows(hook, page.Deliveries); err != nil {
+		return deliveriesView{}, err
+	}
+	view.Live, view.Tabs = v.site.ListAt(own, values, q.After), v.tabs(own, filter, page.Counts)
 	view.Exports = v.exportLinks(own, values)
 	values.Set("after", q.After)
 	view.Pager = v.site.Pager(own, values, page.Next)

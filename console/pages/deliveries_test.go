@@ -82,7 +82,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	for _, name := range []string{"Content-Type", "User-Agent", "X-Webhook-Id", "X-Webhook-Event", "X-Webhook-Event-Id", "X-Webhook-Signature"} {
 		page.shows(name + ": " + sent.header.Get(name))
 	}
-	o.get(own).shows("Retrying app.installed", "1 500 answered with status 500 next attempt in 1 minute")
+	o.get(own).shows("Retrying app.installed", "answered with status 500, next attempt in 1 min", "1 500")
 	o.get("/apps/"+app.ID+"/webhooks").shows("Failing", "1 of 1 failed or retrying") // DLV-11
 	unchanged, err := o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: new(true)})
 	if o.must(err); unchanged.Health.Failures != 1 {
@@ -170,5 +170,5 @@ func TestSendTest_TST01(t *testing.T) {
 	if live := page.values("data-live"); !slices.Equal(live, []string{o.prefix + at}) {
 		t.Errorf("kept fresh from %q", live)
 	}
-	o.get(own).shows("Delivered customer.created test customer cus_06g5plpa01o015r0g79mgnmm4c now test 1 200")
+	o.get(own).shows("Delivered customer.created test customer cus_06g5plpa01o015r0g79mgnmm4c", "test 1 200")
 }

@@ -64,7 +64,13 @@ func (v *visit) delivery() (deliveryView, error) {
 	}
 	own := v.cfg.Prefix + v.webhookPath(d.WebhookID)
 	v.trail = []look.Link{{Text: webhookTitle, Href: own}, {Text: deliveriesTitle, Href: own + "/deliveries"}}
-	view := deliveryView{App: v.app, Webhook: hook, NoSending: v.noSending(hook), Delivery: newDeliveryRow(hook, d), Body: colored(d.Body)}
+	view := deliveryView{App: v.app, Webhook: hook, NoSending: v.noSending(hook), Body: colored(d.Body)}
+	rows, err := v.deliveryRows(hook, []webhooks.Delivery{d})
+	if err != nil {
+		return deliveryView{}, err
+	}
+	view.Delivery = rows[0]
+	v.heading = d.EventType + " to " + endpoint(hook.URL)
 	if v.cfg.Clock.Now().Sub(d.CreatedAt) >= v.cfg.Console.DeliveriesKept() && view.NoSending == "" {
 		view.NoSending = "It cannot be sent again: it is older than " + span(v.cfg.Console.DeliveriesKept()) + "."
 	}

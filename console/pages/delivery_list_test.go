@@ -267,7 +267,7 @@ func TestDeliveriesOfWebhookThatIsOff(t *testing.T) {
 	o.settle()
 	own := "/apps/" + app.ID + "/webhooks/" + hook.ID
 	for _, path := range []string{own, own + "/deliveries"} {
-		o.get(path).shows("next attempt in 1 minute")
+		o.get(path).shows("next attempt in 1 min")
 	}
 	off := false
 	_, err = o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &off})

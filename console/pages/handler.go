@@ -132,5 +132,6 @@ func (p *Pages) functions() template.FuncMap {
 		"again":         againField,
 		"failureRate":   failureRate,
 		"attempts":      attempts,
+		"endpoint":      endpoint,
 	}
 }

@@ -3,12 +3,21 @@ package pages
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
+
+// endpoint returns a URL without its scheme, as people say it.
+func endpoint(address string) string {
+	if _, after, ok := strings.Cut(address, "://"); ok {
+		return after
+	}
+	return address
+}
 
 // healthBadge returns a badge with the health of a webhook, for lists and titles.
 func healthBadge(hook webhooks.Webhook) look.Badge {
@@ -22,7 +31,7 @@ func healthBadge(hook webhooks.Webhook) look.Badge {
 	case hook.Health.IsDegraded:
 		return look.Badge{Kind: "warn", Text: "Degraded"}
 	}
-	return look.Badge{Kind: "ok", Text: "On"}
+	return look.Badge{Kind: "ok", Text: "Working"}
 }
 
 // failureRate returns which part of the attempts of the last 24 hours failed. Only no failure

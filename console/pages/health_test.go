@@ -21,7 +21,7 @@ func TestHealth_DLV11(t *testing.T) {
 	hook := o.newWebhook(app, r.URL)
 	all := "/apps/" + app.ID + "/webhooks"
 	own := all + "/" + hook.ID
-	o.get(own).shows("On Event of the test", "Last 24 hours no attempts").lacks("failing since")
+	o.get(own).shows("Working Event of the test", "Last 24 hours no attempts").lacks("failing since")
 	o.get("/apps/"+app.ID).lacks("Failing", "Degraded")
 
 	try := func(status int) {
@@ -32,21 +32,21 @@ func TestHealth_DLV11(t *testing.T) {
 		o.settle()
 	}
 	try(http.StatusOK)
-	o.get(own).shows("On Event of the test", "Last 24 hours 1 attempt, 0% failed")
+	o.get(own).shows("Working Event of the test", "Last 24 hours 1 attempt, 0% failed")
 	o.clock.Advance(time.Second)
 	try(http.StatusBadGateway)
 	o.get(own).shows("Degraded Event of the test", "This webhook is degraded: in the last hour some attempts failed and others succeeded. 50% of its attempts in the last 24 hours failed.",
 		"Last error: answered with status 502", "Last 24 hours 2 attempts, 50% failed").lacks("failing since")
-	o.get(all).shows("Degraded 50% of attempts failed in 24 hours")
+	o.get(all).shows("Degraded 50% of attempts failed in 24 h")
 	o.get("/apps/" + app.ID).shows("Degraded Webhooks with failed and successful attempts in the last hour: 1 of 1.").lacks("Failing")
 
 	r.responseWith(http.StatusInternalServerError)
 	o.clock.Advance(time.Hour)
 	o.settle() // the retry
 	o.clock.Advance(50 * time.Second)
-	o.get(own).shows("Failing Event of the test", "failing since 1 Sep 2026, 12:00:01 UTC (1 hour ago). 67% of its attempts in the last 24 hours failed.", "Last error: answered with status 500").
+	o.get(own).shows("Failing Event of the test", "failing since 1 Sep 2026, 12:00:01 UTC (1 h ago). 67% of its attempts in the last 24 hours failed.", "Last error: answered with status 500").
 		lacks("degraded")
-	o.get(all).shows("Failing since 1 hour ago")
+	o.get(all).shows("Failing since 1 h ago")
 	o.get("/apps/" + app.ID).shows("Failing Webhooks that fail or were disabled for failing: 1 of 1.").lacks("Degraded")
 
 	// A webhook that was switched off says when and why, and promises nothing.
@@ -54,9 +54,9 @@ func TestHealth_DLV11(t *testing.T) {
 	o.must(err)
 	o.clock.Advance(2 * time.Hour)
 	o.settle() // the retries are given up unsent, which is not why the webhook failed
-	o.get(own).shows("Disabled for failing", "switched off automatically 2 hours ago (1 Sep 2026, 13:00:51 UTC): no delivery has arrived for 3 days.", "Last error: answered with status 500", "Nothing is sent or retried until").
+	o.get(own).shows("Disabled for failing", "switched off automatically 2 h ago (1 Sep 2026, 13:00:51 UTC): no delivery has arrived for 3 days.", "Last error: answered with status 500", "Nothing is sent or retried until").
 		lacks("next attempt", "failing since")
-	o.get(all).shows("Disabled for failing 2 hours ago")
+	o.get(all).shows("Disabled for failing 2 h ago")
 	o.get("/apps/" + app.ID).shows("disabled for failing: 1 of 1.")
 
 	// Switched on it begins with a clean record; switched off by hand it is just off.

@@ -18,7 +18,8 @@ type installationsView struct {
 
 type installationRow struct {
 	console.Installation
-	Badge look.Badge
+	Badge    look.Badge
+	Business look.Named
 }
 
 // showInstallations lists the businesses that connected the app.
@@ -30,7 +31,7 @@ func (v *visit) showInstallations() error {
 	}
 	data := installationsView{AppID: v.app.ID, Pager: v.pager(path("apps", v.app.ID, "installations"), after, page.NextCursor)}
 	for _, one := range page.Items {
-		data.Installations = append(data.Installations, installationRow{one, installationBadge(one.Status)})
+		data.Installations = append(data.Installations, installationRow{one, installationBadge(one.Status), look.Named{ID: one.BusinessID, Name: one.BusinessName}})
 	}
 	return v.show("installations", "Businesses", data)
 }

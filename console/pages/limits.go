@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
 )
 
 func limitRoutes() []route {
@@ -14,13 +15,15 @@ func limitRoutes() []route {
 type limitsView struct {
 	AppID      string
 	BusinessID string     // whose limits are shown; empty: those of the busiest businesses
+	Business   look.Named // the same, with its name
 	Own        []limitRow // of the whole app
 	Businesses []limitRow // most used first
 }
 
 type limitRow struct {
 	console.LimitUse
-	What string
+	What     string
+	Business look.Named
 }
 
 // IsNear reports that less than a tenth is left.
@@ -36,15 +39,23 @@ func (v *visit) showLimits() error {
 	for _, use := range uses {
 		switch use.Name {
 		case console.LimitApp:
-			data.Own = append(data.Own, limitRow{use, "Calls for all businesses"})
+			data.Own = append(data.Own, limitRow{LimitUse: use, What: "Calls for all businesses"})
 		case console.LimitToken:
-			data.Own = append(data.Own, limitRow{use, "Token requests"})
+			data.Own = append(data.Own, limitRow{LimitUse: use, What: "Token requests"})
 		case console.LimitBusiness:
-			data.Businesses = append(data.Businesses, limitRow{use, "All calls"})
+			data.Businesses = append(data.Businesses, limitRow{LimitUse: use, What: "All calls"})
 		case console.LimitRoute:
-			data.Businesses = append(data.Businesses, limitRow{use, use.Route})
+			data.Businesses = append(data.Businesses, limitRow{LimitUse: use, What: use.Route})
 		}
 	}
 	slices.SortStableFunc(data.Businesses, func(a, b limitRow) int { return cmp.Compare(b.Used*a.Limit, a.Used*b.Limit) })
+	names, err := v.named(append(idsOf(data.Businesses, func(l limitRow) string { return l.BusinessID }), data.BusinessID))
+	if err != nil {
+		return err
+	}
+	for i := range data.Businesses {
+		data.Businesses[i].Business = names[data.Businesses[i].BusinessID]
+	}
+	data.Business = names[data.BusinessID]
 	return v.show("limits", "Limits", data)
 }

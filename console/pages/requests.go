@@ -1,11 +1,14 @@
 package pages
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
@@ -14,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
+	"github.com/partnerkit/partnerkit/internal/text"
 )
 
 func requestRoutes() []route {
@@ -50,12 +54,45 @@ type requestsView struct {
 
 type requestRow struct {
 	analytics.Request
-	Badge look.Badge
-	Text  string // of the error
+	Badge    look.Badge
+	Business look.Named
+	Path     string // of the route; empty: there is no such endpoint
+	Reason   string // of the error, in a few words
 }
 
 func newRequestRow(r analytics.Request) requestRow {
-	return requestRow{r, statusBadge(r.Status), asText([]byte(r.Error))}
+	path := r.Route
+	if _, after, ok := strings.Cut(r.Route, " "); ok {
+		path = after
+	}
+	return requestRow{Request: r, Badge: statusBadge(r.Status), Path: path, Reason: reasonOf(r)}
+}
+
+// maxReason bounds the reason of an error in a list.
+const maxReason = 200
+
+// reasonOf returns why a call was refused, in the words of its response.
+func reasonOf(r analytics.Request) string {
+	var body struct {
+		Message string `json:"message"`
+		Error   struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal([]byte(r.Error), &body) // another shape has none of these
+	return text.Clip(asText([]byte(cmp.Or(body.Error.Message, body.Message, r.Code, r.Error))), maxReason)
+}
+
+// requestRows returns calls with the names of their businesses.
+func (v *visit) requestRows(all []analytics.Request) ([]requestRow, error) {
+	names, err := v.named(idsOf(all, func(r analytics.Request) string { return r.BusinessID }))
+	rows := make([]requestRow, 0, len(all))
+	for _, one := range all {
+		row := newRequestRow(one)
+		row.Business = names[one.BusinessID]
+		rows = append(rows, row)
+	}
+	return rows, err
 }
 
 // Statuses returns the classes that the filter offers.
@@ -86,8 +123,8 @@ func (v *visit) showRequests() error {
 	if err != nil {
 		return v.again(err, "requests", requestsTitle, data)
 	}
-	for _, one := range page.Items {
-		data.Requests = append(data.Requests, newRequestRow(one))
+	if data.Requests, err = v.requestRows(page.Items); err != nil {
+		return err
 	}
 	data.Pager = v.site.Pager(path("apps", v.app.ID, "requests"), q, page.NextCursor)
 	data.Exports = v.exportLinks(path("apps", v.app.ID, "requests"), q)
@@ -136,7 +173,12 @@ func (v *visit) showRequest() error {
 	if err != nil {
 		return err
 	}
-	return v.show("request", requestTitle, requestView{AppID: v.app.ID, Request: newRequestRow(request), Body: colored([]byte(request.Error))})
+	rows, err := v.requestRows([]analytics.Request{request})
+	if err != nil {
+		return err
+	}
+	v.heading = strings.TrimSpace(request.Method + " " + rows[0].Path)
+	return v.show("request", requestTitle, requestView{AppID: v.app.ID, Request: rows[0], Body: colored([]byte(request.Error))})
 }
 
 // statusBadge returns the status of a response.

@@ -22,9 +22,9 @@ func TestTheme(t *testing.T) {
 		_, rest, _ := strings.Cut(got.Header.Get("Content-Security-Policy"), "style-src 'self' 'nonce-")
 		nonce, _, _ := strings.Cut(rest, "'")
 		for _, want := range []string{
-			`<img class="logo" src="/brand/logo.svg" alt="">`, `<style nonce="` + nonce + `">@media (prefers-color-scheme: light) { :root { --accent: #1d4ed8; } }`,
+			`<img class="logo" src="/brand/logo.svg" alt="">`, `<style nonce="` + nonce + `">@media (prefers-color-scheme: light) { :root:where(:not([data-scheme=dark])) { --accent: #1d4ed8; } }`,
 			`nonce="` + nonce + `" href="/brand/pages.css"`, `href="https://example.com/terms"`, `<a href="/invoices">Invoices</a>`,
-			`<a href="/developer" aria-current="true">For developers</a>`, `action="/logout"`, `<span>` + ann + `</span>`,
+			`<a href="/developer" aria-current="true">For developers</a>`, `action="/logout"`, `<p>` + ann + `</p>`,
 		} {
 			if nonce == "" || !strings.Contains(got.Body, want) || strings.Contains(got.Body, ">Developers<") {
 				t.Errorf("the page lacks %s:\n%s", want, got.Body)

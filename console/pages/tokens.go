@@ -31,20 +31,25 @@ type tokensView struct {
 type tokenRow struct {
 	console.Token
 	Organization string
+	By           look.Named // who created it
 	IsExpired    bool
 }
 
 // tokens lists those of all organizations of the person.
 func (v *visit) tokens(form filled) (tokensView, error) {
 	view := tokensView{Organizations: v.by.Organizations(), Form: form}
-	now := v.cfg.Clock.Now()
+	now, names := v.cfg.Clock.Now(), map[string]string{v.by.UserID(): v.by.Name()}
 	for _, o := range view.Organizations {
 		all, err := v.cfg.Console.Tokens(v.r.Context(), v.by, o.ID)
 		if err != nil {
 			return tokensView{}, err
 		}
 		for _, token := range all {
-			view.Tokens = append(view.Tokens, tokenRow{token, o.Name, !now.Before(token.ExpiresAt)})
+			name, err := v.userName(names, token.UserID)
+			if err != nil {
+				return tokensView{}, err
+			}
+			view.Tokens = append(view.Tokens, tokenRow{token, o.Name, look.Named{ID: token.UserID, Name: name}, !now.Before(token.ExpiresAt)})
 		}
 	}
 	v.trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}}

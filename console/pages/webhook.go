@@ -82,7 +82,11 @@ func (v *visit) webhook() (webhookView, error) {
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
 	}
-	view.Deliveries, view.Badge, view.Lacking = newDeliveryRows(hook, deliveries.Deliveries), healthBadge(hook), v.lacking(hook)
+	if view.Deliveries, err = v.deliveryRows(hook, deliveries.Deliveries); err != nil {
+		return webhookView{}, err
+	}
+	v.heading = "Webhook to " + endpoint(hook.URL)
+	view.Badge, view.Lacking = healthBadge(hook), v.lacking(hook)
 	for _, name := range v.eventNames() {
 		if !slices.Contains(hook.Events, name) {
 			view.Others = append(view.Others, name)

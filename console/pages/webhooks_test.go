@@ -43,7 +43,7 @@ func TestNewWebhook_WH01(t *testing.T) {
 	if !hook.Enabled || !slices.Equal(hook.Events, []string{"invoice.paid", "app.installed"}) {
 		t.Errorf("the webhook is %+v", hook)
 	}
-	o.get(at).shows("https://partner.example/hook", "On", "none yet")
+	o.get(at).shows("https://partner.example/hook", "Working", "none yet")
 }
 
 func (o *harness) webhooks(app oauthserver.App) []webhooks.Webhook {
@@ -75,7 +75,7 @@ func TestChangeWebhook_WH01(t *testing.T) {
 
 	// A test sends the first event, so the order of the events must not change to the page's.
 	o.post(at, "url", "https://partner.example/new", "events", "app.installed", "events", "invoice.created", "events", "invoice.paid", "enabled", "on").
-		wantTo(at+"?done=webhook-updated").shows("The webhook was updated.", "https://partner.example/new", "On")
+		wantTo(at+"?done=webhook-updated").shows("The webhook was updated.", "https://partner.example/new", "Working")
 	now := o.webhooks(app)[0]
 	if want := []string{"invoice.paid", "invoice.created", "app.installed"}; !slices.Equal(now.Events, want) || !now.Enabled {
 		t.Errorf("the webhook is %+v", now)

@@ -35,7 +35,8 @@ type choice struct {
 
 type appRow struct {
 	oauthserver.App
-	Badge look.Badge
+	Badge        look.Badge
+	Organization look.Named
 }
 
 // listApps lists all apps, or those that a search finds.
@@ -48,7 +49,7 @@ func (v *visit) listApps() error {
 		return v.again(err, "apps", appsTitle, data)
 	}
 	for _, app := range page.Items {
-		data.Apps = append(data.Apps, appRow{app, site.AppBadge(app)})
+		data.Apps = append(data.Apps, appRow{app, site.AppBadge(app), look.Named{ID: app.OrganizationID}})
 	}
 	data.Pager = v.site.Pager("/apps", query, page.NextCursor)
 	return v.show("apps", appsTitle, data)
@@ -78,11 +79,13 @@ func statusChoices(chosen oauthserver.AppStatus) []choice {
 
 type appView struct {
 	operator.AppDetails
-	Badge    look.Badge
-	Revision look.Badge // of the latest revision of the listing
-	Hooks    webhooksTable
-	Log      entriesTable
-	Actions  []statusAction
+	Badge      look.Badge
+	Revision   look.Badge // of the latest revision of the listing
+	Hooks      webhooksTable
+	Log        entriesTable
+	Businesses []businessRow
+	Uses       []limitRow
+	Actions    []statusAction
 }
 
 // statusAction is a form that changes the status of an app.
@@ -104,7 +107,10 @@ func (v *visit) appPage(form bodies.Form) (appView, error) {
 		return appView{}, err
 	}
 	v.trail = v.appTrail(details.App, false)
-	view := appView{AppDetails: details, Badge: site.AppBadge(details.App), Hooks: webhooksTable{details.Webhooks, true}, Log: entriesTable{auditRows(details.History), true}, Actions: actionsFor(details.Status)}
+	view := appView{AppDetails: details, Badge: site.AppBadge(details.App), Actions: actionsFor(details.Status)}
+	if err := v.nameParts(&view); err != nil {
+		return appView{}, err
+	}
 	if details.Review.Listing != nil {
 		view.Revision = site.RevisionBadge(details.Review.Listing.Revision.State)
 	}
@@ -116,6 +122,44 @@ func (v *visit) appPage(form bodies.Form) (appView, error) {
 		}
 	}
 	return view, nil
+}
+
+// businessRow is an installation, and limitRow a limit, with the name of the business.
+type businessRow struct {
+	oauthserver.Installation
+	Business look.Named
+}
+
+type limitRow struct {
+	console.LimitUse
+	Business look.Named
+}
+
+// nameParts fills the tables of an app, with names.
+func (v *visit) nameParts(view *appView) error {
+	var ids operator.NamedIDs
+	for _, one := range view.Installations {
+		ids.Businesses = append(ids.Businesses, one.BusinessID)
+	}
+	for _, one := range view.Limits {
+		ids.Businesses = append(ids.Businesses, one.BusinessID)
+	}
+	names, err := v.cfg.Operator.Names(v.r.Context(), v.by, ids)
+	if err != nil {
+		return err
+	}
+	for _, one := range view.Installations {
+		view.Businesses = append(view.Businesses, businessRow{one, look.Named{ID: one.BusinessID, Name: names.Businesses[one.BusinessID]}})
+	}
+	for _, one := range view.Limits {
+		view.Uses = append(view.Uses, limitRow{one, look.Named{ID: one.BusinessID, Name: names.Businesses[one.BusinessID]}})
+	}
+	view.Hooks.IsOfOne, view.Log.IsOfOne = true, true
+	if view.Hooks.Webhooks, err = v.webhookRows(view.Webhooks); err != nil {
+		return err
+	}
+	view.Log.Entries, err = v.auditRows(view.History)
+	return err
 }
 
 // appTrail leads to an app, or to the list for the page of the app itself.

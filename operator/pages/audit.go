@@ -36,14 +36,25 @@ type auditRow struct {
 	audit.Entry
 	Words   string // what was done
 	HasUser bool   // one who was not erased
+	By      look.Named
+	App     string // its name
 }
 
-func auditRows(entries []audit.Entry) []auditRow {
+// auditRows returns entries with the names of people and apps.
+func (v *visit) auditRows(entries []audit.Entry) ([]auditRow, error) {
+	var ids operator.NamedIDs
+	for _, entry := range entries {
+		ids.Users, ids.Apps = append(ids.Users, entry.UserID), append(ids.Apps, entry.AppID)
+	}
+	names, err := v.cfg.Operator.Names(v.r.Context(), v.by, ids)
 	rows := make([]auditRow, 0, len(entries))
 	for _, entry := range entries {
-		rows = append(rows, auditRow{entry, site.InWords(entry.Action), entry.UserID != "" && entry.UserID != oauthserver.ErasedUser})
+		rows = append(rows, auditRow{
+			Entry: entry, Words: site.InWords(entry.Action), HasUser: entry.UserID != "" && entry.UserID != oauthserver.ErasedUser,
+			By: look.Named{ID: entry.UserID, Name: names.Users[entry.UserID]}, App: names.Apps[entry.AppID],
+		})
 	}
-	return rows
+	return rows, err
 }
 
 const auditTitle = "Audit log"
@@ -60,7 +71,9 @@ func (v *visit) showAudit() error {
 	if err != nil {
 		return v.again(err, "audit", auditTitle, data)
 	}
-	data.Table.Entries = auditRows(entries.Items)
+	if data.Table.Entries, err = v.auditRows(entries.Items); err != nil {
+		return err
+	}
 	data.Export = v.site.ListAt("/audit/export", query, "")
 	data.Pager = v.site.Pager("/audit", query, entries.NextCursor)
 	return v.show("audit", auditTitle, data)

@@ -15,8 +15,28 @@ type figuresView struct {
 
 // webhooksTable is a table of webhooks: of one app, or with the app of each.
 type webhooksTable struct {
-	Webhooks []operator.WebhookHealth
+	Webhooks []webhookRow
 	IsOfOne  bool
+}
+
+// webhookRow is a webhook with the name of its app.
+type webhookRow struct {
+	operator.WebhookHealth
+	App string
+}
+
+// webhookRows returns webhooks with the names of their apps.
+func (v *visit) webhookRows(all []operator.WebhookHealth) ([]webhookRow, error) {
+	var ids operator.NamedIDs
+	for _, one := range all {
+		ids.Apps = append(ids.Apps, one.AppID)
+	}
+	names, err := v.cfg.Operator.Names(v.r.Context(), v.by, ids)
+	rows := make([]webhookRow, 0, len(all))
+	for _, one := range all {
+		rows = append(rows, webhookRow{one, names.Apps[one.AppID]})
+	}
+	return rows, err
 }
 
 // showFigures is the start page: how the platform does.
@@ -25,9 +45,13 @@ func (v *visit) showFigures() error {
 	if err != nil {
 		return err
 	}
+	failing, err := v.webhookRows(figures.Failing)
+	if err != nil {
+		return err
+	}
 	return v.show("figures", "Dashboard", figuresView{
 		PlatformFigures: figures, Active: figures.Apps[oauthserver.AppActive],
 		Suspended: figures.Apps[oauthserver.AppSuspended], Deactivated: figures.Apps[oauthserver.AppDeactivated],
-		Table: webhooksTable{Webhooks: figures.Failing},
+		Table: webhooksTable{Webhooks: failing},
 	})
 }
