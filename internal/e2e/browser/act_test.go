@@ -121,6 +121,13 @@ func (b *tab) title() string {
 	return get[string](b, `words(document.querySelector("h1"))`)
 }
 
+// signOut signs out, from the menu of the person.
+func (b *tab) signOut() {
+	b.t.Helper()
+	b.click(`document.querySelector("button.me")`)
+	b.submit("Sign out")
+}
+
 // at returns the address of the page.
 func (b *tab) at() string {
 	b.t.Helper()

@@ -33,7 +33,7 @@ func TestSignIn(t *testing.T) {
 	if !strings.HasSuffix(b.at(), "/settings/apps") || b.title() != "Connected apps" {
 		t.Fatalf("it does not lead back: %s", b.where())
 	}
-	b.submit("Sign out")
+	b.signOut()
 	b.signIn("ada@example.com", "demo-ada")
 	if !strings.HasSuffix(b.at(), "/businesses") {
 		t.Fatalf("several businesses: %s", b.where())
@@ -43,7 +43,7 @@ func TestSignIn(t *testing.T) {
 	b.submit("Continue")
 	b.sees("Moreau Mill")
 	b.inspect("settings-empty")
-	b.submit("Sign out")
+	b.signOut()
 	b.visit(s.App + "/settings/apps")
 	if b.title() != "Sign in" {
 		t.Fatalf("signed out: %s", b.where())
