@@ -20,6 +20,10 @@ func (v *visit) frame(title string) look.Frame {
 	}
 	own := v.cfg.Prefix + path("apps", v.app.ID)
 	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: own}}
+	if title == firstCallTitle { // asked for again and again, for what is in it
+		f.Links = nil
+		return f
+	}
 	f.SideLabel = "Parts of the app"
 	f.Side, f.IsPart = v.side(own, parts)
 	for _, part := range f.Side {
@@ -97,27 +101,9 @@ func (v *visit) subject(title string) string {
 type part struct{ Text, Href, Group, Icon string }
 
 // parts are the pages that an app has, below its own.
-<<<<<<< HEAD
-var parts = []theme.Link{
-	{Text: "Overview", Href: ""},
-	{Text: "Quick start", Href: "/start"},
-	{Text: "Settings", Href: "/settings"},
-	{Text: "Credentials", Href: "/secrets"},
-	{Text: "Webhooks", Href: "/webhooks"},
-	{Text: "App data", Href: "/fields"},
-	{Text: "Listing", Href: "/listing"},
-	{Text: "Review", Href: "/review"},
-	{Text: "Extensions", Href: "/extensions"},
-	{Text: "Functions", Href: "/functions"},
-	{Text: "Businesses", Href: "/installations"},
-	{Text: "Analytics", Href: "/analytics"},
-	{Text: "Usage", Href: "/usage"},
-	{Text: "Requests", Href: "/requests"},
-	{Text: "Limits", Href: "/limits"},
-	{Text: "Audit log", Href: "/audit"},
-=======
 var parts = []part{
 	{"Overview", "", "", "home"},
+	{"Quick start", "/start", "", "bolt"},
 	{"Settings", "/settings", "Build", "settings"},
 	{"Credentials", "/secrets", "Build", "key"},
 	{"App data", "/fields", "Build", "data"},
@@ -126,6 +112,7 @@ var parts = []part{
 	{"Webhooks", "/webhooks", "Events", "hook"},
 	{"Requests", "/requests", "Monitor", "list"},
 	{"Analytics", "/analytics", "Monitor", "chart"},
+	{"Usage", "/usage", "Monitor", "meter"},
 	{"Limits", "/limits", "Monitor", "gauge"},
 	{"Audit log", "/audit", "Monitor", "clock"},
 	{"Listing", "/listing", "Publish", "shop"},
@@ -138,7 +125,6 @@ var ownParts = []part{
 	{"Apps", "", "", "apps"},
 	{"Console tokens", "/tokens", "Access", "key"},
 	{"Registration tokens", "/registration", "Access", "code"},
->>>>>>> f9bbc60 (Give the pages a frame with groups, smaller type and tables in lines)
 }
 
 // notices are the messages that pages show after a change, by the word in the URL. A URL
