@@ -50,6 +50,9 @@ func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Resp
 		return nil, err
 	}
 	a.Signature = req.Header.Get(signature.Header)
+	if s.cfg.Fault != nil {
+		return s.cfg.Fault().send(req, s.http)
+	}
 	return s.http.Send(req)
 }
 

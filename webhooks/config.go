@@ -121,6 +121,9 @@ type Options struct {
 	// endpoint has answered a challenge; see [Service.Challenge]. What waits for longer than
 	// [VerifyWithin] fails. Webhooks from before the option was set count as verified.
 	VerifyEndpoints bool
+	// Fault is asked before each attempt of a delivery what goes wrong with it, so that partners
+	// can try what they do then. For development only; nil means nothing.
+	Fault func() Fault
 	// PurgeAfter is the age at which deliveries are deleted: 0 means Retention, and less
 	// is refused. More leaves time to a host that drops whole partitions instead.
 	PurgeAfter time.Duration

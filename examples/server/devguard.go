@@ -35,6 +35,9 @@ func (s *server) development() http.Handler {
 		"POST /dev/events":                      s.devRecordEvent,
 		"POST /dev/session-tokens":              s.devSessionToken,
 		"POST /dev/keys/rotate":                 s.devRotateKey,
+		"POST /dev/faults":                      s.devAddFault,
+		"GET /dev/faults":                       s.devFaults,
+		"DELETE /dev/faults":                    s.devRemoveFaults,
 	} {
 		mux.Handle(pattern, s.errors.Standard(call))
 	}

@@ -21,6 +21,7 @@ const developmentSessionLifetime = 10 * 365 * 24 * time.Hour
 // follow the schemas of the events.
 func (s *server) relax(cfg *partnerkit.Config) {
 	cfg.Webhooks.AllowLoopback = true
+	cfg.Webhooks.Fault = s.faults.ofDelivery
 	s.told = &notifications{next: cfg.Notifier}
 	cfg.Notifier = s.told
 	cfg.MoveClock = s.moveClock

@@ -29,6 +29,7 @@ type server struct {
 	oauth    *oauthserver.Server
 	spec     *description
 	told     *notifications // in development mode
+	faults   faults         // likewise
 	routes   routes
 }
 
@@ -64,7 +65,7 @@ func (s *server) api() http.Handler {
 	if s.dev {
 		r.mux.Handle("/dev/", s.errors.ValidPath(s.development()))
 	}
-	return apierror.WithRequestIDs(nil, s.metrics.count("api", secured(s.apiURL, s.inFront(r, s.platform.API()))))
+	return apierror.WithRequestIDs(nil, s.metrics.count("api", secured(s.apiURL, s.inFront(r, s.faulty(s.platform.API())))))
 }
 
 // app serves the app host.
@@ -72,7 +73,7 @@ func (s *server) app() http.Handler {
 	r := &s.routes.app
 	r.Handle("GET /healthz", s.errors.Standard(serveHealth))
 	r.Handle("GET /readyz", s.errors.Standard(s.serveReady))
-	return apierror.WithRequestIDs(nil, s.metrics.count("app", secured(s.appURL, s.inFront(r, s.platform.App()))))
+	return apierror.WithRequestIDs(nil, s.metrics.count("app", secured(s.appURL, s.inFront(r, s.faulty(s.platform.App())))))
 }
 
 // secured has browsers come back over https alone to a host that has it: a form that

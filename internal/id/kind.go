@@ -50,4 +50,5 @@ const (
 	Supplier     Kind = "sup_"
 
 	Request Kind = "req_" // one HTTP request, for logs
+	Fault   Kind = "flt_" // of development mode
 )
