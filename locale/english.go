@@ -113,6 +113,7 @@ var englishTexts = Texts{
 	"error.invalid_target":         "The app asked for access to an address that does not belong to this service. Nothing was connected. Please contact the support of the app.",
 	"error.invalid_request":        "The service cannot process this request. Nothing was changed. Go back to the page you came from and start again.",
 	"error.request_expired":        "The request has expired, was already answered, or was opened in another browser. Go back to the app and connect again.",
+	"error.connections_reached":    "This app is connected to as many businesses as it may be at a time. Nothing was connected. Please contact the support of the app.",
 	"error.review_required":        "The service has not reviewed this app yet, or not all that it asks for. Nothing was connected. Please contact the support of the app.",
 	"error.connection_not_offered": "A custom connection is for the one business that the developer of the app has named. Check that you use the right account, or ask the developer.",
 	"error.permission_required":    "Your account may not connect apps to this business. Ask an owner or admin of the business to do this, or sign in with another account.",

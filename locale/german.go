@@ -111,6 +111,7 @@ var germanTexts = Texts{
 	"error.invalid_target":         "Die App fordert Zugriff auf eine Adresse an, die nicht zu diesem Dienst gehört. Es wurde nichts verbunden. Bitte wenden Sie sich an den Support der App.",
 	"error.invalid_request":        "Der Dienst kann diese Anfrage nicht verarbeiten. Es wurde nichts geändert. Bitte beginnen Sie auf der Seite, von der Sie gekommen sind, noch einmal.",
 	"error.request_expired":        "Die Anfrage ist abgelaufen, wurde bereits beantwortet oder in einem anderen Browser geöffnet. Kehren Sie zur App zurück und verbinden Sie sie erneut.",
+	"error.connections_reached":    "Diese App ist mit so vielen Unternehmen verbunden, wie sie es gleichzeitig sein darf. Es wurde nichts verbunden. Bitte wenden Sie sich an den Support der App.",
 	"error.review_required":        "Diese App wurde noch nicht geprüft, oder nicht alles, was sie verlangt. Sie kann bis dahin nur mit Sandbox-Unternehmen ihres Anbieters verbunden werden. Es wurde nichts verbunden. Bitte wenden Sie sich an den Support der App.",
 	"error.connection_not_offered": "Eine eigene Verbindung gilt für das eine Unternehmen, das der Entwickler der App genannt hat. Prüfen Sie, ob Sie das richtige Konto verwenden, oder fragen Sie den Entwickler.",
 	"error.permission_required":    "Sie dürfen mit diesem Unternehmen keine Apps verbinden. Bitten Sie eine Person mit der nötigen Berechtigung darum.",

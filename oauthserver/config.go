@@ -174,6 +174,15 @@ type Options struct {
 	// means 100. It counts those of the console and those that registered with a
 	// registration token of the organization or that Registration put into it.
 	MaxApps int
+	// MaxConnections is to how many businesses an app may be connected at the same time; 0
+	// means any number. An approval for a further business is refused. Businesses that are
+	// connected may approve again, and sandboxes of the app's own organization do not count.
+	MaxConnections int
+	// MaxConnectionsFor returns the MaxConnections of one app, such as that of a plan which
+	// the partner pays for; it replaces MaxConnections. Zero means any number. Connections
+	// that an app has beyond the number stay. An error, or a number below zero, is an
+	// internal error: the request can then be decided again. Nil means MaxConnections.
+	MaxConnectionsFor func(ctx context.Context, app App) (int, error)
 	// MaxRedirectURIs is how many redirect URIs an app of the console may have, equal
 	// ones counted once; 0 means 100.
 	MaxRedirectURIs int
@@ -248,6 +257,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("oauthserver: Config.LoopbackPorts is %q, which is not a known value", cfg.LoopbackPorts)
 	case cfg.MaxApps < 0 || cfg.MaxRedirectURIs < 0:
 		return nil, errors.New("oauthserver: Config.MaxApps or Config.MaxRedirectURIs is negative")
+	case cfg.MaxConnections < 0:
+		return nil, errors.New("oauthserver: Config.MaxConnections is negative")
+	case cfg.MaxConnections > 0 && cfg.MaxConnectionsFor != nil:
+		return nil, errors.New("oauthserver: Config.MaxConnections and Config.MaxConnectionsFor are both set; the function alone decides")
 	case cfg.KeyRotation > 0 && cfg.KeyRotation < minKeyRotation:
 		return nil, errors.New("oauthserver: Config.KeyRotation is less than an hour: each key must sign before its successor does")
 	}

@@ -236,6 +236,9 @@ func (s *Server) decideConnection(ctx context.Context, request held, d posted) (
 			Check:  func(app App) ApprovalOutcome { return checkCustomApproval(app, o.business.ID, request.Scopes) },
 			Record: approvalEvents(d.now),
 		}
+		if err := s.bound(ctx, &decision, o.connection, o.business); err != nil {
+			return DoneView{}, err
+		}
 	case decideDeny:
 		decision = d.denial(request.ID, d.entry(audit.CustomConnectionDenied, app.ID, o.business.ID))
 	default:

@@ -151,12 +151,13 @@ func (s *Server) approval(ctx context.Context, app App, d posted, w wish) (Decis
 	if err != nil {
 		return Decision{}, Business{}, s.withGap(ctx, c, err)
 	}
-	return Decision{
+	approval := Decision{
 		UserID: d.session.UserID, BusinessID: businessID, Now: d.now,
 		InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
 		Check:  func(app App) ApprovalOutcome { return s.checkApproval(app, c, b) },
 		Record: approvalEvents(d.now),
-	}, b, nil
+	}
+	return approval, b, s.bound(ctx, &approval, c, b)
 }
 
 // outcomeError is the page for an approval that the store refused; nil for one
@@ -177,6 +178,8 @@ func outcomeError(outcome ApprovalOutcome) error {
 		return errPermission
 	case ApprovalNotNamed:
 		return errNotOffered
+	case ApprovalFull:
+		return errFull
 	}
 	return errors.New("approval: unknown outcome " + string(outcome))
 }

@@ -24,6 +24,7 @@ const (
 	PageRequestExpired      PageError = "request_expired"
 	PageReviewRequired      PageError = "review_required"
 	PageNotOffered          PageError = "connection_not_offered"
+	PageConnectionsReached  PageError = "connections_reached"
 	PagePermissionRequired  PageError = "permission_required"
 	PageDisconnectForbidden PageError = "disconnect_forbidden"
 	PageBusinessRequired    PageError = "business_required"
@@ -54,6 +55,7 @@ var (
 	errNoUserCode = refused(PageUserCodeMissing, "Enter the code that your device shows.")
 
 	errReview     = forbidden(PageReviewRequired, "This app has not completed review and can only connect to its own sandbox businesses")
+	errFull       = forbidden(PageConnectionsReached, "This app has reached its number of connections")
 	errPermission = forbidden(PagePermissionRequired, "You do not have permission to connect apps to this business")
 	errNotOffered = forbidden(PageNotOffered, "This app asks for no custom connection to a business of yours")
 	errDisconnect = forbidden(PageDisconnectForbidden, "You do not have permission to disconnect apps from this business")

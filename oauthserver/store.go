@@ -225,8 +225,13 @@ type Decision struct {
 
 	UserID         string
 	BusinessID     string
-	InstallationID string  // for a new one
-	GrantID        string  // for a new one
+	InstallationID string // for a new one
+	GrantID        string // for a new one
+	// MaxConnections is to how many businesses the app may be connected; 0: to any number. A
+	// business that is connected already may approve again. Installations with OwnSandbox do
+	// not count.
+	MaxConnections int
+	OwnSandbox     bool    // the business is a sandbox of the app's organization
 	Code           NewCode // of an authorization request
 	// ForInstallation approves a custom connection instead: no user's consent is recorded and
 	// no code added. UserID is the person who decided it.
@@ -257,6 +262,7 @@ const (
 	ApprovalAppDead     ApprovalOutcome = "app dead"     // suspended or deactivated
 	ApprovalUnreviewed  ApprovalOutcome = "unreviewed"   // and the business is not its sandbox
 	ApprovalUserDead    ApprovalOutcome = "user dead"    // suspended or restricted
+	ApprovalFull        ApprovalOutcome = "full"         // MaxConnections is reached
 	ApprovalBadRedirect ApprovalOutcome = "bad redirect" // no longer registered
 	ApprovalBadScopes   ApprovalOutcome = "bad scopes"   // no longer registered
 	ApprovalNotNamed    ApprovalOutcome = "not named"    // the app names another business for its custom connection

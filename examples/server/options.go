@@ -35,6 +35,7 @@ type options struct {
 	heedReceivers  bool
 	verifyWebhooks bool
 	refreshRetry   time.Duration
+	maxConnections int
 	standard       bool     // the headers of Standard Webhooks too
 	documents      []string // hosts and URLs whose client metadata documents count as reviewed
 }
@@ -109,6 +110,12 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	})
 	flags.BoolVar(&o.custom, "custom-connections", false, "apps can act for one business that approved them, without a person: custom connections and their installation tokens")
 	flags.DurationVar(&o.refreshRetry, "refresh-retry", 0, "how `long` a client may repeat a refresh whose response it lost, as 30s or 30m, at most 24h")
+	flags.Func("max-connections", "to how `many` businesses an app may be connected; 0 means any number (default 0)", func(text string) (err error) {
+		if o.maxConnections, err = strconv.Atoi(text); err != nil || o.maxConnections < 0 {
+			return errors.New("want a number of businesses, 0 or more")
+		}
+		return nil
+	})
 	flags.BoolVar(&o.standard, "standard-webhooks", false, "the headers of Standard Webhooks too")
 	flags.BoolVar(&o.verifyWebhooks, "verify-webhooks", false, "a webhook gets nothing until its endpoint has answered a challenge")
 	flags.BoolVar(&o.heedReceivers, "heed-receivers", false, "410 and Retry-After of receivers count: 410 switches a webhook off, and Retry-After puts the next attempt off")

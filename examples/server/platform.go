@@ -56,7 +56,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
 		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
 		AppRoutes: s.site, Pages: oauthpages.New(), Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
-		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}, RefreshRetry: p.refreshRetry, CustomConnections: p.custom, OrganizationName: p.books.OrganizationName},
+		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}, RefreshRetry: p.refreshRetry, MaxConnections: p.maxConnections, CustomConnections: p.custom, OrganizationName: p.books.OrganizationName},
 		Webhooks: p.webhooks,
 
 		Store: p.store, Keyring: p.ring, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock,

@@ -26,7 +26,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	p := parts{dev: dev, cookieDomain: o.cookieDomain, agents: o.agents, refreshRetry: o.refreshRetry, custom: o.custom, log: log, webhooks: webhooks.Options{
+	p := parts{dev: dev, cookieDomain: o.cookieDomain, agents: o.agents, refreshRetry: o.refreshRetry, maxConnections: o.maxConnections, custom: o.custom, log: log, webhooks: webhooks.Options{
 		DisableAfter: time.Duration(o.disableAfter) * 24 * time.Hour, HeedReceivers: o.heedReceivers, StandardHeaders: o.standard, VerifyEndpoints: o.verifyWebhooks,
 	}}
 	if p.ring, err = o.keyring(dev, log); err != nil {

@@ -40,6 +40,7 @@ type parts struct {
 	metricsURL     string // empty: not served
 	cookieDomain   string
 	refreshRetry   time.Duration
+	maxConnections int
 	webhooks       webhooks.Options
 	agents         bool
 	custom         bool // custom connections

@@ -216,6 +216,10 @@ var oauthCases = []testCase[partnerkit.Store]{
 			oauthserver.ApprovalUnreviewed: func(a *oauthserver.Decision) {
 				a.Check = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
 			},
+			oauthserver.ApprovalFull: func(a *oauthserver.Decision) {
+				a.MaxConnections = 1
+				f.connectTo(t, "biz_first of "+f.business)
+			},
 			oauthserver.ApprovalUserDead: func(a *oauthserver.Decision) {
 				a.UserID = "usr_suspended"
 				must(t, e.SetUserStatus(t.Context(), "usr_suspended", identity.UserSuspended, noon))
@@ -238,6 +242,39 @@ var oauthCases = []testCase[partnerkit.Store]{
 		must(t, denied(e.DecideRequest(t.Context(), f.denial(request.ID, request.ExpiresAt.Add(-time.Millisecond)))))
 		if got := get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), f.approval(request.ID, noon))); got.Outcome != oauthserver.ApprovalNotOpen {
 			t.Errorf("a denied request: %q", got.Outcome)
+		}
+	}},
+	{"AN-03 Connections are counted by business, own sandboxes apart", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		approve := func(business string, isSandbox bool) oauthserver.ApprovalOutcome {
+			a := f.approval(f.hold(t, allScopes).ID, noon)
+			a.BusinessID, a.OwnSandbox, a.MaxConnections = business, isSandbox, 2
+			return get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), a)).Outcome
+		}
+		other := newOAuth(t, e)
+		other.codeFor(t, allScopes) // the connections of another app do not count
+		for i, step := range []struct {
+			business  string
+			isSandbox bool
+			want      oauthserver.ApprovalOutcome
+		}{
+			{"biz_a", false, oauthserver.ApprovalDone}, {"biz_sandbox", true, oauthserver.ApprovalDone}, {"biz_b", false, oauthserver.ApprovalDone},
+			{"biz_c", false, oauthserver.ApprovalFull}, {"biz_a", false, oauthserver.ApprovalDone}, {"biz_sandbox_2", true, oauthserver.ApprovalDone},
+			{"biz_sandbox", false, oauthserver.ApprovalDone}, // connected already, although it is no sandbox any more
+			{"biz_c", false, oauthserver.ApprovalFull},
+		} {
+			if got := approve(step.business, step.isSandbox); got != step.want {
+				t.Errorf("step %d, %s: %q, want %q", i, step.business, got, step.want)
+			}
+		}
+		if _, err := e.EndInstallation(t.Context(), oauthserver.EndInstallation{AppID: f.app.ID, BusinessID: "biz_a", Status: oauthserver.InstallationRevoked, Now: noon, Record: func(oauthserver.Installation) []events.Event { return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		if got := approve("biz_c", false); got != oauthserver.ApprovalDone {
+			t.Errorf("after one has ended: %q", got)
+		}
+		if got := approve("biz_a", false); got != oauthserver.ApprovalFull {
+			t.Errorf("the one that has ended: %q", got)
 		}
 	}},
 	// INST-02: the dead never wake up.

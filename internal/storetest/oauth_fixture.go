@@ -114,6 +114,16 @@ func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.Dec
 	}
 }
 
+// connectTo connects the app to a business.
+func (f *oauthFixture) connectTo(t testing.TB, businessID string) {
+	t.Helper()
+	a := f.approval(f.hold(t, allScopes).ID, noon)
+	a.BusinessID = businessID
+	if got := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), a)); got.Outcome != oauthserver.ApprovalDone {
+		t.Fatalf("connecting: %q", got.Outcome)
+	}
+}
+
 func (f *oauthFixture) denial(requestID string, now time.Time) oauthserver.Decision {
 	return oauthserver.Decision{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now), IsDenied: true}
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -41,6 +42,34 @@ var raceCases = []testCase[partnerkit.Store]{
 				return f.RedeemCode(t.Context(), code, m)
 			})
 			f.wantLive(t, winner, false)
+		}
+	}},
+	// AN-03: approvals at the same time do not pass the number of connections.
+	{"AN-03 Race for the last connections", func(t *testing.T, e partnerkit.Store) {
+		const most = 5
+		for range max(rounds()/10, 3) {
+			f := newOAuth(t, e)
+			approvals := make([]oauthserver.Decision, contenders)
+			for i := range approvals {
+				approvals[i] = f.approval(f.hold(t, allScopes).ID, noon)
+				approvals[i].BusinessID, approvals[i].MaxConnections = fmt.Sprint(f.business, "_", i), most
+			}
+			var done atomic.Int64
+			testdb.Race(contenders, func(i int) {
+				decided, err := f.DecideRequest(t.Context(), approvals[i])
+				switch {
+				case err != nil:
+					t.Error(err)
+				case decided.Outcome == oauthserver.ApprovalDone:
+					done.Add(1)
+				case decided.Outcome != oauthserver.ApprovalFull:
+					t.Errorf("outcome %q", decided.Outcome)
+				}
+			})
+			all := get[[]oauthserver.Installation](t)(f.Installations(t.Context(), oauthserver.InstallationQuery{AppID: f.app.ID}))
+			if done.Load() != most || len(all) != most {
+				t.Fatalf("%d approvals and %d installations, want %d", done.Load(), len(all), most)
+			}
 		}
 	}},
 	// CODE-04: of a right and a wrong redemption at the same time one counts, and what the

@@ -50,6 +50,24 @@ var oauthOperations = []Operation{
 			},
 		}
 	}},
+	{Name: "AN-03 Approve the last connection", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
+		s.connectTo(t, "biz_first of "+s.business)
+		approval := s.approval(s.hold(t, allScopes).ID, noon)
+		approval.MaxConnections = 2
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				approved, err := on.DecideRequest(ctx, approval)
+				return answered(outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+			},
+			Check: func(t testing.TB, happened bool) {
+				_, codeErr := s.Code(t.Context(), approval.Code.Digest)
+				_, installErr := activeInstallation(s)(t.Context(), s.app.ID, s.business)
+				if (codeErr == nil) != happened || (installErr == nil) != happened {
+					t.Errorf("happened %v: code %v, installation %v", happened, codeErr, installErr)
+				}
+			},
+		}
+	}},
 	{Name: "Exchange for a refresh token", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		s.code(t) // installs
 		x, m := s.exchange(), newTokens(noon)

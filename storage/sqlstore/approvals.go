@@ -164,7 +164,11 @@ func present(err error) error {
 // connect makes the installation and the consent, or adds the scopes to those
 // that are there.
 func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, scopes identity.Scopes) (oauthserver.Approved, error) {
-	app, err := t.lockApp(ctx, appID, t.dialect.ForShare)
+	lock := t.dialect.ForShare
+	if d.MaxConnections > 0 { // approvals take turns, so that each counts those before it
+		lock = t.dialect.ForUpdate
+	}
+	app, err := t.lockApp(ctx, appID, lock)
 	if errors.Is(err, oauthserver.ErrNotFound) {
 		return oauthserver.Approved{Outcome: oauthserver.ApprovalAppDead}, nil
 	}
@@ -183,6 +187,10 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 		done.Outcome = oauthserver.ApprovalUserDead
 		return done, nil
 	}
+	if isFull, err := t.isFull(ctx, d, appID); err != nil || isFull {
+		done.Outcome = oauthserver.ApprovalFull
+		return done, err
+	}
 	if err := t.install(ctx, d, appID, scopes, &done); err != nil {
 		return done, err
 	}
@@ -192,13 +200,24 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 	return done, t.consent(ctx, d, scopes, &done)
 }
 
+// isFull reports whether the app, which is locked, may not be connected to a further business.
+func (t *tx) isFull(ctx context.Context, d oauthserver.Decision, appID string) (bool, error) {
+	if d.MaxConnections == 0 || d.OwnSandbox {
+		return false, nil
+	}
+	var counted, here int
+	err := t.one(ctx, `SELECT COUNT(CASE WHEN own_sandbox THEN NULL ELSE 1 END), COUNT(CASE WHEN business_id = $2 THEN 1 END)
+		FROM partnerkit_installation WHERE app_id = $1 AND status = 'ACTIVE'`, []any{appID, d.BusinessID}, &counted, &here)
+	return here == 0 && counted >= d.MaxConnections, err
+}
+
 // install inserts an ACTIVE installation. If the unique index shows that there is one
 // already, install locks it and adds the missing scopes.
 func (t *tx) install(ctx context.Context, d oauthserver.Decision, appID string, scopes identity.Scopes, done *oauthserver.Approved) error {
 	var row installationRow
-	err := t.one(ctx, `INSERT INTO partnerkit_installation (id, app_id, business_id, status, scopes, created_at) VALUES ($1, $2, $3, 'ACTIVE', $4, $5)
+	err := t.one(ctx, `INSERT INTO partnerkit_installation (id, app_id, business_id, status, scopes, created_at, own_sandbox) VALUES ($1, $2, $3, 'ACTIVE', $4, $5, $6)
 		ON CONFLICT (app_id, business_id) WHERE status = 'ACTIVE' DO UPDATE SET scopes = partnerkit_installation.scopes RETURNING `+installationColumns,
-		[]any{d.InstallationID, appID, d.BusinessID, scopes.String(), ms(d.Now)}, row.dest()...)
+		[]any{d.InstallationID, appID, d.BusinessID, scopes.String(), ms(d.Now), d.OwnSandbox}, row.dest()...)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,8 @@ CREATE TABLE partnerkit_installation (
   scopes TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   ended_at BIGINT,
-  redact_at BIGINT
+  redact_at BIGINT,
+  own_sandbox BOOLEAN NOT NULL DEFAULT FALSE -- of the app's organization: no limit of connections counts it
 );
 CREATE UNIQUE INDEX pk_installation_active ON partnerkit_installation (app_id, business_id) WHERE status = 'ACTIVE';
 CREATE INDEX pk_installation_business ON partnerkit_installation (business_id, id) WHERE status = 'ACTIVE';
