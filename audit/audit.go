@@ -148,6 +148,12 @@ const (
 	// UserErased has the target oauthserver.ErasedUser: the id is not kept.
 	UserErased Action = "user.erased"
 
+	// What an operator looked at, of an app.
+	DeliveriesViewed Action = "app.deliveries_viewed"
+	RequestsViewed   Action = "app.requests_viewed"
+	// OperatorUninstalled has the business as its target.
+	OperatorUninstalled Action = "installation.uninstalled"
+
 	DocumentTrustAdded   Action = "document_trust.added"
 	DocumentTrustRemoved Action = "document_trust.removed"
 )

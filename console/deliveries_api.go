@@ -111,6 +111,25 @@ func (c *Console) listDeliveries(w http.ResponseWriter, r *http.Request, by Acto
 	}{convert(page.Deliveries, newDeliveryPayload), page.Next != "", page.Next, countsPayload(page.Counts)})
 }
 
+// ParseDeliveryQuery reads the query of a list of deliveries, with a validation error of apierror.
+func (c *Console) ParseDeliveryQuery(r *http.Request) (webhooks.DeliveryQuery, error) {
+	return c.readDeliveryQuery(r.URL.RawQuery)
+}
+
+// WriteDeliveries responds with a page of deliveries of several webhooks, without their bodies.
+func WriteDeliveries(w http.ResponseWriter, page webhooks.DeliveryPage) error {
+	type payload struct {
+		deliveryPayload
+		WebhookID string `json:"webhookId"`
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		Data       []payload     `json:"data"`
+		HasMore    bool          `json:"hasMore"`
+		NextCursor string        `json:"nextCursor,omitempty"`
+		Counts     countsPayload `json:"counts"`
+	}{convert(page.Deliveries, func(d webhooks.Delivery) payload { return payload{newDeliveryPayload(d), d.WebhookID} }), page.Next != "", page.Next, countsPayload(page.Counts)})
+}
+
 // readDeliveryQuery reads the query of a list of deliveries. An unknown
 // parameter or value is rejected: ignoring a filter would list the wrong deliveries.
 func (c *Console) readDeliveryQuery(raw string) (webhooks.DeliveryQuery, error) {

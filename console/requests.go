@@ -45,6 +45,12 @@ func (c *Console) Requests(ctx context.Context, by Actor, appID string, f Reques
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return Paged[analytics.Request]{}, err
 	}
+	return c.AppRequests(ctx, appID, f, p)
+}
+
+// AppRequests is [Console.Requests] for an app of any organization. It does not check that the app
+// exists.
+func (c *Console) AppRequests(ctx context.Context, appID string, f RequestFilter, p Page) (Paged[analytics.Request], error) {
 	var v apierror.Validation
 	if err := v.Include(f.Check()); err != nil {
 		return Paged[analytics.Request]{}, err
@@ -119,7 +125,8 @@ func newRequestPayload(r analytics.Request) requestPayload {
 	}
 }
 
-func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor) error {
+// ParseRequestFilter reads the query of a list of requests, with a validation error of apierror.
+func ParseRequestFilter(r *http.Request) (RequestFilter, Page, error) {
 	q := readQuery(r)
 	q.only("status", "route", "path", "businessId", "requestId", "since", "until", "after", "limit")
 	f := RequestFilter{
@@ -127,7 +134,20 @@ func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor)
 		Since: q.time("since"), Until: q.time("until"),
 	}
 	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
-	if err := q.problems.Err(); err != nil {
+	return f, p, q.problems.Err()
+}
+
+// WriteRequests responds with a page of requests, without the bodies of errors.
+func WriteRequests(w http.ResponseWriter, requests Paged[analytics.Request]) error {
+	return listPage(w, requests, func(r analytics.Request) requestPayload {
+		r.Error = ""
+		return newRequestPayload(r)
+	})
+}
+
+func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor) error {
+	f, p, err := ParseRequestFilter(r)
+	if err != nil {
 		return err
 	}
 	requests, err := c.Requests(r.Context(), by, r.PathValue("appId"), f, p)

@@ -73,7 +73,12 @@ type AppQuery struct {
 	// OrganizationIDs asks for the apps of any of these organizations.
 	OrganizationIDs []string
 
-	Text   string    // only apps whose name contains it, A to Z in any case, or whose id, client_id or organization it is; empty: all
+	// Text asks for apps whose name contains it, A to Z in any case, whose id, client_id or
+	// organization it is, or the host of a redirect URI with http or https; empty: all.
+	Text string
+	// TextOrganizations are organizations whose apps match Text too.
+	TextOrganizations []string
+
 	Status AppStatus // only apps with this status; empty: all
 
 	Before string // the id of an app that comes after; empty: from the last on

@@ -22,8 +22,11 @@ const maxQuery = 512
 
 // AppFilter selects the apps to list. The zero value selects all apps.
 type AppFilter struct {
-	Query  string // a part of the name, or an id, a client_id or an organization
-	Status oauthserver.AppStatus
+	// Query is a part of the name, an id, a client_id, the host of a redirect URI, or an
+	// organization's id or, if the Host is a [Finder], name.
+	Query          string
+	OrganizationID string // empty: any
+	Status         oauthserver.AppStatus
 }
 
 // Apps lists apps, newest first. Its error is one of apierror for a filter or a cursor that
@@ -49,7 +52,20 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 		return console.Paged[oauthserver.App]{}, err
 	}
 	limit := limitOf(p)
-	apps, err := o.cfg.Store.Apps(ctx, oauthserver.AppQuery{All: true, Text: f.Query, Status: f.Status, Before: p.After, Limit: limit + 1})
+	q := oauthserver.AppQuery{All: f.OrganizationID == "", Text: f.Query, Status: f.Status, Before: p.After, Limit: limit + 1}
+	if !q.All {
+		q.OrganizationIDs = []string{f.OrganizationID}
+	}
+	if f.Query != "" {
+		organizations, err := o.findOrganizations(ctx, f.Query)
+		if err != nil {
+			return console.Paged[oauthserver.App]{}, err
+		}
+		for _, one := range organizations {
+			q.TextOrganizations = append(q.TextOrganizations, one.ID)
+		}
+	}
+	apps, err := o.cfg.Store.Apps(ctx, q)
 	return cut(apps, limit, func(a oauthserver.App) string { return a.ID }), err
 }
 

@@ -29,6 +29,16 @@ type Host interface {
 	EraseUser(ctx context.Context, userID string) error
 }
 
+// Finder is an optional interface of a [Host], with which operators find users by more than their
+// id, and apps by the names of organizations.
+type Finder interface {
+	// FindUsers returns at most limit users whose id or email address is the query, or contains it.
+	FindUsers(ctx context.Context, query string, limit int) ([]User, error)
+	// FindOrganizations returns at most limit organizations whose id is the query, or whose name
+	// contains it.
+	FindOrganizations(ctx context.Context, query string, limit int) ([]console.Organization, error)
+}
+
 // User is a user of the host.
 type User struct {
 	ID         string

@@ -72,7 +72,7 @@ func TestCallers(t *testing.T) {
 	unknown := h.call("usr_ada", "GET /operators", "").Want(http.StatusNotFound)
 	calls := append(h.Operator().Patterns(), "GET /operator", "PUT /operator/apps", "GET /operator/nothing")
 	for _, pattern := range calls {
-		what := strings.NewReplacer("{appId}", app.ID, "{userId}", "usr_ada", "{documentId}", "tdh_1").Replace(pattern)
+		what := strings.NewReplacer("{appId}", app.ID, "{userId}", "usr_ada", "{documentId}", "tdh_1", "{businessId}", "biz_1").Replace(pattern)
 		t.Run("OPS-01 "+pattern, func(t *testing.T) {
 			for _, caller := range []struct {
 				name, userID, token, code string

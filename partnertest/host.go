@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/partnerkit/partnerkit/console"
@@ -85,6 +86,38 @@ func (h *Host) User(_ context.Context, userID string) (operator.User, bool, erro
 	defer h.mu.Unlock()
 	user, ok := h.users[userID]
 	return user, ok, h.err
+}
+
+// FindUsers implements operator.Finder.
+func (h *Host) FindUsers(_ context.Context, query string, limit int) ([]operator.User, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var found []operator.User
+	for _, id := range slices.Sorted(maps.Keys(h.users)) {
+		if user := h.users[id]; len(found) < limit && (contains(user.ID, query) || contains(user.Email, query)) {
+			found = append(found, user)
+		}
+	}
+	return found, h.err
+}
+
+// FindOrganizations implements operator.Finder.
+func (h *Host) FindOrganizations(_ context.Context, query string, limit int) ([]console.Organization, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var found []console.Organization
+	for _, id := range slices.Sorted(maps.Keys(h.organizations)) {
+		for _, one := range h.organizations[id] {
+			if len(found) < limit && (one.ID == query || contains(one.Name, query)) && !slices.Contains(found, one) {
+				found = append(found, one)
+			}
+		}
+	}
+	return found, h.err
+}
+
+func contains(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
 // EraseUser removes a user with the sessions and memberships.

@@ -23,6 +23,7 @@ var (
 	_ oauthserver.Host = Host{}
 	_ console.Host     = Host{}
 	_ operator.Host    = Host{}
+	_ operator.Finder  = Host{}
 )
 
 // Session returns the session of the cookie. Its business is one that the person is a member of now, or
@@ -84,6 +85,16 @@ func (h Host) User(ctx context.Context, userID string) (operator.User, bool, err
 		return operator.User{}, false, nil
 	}
 	return operator.User{ID: user.ID, Name: user.Name, Email: user.Email, IsOperator: user.IsOperator}, err == nil, err
+}
+
+// FindUsers finds users for the operator's side.
+func (h Host) FindUsers(ctx context.Context, query string, limit int) ([]operator.User, error) {
+	return h.books.findUsers(ctx, query, limit)
+}
+
+// FindOrganizations finds organizations for the operator's side.
+func (h Host) FindOrganizations(ctx context.Context, query string, limit int) ([]console.Organization, error) {
+	return h.books.findOrganizations(ctx, query, limit)
 }
 
 // BusinessName returns the name of a business; empty if there is none.

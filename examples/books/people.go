@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -175,6 +176,37 @@ func (b *Books) OrganizationOf(ctx context.Context, userID string) (id string, e
 	err = one(ctx, b.store, `SELECT o.id FROM books_organization_member m JOIN books_organization o ON o.id = m.organization_id
 		WHERE m.user_id = $1 ORDER BY o.position LIMIT 1`, []any{userID}, &id)
 	return id, err
+}
+
+// likePart returns the pattern of texts that contain a part, in lower case.
+func likePart(part string) string {
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(part)) + "%"
+}
+
+// findUsers lists users whose id or email contains the query.
+func (b *Books) findUsers(ctx context.Context, query string, limit int) ([]operator.User, error) {
+	var all []operator.User
+	err := storage.Each(ctx, b.store, `SELECT id, email, name, is_operator FROM books_user
+		WHERE LOWER(id) LIKE $1 ESCAPE '!' OR LOWER(email) LIKE $1 ESCAPE '!' ORDER BY id LIMIT $2`, []any{likePart(query), limit}, func(scan func(...any) error) error {
+		var one operator.User
+		err := scan(&one.ID, &one.Email, &one.Name, &one.IsOperator)
+		all = append(all, one)
+		return err
+	})
+	return all, err
+}
+
+// findOrganizations lists organizations whose id is the query, or whose name contains it.
+func (b *Books) findOrganizations(ctx context.Context, query string, limit int) ([]console.Organization, error) {
+	var all []console.Organization
+	err := storage.Each(ctx, b.store, "SELECT id, name FROM books_organization WHERE id = $1 OR LOWER(name) LIKE $2 ESCAPE '!' ORDER BY id LIMIT $3",
+		[]any{query, likePart(query), limit}, func(scan func(...any) error) error {
+			var one console.Organization
+			err := scan(&one.ID, &one.Name)
+			all = append(all, one)
+			return err
+		})
+	return all, err
 }
 
 // EraseUser deletes a user with the sessions and memberships. It does nothing when there is

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,6 +148,27 @@ var consoleCases = []testCase[partnerkit.Store]{
 		}
 		if none := get[[]oauthserver.App](t)(e.Apps(t.Context(), oauthserver.AppQuery{Limit: 10})); len(none) != 0 {
 			t.Errorf("of no organization: %v", none)
+		}
+	}},
+	// OPS-05
+	{"Apps are found by the host of a redirect URI and by organizations", func(t *testing.T, e partnerkit.Store) {
+		f := newOAuth(t, e)
+		app := fixture.App(noon, f.app.Scopes)
+		host := strings.ToLower(app.ID[4:]) + ".example"
+		app.RedirectURIs, app.OrganizationID = []string{"https://other.example/cb", "https://" + host + ":8443/cb"}, "org_"+app.ID
+		must(t, fixture.AddApp(t.Context(), e, app))
+		for _, one := range []struct {
+			text          string
+			organizations []string
+			want          bool
+		}{
+			{host, nil, true}, {strings.ToUpper(host), nil, true}, {host[1:], nil, false}, {host[:len(host)-1], nil, false}, {host + "/cb", nil, false}, {host + ":8443", nil, true},
+			{"nothing else matches", []string{"org_none", app.OrganizationID}, true}, {"nothing else matches", []string{"org_none"}, false},
+		} {
+			found := get[[]oauthserver.App](t)(e.Apps(t.Context(), oauthserver.AppQuery{All: true, Text: one.text, TextOrganizations: one.organizations, Limit: 10}))
+			if (len(found) == 1 && found[0].ID == app.ID) != one.want || !one.want && len(found) > 0 {
+				t.Errorf("%+v: %v", one, found)
+			}
 		}
 	}},
 	{"CON-13 the version of an app, a webhook, a field and a listing grows with each change", func(t *testing.T, e partnerkit.Store) {

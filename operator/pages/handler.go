@@ -30,7 +30,7 @@ type visit struct {
 }
 
 func allRoutes() []route {
-	return slices.Concat(figureRoutes(), appRoutes(), reviewRoutes(), documentRoutes(), userRoutes(), auditRoutes())
+	return slices.Concat(figureRoutes(), appRoutes(), supportRoutes(), reviewRoutes(), documentRoutes(), userRoutes(), auditRoutes())
 }
 
 // Patterns returns the patterns of all pages and forms, such as "GET /operator/apps/{appId}".
@@ -124,7 +124,7 @@ var parts = []struct{ Text, Href, Group, Icon string }{
 	{"Apps", "/apps", "Platform", "apps"},
 	{"Reviews", "/reviews", "Platform", "shield"},
 	{"Trusted documents", "/trusted-documents", "Platform", "globe"},
-	{"Users", "/users", "People", "people"},
+	{"People", "/people", "People", "people"},
 	{"Audit log", "/audit", "People", "clock"},
 }
 
@@ -139,5 +139,6 @@ var notices = map[string]string{
 	"review-rejected":   "It was rejected.",
 	"host-trusted":      "The documents of this host count as reviewed now.",
 	"host-distrusted":   "The documents of this host no longer count as reviewed.",
+	"app-uninstalled":   "The installation was ended.",
 	"user-changed":      "The status of the user was changed.",
 }

@@ -41,6 +41,30 @@ func TestApps(t *testing.T) {
 	h.page(olga, "GET /operator/apps/app_none", nil).Want(http.StatusNotFound)
 }
 
+// OPS-05: the pages of support find people and organizations, show what an app did, and end an
+// installation.
+func TestSupport_OPS05(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	app := h.Connect(partnertest.ConnectOptions{})
+	h.Receiver(app, "app.uninstalled")
+	sees(t, h.page(olga, "GET /operator/people", nil).Want(http.StatusOK), "Search people")
+	sees(t, h.page(olga, "GET /operator/people?query=usr_oth", nil).Want(http.StatusOK), "Nobody found", "/operator/users/usr_oth")
+	sees(t, h.page(olga, "GET /operator/people?query=usr_ot", nil).Want(http.StatusOK), "/operator/users/usr_otto", "Otto")
+	sees(t, h.page(olga, "GET /operator/organizations/org_ledgerlink", nil).Want(http.StatusOK), "<h1>Ledgerlink</h1>")
+	sees(t, h.page(olga, "GET /operator/organizations/org_none", nil).Want(http.StatusOK), "No app belongs to this organization.")
+	path := "/operator/apps/" + app.ID
+	sees(t, h.page(olga, "GET "+path, nil).Want(http.StatusOK), path+"/deliveries", path+"/requests")
+	end := path + "/installations/" + partnertest.Business + "/uninstall"
+	sees(t, h.page(olga, "POST "+end, url.Values{"reason": {""}}).Want(http.StatusBadRequest), "reason is required")
+	sees(t, h.done(olga, end, url.Values{"reason": {"Left us"}}), "The installation was ended.", "No business has connected the app.", "Left us")
+	h.Advance(0)
+	sees(t, h.page(olga, "GET "+path+"/deliveries", nil).Want(http.StatusOK), "app.uninstalled", partnertest.Business)
+	h.page(olga, "GET "+path+"/deliveries?after=nope", nil).Want(http.StatusBadRequest)
+	h.page(olga, "GET "+path+"/requests", nil).Want(http.StatusOK)
+	h.page(olga, "GET /operator/apps/app_none/requests", nil).Want(http.StatusNotFound)
+}
+
 // A list of more than a page leads on, with its filter.
 func TestAppsPager(t *testing.T) {
 	t.Parallel()
@@ -201,7 +225,7 @@ func TestUsers(t *testing.T) {
 	if got := h.page(olga, "GET /operator/users?id="+ada, nil).Want(http.StatusSeeOther).Header.Get("Location"); got != path {
 		t.Errorf("leads to %s", got)
 	}
-	sees(t, h.page(olga, "GET /operator/users", nil).Want(http.StatusOK), "User id")
+	h.page(olga, "GET /operator/users", nil).Want(http.StatusSeeOther)
 	sees(t, h.page(olga, "GET "+path, nil).Want(http.StatusOK), "Ada", `<option value="ACTIVE" selected>`, "Erase the user")
 	sees(t, h.page(olga, "POST "+path+"/status", url.Values{"status": {"RESTRICTED"}}).Want(http.StatusBadRequest), "reason is required", `<option value="RESTRICTED" selected>`)
 	sees(t, h.done(olga, path+"/status", url.Values{"status": {"RESTRICTED"}, "reason": {"Asked for it"}}), "The status of the user was changed.", "Restricted")

@@ -15,6 +15,7 @@ import (
 
 func userRoutes() []route {
 	return []route{
+		{"GET /people", (*visit).findPeople},
 		{"GET /users", (*visit).findUser},
 		{"GET /users/{userId}", (*visit).showUser},
 		{"POST /users/{userId}/status", (*visit).setUserStatus},
@@ -22,14 +23,40 @@ func userRoutes() []route {
 	}
 }
 
-const usersTitle = "Users"
+const usersTitle = "People"
 
-// findUser asks for the id of a user, and leads to the page of that user.
+// findUser leads to the page of a user, or to the search.
 func (v *visit) findUser() error {
 	if userID := strings.TrimSpace(v.r.URL.Query().Get("id")); userID != "" {
 		return v.to("", "users", userID)
 	}
-	return v.show("users", usersTitle, nil)
+	return v.to("", "people")
+}
+
+type peopleView struct {
+	Query  string
+	People []personRow
+}
+
+type personRow struct {
+	operator.UserDetails
+	Badge look.Badge
+}
+
+// findPeople finds people by their id or email address.
+func (v *visit) findPeople() error {
+	data := peopleView{Query: strings.TrimSpace(v.r.URL.Query().Get("query"))}
+	if data.Query == "" {
+		return v.show("people", usersTitle, data)
+	}
+	found, err := v.cfg.Operator.FindUsers(v.r.Context(), v.by, data.Query)
+	if err != nil {
+		return v.again(err, "people", usersTitle, data)
+	}
+	for _, one := range found {
+		data.People = append(data.People, personRow{one, userBadges[one.Status]})
+	}
+	return v.show("people", usersTitle, data)
 }
 
 type userView struct {
@@ -52,7 +79,7 @@ var userBadges = map[identity.UserStatus]look.Badge{
 // erased: that completes an erasure that failed.
 func (v *visit) userPage(form bodies.Form) (userView, error) {
 	userID := v.r.PathValue("userId")
-	v.trail = []look.Link{{Text: usersTitle, Href: v.site.Href("users")}}
+	v.trail = []look.Link{{Text: usersTitle, Href: v.site.Href("people")}}
 	user, err := v.cfg.Operator.User(v.r.Context(), v.by, userID)
 	if site.IsStatus(err, http.StatusNotFound) {
 		return userView{UserDetails: operator.UserDetails{User: operator.User{ID: userID, Name: userID}}, Form: form}, nil
@@ -130,6 +157,6 @@ func (v *visit) eraseUser() error {
 	if err != nil {
 		return v.userAgain(err, form)
 	}
-	v.trail = []look.Link{{Text: usersTitle, Href: v.site.Href("users")}}
+	v.trail = []look.Link{{Text: usersTitle, Href: v.site.Href("people")}}
 	return v.show("erased", "User erased", erasedView{userID, done})
 }

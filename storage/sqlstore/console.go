@@ -30,7 +30,16 @@ func (s *Store) Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver
 	if q.Text != "" {
 		args = append(args, "%"+likeEscaper.Replace(q.Text)+"%", q.Text)
 		part, whole := places(len(args)-2, 1), places(len(args)-1, 1)
-		where = append(where, "(LOWER(a.name) LIKE LOWER("+part+") ESCAPE '!' OR a.id = "+whole+" OR a.client_id = "+whole+" OR a.organization_id = "+whole+")")
+		matches := []string{"LOWER(a.name) LIKE LOWER(" + part + ") ESCAPE '!'", "a.id = " + whole, "a.client_id = " + whole, "a.organization_id = " + whole}
+		for _, pattern := range hostPatterns(q.Text) {
+			args = append(args, pattern)
+			matches = append(matches, "LOWER(a.redirect_uris) LIKE "+places(len(args)-1, 1)+" ESCAPE '!'")
+		}
+		if len(q.TextOrganizations) > 0 {
+			matches = append(matches, "a.organization_id IN ("+places(len(args), len(q.TextOrganizations))+")")
+			args = append(args, anys(q.TextOrganizations)...)
+		}
+		where = append(where, "("+strings.Join(matches, " OR ")+")")
 	}
 	if q.Status != "" {
 		args = append(args, string(q.Status))
@@ -57,6 +66,20 @@ func (s *Store) Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver
 			return err
 		})
 	return all, wrap("apps", err)
+}
+
+// hostPatterns returns what a list of redirect URIs with this host is like, as it is stored.
+func hostPatterns(host string) []string {
+	if host == "" || strings.ContainsAny(host, `/"\\?# `) {
+		return nil
+	}
+	var all []string
+	for _, scheme := range []string{"http", "https"} {
+		for _, end := range []string{"/", ":", `"`, "?"} {
+			all = append(all, `%"`+scheme+"://"+likeEscaper.Replace(strings.ToLower(host))+end+"%")
+		}
+	}
+	return all
 }
 
 // likeEscaper escapes what LIKE would take for a wildcard.
