@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -19,6 +20,7 @@ const (
 	needRotated   Need = "rotated family"
 	needPending   Need = "pending device"
 	needApproved  Need = "approved device"
+	needCustom    Need = "custom connection"
 )
 
 // Connection is what operations of OAuth compete for in a scene: an app that is connected to
@@ -31,6 +33,10 @@ type Connection struct {
 	Old, Current        oauthserver.NewTokens // of the token family; equal unless it was rotated
 	Pending, Approved   Artifact
 	Session             string // the id of a session token
+	// Custom is the approval of a custom connection with its access token, and CustomRequest
+	// an open request to approve it again.
+	Custom        Issue
+	CustomRequest string
 	Issues              []Issue
 
 	// Names are names by id, the same in every scene.
@@ -92,6 +98,14 @@ func (s *Scene) connect(t testing.TB, issues int, needs map[Need]bool) {
 		c.Approved, _ = s.namedDevice(t, "approved device")
 		approved, err := s.DecideDevice(t.Context(), s.approvalOf(c.Approved.ID, c.NewIssue("for the device")))
 		must(t, outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+	}
+	if needs[needCustom] {
+		must(t, s.nameBusiness(t.Context(), s, s.business))
+		c.Custom = c.NewIssue("of the custom connection")
+		approved, err := s.DecideRequest(t.Context(), s.customApproval(s.hold(t, allScopes).ID, c.Custom, "first"))
+		must(t, outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+		must(t, issuedBy(s.IssueForInstallation(t.Context(), s.app.ID, identity.Scopes{}, c.Custom.Tokens)))
+		c.CustomRequest = s.hold(t, allScopes).ID
 	}
 }
 

@@ -29,6 +29,7 @@ var wrongStores = []struct {
 	{"ending a family does nothing", "oauthserver/Burn against a refresh", func(s partnerkit.Store) partnerkit.Store { return endlessFamily{s} }},
 	{"a token outlives its installation", "oauthserver/Connecting again is a new installation", func(s partnerkit.Store) partnerkit.Store { return deafToken{s} }},
 	{"two collect a device code", "oauthserver/Race for a device code", func(s partnerkit.Store) partnerkit.Store { return twoCollect{s} }},
+	{"another business is named over an approval", "oauthserver/IT-01 Another business cannot be named while one has approved", func(s partnerkit.Store) partnerkit.Store { return renaming{s} }},
 	{"an assertion is used twice", "oauthserver/CIMD-05 Race for an assertion", func(s partnerkit.Store) partnerkit.Store { return twoAssertions{s} }},
 	{"two exchange a session token", "oauthserver/Race for a session token", func(s partnerkit.Store) partnerkit.Store { return twoExchange{s} }},
 	{"a decided request is approved", "oauthserver/Race to decide a request", func(s partnerkit.Store) partnerkit.Store { return twiceDecided{s} }},
@@ -68,6 +69,16 @@ type twoCollect struct{ partnerkit.Store }
 
 func (s twoCollect) CollectDevice(ctx context.Context, d oauthserver.DeviceCode, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	return won(s.Store.CollectDevice(ctx, d, m))
+}
+
+type renaming struct{ partnerkit.Store }
+
+func (s renaming) NameCustomBusiness(ctx context.Context, n oauthserver.NameCustomBusiness) (oauthserver.NamedCustomBusiness, error) {
+	named, err := s.Store.NameCustomBusiness(ctx, n)
+	if errors.Is(err, oauthserver.ErrConnectionExists) {
+		err = nil
+	}
+	return named, err
 }
 
 type twoAssertions struct{ partnerkit.Store }

@@ -166,7 +166,10 @@ func TestFindsPlantedBugs(t *testing.T) {
 					schema + "partnerkit_app_data_space WHERE app_id = $2 AND business_id = $3 AND ended_at IS NULL"}
 			}}), []string{"Write a value", "Delete a value"}, "got outcome",
 		},
-		"a field is changed as it was":             {rewriting(unheld...), []string{"Change a field", "Change a field"}, "got outcome"},
+		"a field is changed as it was": {rewriting(unheld...), []string{"Change a field", "Change a field"}, "got outcome"},
+		"an ended custom connection is approved": {
+			rewriting(rule{"SELECT a.id, a.client_id", replaced(" FOR SHARE", "")}), []string{"approve custom connection", "unset custom business"}, "got outcome",
+		},
 		"an app is changed as it was":              {rewriting(unheld...), []string{"Change an app", "Lock and change an app"}, "got outcome"},
 		"an app is submitted twice":                {rewriting(unheld...), []string{"Submit an app", "Submit an app"}, "got outcome"},
 		"a listing takes two steps at once":        {rewriting(unheld...), []string{"First approval", "Rejection"}, "got outcome"},

@@ -13,9 +13,9 @@ import (
 
 // tables are the statements that read the rows; %s is the list of ids.
 var tables = []struct{ kind, sql string }{
-	{"app", "SELECT 'app', id, '', '', '', status, 0 FROM partnerkit_app WHERE id IN (%s)"},
+	{"app", "SELECT 'app', id, '', '', '', status || CASE WHEN custom_business_id = '' THEN '' ELSE ' names' END, 0 FROM partnerkit_app WHERE id IN (%s)"},
 	{"installation", "SELECT 'installation', id, '', '', '', status || CASE WHEN ended_at IS NULL THEN '' ELSE ' ended' END, 0 FROM partnerkit_installation WHERE id IN (%s)"},
-	{"grant", "SELECT 'grant', id, '', installation_id, '', CASE WHEN ended_at IS NULL THEN 'live' ELSE 'ended' END, 0 FROM partnerkit_grant WHERE id IN (%s)"},
+	{"grant", "SELECT 'grant', id, '', installation_id, '', CASE WHEN ended_at IS NULL THEN 'live' ELSE 'ended' END || ' ' || permissions, 0 FROM partnerkit_grant WHERE id IN (%s)"},
 	{"code", "SELECT 'code', id, COALESCE(family_id, ''), installation_id, grant_id, CASE WHEN used_at IS NULL THEN 'open' ELSE 'used' END, 0 FROM partnerkit_code WHERE id IN (%s)"},
 	{"family", "SELECT 'family', id, '', installation_id, COALESCE(grant_id, ''), CASE WHEN ended_at IS NULL THEN 'live' ELSE 'ended' END, generation FROM partnerkit_family WHERE id IN (%s)"},
 	{"access", "SELECT 'access', id, COALESCE(family_id, ''), installation_id, COALESCE(grant_id, ''), CASE WHEN revoked_at IS NULL THEN 'live' ELSE 'ended' END, generation FROM partnerkit_access_token WHERE id IN (%s)"},
@@ -37,6 +37,7 @@ func (sc *scenario) tokenRows(ctx context.Context, s *sqlstore.Store) (string, e
 	}
 	add(storetest.Issue{Tokens: sc.Connection.Old, Installation: sc.Connection.Connected.Installation.ID, Grant: sc.Connection.Connected.Grant.ID})
 	add(storetest.Issue{Tokens: sc.Connection.Current})
+	add(sc.Connection.Custom)
 	for _, l := range sc.Connection.Issues {
 		add(l)
 	}
