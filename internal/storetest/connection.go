@@ -37,7 +37,7 @@ type Connection struct {
 	// an open request to approve it again.
 	Custom        Issue
 	CustomRequest string
-	Issues              []Issue
+	Issues        []Issue
 
 	// Names are names by id, the same in every scene.
 	Names map[string]string
