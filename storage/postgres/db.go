@@ -167,28 +167,6 @@ func (db *DB) BeginTx(ctx context.Context) (storage.OpenTx, error) {
 	return &openTx{Tx: storage.SQL(tx), tx: tx, db: db}, nil
 }
 
-// Migrate implements [storage.DB]: it creates the schema when it is absent and
-// holds an advisory lock, so that exactly one of several nodes that start
-// together migrates.
-func (db *DB) Migrate(ctx context.Context, act storage.Operation) error {
-	migrate := func(ctx context.Context, tx storage.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "partnerkit migrations "+db.cfg.Schema); err != nil {
-			return err
-		}
-		if db.cfg.Schema != "" {
-			if err := createSchema(ctx, tx, db.cfg.Schema); err != nil {
-				return err
-			}
-		}
-		return act(ctx, tx)
-	}
-	// Not as a pipeline, which takes one statement at a time.
-	if err := db.repeat(ctx, func() error { return plainly(ctx, db.past(), migrate) }); err != nil {
-		return fmt.Errorf("migrate %s: %w", db.name, err)
-	}
-	return nil
-}
-
 // past returns the connections that go past a pooler, if there are such.
 func (db *DB) past() *sql.DB {
 	if db.direct != nil {
@@ -204,17 +182,6 @@ func (db *DB) explain(err error) error {
 		db.pool.generation.Add(1)
 	}
 	return explain(err)
-}
-
-// createSchema asks first: a user without the right to create schemas can use
-// one that an administrator made.
-func createSchema(ctx context.Context, tx storage.Tx, schema string) error {
-	var one int
-	err := storage.One(ctx, tx, "SELECT 1 FROM pg_namespace WHERE nspname = $1", []any{schema}, &one)
-	if errors.Is(err, storage.ErrNoRows) {
-		_, err = tx.Exec(ctx, `CREATE SCHEMA "`+schema+`"`)
-	}
-	return err
 }
 
 // Close ends the use of the database, and closes it when [Open] opened it.

@@ -1,10 +1,12 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -275,4 +278,52 @@ func openWith(t *testing.T, path string, cfg sqlstore.Config) error {
 		t.Error(closing)
 	}
 	return err
+}
+
+// OPER-03: a file for PostgreSQL that builds an index concurrently runs here too, and Run fills
+// the rows that were there before a column, in small transactions.
+func TestBackfill_OPER03(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	files := fstest.MapFS{
+		"0001_one.sql": migrationFile("CREATE TABLE partnerkit_one (id TEXT PRIMARY KEY); CREATE TABLE partnerkit_backfill (name TEXT PRIMARY KEY, place TEXT NOT NULL, is_done BOOLEAN NOT NULL); "+
+			"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) INSERT INTO partnerkit_one (id) SELECT printf('%05d', i) FROM n", 1, "one", 1),
+	}
+	if err := openWith(t, path, sqlstore.Config{Migrations: files}); err != nil {
+		t.Fatal(err)
+	}
+	files["0002_two.sql"] = migrationFile("-- +goose NO TRANSACTION\nALTER TABLE partnerkit_one ADD COLUMN twice TEXT; CREATE INDEX CONCURRENTLY pk_one_twice ON partnerkit_one (twice)", 2, "two", 1)
+	fill := sqlstore.Backfill{Name: "one.twice", Update: "UPDATE partnerkit_one SET twice = id || id WHERE id IN (SELECT id FROM partnerkit_one WHERE id > $1 ORDER BY id LIMIT $2) RETURNING id"}
+	for range 2 { // after a restart nothing is done again
+		db, err := sqlite.OpenDB(t.Context(), sqlite.Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log logtest.Buffer
+		store, err := sqlstore.New(t.Context(), db, sqlstore.Config{Migrations: files, Backfills: []sqlstore.Backfill{fill}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- store.Run(ctx) }()
+		for left := 1; left > 0; {
+			if err := storage.One(t.Context(), db, "SELECT COUNT(*) FROM partnerkit_one WHERE twice IS NULL OR twice <> id || id", nil, &left); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for isDone := false; !isDone; {
+			if err := storage.One(t.Context(), db, "SELECT is_done FROM partnerkit_backfill", nil, &isDone); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel()
+		if err := errors.Join(<-ended, store.Close()); err != nil {
+			t.Error(err)
+		}
+		if log.Count("backfill failed") > 0 {
+			t.Error(log.String())
+		}
+		fill.Update = "not a statement"
+	}
 }

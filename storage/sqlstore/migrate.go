@@ -25,6 +25,9 @@ var embedded embed.FS
 // the tables after it. Additive migrations keep the minimum where it was, so that nodes
 // with older code go on while newer ones are rolled out.
 //
+// A file that says "+goose NO TRANSACTION" builds indexes concurrently, so that nobody waits who
+// writes meanwhile. On SQLite a tool leaves out the word CONCURRENTLY.
+//
 // On SQLite a tool may replace each comment "keyed" by WITHOUT ROWID, which makes those
 // tables smaller and faster.
 func Migrations() fs.FS {
@@ -39,7 +42,11 @@ func Migrations() fs.FS {
 type migration struct {
 	number    int
 	name, sql string
+	isAlone   bool // its statements run without a transaction
 }
+
+// noTransaction marks a file whose statements cannot run in a transaction.
+var noTransaction = regexp.MustCompile(`(?m)^-- \+goose NO TRANSACTION$`)
 
 var fileName = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
 
@@ -59,12 +66,18 @@ func readMigrations(files fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, migration{number: i + 1, name: parts[2], sql: string(text)})
+		all = append(all, migration{number: i + 1, name: parts[2], sql: string(text), isAlone: noTransaction.Match(text)})
 	}
 	return all, nil
 }
 
-// migrate applies what is missing, all of it in one transaction.
+// loneMigrator is a database that can run a migration without a transaction.
+type loneMigrator interface {
+	MigrateAlone(ctx context.Context, act storage.Operation) error
+}
+
+// migrate applies what is missing, each file in a transaction of its own: others may be using
+// the tables.
 func (s *Store) migrate(ctx context.Context, cfg Config) error {
 	known, err := readMigrations(cfg.Migrations)
 	if err != nil {
@@ -73,9 +86,27 @@ func (s *Store) migrate(ctx context.Context, cfg Config) error {
 	if cfg.SkipMigrations {
 		return s.checkSchema(ctx, known)
 	}
-	var applied []migration
+	for {
+		applied, err := s.migrateNext(ctx, known)
+		if err != nil {
+			return err
+		}
+		if len(applied) == 0 {
+			return nil
+		}
+		for _, m := range applied {
+			s.log.InfoContext(ctx, "storage: migrated", "number", m.number, "name", m.name)
+		}
+	}
+}
+
+// migrateNext applies the next file, or all of them when nobody else uses the tables: on an
+// empty database, and on one of a single process.
+func (s *Store) migrateNext(ctx context.Context, known []migration) (applied []migration, err error) {
+	lone, canAlone := s.db.(loneMigrator)
+	isNextAlone := false
 	err = s.db.Migrate(ctx, func(ctx context.Context, on storage.Tx) error {
-		applied = nil
+		applied, isNextAlone = nil, false
 		tx := &tx{on: on, sql: s.sql, dialect: s.db.Dialect()}
 		if _, err := tx.on.Exec(ctx, tx.sql.of(createMigrations)); err != nil {
 			return fmt.Errorf("create the table of migrations: %w", err)
@@ -84,7 +115,17 @@ func (s *Store) migrate(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range known[min(have, len(known)):] {
+		next := known[min(have, len(known)):]
+		if have > 0 && !tx.dialect.IsOneProcess {
+			next = next[:min(1, len(next))]
+			isNextAlone = canAlone && len(next) == 1 && next[0].isAlone
+		}
+		if isNextAlone {
+			applied = next
+			return nil
+		}
+		for _, m := range next {
+			m.sql = strings.ReplaceAll(m.sql, " CONCURRENTLY", "")
 			if err := tx.apply(ctx, m); err != nil {
 				return fmt.Errorf("migration %04d_%s: %w", m.number, m.name, err)
 			}
@@ -92,13 +133,21 @@ func (s *Store) migrate(ctx context.Context, cfg Config) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err != nil || !isNextAlone {
+		return applied, err
 	}
-	for _, m := range applied {
-		s.log.InfoContext(ctx, "storage: migrated", "number", m.number, "name", m.name)
-	}
-	return nil
+	err = lone.MigrateAlone(ctx, func(ctx context.Context, on storage.Tx) error {
+		tx := &tx{on: on, sql: s.sql, dialect: s.db.Dialect()}
+		have, err := schemaVersion(ctx, on, s.sql, len(known))
+		if err != nil || have >= applied[0].number { // another process was first
+			return err
+		}
+		if err := tx.applyAlone(ctx, applied[0]); err != nil {
+			return fmt.Errorf("migration %04d_%s: %w", applied[0].number, applied[0].name, err)
+		}
+		return nil
+	})
+	return applied, err
 }
 
 // createMigrations is as in the first migration.
@@ -113,6 +162,27 @@ func (t *tx) apply(ctx context.Context, m migration) error {
 	if _, err := t.on.Exec(ctx, t.sql.of(strings.ReplaceAll(m.sql, " /* keyed */", t.dialect.Keyed))); err != nil {
 		return err
 	}
+	return t.checkRecorded(ctx, m)
+}
+
+var commentLine = regexp.MustCompile(`(?m)^\s*--.*$`)
+
+// applyAlone runs the statements of a migration one after the other.
+func (t *tx) applyAlone(ctx context.Context, m migration) error {
+	for statement := range strings.SplitSeq(commentLine.ReplaceAllString(m.sql, ""), ";\n") {
+		statement = strings.TrimRight(strings.TrimSpace(statement), ";")
+		if statement == "" {
+			continue
+		}
+		if _, err := t.on.Exec(ctx, t.sql.of(statement)); err != nil {
+			return err
+		}
+	}
+	return t.checkRecorded(ctx, m)
+}
+
+// checkRecorded checks that a migration recorded itself.
+func (t *tx) checkRecorded(ctx context.Context, m migration) error {
 	var minimum int
 	err := t.one(ctx, "SELECT minimum FROM partnerkit_migration WHERE number = $1 AND name = $2", []any{m.number, m.name}, &minimum)
 	switch {

@@ -28,6 +28,8 @@ type Config struct {
 	Shards int
 	// Migrations replaces the built-in ones, in tests of the migrator.
 	Migrations fs.FS
+	// Backfills are more than the built-in ones, in tests.
+	Backfills []Backfill
 	// Logger receives messages about migrations and lost hints; nil discards them.
 	Logger *slog.Logger
 }
@@ -46,7 +48,9 @@ type Store struct {
 	hub *hub
 
 	// shards is how many shards of each kind the database has.
-	shards int
+	shards    int
+	backfills []Backfill
+
 	// purged has where the purge of a table goes on.
 	purged *sync.Map
 
@@ -67,8 +71,9 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 	ours := cfg.Migrations == nil
 	if ours {
 		cfg.Migrations = Migrations()
+		cfg.Backfills = append(backfills[:len(backfills):len(backfills)], cfg.Backfills...)
 	}
-	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub(), purged: new(sync.Map)}
+	s := &Store{db: db, log: cfg.Logger, sql: newSQLText(db.Dialect()), hub: newHub(), purged: new(sync.Map), backfills: cfg.Backfills}
 	if err := s.migrate(ctx, cfg); err != nil {
 		return nil, err
 	}

@@ -13,4 +13,11 @@ CREATE TABLE partnerkit_clock (
   offset_ms BIGINT NOT NULL
 );
 
+-- How far the rows that were there before a column are filled: up to the key in place.
+CREATE TABLE partnerkit_backfill (
+  name TEXT PRIMARY KEY,
+  place TEXT NOT NULL,
+  is_done BOOLEAN NOT NULL
+);
+
 INSERT INTO partnerkit_migration (number, name, minimum) VALUES (1, 'clock', 1);
