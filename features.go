@@ -160,7 +160,7 @@ func (p *Platform) newConsole() (err error) {
 	}
 	p.console, err = console.New(console.Config{
 		UserName: c.userName(), BusinessName: c.BusinessName, Store: c.Store, Service: c.Service, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
-		Events: c.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
+		Events: c.Events, EventRetention: c.Retention.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
 		MaxFunctions: c.MaxFunctions, FunctionChecker: c.FunctionChecker, Limiter: c.Limiter, Limits: c.Limits,
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, ErrorShape: c.ErrorShape, Notifications: p.told,
 	})

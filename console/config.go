@@ -47,7 +47,9 @@ type Config struct {
 	Analytics *analytics.Counter
 	AppData   *appdata.Service // nil: apps declare no fields
 	Events    events.Catalog   // the zero value means events.DefaultCatalog
-	Service   string           // names the service in challenges; empty means "Service"
+	// EventRetention is how long events are shown; 0 means events.Retention.
+	EventRetention time.Duration
+	Service        string // names the service in challenges; empty means "Service"
 	// Versions are the names of the API's versions that an app may pin; none:
 	// the API has no versions.
 	Versions []string
@@ -118,6 +120,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.ResourceTypes == nil {
 		cfg.ResourceTypes = appdata.DefaultTypes()
 	}
+	cfg.EventRetention = cmp.Or(cfg.EventRetention, events.Retention)
 	cfg.Limits = cfg.Limits.WithDefaults()
 	cfg.Clock = clock.From(cfg.Clock)
 	if cfg.Logger == nil {

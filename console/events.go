@@ -41,7 +41,10 @@ func (c *Console) FieldTypes() map[string]string {
 }
 
 func (c *Console) eventRoutes() []route {
-	return []route{{"GET /developer/events", c.listEvents}}
+	return []route{
+		{"GET /developer/events", c.listEvents},
+		{"GET /developer/apps/{appId}/events", c.listAppEvents},
+	}
 }
 
 type eventPayload struct {

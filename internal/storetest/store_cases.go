@@ -16,7 +16,7 @@ var storeGroups = []group[partnerkit.Store]{
 	{"every consumer", cancelledCases},
 	{"guard", keyCases},
 	{"analytics", callCases},
-	{"events", joinCases(eventCases, eventOrderCases)},
+	{"events", joinCases(eventCases, eventOrderCases, appEventCases)},
 	{"webhooks", sendingCases},
 	{"appdata", joinCases(dataCases, dataEndCases, dataRaceCases)},
 	{"console", joinCases(transactCases, consoleCases, consoleTokenCases, listingCases, itemCases, listingRaceCases)},
