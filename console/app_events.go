@@ -54,8 +54,7 @@ type EventFilter struct {
 // AppEvent is an event that an app can read, with the deliveries that it caused.
 type AppEvent struct {
 	events.Event
-	BusinessName string // empty: it is not known
-	Deliveries   []webhooks.Delivery
+	Deliveries []webhooks.Delivery
 }
 
 // maxEventRounds is how often Events reads on because the installations of the app have
@@ -214,22 +213,14 @@ func (c *Console) withDeliveries(ctx context.Context, app oauthserver.App, found
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]string{}
 	all := make([]AppEvent, len(found))
 	for i, e := range found {
-		name, ok := names[e.BusinessID]
-		if !ok {
-			if name, err = c.businessName(ctx, e.BusinessID); err != nil {
-				return nil, err
-			}
-			names[e.BusinessID] = name
-		}
 		definition, _ := c.cfg.Events.Lookup(e.Type)
 		// A shape that cannot be made is the host's mistake, and no reason to show no event.
 		if data, err := definition.DataIn(app.PinnedVersion, e.Data); err == nil {
 			e.Data = data
 		}
-		all[i] = AppEvent{Event: e, BusinessName: name}
+		all[i] = AppEvent{Event: e}
 		for _, d := range slices.Backward(deliveries) {
 			if d.EventID == e.ID {
 				all[i].Deliveries = append(all[i].Deliveries, d)

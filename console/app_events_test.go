@@ -58,8 +58,13 @@ func TestAppEvents_EVT02(t *testing.T) {
 	d.happens("biz_1", "app.uninstalled", "app_other", `{}`) // another app's
 	d.must(d.oauth.Uninstall(t.Context(), appID, "biz_gone", "usr_owner"))
 
-	list := func(query string) []map[string]any { t.Helper(); return d.ann("GET " + path + "/events" + query).data() }
-	found := slices.DeleteFunc(list(""), func(e map[string]any) bool { return e["type"] == "app.installed" || e["type"] == "app.scopes_updated" && e["id"] != own })
+	list := func(query string) []map[string]any {
+		t.Helper()
+		return d.ann("GET " + path + "/events" + query).data()
+	}
+	found := slices.DeleteFunc(list(""), func(e map[string]any) bool {
+		return e["type"] == "app.installed" || e["type"] == "app.scopes_updated" && e["id"] != own
+	})
 	if diff := cmp.Diff([]string{own, three, two, one}, idsOf(found)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

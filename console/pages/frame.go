@@ -91,6 +91,8 @@ func (v *visit) subject(title string) string {
 		return v.r.PathValue("deliveryId")
 	case webhookTitle:
 		return v.r.PathValue("webhookId")
+	case eventTitle:
+		return v.r.PathValue("eventId")
 	case requestTitle:
 		return v.r.PathValue("requestId")
 	}
@@ -110,6 +112,7 @@ var parts = []part{
 	{"Extensions", "/extensions", "Build", "extension"},
 	{"Functions", "/functions", "Build", "function"},
 	{"Webhooks", "/webhooks", "Events", "hook"},
+	{"Events", "/events", "Events", "event"},
 	{"Requests", "/requests", "Monitor", "list"},
 	{"Analytics", "/analytics", "Monitor", "chart"},
 	{"Usage", "/usage", "Monitor", "meter"},

@@ -1,9 +1,6 @@
 package pages
 
 import (
-	"slices"
-
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/bodies"
@@ -65,18 +62,5 @@ func (v *visit) recordEvent() error {
 
 // draft is the event of a form. Its error is one of apierror.
 func (v *visit) draft(view webhookView, form bodies.Form) (events.Draft, error) {
-	name, business := form.Get("event"), form.Get("business")
-	catalog := v.cfg.Console.EventCatalog()
-	i := slices.IndexFunc(catalog, func(d events.Definition) bool { return d.Name == name })
-	if i < 0 || !slices.Contains(view.Webhook.Events, name) {
-		return events.Draft{}, apierror.InvalidAt("event", "must be an event of this webhook")
-	}
-	if !slices.Contains(view.Record.Businesses, business) {
-		return events.Draft{}, apierror.InvalidAt("business", "must be one that has connected the app")
-	}
-	draft := events.Draft{Type: name, BusinessID: business, Data: catalog[i].Sample}
-	if catalog[i].Audience == events.AudienceApp {
-		draft.AppID = v.app.ID
-	}
-	return draft, nil
+	return v.sampleOf(form.Get("event"), form.Get("business"), view.Webhook.Events, view.Record.Businesses)
 }

@@ -46,7 +46,7 @@ func TestRecordEvent_SBX01(t *testing.T) {
 	}
 
 	for _, event := range []string{"", "nope", "invoice.created"} {
-		o.post(path+"/record", "event", event, "business", "biz_1").want(http.StatusBadRequest).alerts("event must be an event of this webhook")
+		o.post(path+"/record", "event", event, "business", "biz_1").want(http.StatusBadRequest).alerts("event must be one of those that are offered")
 	}
 	for _, business := range []string{"", "biz_gone", "biz_2"} {
 		o.post(path+"/record", "event", "invoice.paid", "business", business).want(http.StatusBadRequest).alerts("business must be one that has connected the app")

@@ -165,6 +165,8 @@ type requestView struct {
 	AppID   string
 	Request requestRow
 	Body    []piece // of the error, indented and coloured
+	Advice  advice
+	Self    string // the permalink
 }
 
 // showRequest shows one call of the log.
@@ -177,8 +179,12 @@ func (v *visit) showRequest() error {
 	if err != nil {
 		return err
 	}
+	_, own := v.cfg.Console.Origins()
 	v.heading = strings.TrimSpace(request.Method + " " + rows[0].Path)
-	return v.show("request", requestTitle, requestView{AppID: v.app.ID, Request: rows[0], Body: colored([]byte(request.Error))})
+	return v.show("request", requestTitle, requestView{
+		AppID: v.app.ID, Request: rows[0], Body: colored([]byte(request.Error)), Advice: v.adviceFor(request),
+		Self: own + v.site.Href("apps", v.app.ID, "requests", request.ID),
+	})
 }
 
 // statusBadge returns the status of a response.

@@ -4,6 +4,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,4 +88,44 @@ func TestRequestPage_CON10(t *testing.T) {
 	for _, absent := range []string{at + "/req-8", "/apps/" + other.ID + "/requests/req-7"} {
 		o.get(absent).want(http.StatusNotFound)
 	}
+}
+
+// CON-10: the page of a call that failed says what to do about it, and has an address to share.
+func TestRequestAdvice_CON10(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	at := "/apps/" + app.ID + "/requests"
+	for id, c := range map[string]struct {
+		call analytics.Call
+		want string
+		path string // of the link
+	}{
+		"lacks":   {analytics.Call{Route: "GET /customers", Status: 403, Error: []byte(`{"code":"INSUFFICIENT_SCOPE","params":{"p0":"customers:read"}}`)}, "The call needs customers:read. Add the scope", "/settings"},
+		"granted": {analytics.Call{Route: "GET /invoices", Status: 403, Error: []byte(`{"code":"INSUFFICIENT_SCOPE","params":{"p0":"invoices:read"}}`)}, "ask for invoices:read. See what each business granted", "/installations"},
+		"person":  {analytics.Call{Route: "POST /x", Status: 403, Error: []byte(`{"code":"PERMISSION_REQUIRED","params":{"p0":"accounts.manage"}}`)}, "The call needs accounts.manage.", ""},
+		"path":    {analytics.Call{Status: 404}, "Check the method and the path", ""},
+		"record":  {analytics.Call{Route: "GET /invoices/{id}", Status: 404}, "no record with the id", ""},
+		"token":   {analytics.Call{Route: "GET /invoices", Status: 401, HasDeadToken: true}, "Refresh it", "/installations"},
+		"many":    {analytics.Call{Route: "GET /invoices", Status: 429, RateLimited: true}, "Retry-After", "/limits"},
+		"invalid": {analytics.Call{Route: "POST /invoices", Status: 400, Error: []byte(`[]`)}, "Correct what the message", ""},
+		"raced":   {analytics.Call{Route: "POST /invoices", Status: 409}, "Something else was first", ""},
+		"failed":  {analytics.Call{Route: "GET /invoices", Status: 503}, "name the request id failed.", ""},
+		"other":   {analytics.Call{Route: "GET /invoices", Status: 403}, "says why the call was refused", ""},
+	} {
+		c.call.AppID, c.call.RequestID, c.call.At, c.call.Method, c.call.BusinessID = app.ID, id, o.clock.Now(), "GET", "biz_1"
+		o.Calls.Count(c.call)
+		page := o.get(at+"/"+id).want(http.StatusOK).shows("What to do", c.want)
+		if c.path != "" && !slices.Contains(page.values("href"), o.prefix+"/apps/"+app.ID+c.path) {
+			t.Errorf("%s does not lead to %s", id, c.path)
+		}
+		link := page.values("data-copy")
+		if i := slices.IndexFunc(link, func(text string) bool { return strings.HasPrefix(text, appOrigin+o.prefix+at+"/req_") }); i < 0 {
+			t.Errorf("%s has no link to share: %q", id, link)
+		} else {
+			o.get(strings.TrimPrefix(link[i], appOrigin+o.prefix)).want(http.StatusOK).shows(c.want)
+		}
+	}
+	o.Calls.Count(analytics.Call{AppID: app.ID, RequestID: "fine", At: o.clock.Now(), Method: "GET", Route: "GET /invoices", Status: 200})
+	o.get(at + "/fine").want(http.StatusOK).lacks("What to do")
 }
