@@ -62,6 +62,9 @@ func (p *Platform) newOAuth() (err error) {
 	oauth.CallPermissions = func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
 		return p.guard.InstallationPermissions(ctx, businessID, userID, scopes) // it is made after the OAuth server
 	}
+	oauth.LentPermissions = func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
+		return p.guard.UserPermissions(ctx, businessID, userID, scopes) // likewise
+	}
 	oauth.SecretUsed = func(useID string, at time.Time) { p.calls.Use(useID, at) }
 	if p.oauth, err = oauthserver.New(oauth); err != nil {
 		return err

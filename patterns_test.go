@@ -24,8 +24,8 @@ func TestPatternsAreServed(t *testing.T) {
 			t.Errorf("APIPatterns has no %s: %q", want, p.APIPatterns())
 		}
 	}
-	if got := len(p.AppPatterns()); got != 9 {
-		t.Errorf("AppPatterns = %q, want 9", p.AppPatterns())
+	if got := len(p.AppPatterns()); got != 10 {
+		t.Errorf("AppPatterns = %q, want 10", p.AppPatterns())
 	}
 	for name, host := range map[string]struct {
 		handler  http.Handler

@@ -65,6 +65,10 @@ const (
 	CustomConnectionDenied  Action = "custom_connection.denied"
 
 	Uninstalled Action = "app.uninstalled"
+
+	// ConnectionTakenOver: the user lends the app in the business what people who left had
+	// allowed.
+	ConnectionTakenOver Action = "connection.taken_over"
 )
 
 // What developers do in the console.

@@ -38,10 +38,15 @@ type NotificationKind string
 
 // The kinds of notifications.
 const (
-	NotifyAppConnected         NotificationKind = "app.connected"
-	NotifyAppDisconnected      NotificationKind = "app.disconnected"
-	NotifyAccessRevoked        NotificationKind = "app.access_revoked"
-	NotifyScopesChanged        NotificationKind = "app.scopes_changed"
+	NotifyAppConnected    NotificationKind = "app.connected"
+	NotifyAppDisconnected NotificationKind = "app.disconnected"
+	NotifyAccessRevoked   NotificationKind = "app.access_revoked"
+	NotifyScopesChanged   NotificationKind = "app.scopes_changed"
+	// NotifyConnectionOrphaned is sent for each app that a person had connected to a business
+	// who is no longer a member there: its calls for this person are rejected until somebody
+	// takes the connection over, which NotifyConnectionTakenOver is about.
+	NotifyConnectionOrphaned   NotificationKind = "connection.orphaned"
+	NotifyConnectionTakenOver  NotificationKind = "connection.taken_over"
 	NotifyReuseDetected        NotificationKind = "token.reuse_detected"
 	NotifyClientLockedOut      NotificationKind = "client.locked_out"
 	NotifyWebhookFailing       NotificationKind = "webhook.failing"
@@ -65,7 +70,7 @@ type Notification struct {
 	At         time.Time
 	AppID      string
 	BusinessID string
-	// UserID is the person who made the change, or whose token it is about.
+	// UserID is the person who made the change, whose token it is about, or who left.
 	UserID    string
 	WebhookID string
 	// ClientID is set for client.locked_out, where no app may exist.
@@ -82,6 +87,8 @@ var sentences = map[NotificationKind]string{
 	NotifyAppDisconnected:      "An app was removed from a business",
 	NotifyAccessRevoked:        "A business revoked the access of an app",
 	NotifyScopesChanged:        "The scopes of an app in a business changed",
+	NotifyConnectionOrphaned:   "A person who connected an app has left the business; the app no longer works for them until somebody takes the connection over",
+	NotifyConnectionTakenOver:  "A person took over the connection of an app whose person had left the business",
 	NotifyReuseDetected:        "A used refresh token was presented again; its token family was revoked",
 	NotifyClientLockedOut:      "A client was locked out after failed authentications",
 	NotifyWebhookFailing:       "A webhook is failing",

@@ -11,6 +11,8 @@ import (
 type AuthorizationRequest struct {
 	ID            string
 	Digest        Digest
+	Purpose       RequestPurpose
+	BusinessID    string // that the request is about; empty in the request of an app
 	Browser       Digest // of the cookie of the browser that opened it
 	Session       Digest // of the session that it was stored for; zero: it does not count for MaxOpenRequests
 	AppID         string
@@ -22,6 +24,16 @@ type AuthorizationRequest struct {
 	ExpiresAt     time.Time
 	UsedAt        time.Time // zero until it was decided
 }
+
+// RequestPurpose is what a person decides about with an authorization request.
+type RequestPurpose string
+
+// The purposes of requests. A request of an app asks whether it may connect.
+const (
+	PurposeConnect  RequestPurpose = ""
+	PurposeCustom   RequestPurpose = "custom"    // the custom connection of an app
+	PurposeTakeOver RequestPurpose = "take over" // the connection of people who have left
+)
 
 // Standing is the state of everything that a code or token depends on. It is read together
 // with the code or token.
@@ -35,6 +47,7 @@ type Standing struct {
 	InstallationScopes identity.Scopes
 	GrantID            string // empty for tokens from an exchange
 	GrantEnded         bool
+	GrantLeft          bool   // the Grant has a LeftAt
 	UserID             string // empty for installation tokens
 	UserStatus         identity.UserStatus
 	FamilyID           string // empty for tokens without a family

@@ -174,11 +174,11 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 // openRequest returns a request that can still be decided, in this browser and
 // for an app that may still have what it asked for.
 func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (held, error) {
-	request, err := s.heldRequest(r, presented, now)
+	request, err := s.heldRequest(r, PurposeConnect, presented, now)
 	switch {
 	case err != nil:
 		return held{}, err
-	case !s.isRegistered(request.app, request.RedirectURI): // the page of custom connections has requests without one
+	case !s.isRegistered(request.app, request.RedirectURI):
 		return held{}, about(request.app, visitor{}, errRedirect)
 	case !s.mayAsk(request.app, request.Scopes):
 		return held{}, about(request.app, visitor{}, errScopes)
@@ -186,16 +186,16 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 	return request, nil
 }
 
-// heldRequest returns a request that can still be decided, in this browser and for an app that
-// is usable.
-func (s *Server) heldRequest(r *http.Request, presented string, now time.Time) (held, error) {
+// heldRequest returns a request for a purpose that can still be decided, in this browser and
+// for an app that is usable.
+func (s *Server) heldRequest(r *http.Request, purpose RequestPurpose, presented string, now time.Time) (held, error) {
 	named, err := secret.Parse(secret.ConsentRequest, presented)
 	if err != nil {
 		return held{}, errRequest
 	}
 	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ErrNotFound), err == nil && request.Purpose != purpose:
 		return held{}, errRequest
 	case err != nil:
 		return held{}, err

@@ -84,6 +84,11 @@ type Config struct {
 	// may do if the user approves it. An error is an internal error. Nil means none. Platform
 	// asks its Permissions about its Routes.
 	CallPermissions func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error)
+	// LentPermissions returns the names of the permissions that calls with these scopes can
+	// need, and that the user has in the business, for the page on which a person takes a
+	// connection over. An error is an internal error. Nil means none. Platform asks its
+	// Permissions about its Routes.
+	LentPermissions func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error)
 
 	// ErrorShape replaces the standard shape of errors, which metadata endpoints and
 	// unknown paths use; nil: apierror.StandardShape. OAuth endpoints keep the OAuth shape.

@@ -19,11 +19,12 @@ const (
 	connectedAppsPath = "/settings/apps"
 	revokeAccessPath  = connectedAppsPath + "/revoke-access"
 	uninstallPath     = connectedAppsPath + "/uninstall"
+	takeOverPath      = connectedAppsPath + "/take-over"
 )
 
 // ConnectedAppsConfig configures the page /settings/apps on the app host, where the members
 // of a business see its connected apps. Members who may connect apps can also disconnect
-// them.
+// them, and take over the connections of people who have left the business.
 type ConnectedAppsConfig struct {
 	// Omit leaves the page to the host.
 	Omit bool
@@ -43,6 +44,7 @@ func (s *Server) connectedAppsRoutes() map[string]apierror.Handler {
 		"GET " + connectedAppsPath: s.serveConnectedApps,
 		"POST " + revokeAccessPath: s.serveDisconnect(audit.AccessRevoked, s.RevokeAccess),
 		"POST " + uninstallPath:    s.serveDisconnect(audit.Uninstalled, s.Uninstall),
+		"POST " + takeOverPath:     s.serveTakeOver,
 	}
 }
 
@@ -98,12 +100,16 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 	view := ConnectedAppsView{
 		Frame: s.frame(r, visitor{session: m.session}), Path: connectedAppsPath,
 		Business: m.business.Name, BusinessPath: s.cfg.BusinessPath, MayChange: m.business.MayConnect,
-		ShowsUse: s.cfg.ConnectedApps.LastUses != nil, RevokeAction: revokeAccessPath, UninstallAction: uninstallPath,
+		ShowsUse: s.cfg.ConnectedApps.LastUses != nil, RevokeAction: revokeAccessPath, UninstallAction: uninstallPath, TakeOverAction: takeOverPath,
 		RedactHours: max(1, int(s.cfg.Lifetimes.RedactDelay.Hours())),
 	}
 	switch done := audit.Action(r.URL.Query().Get("done")); done {
-	case audit.AccessRevoked, audit.Uninstalled:
-		view.Disconnected = done
+	case audit.AccessRevoked, audit.Uninstalled, audit.ConnectionTakenOver:
+		view.Done = done
+	}
+	orphaned, err := s.orphaned(r.Context(), m)
+	if err != nil {
+		return err
 	}
 	custom, err := s.customConnections(r.Context(), installations)
 	if err != nil {
@@ -117,11 +123,36 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 		if grant, ok := custom[installation.ID]; ok {
 			app.IsCustom, app.Permissions = true, permissionViews(view.Language, grant.Permissions)
 		}
+		app.IsOrphaned = app.IsOrphaned && orphaned[installation.ID]
 		app.Scopes, app.LastUsedAt = s.scopeViews(view.Language, installation.Scopes), used[installation.ID]
 		view.Apps = append(view.Apps, app)
 	}
 	w.Header().Set("Referrer-Policy", "same-origin") // a host may check the Origin of its sign-out form
 	return s.cfg.Pages.ConnectedApps(w, r, view)
+}
+
+// orphaned returns the ids of the installations that a person connected who is no longer a
+// member of the business. It is empty for a member who may not connect apps.
+func (s *Server) orphaned(ctx context.Context, m member) (map[string]bool, error) {
+	if !m.business.MayConnect {
+		return nil, nil
+	}
+	grants, err := s.cfg.Store.Grants(ctx, GrantQuery{BusinessID: m.business.ID})
+	if err != nil {
+		return nil, err
+	}
+	orphaned, isMember := map[string]bool{}, map[string]bool{m.session.UserID: true}
+	for _, g := range grants {
+		if _, known := isMember[g.UserID]; !known {
+			if isMember[g.UserID], err = s.isMember(ctx, m.business.ID, g.UserID); err != nil {
+				return nil, err
+			}
+		}
+		if !isMember[g.UserID] {
+			orphaned[g.InstallationID] = true
+		}
+	}
+	return orphaned, nil
 }
 
 func (s *Server) lastUses(ctx context.Context, installations []Installation) (map[string]time.Time, error) {
@@ -152,7 +183,9 @@ func (s *Server) customConnections(ctx context.Context, installations []Installa
 	return custom, err
 }
 
-// connectedApp returns the app of an installation as people in the business see it, without its scopes and its use.
+// connectedApp returns the app of an installation as people in the business see it, without its
+// scopes and its use. Its IsOrphaned says whether its connection could be taken over if the
+// person who made it had left.
 func (s *Server) connectedApp(ctx context.Context, installation Installation, in Business) (ConnectedApp, error) {
 	app, err := s.cfg.Store.App(ctx, installation.AppID)
 	if err != nil {
@@ -165,7 +198,7 @@ func (s *Server) connectedApp(ctx context.Context, installation Installation, in
 	if err != nil {
 		return ConnectedApp{}, err
 	}
-	shown := ConnectedApp{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Listing: listing, ConnectedAt: installation.CreatedAt}
+	shown := ConnectedApp{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Listing: listing, ConnectedAt: installation.CreatedAt, IsOrphaned: app.Type == Confidential && app.IsUsable()}
 	if s.cfg.ConnectedApps.OpenPath != nil {
 		shown.OpenPath = s.cfg.ConnectedApps.OpenPath(app)
 	}

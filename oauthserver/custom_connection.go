@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
@@ -126,7 +125,7 @@ func (s *Server) showNewConnection(w http.ResponseWriter, r *http.Request, app A
 	named, now := secret.New(secret.ConsentRequest), s.cfg.Clock.Now()
 	if err := s.cfg.Store.HoldRequest(r.Context(), AuthorizationRequest{
 		ID: id.New(id.Authorization, now), Digest: named.Digest(), Browser: s.knowBrowser(w, r).Digest(), Session: sessionDigest(v.session),
-		AppID: app.ID, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.Request), // without a redirect URI
+		Purpose: PurposeCustom, BusinessID: o.business.ID, AppID: app.ID, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.Request),
 	}); err != nil {
 		return err
 	}
@@ -180,7 +179,7 @@ func (s *Server) serveConnectionDecision(w http.ResponseWriter, r *http.Request)
 		return err
 	}
 	now := s.cfg.Clock.Now() // after the body, which the browser may have sent late
-	request, err := s.openCustomRequest(r, form.Get(requestField), now)
+	request, err := s.heldRequest(r, PurposeCustom, form.Get(requestField), now)
 	if err != nil {
 		return err
 	}
@@ -199,16 +198,6 @@ func (s *Server) serveConnectionDecision(w http.ResponseWriter, r *http.Request)
 		view.AppsPath = connectedAppsPath
 	}
 	return s.cfg.Pages.Done(w, r, view)
-}
-
-// openCustomRequest returns the request of a page that this browser opened, and that was not
-// decided.
-func (s *Server) openCustomRequest(r *http.Request, presented string, now time.Time) (held, error) {
-	request, err := s.heldRequest(r, presented, now)
-	if err == nil && request.RedirectURI != "" { // of the authorize page
-		err = errRequest
-	}
-	return request, err
 }
 
 // decideConnection approves or denies a custom connection.

@@ -2,6 +2,7 @@ package oauthserver
 
 import (
 	"context"
+	"errors"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
@@ -18,6 +19,25 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 	if err != nil {
 		return tokenResponse{}, err
 	}
+	for range maxMoves {
+		response, err := s.refresh(ctx, c, client, text)
+		if !errors.Is(err, errMoved) {
+			return response, err
+		}
+	}
+	return tokenResponse{}, apierror.Failed("rotate refresh token", errMoved)
+}
+
+// errMoved means that another person took the connection over between the lookup of a refresh
+// token and its rotation. Both are repeated then, so that it is the new person whose
+// membership counts.
+var errMoved = errors.New("the token family was moved")
+
+// maxMoves is how often a refresh is tried that take-overs get in the way of.
+const maxMoves = 3
+
+// refresh looks a refresh token up and rotates it.
+func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient, text string) (tokenResponse, error) {
 	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, error) {
 		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
 		return presentedToken{token, presented}, err
@@ -55,6 +75,9 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 	if err != nil {
 		return tokenResponse{}, err
 	}
+	if err := s.noteMembership(ctx, token.Standing, member); err != nil { // before anything is rotated
+		return tokenResponse{}, err
+	}
 	tokens := tokenpair.New(c.now)
 	if r.Retry > 0 {
 		if r.Response, err = tokens.Seal(token.text, r.Token.ID, r.Narrow.String()); err != nil {
@@ -64,6 +87,9 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
+	}
+	if issued.Outcome == Moved {
+		return tokenResponse{}, errMoved
 	}
 	if issued.Outcome == Repeated {
 		var narrow string

@@ -42,4 +42,7 @@ type Grant struct {
 	Permissions    []string        // of a custom connection: what its calls may do
 	CreatedAt      time.Time
 	EndedAt        time.Time // zero while it is alive
+	// LeftAt is when it was noticed that the user is no longer a member of the business; zero
+	// for a member.
+	LeftAt time.Time
 }

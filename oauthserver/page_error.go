@@ -29,6 +29,9 @@ const (
 	PageDisconnectForbidden PageError = "disconnect_forbidden"
 	PageBusinessRequired    PageError = "business_required"
 	PageBusinessChanged     PageError = "business_changed"
+	PageNobodyLeft          PageError = "nobody_left"
+	PageTakeOverPublic      PageError = "take_over_public"
+	PageTakeOverClosed      PageError = "take_over_closed"
 	PageFormExpired         PageError = "form_expired"
 	PageCrossSite           PageError = "cross_site"
 	PageAccountSuspended    PageError = "account_suspended"
@@ -65,6 +68,12 @@ var (
 	errNoBusiness    = codedError{PageBusinessRequired, invalid(businessField, "is missing: choose the business to sign into first")}
 	errOtherBusiness = codedError{PageBusinessChanged, invalid(businessField, "is not the business that you are signed into now; nothing was connected, enter the code again")}
 	errForeignToken  = codedError{PageFormExpired, invalid(csrfField, "is not valid for this session; open the page again and decide there")}
+
+	errTakeOverClosed    = refused(PageTakeOverClosed, "invalid_request: authorization request not found or expired")
+	errTakeOverElsewhere = codedError{PageTakeOverClosed, invalid(businessField, "is not the business that you are signed into now; nothing was taken over")}
+	errNobodyLeft        = conflict(PageNobodyLeft, "Nobody who connected this app has left the business")
+	errTakeOverWider     = conflict(PageTakeOverClosed, "The app can do more now than the page showed; nothing was taken over")
+	errPublicTakeOver    = conflict(PageTakeOverPublic, "The connection of this app cannot be taken over")
 )
 
 // codedError is an error whose page has a code of its own. Other errors have the code of
@@ -85,6 +94,11 @@ func refused(code PageError, text string) error {
 // forbidden returns the error of something that this person may not do: 403.
 func forbidden(code PageError, text string) error {
 	return codedError{code, apierror.Forbidden(text)}
+}
+
+// conflict returns the error of something that the state of a connection rules out: 409.
+func conflict(code PageError, text string) error {
+	return codedError{code, apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: text}.New()}
 }
 
 // invalid returns the error of one parameter: 400.
@@ -143,7 +157,7 @@ func startOf(path string) string {
 	switch path {
 	case devicePath:
 		return devicePath
-	case connectedAppsPath, revokeAccessPath, uninstallPath:
+	case connectedAppsPath, revokeAccessPath, uninstallPath, takeOverPath:
 		return connectedAppsPath
 	}
 	return ""
@@ -153,6 +167,7 @@ func startOf(path string) string {
 func (e PageError) mayBeTriedAgain() bool {
 	switch e {
 	case PageInvalidRequest, PageBusinessRequired, PageBusinessChanged, PageFormExpired, PageCrossSite, PageDisconnectForbidden,
+		PageNobodyLeft, PageTakeOverPublic, PageTakeOverClosed,
 		PageForbidden, PageNotFound, PageMethodNotAllowed, PageInternalError:
 		return true
 	}

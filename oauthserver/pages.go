@@ -23,6 +23,8 @@ type Pages interface {
 	Done(w http.ResponseWriter, r *http.Request, view DoneView) error
 	// ConnectedApps lists the apps of a business.
 	ConnectedApps(w http.ResponseWriter, r *http.Request, view ConnectedAppsView) error
+	// TakeOver asks whether the person takes over a connection.
+	TakeOver(w http.ResponseWriter, r *http.Request, view TakeOverView) error
 	// Error shows why nothing happens. The message is shown unchanged and alone in an
 	// element with role="alert", in every language.
 	Error(w http.ResponseWriter, r *http.Request, view ErrorView) error
@@ -122,7 +124,8 @@ type DoneView struct {
 
 // ConnectedAppsView is the apps that a business has connected. Where MayChange is true,
 // each app has two forms with the method POST and the app's ClientID as client_id: to
-// RevokeAction and to UninstallAction.
+// RevokeAction and to UninstallAction. An app that IsOrphaned has a third one: to
+// TakeOverAction.
 type ConnectedAppsView struct {
 	Frame
 	Path            string // of this page, to mark its link in the header
@@ -133,8 +136,11 @@ type ConnectedAppsView struct {
 	ShowsUse        bool // the apps have LastUsedAt
 	RevokeAction    string
 	UninstallAction string
-	RedactHours     int          // from uninstalling an app to its business.redact
-	Disconnected    audit.Action // what was done just now: audit.AccessRevoked, audit.Uninstalled or nothing
+	TakeOverAction  string
+	RedactHours     int // from uninstalling an app to its business.redact
+	// Done is what was done just now: audit.AccessRevoked, audit.Uninstalled,
+	// audit.ConnectionTakenOver or nothing.
+	Done audit.Action
 }
 
 // ConnectedApp is an app that a business has connected.
@@ -147,6 +153,24 @@ type ConnectedApp struct {
 	Permissions        []ScopeView
 	ConnectedAt        time.Time
 	LastUsedAt         time.Time // zero: never
+	// IsOrphaned: a person who connected the app is no longer a member of the business, and the
+	// person who sees the page may take the connection over.
+	IsOrphaned bool
+}
+
+// TakeOverView is a decision to be made: whether the person lets an app go on that was
+// connected by people who have left the business. It is a form like that of a [ConsentView],
+// without businesses.
+type TakeOverView struct {
+	Frame
+	AppName  string
+	Listing  AppListing // what the live listing of the app says; may be zero
+	Business string     // its name
+	Scopes   []ScopeView
+	// Permissions are those of the person that calls of the app will have in the business.
+	Permissions []ScopeView
+	Action      string
+	Hidden      []HiddenField
 }
 
 // ErrorView is a refusal. The status has been written already.

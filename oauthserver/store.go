@@ -126,6 +126,21 @@ type ConnectionStore interface {
 	SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error
 	// UserStatus returns the status of a user; ACTIVE if none was set.
 	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
+	// Grants lists the consents of users that a query asks for, by id from the first to the
+	// last: those that have not ended, of ACTIVE installations.
+	Grants(ctx context.Context, q GrantQuery) ([]Grant, error)
+	// SetMembership notes in the consents of a user in a business whether the user is a member
+	// there. It returns the ids of the apps of the consents in which it noted that the user has
+	// left and which did not say so before: of several calls at the same time, one returns an
+	// app. PUBLIC and deactivated apps are left out.
+	SetMembership(ctx context.Context, m Membership) (appIDs []string, err error)
+	// TakeOver makes a connection that people who left had made that of another person. It
+	// ends the consents of these people and moves the token families that depend on them, but
+	// for those that have ended, to the consent of the other person, which it adds or widens.
+	// The tokens that these people got by token exchange end. All of it happens, or nothing.
+	// Of several operations at the same time, one finds each consent. [ErrNotFound] when the
+	// app is not installed.
+	TakeOver(ctx context.Context, t TakeOver) (ApprovalOutcome, error)
 	// EraseUser does one part of erasing a user, in one transaction. The caller repeats it
 	// with the Next of the part before until Next is empty.
 	//
@@ -141,6 +156,33 @@ type ConnectionStore interface {
 	// An erasure that stopped early can begin again at any time. Erasing a user who was
 	// erased does nothing.
 	EraseUser(ctx context.Context, part EraseUser) (Erased, error)
+}
+
+// GrantQuery asks for the consents in a business.
+type GrantQuery struct {
+	BusinessID string
+	AppID      string // empty: of any app
+}
+
+// Membership says whether a user is a member of a business.
+type Membership struct {
+	BusinessID, UserID string
+	HasLeft            bool
+	Now                time.Time
+}
+
+// TakeOver is a person's decision to take a connection over.
+type TakeOver struct {
+	RequestID         string // the request that asked for the decision, which is used up; empty: none
+	AppID, BusinessID string
+	UserID            string   // the person who takes it over
+	From              []string // the users who have left the business
+	GrantID           string   // for a new consent
+	Now               time.Time
+	Audit             audit.Entry // recorded with it
+	// Check checks the locked app, and the scopes that the moved tokens have now. It returns
+	// ApprovalDone, or the reason for a rejection.
+	Check func(app App, scopes identity.Scopes) ApprovalOutcome
 }
 
 // EraseUser is one part of erasing a user.
@@ -260,7 +302,7 @@ type NewCode struct {
 type ApprovalOutcome string
 
 // The outcomes of a decision. Only after Done has anything happened; a denial ends with Done
-// or NotOpen.
+// or NotOpen. The last two are outcomes of [TakeOver] only.
 const (
 	ApprovalDone        ApprovalOutcome = "done"
 	ApprovalNotOpen     ApprovalOutcome = "not open"     // decided, expired or absent
@@ -271,6 +313,8 @@ const (
 	ApprovalBadRedirect ApprovalOutcome = "bad redirect" // no longer registered
 	ApprovalBadScopes   ApprovalOutcome = "bad scopes"   // no longer registered
 	ApprovalNotNamed    ApprovalOutcome = "not named"    // the app names another business for its custom connection
+	ApprovalNobodyLeft  ApprovalOutcome = "nobody left"  // no consent of somebody who has left
+	ApprovalWider       ApprovalOutcome = "wider"        // the tokens have more scopes than the person saw
 )
 
 // Approved is the result of a decision. After a denial only Outcome is set.
@@ -295,6 +339,7 @@ const (
 	ClientDead Outcome = "client dead" // the app was suspended or deactivated meanwhile
 	TooWide    Outcome = "too wide"    // the token has scopes left, but not those that the client asks for
 	Repeated   Outcome = "repeated"    // a retry of a rotation that is allowed one
+	Moved      Outcome = "moved"       // another person took the connection over since the token was looked up; nothing happened
 
 	// The causes of these two may pass. They use up a code and a device code, and leave a
 	// refresh token and a session token as they were.

@@ -79,11 +79,14 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 		principal.ForInstallation, principal.Permissions = true, found.Permissions
 		return principal, nil
 	}
-	member, err := s.cfg.Host.IsMember(ctx, found.BusinessID, found.UserID)
-	switch {
-	case err != nil:
-		return identity.Principal{}, apierror.Failed("ask the host for membership", err)
-	case !member:
+	member, err := s.isMember(ctx, found.BusinessID, found.UserID)
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	if err := s.noteMembership(ctx, found.Standing, member); err != nil {
+		return identity.Principal{}, err
+	}
+	if !member {
 		return formerly(found), &identity.InvalidTokenError{Reason: reasonUser}
 	}
 	return principal, nil

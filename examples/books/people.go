@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,24 @@ func (b *Books) SetPermissions(ctx context.Context, businessID, userID string, p
 	if err == nil && n == 0 {
 		return ErrAbsent
 	}
+	return err
+}
+
+// SetRole makes a user a member of a business, or changes the member's role; an empty role
+// ends the membership. It returns ErrAbsent if there is no such user or business.
+func (b *Books) SetRole(ctx context.Context, businessID, userID string, role Role) error {
+	if _, err := b.User(ctx, userID); err != nil {
+		return err
+	}
+	if ok, err := b.HasBusiness(ctx, businessID); err != nil || !ok {
+		return cmp.Or(err, ErrAbsent)
+	}
+	if role == "" {
+		_, err := b.exec(ctx, "DELETE FROM books_member WHERE business_id = $1 AND user_id = $2", businessID, userID)
+		return err
+	}
+	_, err := b.exec(ctx, `INSERT INTO books_member (business_id, user_id, role) VALUES ($1, $2, $3)
+		ON CONFLICT (business_id, user_id) DO UPDATE SET role = excluded.role`, businessID, userID, string(role))
 	return err
 }
 

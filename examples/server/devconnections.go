@@ -106,6 +106,32 @@ func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error 
 	return done(w)
 }
 
+// devTakeOver does what the person would do on the page of connected apps.
+func (s *server) devTakeOver(w http.ResponseWriter, r *http.Request) error {
+	var in userConnection
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
+		return err
+	}
+	app, err := s.site.App(r.Context(), in.ClientID)
+	if err != nil {
+		return err
+	}
+	if err := s.checkUser(r.Context(), in.UserID); err != nil {
+		return err
+	}
+	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
+		return err
+	}
+	err = s.oauth.TakeOver(r.Context(), app.ID, in.BusinessID, in.UserID)
+	if errors.Is(err, oauthserver.ErrNotFound) {
+		return notInstalled(in.ClientID, in.BusinessID)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w)
+}
+
 func (s *server) devSessionToken(w http.ResponseWriter, r *http.Request) error {
 	var in userConnection
 	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {

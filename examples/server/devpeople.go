@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -68,6 +69,38 @@ func (s *server) devPermissions(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		return err
+	}
+	return done(w)
+}
+
+func (s *server) devMembership(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		BusinessID string          `json:"businessId"`
+		UserID     string          `json:"userId"`
+		Role       json.RawMessage `json:"role"` // null: the user leaves
+	}
+	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
+		return err
+	}
+	var role books.Role
+	switch err := json.Unmarshal(in.Role, &role); {
+	case err == nil && string(in.Role) == "null":
+	case err != nil, role != books.RoleOwner && role != books.RoleAdmin && role != books.RoleMember:
+		return apierror.Invalid("role must be owner, admin, member or null")
+	}
+	if err := s.checkUser(r.Context(), in.UserID); err != nil {
+		return err
+	}
+	if err := s.checkBusiness(r.Context(), in.BusinessID); err != nil {
+		return err
+	}
+	if err := s.books.SetRole(r.Context(), in.BusinessID, in.UserID, role); err != nil {
+		return err
+	}
+	if role == "" {
+		if err := s.platform.MemberLeft(r.Context(), in.BusinessID, in.UserID); err != nil {
+			return err
+		}
 	}
 	return done(w)
 }

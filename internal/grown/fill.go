@@ -166,8 +166,8 @@ var tables = []string{
 	`INSERT INTO partnerkit_app_data_value (id, space_id, resource_id, field_id, value, created_at, updated_at)
 		SELECT 'adv_' || f.tail, 'ads_' || s.tail, 'invoice_' || (f.i / 4), CASE f.i / 2 % 2 WHEN 0 THEN a.field_0 ELSE a.field_1 END, '"a value of some length"', f.at, f.at
 		FROM fill f JOIN fill s ON s.i = CASE f.i % 2 WHEN 0 THEN 0 ELSE 1 + f.i / 4 % ({installations} - 1) END JOIN fill_app a ON a.k = s.i % {apps} ORDER BY f.i`,
-	`INSERT INTO partnerkit_authorization_request (id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at)
-		SELECT 'arq_' || f.tail, {digest}, {digest}, {digest}, l.app_id, 'https://app.example.com/callback', {scopes}, 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', f.at, {later}
+	`INSERT INTO partnerkit_authorization_request (id, purpose, business_id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at)
+		SELECT 'arq_' || f.tail, '', '', {digest}, {digest}, {digest}, l.app_id, 'https://app.example.com/callback', {scopes}, 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', f.at, {later}
 		FROM fill f JOIN fill_line l ON l.j = f.i % {installations} WHERE f.i >= {young} ORDER BY f.i`,
 	`INSERT INTO partnerkit_code (id, digest, app_id, installation_id, grant_id, user_id, redirect_uri, code_challenge, scopes, created_at, expires_at)
 		SELECT 'cod_' || f.tail, {digest}, l.app_id, l.installation_id, l.grant_id, l.user_id, 'https://app.example.com/callback', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', {scopes}, f.at, {later}

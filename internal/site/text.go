@@ -54,6 +54,7 @@ var actions = map[audit.Action]string{
 	audit.DeviceDenied:            "A person denied access on a device",
 	audit.AccessRevoked:           "A business revoked access",
 	audit.Uninstalled:             "A business uninstalled the app",
+	audit.ConnectionTakenOver:     "A person took over a connection",
 	audit.SecretCreated:           "Client secret created",
 	audit.SecretEnded:             "Client secret ended",
 	audit.WebhookSecretRotated:    "Secret of the webhook rotated",

@@ -24,6 +24,7 @@ const (
 	Pending     Answer = "pending"
 	SlowDown    Answer = "slow down"
 	Denied      Answer = "denied"
+	NobodyLeft  Answer = "nobody left" // no consent of somebody who has left
 )
 
 // onTokens is an operation of OAuth on the tokens of a connection. Like the server, it looks
@@ -97,11 +98,36 @@ var tokenOperations = []Operation{
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 			return ending(on.EndGrant(ctx, oauthserver.EndGrant{AppID: o.app.ID, BusinessID: o.business, UserID: o.user, Now: noon}))
 		}, onTokens.ends)},
+	{Name: "take over connection", Of: ofOAuth, Answers: []Answer{Done, NobodyLeft, Absent, ClientDead}, Prepare: tokens(onTokens.takesOver,
+		func(o onTokens, t testing.TB, happened bool) {
+			user := o.user
+			if happened {
+				user = o.taker()
+			}
+			o.wantLive(t, o.Connection.Current, true)
+			o.wantUser(t, o.Connection.Current, user)
+		})},
+	{Name: "member leaves", Of: ofOAuth, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			_, err := on.SetMembership(ctx, oauthserver.Membership{BusinessID: o.business, UserID: o.user, HasLeft: true, Now: noon})
+			return answered(err)
+		},
+		func(o onTokens, t testing.TB, happened bool) {
+			if o.refreshToken(t, o.Connection.Current).GrantLeft != happened {
+				t.Errorf("happened %v, and the consent does not say so", happened)
+			}
+		})},
 	{Name: "suspend app", Of: ofOAuth, Answers: []Answer{Done, Deactivated}, Prepare: tokens(becomes(oauthserver.AppSuspended), onTokens.ends)},
 	{Name: "deactivate app", Of: ofOAuth, Prepare: tokens(becomes(oauthserver.AppDeactivated), onTokens.ends)},
 	{Name: "approve device", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen, ClientDead}, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 			return o.decide(ctx, on, o.approvalOf(o.Connection.Pending.ID, o.Issue))
+		}, decides(oauthserver.DeviceApproved))},
+	{Name: "approve device as the taker", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen, ClientDead}, Prepare: tokens(
+		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+			d := o.approvalOf(o.Connection.Pending.ID, o.Issue)
+			d.UserID = o.taker()
+			return o.decide(ctx, on, d)
 		}, decides(oauthserver.DeviceApproved))},
 	{Name: "deny device", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen}, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
@@ -239,7 +265,27 @@ func (o onTokens) rotate(ctx context.Context, on partnerkit.Store, m oauthserver
 		return Revoked, nil
 	}
 	got, err := on.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, o.Tokens)
+	if err == nil && got.Outcome == oauthserver.Moved {
+		return o.rotate(ctx, on, m)
+	}
 	return answerOf(got, err, Used, Revoked)
+}
+
+func (o onTokens) takesOver(ctx context.Context, on partnerkit.Store) (Answer, error) {
+	d := o.takeOver()
+	d.GrantID = o.Grant
+	got, err := on.TakeOver(ctx, d)
+	switch {
+	case err != nil:
+		return ending(err)
+	case got == oauthserver.ApprovalDone:
+		return Done, nil
+	case got == oauthserver.ApprovalNobodyLeft:
+		return NobodyLeft, nil
+	case got == oauthserver.ApprovalAppDead:
+		return ClientDead, nil
+	}
+	return "", errors.New("an outcome that is none: " + string(got))
 }
 
 func (o onTokens) endFamily(ctx context.Context, on partnerkit.Store) (Answer, error) {

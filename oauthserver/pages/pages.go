@@ -66,13 +66,20 @@ func (p *Pages) ConnectedApps(w http.ResponseWriter, r *http.Request, view oauth
 	for _, link := range view.Theme.Links {
 		f.Links = append(f.Links, look.Link{Text: view.Language.Link(link.Text, link.Href), Href: link.Href, Current: link.Href == view.Path})
 	}
-	switch view.Disconnected {
+	switch view.Done {
 	case audit.AccessRevoked:
 		f.Notice = view.Language.Text("apps.revoked")
 	case audit.Uninstalled:
 		f.Notice = view.Language.Text("apps.uninstalled")
+	case audit.ConnectionTakenOver:
+		f.Notice = view.Language.Text("apps.taken_over")
 	}
 	return p.set.Render(w, "apps", look.Page{Frame: f, Data: view})
+}
+
+// TakeOver implements oauthserver.Pages.
+func (p *Pages) TakeOver(w http.ResponseWriter, r *http.Request, view oauthserver.TakeOverView) error {
+	return p.focus(w, "takeover", view, frame(r, view.Frame, view.Language.Text("takeover.title", "app", view.AppName)))
 }
 
 // Error implements oauthserver.Pages.

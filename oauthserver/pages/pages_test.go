@@ -132,8 +132,8 @@ var cases = map[string]render{
 	"error_german":       failure(oauthserver.ErrorView{Frame: german, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
 	"error_explained":    failure(oauthserver.ErrorView{Frame: plain, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
 	"apps":               connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", BusinessPath: "/businesses", MayChange: true, ShowsUse: true, Apps: connected}),
-	"apps_german":        connectedApps(oauthserver.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Disconnected: audit.AccessRevoked}),
-	"apps_none":          connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Disconnected: audit.Uninstalled}),
+	"apps_german":        connectedApps(oauthserver.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Done: audit.AccessRevoked}),
+	"apps_none":          connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Done: audit.Uninstalled}),
 	"theme_hostile": failure(oauthserver.ErrorView{Message: "x", Frame: oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Theme: theme.Theme{
 		Logo: hostile, StyleSheet: hostile, Terms: "javascript:alert(1)", Privacy: hostile, Support: "javascript:alert(1)",
 		Light: theme.Colors{Ink: "#fff;}" + hostile, Paper: "red"},

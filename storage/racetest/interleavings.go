@@ -44,6 +44,7 @@ func dangerous() (pairs [][]operation) {
 		{redeem, redeem}, {redeem, burn}, {redeem, spend}, {spend, spend}, {spend, burn}, {spend, uninstall}, {redeem, uninstall}, {redeem, deactivate}, {refresh, refresh}, {refresh, replay}, {refresh, burn},
 		{refresh, revoke}, {refresh, revokeAccess}, {refresh, revokeConsent}, {collect, collect}, {collect, uninstall}, {exchange, exchange},
 		{exchange, uninstall}, {approve, deny}, {approve, poll}, {approve, uninstall}, {approve, revokeConsent},
+		{takeOver, takeOver}, {takeOver, refresh}, {takeOver, replay}, {takeOver, exchange}, {takeOver, uninstall}, {takeOver, revokeConsent}, {takeOver, takerApproves},
 		{"Claim", "Claim"}, {"Take over", "Finish"}, {"Take over", "Take over"}, {"Finish", "Finish"},
 		{"Write values", "Delete a field"}, {"Write a value", "Delete a value"}, {"Declare a field", "Declare a field"},
 		{"Deactivate an app", "Lock and change an app"}, {"Change an app", "Lock and change an app"}, {"Submit an app", "Submit an app"},

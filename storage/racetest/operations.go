@@ -63,6 +63,8 @@ const (
 	poll          = "poll device"
 	collect       = "collect device"
 	exchange      = "exchange"
+	takeOver      = "take over connection"
+	takerApproves = "approve device as the taker"
 )
 
 // mayAnswer reports whether an answer is one of the operation's.

@@ -16,9 +16,9 @@ import (
 func (s *Store) HoldRequest(ctx context.Context, r oauthserver.AuthorizationRequest) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		n, err := tx.exec(ctx, `INSERT INTO partnerkit_authorization_request
-				(id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at, state)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (digest) DO NOTHING`,
-			r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, r.Scopes.String(), r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt), r.State)
+				(id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at, state, purpose, business_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (digest) DO NOTHING`,
+			r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, r.Scopes.String(), r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt), r.State, string(r.Purpose), r.BusinessID)
 		if err != nil || n == 0 || r.Session == (oauthserver.Digest{}) {
 			return err
 		}
@@ -41,9 +41,9 @@ func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthse
 	var scopes string
 	var created, expires int64
 	var used sql.NullInt64
-	err := s.read(ctx, `SELECT id, browser, session, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at, used_at
+	err := s.read(ctx, `SELECT id, purpose, business_id, browser, session, app_id, redirect_uri, scopes, state, code_challenge, created_at, expires_at, used_at
 		FROM partnerkit_authorization_request WHERE digest = $1`, []any{digest.Bytes()},
-		&r.ID, &r.Browser, &r.Session, &r.AppID, &r.RedirectURI, &scopes, &r.State, &r.CodeChallenge, &created, &expires, &used)
+		&r.ID, &r.Purpose, &r.BusinessID, &r.Browser, &r.Session, &r.AppID, &r.RedirectURI, &scopes, &r.State, &r.CodeChallenge, &created, &expires, &used)
 	if err != nil {
 		return r, wrap("authorization request", notFound(err))
 	}
@@ -57,7 +57,7 @@ const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2, st
 func (s *Store) DecideRequest(ctx context.Context, d oauthserver.Decision) (oauthserver.Approved, error) {
 	return s.decide(ctx, d, decidable{
 		deny: useRequest,
-		find: "SELECT app_id, scopes FROM partnerkit_authorization_request WHERE id = $1 AND used_at IS NULL AND expires_at > $2",
+		find: "SELECT app_id, scopes FROM partnerkit_authorization_request WHERE id = $1 AND purpose <> 'take over' AND used_at IS NULL AND expires_at > $2",
 		use: func(ctx context.Context, tx *tx, done oauthserver.Approved) (int64, error) {
 			n, err := tx.exec(ctx, useRequest, d.RequestID, ms(d.Now))
 			if err != nil || n == 0 || d.ForInstallation {
@@ -179,8 +179,8 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 	if done.Outcome != oauthserver.ApprovalDone {
 		return done, nil
 	}
-	var user identity.UserStatus
-	if err := t.one(ctx, "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')", []any{d.UserID}, &user); err != nil {
+	user, err := t.userStatus(ctx, d.UserID)
+	if err != nil {
 		return done, err
 	}
 	if user != identity.UserActive {
@@ -234,26 +234,30 @@ func (t *tx) install(ctx context.Context, d oauthserver.Decision, appID string, 
 }
 
 // consent does the same for the user's grant.
-func (t *tx) consent(ctx context.Context, d oauthserver.Decision, scopes identity.Scopes, done *oauthserver.Approved) error {
-	grant := oauthserver.Grant{InstallationID: done.Installation.ID, UserID: d.UserID}
+func (t *tx) consent(ctx context.Context, d oauthserver.Decision, scopes identity.Scopes, done *oauthserver.Approved) (err error) {
+	done.Grant, err = t.addGrant(ctx, oauthserver.Grant{ID: d.GrantID, InstallationID: done.Installation.ID, UserID: d.UserID, Scopes: scopes, CreatedAt: d.Now})
+	return err
+}
+
+// addGrant inserts a grant of a member of the business. If the user has one already, it adds
+// the missing scopes to that one.
+func (t *tx) addGrant(ctx context.Context, grant oauthserver.Grant) (oauthserver.Grant, error) {
 	var held string
 	var created int64
 	err := t.one(ctx, `INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, created_at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (installation_id, user_id) WHERE ended_at IS NULL DO UPDATE SET scopes = partnerkit_grant.scopes RETURNING id, scopes, created_at`,
-		[]any{d.GrantID, grant.InstallationID, grant.UserID, scopes.String(), ms(d.Now)}, &grant.ID, &held, &created)
+		ON CONFLICT (installation_id, user_id) WHERE ended_at IS NULL DO UPDATE SET left_at = NULL RETURNING id, scopes, created_at`,
+		[]any{grant.ID, grant.InstallationID, grant.UserID, grant.Scopes.String(), ms(grant.CreatedAt)}, &grant.ID, &held, &created)
 	if err != nil {
-		return err
+		return grant, err
 	}
+	wanted := grant.Scopes
 	if grant.Scopes, err = parseScopes(held); err != nil {
-		return err
+		return grant, err
 	}
 	grant.CreatedAt = fromMS(created)
-	if !grant.Scopes.HasAll(scopes) {
-		grant.Scopes = grant.Scopes.Union(scopes)
-		if _, err := t.exec(ctx, "UPDATE partnerkit_grant SET scopes = $2 WHERE id = $1", grant.ID, grant.Scopes.String()); err != nil {
-			return err
-		}
+	if !grant.Scopes.HasAll(wanted) {
+		grant.Scopes = grant.Scopes.Union(wanted)
+		_, err = t.exec(ctx, "UPDATE partnerkit_grant SET scopes = $2 WHERE id = $1", grant.ID, grant.Scopes.String())
 	}
-	done.Grant = grant
-	return nil
+	return grant, err
 }

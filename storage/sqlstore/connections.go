@@ -173,9 +173,11 @@ func (s *Store) SetUserStatus(ctx context.Context, userID string, status identit
 	return wrap("set user status", err)
 }
 
+const userStatusOf = "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')"
+
 // UserStatus implements oauthserver.ConnectionStore.
 func (s *Store) UserStatus(ctx context.Context, userID string) (identity.UserStatus, error) {
 	var status identity.UserStatus
-	err := s.read(ctx, "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')", []any{userID}, &status)
+	err := s.read(ctx, userStatusOf, []any{userID}, &status)
 	return status, wrap("user status", err)
 }

@@ -31,7 +31,7 @@ var eraseSteps = []eraseStep{
 	passApps,
 	userColumn{table: "partnerkit_grant", end: "ended_at", count: func(e *oauthserver.Erasure) *int { return &e.Consents }}.erase,
 	userColumn{table: "partnerkit_family", end: "ended_at", count: func(e *oauthserver.Erasure) *int { return &e.Families }}.erase,
-	userColumn{table: "partnerkit_access_token", end: "revoked_at"}.erase,
+	userColumn{table: "partnerkit_access_token", end: "revoked_at", only: "family_id IS NULL"}.erase, // others ended with their family
 	userColumn{table: "partnerkit_code"}.erase,
 	userColumn{table: "partnerkit_device_code"}.erase,
 	userColumn{table: "partnerkit_console_token", end: "revoked_at"}.erase,
@@ -99,6 +99,7 @@ type userColumn struct {
 	table  string
 	column string // empty: user_id
 	end    string // the column that ends a row; empty: the row depends on others that end
+	only   string // which rows end; empty: all
 	count  func(*oauthserver.Erasure) *int
 }
 
@@ -110,7 +111,7 @@ func (c userColumn) erase(ctx context.Context, tx *tx, e oauthserver.EraseUser, 
 	column := cmp.Or(c.column, "user_id")
 	rows := " WHERE id > $1 AND id <= $2 AND " + column + " = $3"
 	if c.end != "" {
-		ended, err := tx.exec(ctx, "UPDATE "+c.table+" SET "+c.end+" = $4"+rows+" AND "+c.end+" IS NULL", after, last, e.UserID, ms(e.Now))
+		ended, err := tx.exec(ctx, "UPDATE "+c.table+" SET "+c.end+" = $4"+rows+" AND "+c.end+" IS NULL AND "+cmp.Or(c.only, "TRUE"), after, last, e.UserID, ms(e.Now))
 		if err != nil {
 			return done, "", err
 		}

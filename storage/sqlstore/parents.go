@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -12,12 +13,19 @@ import (
 // standingColumns select the state of everything that an artifact x depends on, joined by
 // standingJoins. An artifact without a grant or a family has NULL there.
 const standingColumns = `a.id, a.client_id, a.status, a.scopes, i.id, i.business_id, i.status, i.scopes,
-	g.id, g.ended_at, x.user_id, u.status`
+	g.id, g.ended_at, g.left_at, x.user_id, u.status`
 
 const standingJoins = ` JOIN partnerkit_app a ON a.id = x.app_id
 	JOIN partnerkit_installation i ON i.id = x.installation_id
 	LEFT JOIN partnerkit_grant g ON g.id = x.grant_id
 	LEFT JOIN partnerkit_user_state u ON u.user_id = x.user_id`
+
+// A token of a family has the grant and the user of the family f, which take-overs change.
+var (
+	tokenColumns = strings.Replace(standingColumns, "x.user_id", "COALESCE(f.user_id, x.user_id)", 1)
+	tokenJoins   = " LEFT JOIN partnerkit_family f ON f.id = x.family_id" +
+		strings.NewReplacer("x.grant_id", "COALESCE(f.grant_id, x.grant_id)", "x.user_id", "COALESCE(f.user_id, x.user_id)").Replace(standingJoins)
+)
 
 // standingRow is the scan target for standingColumns. Columns that need no decoding are
 // scanned into the Standing directly.
@@ -25,7 +33,7 @@ type standingRow struct {
 	to                           *oauthserver.Standing
 	appScopes, installedScopes   string
 	grant, user                  sql.NullString
-	grantEnded                   sql.NullInt64
+	grantEnded, grantLeft        sql.NullInt64
 	family                       sql.NullString
 	familyEnded, familyGenerated sql.NullInt64
 }
@@ -36,12 +44,12 @@ func (r *standingRow) dest() []any {
 		// Statuses as plain strings, which need no reflection.
 		&s.AppID, &s.ClientID, (*string)(&s.AppStatus), &r.appScopes,
 		&s.InstallationID, &s.BusinessID, (*string)(&s.InstallationStatus), &r.installedScopes,
-		&r.grant, &r.grantEnded, &s.UserID, &r.user)
+		&r.grant, &r.grantEnded, &r.grantLeft, &s.UserID, &r.user)
 }
 
 // decode completes the Standing; own are the scopes of the artifact itself.
 func (r *standingRow) decode(own stored) error {
-	r.to.GrantID, r.to.GrantEnded, r.to.UserStatus = r.grant.String, r.grantEnded.Valid, userStatus(r.user)
+	r.to.GrantID, r.to.GrantEnded, r.to.GrantLeft, r.to.UserStatus = r.grant.String, r.grantEnded.Valid, r.grantLeft.Valid, userStatus(r.user)
 	r.to.FamilyID, r.to.FamilyEnded = r.family.String, r.familyEnded.Valid
 	return decoded(stored{r.appScopes, &r.to.AppScopes}, stored{r.installedScopes, &r.to.InstallationScopes}, own)
 }
@@ -54,8 +62,9 @@ func userStatus(said sql.NullString) identity.UserStatus {
 	return identity.UserStatus(said.String)
 }
 
-// parents are the ids of the app, installation, user and grant that a token depends on.
-// They never change, so they can be read before the transaction.
+// parents are the ids of the app, installation, user and grant that a token depends on,
+// which are read before the transaction. Only TakeOver changes any of them: user and grant of
+// a family. It ends the earlier grant, which shows under its lock.
 type parents struct {
 	app, installation, user string
 	grant                   string // empty for an exchanged token

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-const accessToken = "SELECT " + standingColumns + `, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version, g.permissions
-	FROM partnerkit_access_token x` + standingJoins + ` LEFT JOIN partnerkit_family f ON f.id = x.family_id
+var accessToken = "SELECT " + tokenColumns + `, x.id, x.scopes, x.expires_at, x.revoked_at, x.family_id, x.generation, f.ended_at, f.generation, a.pinned_version, g.permissions
+	FROM partnerkit_access_token x` + tokenJoins + `
 	WHERE x.digest = $1 AND x.id = $2`
 
 // AccessToken implements oauthserver.TokenStore. It is part of every call of the
@@ -91,6 +92,11 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 			return tx.reused(ctx, r, state, m)
 		}
 		issued := state.rotation(r, m)
+		if state.grantEnded {
+			if moved, err := tx.isMoved(ctx, r.Token); moved || err != nil {
+				return oauthserver.IssueResult{Outcome: oauthserver.Moved}, cmp.Or(err, errStop)
+			}
+		}
 		if issued.Outcome != oauthserver.Issued {
 			return issued, errStop
 		}
@@ -101,6 +107,14 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 		}
 		return issued, tx.insertTokens(ctx, of.owners(), family, r.Token.Generation+1, issued.Scopes.String(), m)
 	})
+}
+
+// isMoved reports whether the family of a token has another grant than when the token was
+// looked up.
+func (t *tx) isMoved(ctx context.Context, token oauthserver.RefreshToken) (bool, error) {
+	var grant sql.NullString
+	err := t.one(ctx, "SELECT grant_id FROM partnerkit_family WHERE id = $1", []any{token.FamilyID}, &grant)
+	return grant.String != token.GrantID, err
 }
 
 // rotation returns the outcome of a refresh under the locked state.
@@ -127,10 +141,10 @@ func (t *tx) keepResponse(ctx context.Context, family string, response []byte, s
 func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
 	var generation int64
 	var response []byte
-	var scopes sql.NullString
+	var scopes, grant sql.NullString
 	var ended, responded sql.NullInt64
-	err := t.one(ctx, "SELECT generation, ended_at, answer, answer_scopes, answered_at FROM partnerkit_family WHERE id = $1"+t.dialect.ForUpdate,
-		[]any{r.Token.FamilyID}, &generation, &ended, &response, &scopes, &responded)
+	err := t.one(ctx, "SELECT grant_id, generation, ended_at, answer, answer_scopes, answered_at FROM partnerkit_family WHERE id = $1"+t.dialect.ForUpdate,
+		[]any{r.Token.FamilyID}, &grant, &generation, &ended, &response, &scopes, &responded)
 	switch {
 	case err != nil:
 		return oauthserver.IssueResult{}, notFound(err)
@@ -138,6 +152,9 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, m
 		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}, nil
 	case response == nil || generation != r.Token.Generation+1 || !m.Now.Before(fromNullMS(responded).Add(r.Retry)):
 		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, m.Now)
+	}
+	if grant.String != r.Token.GrantID {
+		return oauthserver.IssueResult{Outcome: oauthserver.Moved}, nil
 	}
 	kept, err := parseScopes(scopes.String)
 	if err != nil {

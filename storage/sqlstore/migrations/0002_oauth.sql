@@ -88,13 +88,18 @@ CREATE TABLE partnerkit_grant (
   scopes TEXT NOT NULL,
   permissions TEXT NOT NULL DEFAULT '[]',
   created_at BIGINT NOT NULL,
-  ended_at BIGINT
+  ended_at BIGINT,
+  -- When it was noticed that the user is no longer a member of the business.
+  left_at BIGINT
 );
 CREATE UNIQUE INDEX pk_grant_alive ON partnerkit_grant (installation_id, user_id) WHERE ended_at IS NULL;
 
+-- purpose is empty for the request of an app. Other requests are about a business.
 CREATE TABLE partnerkit_authorization_request (
   id TEXT PRIMARY KEY,
   digest BYTEA NOT NULL UNIQUE,
+  purpose TEXT NOT NULL,
+  business_id TEXT NOT NULL,
   browser BYTEA NOT NULL,
   session BYTEA NOT NULL,
   app_id TEXT NOT NULL,
@@ -126,7 +131,8 @@ CREATE TABLE partnerkit_code (
 
 -- generation counts the rotations: tokens of an earlier generation are dead, and a refresh
 -- token of an earlier generation is used. No index covers what a rotation changes. answer
--- is the last response, for a retry.
+-- is the last response, for a retry. The grant and the user change when another person takes
+-- the connection over, so access tokens of a family have those of the family.
 CREATE TABLE partnerkit_family (
   id TEXT PRIMARY KEY,
   app_id TEXT NOT NULL,
@@ -140,6 +146,7 @@ CREATE TABLE partnerkit_family (
   answer_scopes TEXT,
   answered_at BIGINT
 ) /* keyed */;
+CREATE INDEX pk_family_user ON partnerkit_family (installation_id, user_id) WHERE ended_at IS NULL;
 
 -- A token carries its id and is found by it; the digest proves it and needs no index. Its
 -- id says when it was created.
@@ -156,6 +163,8 @@ CREATE TABLE partnerkit_access_token (
   expires_at BIGINT NOT NULL,
   revoked_at BIGINT
 ) /* keyed */;
+-- Exchanged tokens.
+CREATE INDEX pk_access_token_user ON partnerkit_access_token (installation_id, user_id) WHERE family_id IS NULL;
 
 CREATE TABLE partnerkit_refresh_token (
   id TEXT PRIMARY KEY,

@@ -13,3 +13,10 @@ import (
 func (p *Platform) EraseUser(ctx context.Context, userID string) (oauthserver.Erasure, error) {
 	return p.oauth.EraseUser(ctx, userID)
 }
+
+// MemberLeft tells the platform that a user is no longer a member of a business. The Notifier
+// receives connection.orphaned for each CONFIDENTIAL app that the user had connected there,
+// before the app's next call is rejected. See [oauthserver.Server.MemberLeft].
+func (p *Platform) MemberLeft(ctx context.Context, businessID, userID string) error {
+	return p.oauth.MemberLeft(ctx, businessID, userID)
+}

@@ -1,0 +1,46 @@
+package oauthserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events"
+)
+
+// MemberLeft tells the server that a user is no longer a member of a business. For each
+// CONFIDENTIAL app that the user had connected there it sends connection.orphaned to the
+// Notifier, unless this departure was noticed before: the first call or refresh that is
+// rejected because the user has left does the same. A host that calls MemberLeft need not wait
+// for that. Call it after the membership has ended, since a call that finds the user a member
+// takes the departure back.
+//
+// Nothing else depends on it: [Host.IsMember] decides about every call.
+func (s *Server) MemberLeft(ctx context.Context, businessID, userID string) error {
+	return s.setMembership(ctx, Membership{BusinessID: businessID, UserID: userID, HasLeft: true})
+}
+
+// noteMembership notes that the user of a token has left the business or has come back, if
+// the user's consent does not say so yet.
+func (s *Server) noteMembership(ctx context.Context, of Standing, isMember bool) error { //nolint:revive // the value, not a switch
+	if of.GrantID == "" || of.GrantLeft != isMember {
+		return nil
+	}
+	err := s.setMembership(ctx, Membership{BusinessID: of.BusinessID, UserID: of.UserID, HasLeft: !isMember})
+	if err != nil {
+		return apierror.Failed("note the membership", err)
+	}
+	return nil
+}
+
+func (s *Server) setMembership(ctx context.Context, m Membership) error {
+	m.Now = s.cfg.Clock.Now()
+	apps, err := s.cfg.Store.SetMembership(ctx, m)
+	if err != nil {
+		return fmt.Errorf("set membership: %w", err)
+	}
+	for _, app := range apps {
+		s.tell(ctx, events.Notification{Kind: events.NotifyConnectionOrphaned, AppID: app, BusinessID: m.BusinessID, UserID: m.UserID})
+	}
+	return nil
+}
